@@ -143,16 +143,16 @@ const cases: readonly Case[] = [
 
 for (const [reader, name, taken, refused] of cases)
   describe(name, () => {
-    test("what is taken", () => {
+    test("accepted values", () => {
       expect(taken.map(([given]) => reader(given))).toEqual(taken.map(([, as]) => as));
     });
 
-    test("what is refused", () => {
+    test("refused values", () => {
       for (const value of refused) expect(problemOf(reader, value)).not.toBe("");
     });
   });
 
-test("a problem names the value, text in quotes, and what is expected instead", () => {
+test("a problem names the value, with text in quotes, and the expected form", () => {
   expect([
     problemOf(read.text, ""),
     problemOf(read.integer(1, 3), "4"),
@@ -180,11 +180,11 @@ test("a problem names the value, text in quotes, and what is expected instead", 
   ]);
 });
 
-test("a control key is strong from 16 characters on", () => {
+test("a control key needs at least 16 characters", () => {
   expect([15, 16].map((length) => read.isStrongControlKey("a".repeat(length)))).toEqual([false, true]);
 });
 
-test("a secret key is 32 bytes, neither fewer nor more, in hex or base64; a further one may stand beside it", () => {
+test("a secret key is exactly 32 bytes, in hex or base64; further ones may follow", () => {
   const bytes = Uint8Array.from({ length: 32 }, (_, at) => at * 8);
   const [hex, base64] = [Buffer.from(bytes).toString("hex"), Buffer.from(bytes).toString("base64")];
   for (const given of [hex, hex.toUpperCase(), base64, ` ${base64}\n`]) expect(read.secretKey(given)).toEqual(bytes);
@@ -197,7 +197,7 @@ test("a secret key is 32 bytes, neither fewer nor more, in hex or base64; a furt
   expect(read.secretKeys(`${hex},${base64}`)).toEqual([bytes, bytes]);
 });
 
-test("what an editor offers is what is read", () => {
+test("editors offer exactly the values that are accepted", () => {
   expect(read.integer(1, 3).schema).toEqual({ type: "integer", minimum: 1, maximum: 3 });
   expect(read.portOrOff.schema).toEqual({ anyOf: [{ type: "integer", minimum: 0, maximum: 65_535 }, { enum: ["off", false] }] });
   expect(read.text.schema).toEqual({ type: "string", minLength: 1 });

@@ -22,14 +22,14 @@ const problemOf = (flags: Record<string, unknown>, environment: Record<string, u
   throw new Error("nothing was refused");
 };
 
-describe("where a value comes from", () => {
-  test("a flag wins over the environment, that over the file, that over the default", () => {
+describe("the source of a value", () => {
+  test("a flag has precedence over the environment, then the file, then the default", () => {
     const environment = { PLAZA_PORT: "2", PLAZA_CONTROL_PORT: "22" };
     const config = readConfig({ port: "1" }, environment, file({ port: 3, control_port: 33, host: "0.0.0.0" }));
     expect(config).toMatchObject({ port: 1, control_port: 22, host: "0.0.0.0", control_host: "127.0.0.1" });
   });
 
-  test("the defaults are those of the commands' table", () => {
+  test("the defaults are those in the table of commands", () => {
     expect(readConfig({}, {}, undefined)).toMatchObject({
       port: 4000,
       control_port: 4001,
@@ -45,7 +45,7 @@ describe("where a value comes from", () => {
     });
   });
 
-  test("the limits of requests are those that the listener itself would take", () => {
+  test("the limits of requests are the listener's own defaults", () => {
     const config = readConfig({}, {}, undefined);
     expect(defaultLimits).toMatchObject({
       bodyBytesMax: config.body_bytes_max,
@@ -57,22 +57,22 @@ describe("where a value comes from", () => {
     });
   });
 
-  test("an empty variable, or a key without value, says nothing", () => {
+  test("an empty variable, or a key without a value, counts as absent", () => {
     expect(readConfig({}, { PLAZA_PORT: "" }, file({ host: null }))).toMatchObject({ port: 4000, host: "127.0.0.1" });
   });
 
-  test("the settings of features are read as the other options are", () => {
+  test("the settings of features are read like other options", () => {
     const read = readConfig({ app_event_days: "7" }, { PLAZA_LABELS_PER_PAGE_MAX: "10" }, undefined);
     expect(read.settings).toMatchObject({ labels_per_page_max: 10, app_event_days: 7 });
     expect(readConfig({}, {}, file({ "labels-per-page-max": 11 })).settings).toMatchObject({ labels_per_page_max: 11 });
     expect(problemOf({ labels_per_page_max: "0" })).toStartWith("--labels-per-page-max: ");
   });
 
-  test("keys of the file may be written as the flags are", () => {
+  test("keys of the file may be written like flags", () => {
     expect(readConfig({}, {}, file({ "control-port": 5 })).control_port).toBe(5);
   });
 
-  test("every option can stand in all three places", () => {
+  test("every option can be in all three places", () => {
     for (const { name } of optionsWith(settings)) {
       expect(flagOf(name)).toMatch(/^--[a-z-]+$/);
       expect(variableOf(name)).toMatch(/^PLAZA_[A-Z_]+$/);
@@ -80,8 +80,8 @@ describe("where a value comes from", () => {
   });
 });
 
-describe("how a value is read", () => {
-  test("lists: repeated flags, or text with commas", () => {
+describe("the forms of values", () => {
+  test("lists are repeated flags, or text with commas", () => {
     const expected = ["10.0.0.0/8", "receiver"];
     expect(readConfig({ allow_callback: ["10.0.0.0/8", "receiver"] }, {}, undefined).allow_callback).toEqual(expected);
     expect(readConfig({}, { PLAZA_ALLOW_CALLBACK: "10.0.0.0/8, receiver" }, undefined).allow_callback).toEqual(expected);
@@ -108,7 +108,7 @@ describe("how a value is read", () => {
     expect(readConfig({}, {}, file({ surface_hosts: expected })).surface_hosts).toEqual(expected);
   });
 
-  test("the public address: http or https, and its path without a slash at the end", () => {
+  test("the public address is http or https, without a slash at the end of its path", () => {
     const read = (public_url: string) => readConfig({ public_url }, {}, undefined).public_url;
     expect(readConfig({}, {}, undefined).public_url).toBeUndefined();
     expect(read("HTTPS://Graph.example:443/")).toBe("https://graph.example");
@@ -124,15 +124,15 @@ describe("how a value is read", () => {
       expect(problemOf({ public_url: wrong })).toStartWith("--public-url: ");
   });
 
-  test("live ingest can be left out", () => {
+  test("live ingest can be disabled", () => {
     for (const off of ["off", false]) expect(readConfig({}, {}, file({ rtmp_port: off })).rtmp_port).toBe("off");
   });
 
-  test("a media server of one's own is an address to which keys are added", () => {
+  test("an operator's media server is an address to which keys are added", () => {
     expect(readConfig({ rtmp_url: "rtmps://media.example:1936/live/" }, {}, undefined).rtmp_url).toBe("rtmps://media.example:1936/live");
   });
 
-  test("the secret key: 32 bytes in hex or base64", () => {
+  test("the secret key has 32 bytes in hex or base64", () => {
     const bytes = new Uint8Array(32).fill(9);
     for (const form of ["hex", "base64", "base64url"] as const) {
       expect(readConfig({}, { PLAZA_SECRET_KEY: Buffer.from(bytes).toString(form) }, undefined).secret_key).toEqual(bytes);
@@ -179,7 +179,7 @@ describe("a wrong option is named with its value", () => {
     });
   }
 
-  test("what needs another option is taken together with it", () => {
+  test("an option that needs another one is accepted only with it", () => {
     const world = { world: "world.yaml" };
     const together = [
       { ...world, import: true },
@@ -189,7 +189,7 @@ describe("a wrong option is named with its value", () => {
     for (const flags of together) expect(readConfig(flags, {}, undefined)).toMatchObject(flags);
   });
 
-  test("a key of the file that is no option", () => {
+  test("a key of the file that is not an option", () => {
     expect(problemOf({}, {}, { prot: 1 })).toBe("prot in plaza.config.yaml: there is no such option; did you mean port?");
     expect(problemOf({}, {}, { port: "x" })).toStartWith('port in plaza.config.yaml: "x"');
   });
@@ -204,7 +204,7 @@ describe("the master key", () => {
   const random = (count: number) => new Uint8Array(count).map(() => Math.floor(Math.random() * 256));
   const at = (data: string) => readConfig({ data }, {}, undefined);
 
-  test("a folder makes its own once, for its owner alone", () => {
+  test("a folder creates its own once, readable only by its owner", () => {
     const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
     try {
       const key = keyRingOf(at(folder), random).current;
@@ -218,7 +218,7 @@ describe("the master key", () => {
     }
   });
 
-  test("D-171: a replaced key stays in the file until its time has passed, and only the owner can read the file", () => {
+  test("D-171: a replaced key stays in the file until its time has passed, readable only by the owner", () => {
     const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
     try {
       const ring = keyRingOf(at(folder), random);
@@ -245,7 +245,7 @@ describe("the master key", () => {
     }
   });
 
-  test("D-171: further keys of the configuration only open", () => {
+  test("D-171: further keys of the configuration only open secrets", () => {
     const [one, two] = [random(32), random(32)].map((key) => Buffer.from(key).toString("base64"));
     const config = readConfig({}, { PLAZA_SECRET_KEY: one, PLAZA_FURTHER_SECRET_KEYS: `${two},${one}` }, undefined);
     const ring = keyRingOf(config, random);
@@ -260,7 +260,7 @@ describe("the master key", () => {
     expect(problemOf({}, { PLAZA_FURTHER_SECRET_KEYS: "zz" })).toStartWith("PLAZA_FURTHER_SECRET_KEYS: must be 32 bytes");
   });
 
-  test("data whose key is gone is not given another one", () => {
+  test("data whose key is lost does not get another one", () => {
     const folder = mkdtempSync(join(tmpdir(), "plaza-config-"));
     try {
       writeFileSync(join(folder, "default.sqlite"), "");
@@ -271,7 +271,7 @@ describe("the master key", () => {
     }
   });
 
-  test("memory has a new one each time, processes on PostgreSQL the same", () => {
+  test("data in memory has a new key each time; processes on PostgreSQL have the same", () => {
     expect(keyRingOf(at(":memory:"), random).current).not.toEqual(keyRingOf(at(":memory:"), random).current);
     expect(keyRingOf(at("postgres://a/b"), random).current).toEqual(keyRingOf(at("postgres://a/b"), random).current);
   });

@@ -13,7 +13,7 @@ import { keyRingOf } from "./secret-key.ts";
 const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
 const ringOf = (data: string) => keyRingOf(readConfig({ data }, {}, undefined, settings), random);
 
-test("the first key survives a power failure, with the folders that are made for it", async () => {
+test("the first key survives a power failure, with the folders that were created for it", async () => {
   const folder = temporaryFolder();
   const steps = await diskSteps(folder, () => ringOf(join(folder, "one/data")));
   const written = `one/data/secret.key.${process.pid}`;
@@ -21,7 +21,7 @@ test("the first key survives a power failure, with the folders that are made for
   expect(steps.slice(-3)).toEqual([`sync ${written}`, `${written} is one/data/secret.key`, "sync one/data"]);
 });
 
-test("a key that replaces another survives a power failure before it is used", async () => {
+test("a new key survives a power failure before it is used", async () => {
   const folder = temporaryFolder();
   const ring = ringOf(folder);
   const before = ring.current;
@@ -32,7 +32,7 @@ test("a key that replaces another survives a power failure before it is used", a
 
 const textOf = (key: Uint8Array): string => Buffer.from(key).toString("base64");
 
-test("of two first starts at once both use the key of the one that was faster; where no key can be stored none is used", () => {
+test("two first starts at once use the key of the faster one; if no key can be stored, none is used", () => {
   const folder = temporaryFolder();
   const faster = textOf(random(32));
   const link = spyOn(fs, "linkSync").mockImplementation((_, file) => {
@@ -52,7 +52,7 @@ test("of two first starts at once both use the key of the one that was faster; w
   }
 });
 
-test("a file is refused where its key has another length, or one of the previous keys no end", () => {
+test("a file is refused if a key has another length, or a previous key has no end", () => {
   const folder = temporaryFolder();
   const problemOf = (...lines: string[]): string => {
     writeFileSync(join(folder, "secret.key"), lines.map((line) => `${line}\n`).join(""));
@@ -74,7 +74,7 @@ test("a file is refused where its key has another length, or one of the previous
     expect(problemOf(key, previous, without)).toContain("must have the end of each previous key");
 });
 
-test("a previous key goes at the end of its time, and the file with it; where none goes the file stays as it is", async () => {
+test("a previous key is deleted at the end of its time, and its file with it; otherwise the file stays unchanged", async () => {
   const folder = temporaryFolder();
   const ring = ringOf(folder);
   const first = ring.current;
@@ -88,7 +88,7 @@ test("a previous key goes at the end of its time, and the file with it; where no
   expect(readFileSync(join(folder, "secret.key"), "utf8")).not.toContain(textOf(first));
 });
 
-test("where a key cannot be stored the one before is used, now and after a restart", () => {
+test("if a key cannot be stored, the old one is used, now and after a restart", () => {
   const folder = temporaryFolder();
   const ring = ringOf(folder);
   const before = textOf(ring.current);
@@ -100,7 +100,7 @@ test("where a key cannot be stored the one before is used, now and after a resta
   expect([textOf(ring.current), ring.previous.length, textOf(ringOf(folder).current)]).toEqual([before, 0, before]);
 });
 
-test("further keys of the configuration stay when one of the file goes, and are not the file's", () => {
+test("further keys of the configuration stay when one of the file is deleted, and are not in the file", () => {
   const [folder, further] = [temporaryFolder(), textOf(random(32))];
   const ring = keyRingOf(readConfig({ data: folder }, { PLAZA_FURTHER_SECRET_KEYS: further }, undefined, settings), random);
   ring.rotate(1_000);
@@ -114,7 +114,7 @@ test("further keys of the configuration stay when one of the file goes, and are 
   expect(readFileSync(join(folder, "secret.key"), "utf8")).toBe(`${textOf(ring.current)}\n`);
 });
 
-test("keys of the configuration are replaced in the configuration alone", () => {
+test("keys of the configuration are replaced only in the configuration", () => {
   const secret_key = textOf(random(32));
   const ring = keyRingOf(readConfig({ data: temporaryFolder() }, { PLAZA_SECRET_KEY: secret_key }, undefined, settings), random);
   expect(textOf(ring.current)).toBe(secret_key);

@@ -10,7 +10,7 @@ const randomSecret = (bytes: number): string => `random-of-${bytes}`;
 const sandbox = (data: string, control_key?: string) => ({ data, control_key, sandbox: true });
 const kept = (data: string): string => readFileSync(join(data, "control.key"), "utf8");
 
-test("a sandbox keeps the key of its control API in its folder, for its owner alone; a given key replaces it there", () => {
+test("a sandbox stores its control key in its folder, readable only by its owner; a given key replaces it", () => {
   const data = temporaryFolder();
   expect(controlKeyOf(sandbox(data), randomSecret)).toBe("random-of-24");
   expect([kept(data), statSync(join(data, "control.key")).mode & 0o777]).toEqual(["random-of-24\n", 0o600]);
@@ -23,7 +23,7 @@ test("a sandbox keeps the key of its control API in its folder, for its owner al
   expect(findServer(data)).toEqual({ info: undefined, controlKey: "given" });
 });
 
-test("a key that stands there already is not written again", () => {
+test("an unchanged key is not written again", () => {
   const data = temporaryFolder();
   controlKeyOf(sandbox(data, "given"), randomSecret);
   const { ino } = statSync(join(data, "control.key"));
@@ -31,7 +31,7 @@ test("a key that stands there already is not written again", () => {
   expect(statSync(join(data, "control.key")).ino).toBe(ino);
 });
 
-test("without the sandbox, in memory and on PostgreSQL the key is stored nowhere", () => {
+test("without the sandbox, in memory and on PostgreSQL the key is not stored", () => {
   const data = temporaryFolder();
   expect(controlKeyOf({ data, control_key: "given", sandbox: false }, randomSecret)).toBe("given");
   expect(controlKeyOf({ data, control_key: undefined, sandbox: false }, randomSecret)).toBe("random-of-24");
@@ -46,7 +46,7 @@ test("without the sandbox, in memory and on PostgreSQL the key is stored nowhere
   expect(isFolder(data)).toBe(true);
 });
 
-test("a key that was replaced is replaced in the folder, where the folder keeps it", () => {
+test("a replaced key is replaced in the folder, if the folder has it", () => {
   const data = temporaryFolder();
   const isOld = (key: string): boolean => key === "old-key";
   // It keeps none.
@@ -63,7 +63,7 @@ test("a key that was replaced is replaced in the folder, where the folder keeps 
   keepReplacedKey(sandbox(":memory:"), isOld, "new-key");
 });
 
-test("a file that holds no key is named, and what it holds is not", () => {
+test("a file without a key is named in the error, and its content is not", () => {
   const data = temporaryFolder();
   writeFileSync(join(data, "control.key"), "half a key");
   for (const read of [() => findServer(data), () => controlKeyOf(sandbox(data), randomSecret)]) {
@@ -73,7 +73,7 @@ test("a file that holds no key is named, and what it holds is not", () => {
   }
 });
 
-test("a server that runs is found, and no longer once it has said that it ended, was killed, or left half a file", () => {
+test("a running server is found, but not after it ended, was killed, or left a partial file", () => {
   const data = temporaryFolder();
   const info = { pid: process.pid, base_url: "http://a", control_url: "http://b" };
   const takeBack = announceServer({ data }, info);

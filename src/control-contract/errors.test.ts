@@ -20,6 +20,6 @@ test.each([
   expect(controlErrorOf(error)).toMatchObject(expected);
 });
 
-test("a failure of the graph, and anything else, is nothing that a caller has done", () => {
+test("a failure of the graph, or any other one, is not the caller's mistake", () => {
   for (const error of [internalError(), new Error("broken"), "broken"]) expect(controlErrorOf(error)).toBeUndefined();
 });

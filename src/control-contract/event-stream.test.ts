@@ -20,7 +20,7 @@ function open(ending?: AbortSignal) {
   return { response, reader, next, send: (event: string, value: unknown) => send(event, value), stops: () => stops };
 }
 
-test("each value is an event, and the stream ends with its reader", async () => {
+test("each value is an event, and the stream ends when its reader leaves", async () => {
   const { response, reader, next, send, stops } = open();
   expect(response.headers.get("content-type")).toBe("text/event-stream");
   expect(await next()).toBe(": listening\n\n");
@@ -31,7 +31,7 @@ test("each value is an event, and the stream ends with its reader", async () => 
   expect(stops()).toBe(1);
 });
 
-test("it ends with the server, also with one that is ending already", async () => {
+test("it ends with the server, even if the server is already ending", async () => {
   const ending = new AbortController();
   const one = open(ending.signal);
   await one.next();
@@ -44,7 +44,7 @@ test("it ends with the server, also with one that is ending already", async () =
   expect(late.stops()).toBe(1);
 });
 
-test("a reader that does not read is left behind, so that memory stays bounded", async () => {
+test("a reader that does not read is disconnected, so that memory stays bounded", async () => {
   const { next, send, stops } = open();
   let sent = 0;
   while (stops() === 0) send("n", sent++);
@@ -54,14 +54,14 @@ test("a reader that does not read is left behind, so that memory stays bounded",
   expect(received).toBeGreaterThan(900);
 });
 
-test("a reader that does not read large pieces is left behind sooner", () => {
+test("a reader that does not read large pieces is disconnected sooner", () => {
   const { send, stops } = open();
   let sent = 0;
   while (stops() === 0) send("n", "x".repeat(100_000 + sent++));
   expect(sent).toBeLessThan(15);
 });
 
-test("an event may have an id, and one before the first event", async () => {
+test("an event can have an id, and so can the time before the first event", async () => {
   const response = eventStream(
     requestOf(),
     (send) => {
@@ -87,7 +87,7 @@ function watch(look: () => Promise<unknown>, ending?: AbortSignal) {
   return { reader, next };
 }
 
-test("what is watched is sent at once and whenever it has changed, until it is gone", async () => {
+test("a watched value is sent at once and after each change, until it is gone", async () => {
   const states = ["a", "a", "a", "b", "b", "a"];
   const { next } = watch(async () => states.shift());
   expect(await next()).toBe(": listening\n\n");
@@ -95,7 +95,7 @@ test("what is watched is sent at once and whenever it has changed, until it is g
   expect(await next()).toBeUndefined();
 });
 
-test("nothing is looked at any more once the reader is gone, the server ends, or a look fails", async () => {
+test("nothing is checked after the reader has left, the server ends, or a check fails", async () => {
   const ending = new AbortController();
   for (const end of ["reader", "look", "server"] as const) {
     let looks = 0;
@@ -117,7 +117,7 @@ test("nothing is looked at any more once the reader is gone, the server ends, or
   }
 });
 
-test("one look is made at a time, however long it takes", async () => {
+test("only one check runs at a time, however long it takes", async () => {
   let looks = 0;
   let atOnce = 0;
   const goesOn = Promise.withResolvers<void>();
@@ -135,7 +135,7 @@ test("one look is made at a time, however long it takes", async () => {
   await reader.cancel();
 });
 
-test("only who asks for events gets them", () => {
+test("only callers who ask for events get them", () => {
   expect(wantsEvents(requestOf())).toBeTrue();
   expect(wantsEvents(requestOf(undefined, "application/json"))).toBeFalse();
 });

@@ -38,7 +38,7 @@ test.each([1, 7, 1_000])("in pieces of %d bytes, the first part with a file name
   expect(await fileOf(`a preamble\r\n${file("f", "")}--b--`, size)).toEqual({ file_name: "f", content: "" });
 });
 
-test("what is wrong with the body is a bad request that says it; the end of a file that has its delimiter is not looked at", async () => {
+test("a malformed body is a bad request with the reason; the end of a file with its delimiter is not checked", async () => {
   const whole = `${field("a", "1")}${file("f", "12")}--b`;
   for (const size of [1, 1_000]) {
     for (const body of [`${field("a", "1")}--b--`, "--b--"]) expect(await problemOf(body, size)).toBe("the multipart body has no file");
@@ -49,7 +49,7 @@ test("what is wrong with the body is a bad request that says it; the end of a fi
   expect(await problemOf("nothing")).toBe("the multipart body does not contain its boundary");
 });
 
-test("no further part is looked at behind 65,536 bytes, heads and contents together", async () => {
+test("no part is read after 65,536 bytes of heads and contents together", async () => {
   // Each head with the line break before it.
   const headBytes = '\r\nContent-Disposition: form-data; name="a"'.length;
   const fields = (bytes: number) => `${field("a", "x".repeat(bytes - 2 * headBytes))}${field("b", "")}`;
@@ -83,13 +83,13 @@ const refused = async (parts: readonly string[], length?: string): Promise<numbe
   return asked.count;
 };
 
-test("a body of exactly as many bytes as it may have is read, in one part or several", async () => {
+test("a body of exactly the maximum size is read, in one part or several", async () => {
   const bodies = [read(["12345"]), read(["12", "3", "45"]), read(["12345"], "5"), read([]), read(["1"], "5")];
   expect(await Promise.all(bodies)).toEqual(["12345", "12345", "12345", "", "1"]);
   expect(await bodyBytes(new Request("http://a"), 5)).toHaveLength(0);
 });
 
-test("of a larger one nothing is read where its length says so, and else no more than up to the byte that is too many", async () => {
+test("a larger body is not read if its length says so, otherwise only up to the first byte too many", async () => {
   expect(await refused(["123456"], "6")).toBe(0);
   expect(await refused(["123456"])).toBe(1);
   expect(await refused(["123", "456", "789"])).toBe(2);

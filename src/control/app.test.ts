@@ -7,7 +7,7 @@ import { buildRegistry } from "#main";
 import { controlRoutes } from "./routes.ts";
 
 describe("the control key", () => {
-  test("is needed everywhere below /v1 but for the API's own document", async () => {
+  test("is required everywhere below /v1 except for the API's own document", async () => {
     const { request } = await openControl();
     for (const route of controlRoutes(buildRegistry())) {
       // It has a secret of its own.
@@ -19,7 +19,7 @@ describe("the control key", () => {
     expect((await request("GET", "/v1/openapi.json", undefined, "")).status).toBe(200);
   });
 
-  test("health and readiness need none, and readiness asks the database", async () => {
+  test("health and readiness need none, and readiness checks the database", async () => {
     const { request, plaza } = await openControl();
     expect((await request("GET", "/healthz", undefined, "")).status).toBe(200);
     expect((await request("GET", "/readyz", undefined, "")).status).toBe(200);
@@ -29,7 +29,7 @@ describe("the control key", () => {
   });
 });
 
-test("D-240: a sandbox takes no request of another site's page, with the key or without, and health is for everybody", async () => {
+test("D-240: a sandbox refuses requests of other sites' pages, with or without the key, and serves health to everybody", async () => {
   const { app } = await openControl({}, {}, new PageGuard({ origins: ["https://app.example.com"], hosts: ["plaza"] }));
   const ask = async (path: string, headers: Record<string, string>) => {
     const response = await app.request(path, { headers: { authorization: `Bearer ${KEY}`, ...headers } });
@@ -53,7 +53,7 @@ test("D-240: a sandbox takes no request of another site's page, with the key or 
 });
 
 onEachDatabase("addresses", (database) => {
-  test("with what no text of a database holds lead nowhere, whatever they stand in", async () => {
+  test("with characters that no database text can hold are not found, in any place", async () => {
     const { request } = await openControl({ database });
     for (const route of controlRoutes(buildRegistry()).filter(({ path }) => /\{(?!w\})/.test(path))) {
       const path = route.path.replace("{w}", "default").replace(/\{\w+\}/g, "%00");
@@ -63,7 +63,7 @@ onEachDatabase("addresses", (database) => {
 });
 
 describe("the API's own document", () => {
-  test("names every route, and a schema for each kind of node", async () => {
+  test("names every route, with a schema for each kind of node", async () => {
     const { request, plaza } = await openControl();
     const { body } = await request("GET", "/v1/openapi.json");
     expect(body.openapi).toBe("3.1.0");
@@ -81,7 +81,7 @@ describe("the API's own document", () => {
     expect(JSON.stringify(body)).not.toContain("x-plaza-read-as");
   });
 
-  test("has every address that the application serves below /v1, and no other", async () => {
+  test("has every address that the application serves below /v1, and no others", async () => {
     const { app, plaza, request } = await openControl();
     const { paths } = (await request("GET", "/v1/openapi.json")).body;
     const keys = sectionsOf(plaza.registry).map(({ key }) => key);
@@ -100,7 +100,7 @@ describe("the API's own document", () => {
     expect(served.sort()).toEqual(described.sort());
   });
 
-  test("says of each request what it may return: statuses that follow from its form, and those of its own", async () => {
+  test("lists the statuses of each request: those of its form, and its own", async () => {
     const { request } = await openControl();
     const { paths } = (await request("GET", "/v1/openapi.json")).body;
     const statuses = (method: string, path: string) => Object.keys(paths[path][method].responses).join(" ");
@@ -111,7 +111,7 @@ describe("the API's own document", () => {
     expect(statuses("post", "/v1/worlds/{w}/live-feeds/callback")).toBe("200 400 403 404 413 500 503");
   });
 
-  test("says what a node is sent as, and what it is returned as", async () => {
+  test("describes the sent and the returned form of a node", async () => {
     const { request } = await openControl();
     const { paths, components } = (await request("GET", "/v1/openapi.json")).body;
     const bodyOf = (method: string, path: string) => paths[path][method].requestBody.content["application/json"].schema;
@@ -123,7 +123,7 @@ describe("the API's own document", () => {
     expect(components.schemas.labels.properties.id.type).toBe("string");
   });
 
-  test("a method that an address does not have is 405, and Allow names those that it has", async () => {
+  test("another method of an address is 405, and Allow names the methods that exist", async () => {
     const { app, request } = await openControl();
     const headers = { authorization: `Bearer ${KEY}` };
     const refused = async (method: string, path: string) => {
@@ -139,7 +139,7 @@ describe("the API's own document", () => {
     expect((await request("PUT", "clock/advance", { seconds: 1 }, "")).status).toBe(401);
   });
 
-  test("what is not served yet is 404", async () => {
+  test("an address that is not served is 404", async () => {
     const { request } = await openControl();
     expect((await request("POST", "/v1/planets", { name: "x" })).status).toBe(404);
     expect((await request("POST", "snapshots", { name: "x" })).status).toBe(404);

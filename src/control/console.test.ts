@@ -48,7 +48,7 @@ function headersOf({ headers }: Response): Record<string, string> {
   return others;
 }
 
-describe("a page that is built", () => {
+describe("a page that was built", () => {
   const content = "body{}".repeat(100);
   const html = "<style nonce='%NONCE%'></style><script nonce='%NONCE%'></script>";
   const packed = (type: string, text: string) => ({ type, body: Buffer.from(Bun.gzipSync(Buffer.from(text))).toString("base64") });
@@ -64,7 +64,7 @@ describe("a page that is built", () => {
     return remove;
   }
 
-  test("is found as soon as it is there, and has its nonce in each place", async () => {
+  test("is found as soon as it exists, and has its nonce in each place", async () => {
     const name = `pack-of-a-test-${process.pid}`;
     const page = new PackedPage(name);
     expect(await page.page("n")).toBeUndefined();
@@ -76,7 +76,7 @@ describe("a page that is built", () => {
     expect(await new PackedPage(name).page("n")).toBeUndefined();
   });
 
-  test("has files that browsers keep for good, as they are packed where the browser takes that", async () => {
+  test("has files that browsers cache forever, compressed if the browser accepts that", async () => {
     const name = `pack-of-a-test-${process.pid}-files`;
     build(name);
     const page = new PackedPage(name);
@@ -102,7 +102,7 @@ function built(files: PackedPage, html: ((nonce: string) => string) | undefined)
 }
 
 describe("the console", () => {
-  test("may ask this server and its graph, once each, and show the graph's player; everything else is forbidden to it", async () => {
+  test("may only request this server and its graph, and frame the graph's player", async () => {
     built(consoleFiles, (nonce) => nonce);
     const page = (await consolePage(SERVER)) as Response;
     const nonce = await page.text();
@@ -119,7 +119,7 @@ describe("the console", () => {
     expect(await next.text()).not.toBe(nonce);
   });
 
-  test("is for browsers at every address but those of the API; where it is not built, a page says what would be there", async () => {
+  test("is for browsers at every address except those of the API; if it was not built, a page says so", async () => {
     const { app } = await openControl();
     const ask = async (path: string, accept = "text/html,*/*", method = "GET") => {
       const response = await app.request(path, { method, headers: { accept } });
@@ -139,7 +139,7 @@ describe("the console", () => {
 });
 
 describe("the API reference", () => {
-  test("may ask for the documents of this server and its graph alone, whose address stands in it as text", async () => {
+  test("may only request the documents of this server and its graph, whose address is in it as text", async () => {
     const described = { ...SERVER, base_url: 'http://graph:1/"<' } as ServerDescription;
     const { app } = await openControl({}, { describeServer: () => described });
     built(referenceFiles, (nonce) => `${nonce} %GRAPH% %GRAPH%`);

@@ -46,8 +46,8 @@ const EVENTS = { accept: "text/event-stream" };
 const LEFT = { holds: 1, leaves: 1 };
 const HELD = { holds: 1, leaves: 0 };
 
-describe("a request that is served", () => {
-  test("has left its world with its response, whether it is served or refused", async () => {
+describe("a served request", () => {
+  test("leaves its world with its response, whether it succeeds or fails", async () => {
     for (const [method, path, body, status] of [
       ["GET", "clock", undefined, 200],
       ["GET", "nodes/labels/1", undefined, 404],
@@ -60,7 +60,7 @@ describe("a request that is served", () => {
     }
   });
 
-  test("a world that is not there is held by nobody", async () => {
+  test("a missing world is held by nobody", async () => {
     const { ask, state } = await counted();
     expect((await ask("GET", "../orders/clock")).status).toBe(404);
     expect(state).toEqual({ holds: 0, leaves: 0 });
@@ -76,13 +76,13 @@ describe("a request that reports its progress", () => {
     return /event: (result|error)\ndata: (.*)\n/.exec(text)?.slice(1);
   };
 
-  test("holds its world until the work has ended, well or not", async () => {
+  test("holds its world until the work has ended, successfully or not", async () => {
     expect(await endOf('labels: [{id: "5009", page: "2001", name: new}]')).toEqual(["result", '{"success":true}']);
     const [event, data = ""] = (await endOf('labels: [{id: "5009", page: "999", name: new}]')) ?? [];
     expect([event, JSON.parse(data)]).toEqual(["error", { error: expect.objectContaining({ code: "unprocessable" }) }]);
   });
 
-  test("is one response where nobody asks for its progress", async () => {
+  test("gets one response if it does not ask for progress", async () => {
     const { ask, state } = await counted();
     const response = await ask("POST", "import", { body: "labels: []" });
     expect({ body: await response.json(), ...state }).toEqual({ body: { success: true }, ...LEFT });
@@ -129,7 +129,7 @@ describe("a body", () => {
     ["POST", "nodes/labels", 16 * MIB],
     ["POST", "import", 256 * MIB],
     ["POST", "live-feeds/callback", 16_384],
-  ])("of %s %s may have %i bytes, and not one more", async (method, path, bytesMax) => {
+  ])("of %s %s may have %i bytes, but not one more", async (method, path, bytesMax) => {
     const { served } = await openControl();
     const statusOf = async (bytes: number) => {
       const headers = { authorization: `Bearer ${KEY}`, "content-length": String(bytes) };
@@ -139,7 +139,7 @@ describe("a body", () => {
     expect(await statusOf(bytesMax)).not.toBe(413);
   });
 
-  test("that is no UTF-8 or no JSON is refused as such", async () => {
+  test("that is not UTF-8 or JSON is refused", async () => {
     const { served } = await openControl();
     const refusal = async (body: Uint8Array | string) => {
       const response = await controlApp(served).request("/v1/worlds/default/clock", {

@@ -37,7 +37,7 @@ async function serve() {
   return { server, wait, healthy, happen: () => plaza.world.requests.add(personas) };
 }
 
-test("a running request ends before the listener does, and no new one is taken meanwhile", async () => {
+test("a running request ends before the listener does, and no new one is accepted meanwhile", async () => {
   const { server, wait, healthy, happen } = await serve();
   expect(await healthy()).toBe(true);
   let isOver = false;
@@ -55,7 +55,7 @@ test("a running request ends before the listener does, and no new one is taken m
   await stopped;
 });
 
-test("a request that runs on after the grace is cut off", async () => {
+test("a request that runs longer than the grace period is cut off", async () => {
   const { server, wait, healthy } = await serve();
   const running = wait();
   expect(await healthy()).toBe(true);
@@ -63,14 +63,14 @@ test("a request that runs on after the grace is cut off", async () => {
   expect(await running).toBe("cut off");
 });
 
-test("where the address is another program's it begins not at all", async () => {
+test("if another program has the address, it does not begin", async () => {
   const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   afterThisTest(() => other.stop(true));
   const { served } = await openControl();
   expect(() => serveControl({ ...served, host: "127.0.0.1", port: Number(other.port) })).toThrow(expect.objectContaining({ code: "EADDRINUSE" }));
 });
 
-test("256 clients have their connections at once; with one more the one that has waited longest loses its own", async () => {
+test("256 clients can be connected at once; a further one replaces the one that has waited longest", async () => {
   const { server } = await serve();
   const closed: number[] = [];
   const open = async (at: number): Promise<Socket> => {

@@ -37,7 +37,7 @@ const requestsOf = (...requests: [operation: string, status: number, ms: number]
 };
 
 describe("requests", () => {
-  test("are counted by operation and status, in the order in which they came first", async () => {
+  test("are counted by operation and status, in the order of their first request", async () => {
     const metrics = requestsOf(["b", 200, 1], ["a", 400, 1], ["b", 503, 1], ["b", 200, 1]);
     expect(await samples("plaza_calls_total{", metrics)).toEqual([
       'plaza_calls_total{operation="b",status="200"} 2',
@@ -46,7 +46,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("have their durations in seconds: each edge counts all below it, and what is above all counts in the whole", async () => {
+  test("have their durations in seconds: each bucket counts all below its edge, and the last one counts all", async () => {
     const bucket = (le: number | string, count: number) => `plaza_call_duration_seconds_bucket{operation="a",le="${le}"} ${count}`;
     expect(await samples("plaza_call_duration_seconds", requestsOf(["a", 200, 0.25], ["a", 200, 2], ["a", 500, 100], ["a", 200, 60_000]))).toEqual([
       ...[0.000_25, 0.000_5, 0.001].map((le) => bucket(le, 1)),
@@ -58,7 +58,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("that run, wait, were turned away, and connections are shown as they are", async () => {
+  test("are shown by state: running, waiting, refused; connections too", async () => {
     const metrics = new RequestMetrics();
     Object.assign(metrics, { inFlight: 3, waiting: 2 });
     Object.assign(metrics.connections, { open: 5, evicted: 4 });
@@ -76,7 +76,7 @@ describe("requests", () => {
   });
 });
 
-test("work that held the event loop is named, over all processes", async () => {
+test("work that held the event loop is named, for all processes together", async () => {
   const loop = (lagP99Ms: number, ...holds: HoldsOfWork[]) => new RequestMetrics().report({ lagP99Ms, holds });
   const [import1, import2] = [
     { work: "POST /v1/worlds/{w}/import", count: 2, longestMs: 300 },
@@ -92,7 +92,7 @@ test("work that held the event loop is named, over all processes", async () => {
     expect(text).toContain(`\n${line}\n`);
 });
 
-test("each metric says what it is and of which type before its samples, once", async () => {
+test("each metric has its description and type before its samples, once", async () => {
   const text = await metricsText(new RequestMetrics().report(), [worldOf("a"), worldOf("b")]);
   expect([...text.matchAll(/^# TYPE (.*)$/gm)].map(([, type]) => type)).toEqual([
     ...["plaza_calls_total counter", "plaza_call_duration_seconds histogram", "plaza_calls_in_flight gauge", "plaza_calls_waiting gauge"],
@@ -108,7 +108,7 @@ test("each metric says what it is and of which type before its samples, once", a
   expect(text.startsWith("# HELP plaza_calls_total Graph requests")).toBe(true);
 });
 
-test("a label keeps to its line, whatever is in it", async () => {
+test("a label stays on its line, with any content", async () => {
   expect(await samples("plaza_calls_total{", requestsOf(['a"b\\c\nd\n', 200, 1]))).toEqual([
     'plaza_calls_total{operation="a_b_c_d_",status="200"} 1',
   ]);
@@ -132,7 +132,7 @@ describe("webhooks", () => {
     return metrics;
   };
 
-  test("are counted by world, callback and field: what became of each attempt, and the events in those that were taken", async () => {
+  test("are counted by world, callback and field: the outcome of each attempt, and the events in accepted ones", async () => {
     const world = worldOf("w", reached, sent());
     expect(await samples("plaza_webhook_attempts_total{", undefined, world, worldOf("idle"))).toEqual([
       `plaza_webhook_attempts_total{${labels},outcome="delivered"} 2`,
@@ -145,7 +145,7 @@ describe("webhooks", () => {
     ]);
   });
 
-  test("that break their contract or wait too long are counted by world, also where there are none", async () => {
+  test("that break their contract or wait too long are counted by world, even if there are none", async () => {
     const worlds = [worldOf("w", reached, sent()), worldOf("idle")];
     expect(await samples("plaza_webhook_payloads_broken_total{", undefined, ...worlds)).toEqual([
       'plaza_webhook_payloads_broken_total{world="w",object="page",field="feed"} 1',
@@ -156,7 +156,7 @@ describe("webhooks", () => {
     ]);
   });
 
-  test("have their durations in seconds, summed up to each edge, of every outcome", async () => {
+  test("have their durations in seconds, summed up to each edge, for every outcome", async () => {
     const bucket = (le: number | string, count: number) => `plaza_webhook_attempt_duration_seconds_bucket{${labels},le="${le}"} ${count}`;
     expect(await samples("plaza_webhook_attempt_duration_seconds", undefined, worldOf("w", reached, sent()))).toEqual([
       ...[0.005, 0.01].map((le) => bucket(le, 2)),
@@ -167,7 +167,7 @@ describe("webhooks", () => {
     ]);
   });
 
-  test("D-137: callbacks are counted by state, for each world whose database can be asked", async () => {
+  test("D-137: callbacks are counted by state, for each world with a reachable database", async () => {
     const away = { ping: () => Promise.reject(new Error("away")) };
     expect(await samples("plaza_webhook_callbacks{", undefined, worldOf("away", away), worldOf("w"))).toEqual([
       'plaza_webhook_callbacks{world="w",state="failing"} 3',
@@ -181,7 +181,7 @@ describe("webhooks", () => {
   });
 });
 
-test("the process says its memory in bytes, its CPU time and its age in seconds", async () => {
+test("the process reports its memory in bytes, its CPU time and its age in seconds", async () => {
   const before = { cpu: process.cpuUsage(), uptime: process.uptime() };
   const text = await metricsText(new RequestMetrics().report(), [worldOf("w")]);
   const after = { cpu: process.cpuUsage(), uptime: process.uptime() };
@@ -198,7 +198,7 @@ test("the process says its memory in bytes, its CPU time and its age in seconds"
   }).toEqual({ cpu: true, uptime: true, lag: true, ping: true, memory: true });
 });
 
-test("D-298: connections of encoders are counted where an ingest process has counted them", async () => {
+test("D-298: connections of encoders are counted if an ingest process has reported them", async () => {
   const streaming = { connections: { open: 7, without_key: 5, turned_away: 3 } };
   expect(await samples("plaza_encoder", new RequestMetrics(), { ...worldOf("default"), streaming } as OpenWorld)).toEqual([
     ...["plaza_encoder_connections 7", "plaza_encoder_connections_without_key 5", "plaza_encoder_connections_turned_away_total 3"],

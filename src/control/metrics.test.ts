@@ -12,7 +12,7 @@ function metricsOf(...requests: [operation: string, status: number, ms: number][
   return metrics;
 }
 
-test("requests are shown by operation and status, their durations in seconds and summed up to each edge", async () => {
+test("requests are shown by operation and status, with durations in seconds summed up to each edge", async () => {
   const { world } = await openPlaza();
   const text = await metricsText(reportOf(["readLabel", 200, 0.2], ["readLabel", 200, 3], ["readLabel", 400, 20_000]), [world]);
   for (const line of [
@@ -29,7 +29,7 @@ test("requests are shown by operation and status, their durations in seconds and
   }
 });
 
-test("every line is one that Prometheus reads", async () => {
+test("Prometheus can read every line", async () => {
   const { world } = await openPlaza();
   const text = await metricsText(reportOf(['a"b\\c\n', 200, 1]), [world]);
   expect(text).toEndWith("\n");
@@ -37,13 +37,13 @@ test("every line is one that Prometheus reads", async () => {
     expect(line).toMatch(/^(?:# (?:HELP|TYPE) [a-z][a-z0-9_]+ .+|[a-z][a-z0-9_]+(?:\{(?:[a-z]+="[^"\\\n]*",?)+\})? [0-9.e+-]+)$/);
 });
 
-test("a database that is gone is down, and the page is served all the same", async () => {
+test("an unreachable database is reported as down, and the page is still served", async () => {
   const { world } = await openPlaza();
   await world.database.close();
   expect(await metricsText(reportOf(), [world])).toContain(`plaza_database_up{world="${world.name}"} 0`);
 });
 
-test("the metrics of several processes are added up", () => {
+test("the metrics of several processes are added", () => {
   const one = metricsOf(["a", 200, 1], ["b", 200, 1]);
   const other = metricsOf(["a", 200, 1], ["a", 500, 100]);
   one.inFlight = 2;

@@ -48,7 +48,7 @@ for (const { operation, query, body } of routes) {
   const properties = { ...query?.properties, ...body?.properties };
   const bounded = Object.keys(properties).filter((name) => name !== "limit" && WORDS.some((word) => word in (properties[name] ?? {})));
   if (operation === "createFault" || (bounded.length === 0 && query?.properties.limit === undefined)) continue;
-  test(`${operation} takes what is at a bound, and refuses what is beyond`, () => {
+  test(`${operation} accepts a value at a bound, and refuses one beyond it`, () => {
     const [rest, bounds] = ROUTES[operation] ?? [{}, {}];
     expect(bounded).toEqual(Object.keys(bounds));
     for (const [name, of] of Object.entries(bounds))
@@ -57,7 +57,7 @@ for (const { operation, query, body } of routes) {
   });
 }
 
-test("each operation that has bounds here is one of the API", () => {
+test("each operation that has bounds here exists in the API", () => {
   const names = routes.map(({ operation }) => operation);
   expect(Object.keys(ROUTES).filter((name) => !names.includes(name))).toEqual([]);
 });

@@ -44,7 +44,7 @@ async function open(port: number) {
 
 const HEALTH = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-test("of more connections than may be open the one that has waited longest for its client is closed, and requests go on", async () => {
+test("above the limit the connection that has waited longest for its client is closed, and requests continue", async () => {
   const port = await serve(3);
   const used = await open(port);
   const silent = await open(port);
@@ -56,7 +56,7 @@ test("of more connections than may be open the one that has waited longest for i
   for (const { ask } of [used, third, fourth]) expect(await ask(HEALTH)).toStartWith("HTTP/1.1 200 ");
 });
 
-test("a connection on which a request runs is not closed for others", async () => {
+test("a connection with a running request is not closed for others", async () => {
   const port = await serve(3);
   const request = JSON.stringify({ operation: "listPersonas", count: 0, within_ms: 1_500 });
   const head = `POST /v1/worlds/default/requests/expect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Length: ${request.length}\r\n\r\n`;
@@ -79,7 +79,7 @@ const long = {
 };
 const STREAM = `GET /v1/worlds/default/requests/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
 
-test("the stream of a client that has stopped reading ends, and that of one that has gone", async () => {
+test("the stream of a client that stopped reading, or has left, ends", async () => {
   const { port, requests } = await serveWithLog(3);
   for (const end of ["stops reading", "goes"] as const) {
     const { socket } = await open(port);
@@ -97,7 +97,7 @@ test("the stream of a client that has stopped reading ends, and that of one that
 const auth = `Host: localhost\r\nAuthorization: Bearer ${KEY}\r\n`;
 const LABELS = "/v1/worlds/default/nodes/labels";
 
-test("requests follow each other on one connection, with bodies of a length and in chunks, whether somebody reads them or not", async () => {
+test("requests follow each other on one connection, with lengths and chunks, whether their bodies are read or not", async () => {
   const port = await serve(3);
   const label = JSON.stringify({ id: "5901", page: "2001", name: "chunked" });
   const { responses } = await exchange(
@@ -114,7 +114,7 @@ test("requests follow each other on one connection, with bodies of a length and 
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 201, 401, 200]);
 });
 
-test("a body is asked for when it is read; one that is not read, or is broken, ends the connection", async () => {
+test("a body is requested when it is read; an unread or broken one ends the connection", async () => {
   const port = await serve(3);
   const label = JSON.stringify({ id: "5902", page: "2001", name: "continued" });
   const head = `POST ${LABELS} HTTP/1.1\r\n${auth}Expect: 100-continue\r\nContent-Length: ${label.length}\r\n\r\n`;
@@ -129,7 +129,7 @@ test("a body is asked for when it is read; one that is not read, or is broken, e
   ]);
 });
 
-test("a request without Host has its whole path; what is no request, and what names no address, is refused in words", async () => {
+test("a request without Host has its whole path; a malformed request or address gets an error with the reason", async () => {
   const port = await serve(3);
   const [checked] = (await exchange(port, ["OPTIONS /healthz HTTP/1.0\r\n\r\n"])).responses;
   expect(checked).toMatchObject({ status: 404, body: expect.stringContaining("OPTIONS /healthz") });
@@ -147,7 +147,7 @@ test("a request without Host has its whole path; what is no request, and what na
   }
 });
 
-test("HEAD has the length of the GET, and leaves no stream open", async () => {
+test("HEAD returns the length of the GET, and leaves no stream open", async () => {
   const { port, requests } = await serveWithLog(3);
   const { responses } = await exchange(port, [HEALTH.replace("GET", "HEAD"), STREAM.replace("GET", "HEAD")], {
     responses: 2,

@@ -27,7 +27,7 @@ function followed(certificate: Certificate) {
   return { observer, heard, check: () => certificate.check(observer) };
 }
 
-test("a certificate needs both files, in PEM, and the key that belongs to it", () => {
+test("a certificate needs both files, in PEM, and its own key", () => {
   const { certFile, keyFile } = files();
   expect(new Certificate(certFile, keyFile).current).toEqual({ cert: receiverCertificate, key: receiverKey });
   const problemOf = (cert: string, key: string): string => {
@@ -47,7 +47,7 @@ test("a certificate needs both files, in PEM, and the key that belongs to it", (
   expect(problemOf(other.certFile, other.keyFile)).toBe(`--tls-key: ${other.keyFile} is not the key of the certificate in ${other.certFile}`);
 });
 
-test("a renewed certificate is used once both of its files are there; until then the one before is, and why is said once", () => {
+test("a renewed certificate is used when both files have been written; until then the old one stays, and the reason is logged once", () => {
   const { certFile, keyFile } = files();
   const certificate = new Certificate(certFile, keyFile);
   const { heard, check } = followed(certificate);
@@ -73,7 +73,7 @@ test("a renewed certificate is used once both of its files are there; until then
   expect(heard.slice(4)).toEqual([expect.stringContaining("ENOENT")]);
 });
 
-test("a key alone that is written in another way is taken as well", () => {
+test("a key that is written in another form is used, too", () => {
   const { certFile, keyFile } = files();
   const certificate = new Certificate(certFile, keyFile);
   const { heard, check } = followed(certificate);
@@ -83,7 +83,7 @@ test("a key alone that is written in another way is taken as well", () => {
   expect(certificate.current.key).toBe(`${receiverKey}\n`);
 });
 
-test("the files are looked at until the certificate is closed, which keeps no program from ending", () => {
+test("the files are checked until the certificate is closed, which does not keep the program running", () => {
   const { certFile, keyFile } = files();
   const certificate = new Certificate(certFile, keyFile);
   const { heard, observer } = followed(certificate);

@@ -10,7 +10,7 @@ import { addressOf, listening, pageGuardOf, portOf } from "../listening.ts";
 import { commandWarnings, variableWarnings } from "../read-config.ts";
 
 describe("a port", () => {
-  test("is a whole number from 0 to 65535, and a free one where nobody says which", () => {
+  test("is a whole number from 0 to 65535, or a free one by default", () => {
     for (const [given, port] of [
       [undefined, 0],
       [null, 0],
@@ -22,7 +22,7 @@ describe("a port", () => {
     for (const none of ["-1", "65536", "1.5", "x", "1e9"]) expect(() => portOf(none)).toThrow(`--port: "${none}" is not an integer from 0 to 65535`);
   });
 
-  test("that a listener cannot have is a problem of the port or of the host, and any other failure is none of the options", async () => {
+  test("that a listener cannot have is a problem of the port or of the host; any other failure is not one of the options", async () => {
     const problemOf = async (error: unknown, option = "--control-port") => {
       try {
         return await listening(option, "h", 5, () => {
@@ -44,7 +44,7 @@ describe("a port", () => {
     await expect(listening("--port", "h", 5, () => Promise.reject(coded("EACCES")))).rejects.toThrow("permission to listen at h:5 is denied");
   });
 
-  test("on every address is asked for on this machine", () => {
+  test("on every address is requested on this machine", () => {
     expect(["0.0.0.0", "::", "::1", "fe80::1", "127.0.0.1", "example.com"].map(addressOf)).toEqual([
       ...["127.0.0.1", "[::1]", "[::1]", "[fe80::1]", "127.0.0.1", "example.com"],
     ]);
@@ -58,7 +58,7 @@ describe("the config file", () => {
     return path;
   };
 
-  test("is the one that is named, by an option or a variable, and holds a map of options, or nothing", async () => {
+  test("is the one that an option or a variable names, and holds a map of options, or nothing", async () => {
     const path = fileOf("port: 5\n");
     expect(await findConfigFile({ config: path })).toEqual({ path, values: { port: 5 } });
     variables({ PLAZA_CONFIG: path });
@@ -75,7 +75,7 @@ describe("the config file", () => {
     expect((problem as Error).message).not.toContain("\n");
   });
 
-  test("may be missing only where nobody names it", async () => {
+  test("may be missing only if nobody names it", async () => {
     const folder = temporaryFolder();
     const missing = join(folder, "none.yaml");
     await expect(findConfigFile({ config: missing })).rejects.toThrow(`--config: ${missing} cannot be read: ENOENT`);
@@ -89,7 +89,7 @@ describe("the config file", () => {
   });
 });
 
-test("D-240: a sandbox takes the pages that are named and those of its own hosts; a server that is none takes all", () => {
+test("D-240: a sandbox accepts the named pages and those of its own hosts; other servers accept all", () => {
   const config = {
     ...{ sandbox: true, allow_origin: ["https://app.example"], allow_host: ["plaza"], host: "0.0.0.0", control_host: "::1" },
     ...{ surface_hosts: { ads: "ads.example:81" }, public_url: "https://public.example:444/path" },
@@ -105,8 +105,8 @@ test("D-240: a sandbox takes the pages that are named and those of its own hosts
   expect(pageGuardOf({ ...config, sandbox: false })).toBeUndefined();
 });
 
-describe("a variable that nothing reads", () => {
-  test("is named with the one that it nearly is, up to twenty of them; those for clients are read", () => {
+describe("an unused variable", () => {
+  test("is reported with the name that it resembles, up to twenty of them; variables of clients are in use", () => {
     expect(
       variableWarnings({ PLAZA_PROT: "1", PATH: "", OTHER_PLAZA_PORT: "1", PLAZA_PORT: "1", PLAZA_BASE_URL: "", PLAZA_CONTROL_URL: "" }, []),
     ).toEqual(["nothing reads the variable PLAZA_PROT; did you mean PLAZA_PORT?"]);
@@ -114,7 +114,7 @@ describe("a variable that nothing reads", () => {
     expect(variableWarnings(many, [])).toHaveLength(20);
   });
 
-  test("is of a command only where it is nearly one of the command's own", () => {
+  test("is a command's only if it resembles one of the command's own", () => {
     expect(commandWarnings({ PLAZA_CONTROL_KYE: "1", PLAZA_PROT: "1", PLAZA_DTA: "1", PLAZA_CONTROL_URI: "1" })).toEqual([
       "nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?",
       "nothing reads the variable PLAZA_DTA; did you mean PLAZA_DATA?",

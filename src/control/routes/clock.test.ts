@@ -7,7 +7,7 @@ import { saveJob } from "#jobs/jobs.store";
 import { sleepMs } from "#system";
 
 onEachDatabase("the clock", (database) => {
-  test("is set, stopped and moved on; two moves at once add up", async () => {
+  test("is set, stopped and moved; two moves at once add up", async () => {
     const { request, plaza } = await openControl({ database });
     expect((await request("PUT", "clock", { now: "2026-11-01T10:00:00+0000", frozen: true })).body).toEqual({ now: 1_793_527_200, frozen: true });
     plaza.time.realMs += 5_000;
@@ -18,7 +18,7 @@ onEachDatabase("the clock", (database) => {
     expect((await request("GET", "clock")).body.now).toBe(1_793_527_235);
   });
 
-  test("it goes to the end of the year 9999, and so does every time that is stored", async () => {
+  test("it goes to the end of the year 9999, and so does every stored time", async () => {
     const { request } = await openControl({ database });
     const last = 253_402_300_799;
     expect((await request("PUT", "clock", { now: last + 1 })).status).toBe(400);
@@ -32,7 +32,7 @@ onEachDatabase("the clock", (database) => {
     expect((await request("GET", "requests?since=253402300800")).status).toBe(400);
   });
 
-  test("what happens by itself next is listed, the earliest first", async () => {
+  test("scheduled work is listed, the earliest first", async () => {
     const { request, plaza } = await openControl({ database });
     await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
     const { jobs, database: store, clock } = plaza.world;
@@ -50,7 +50,7 @@ onEachDatabase("the clock", (database) => {
     ]);
   });
 
-  test("a hundred of what happens next are listed, and the clock moves forward by a hundred years at most at once", async () => {
+  test("the list has a hundred entries, and one move is at most a hundred years forward", async () => {
     const { request, plaza } = await openControl({ database });
     await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
     const { jobs, database: store, clock } = plaza.world;
@@ -64,7 +64,7 @@ onEachDatabase("the clock", (database) => {
     expect((await request("GET", "clock")).body).toEqual({ now: 1_795_000_000, frozen: true });
   });
 
-  test("an advance stops at every deadline; within_ms ends it at one, with 202 and the time that was reached", async () => {
+  test("an advance stops at every deadline; within_ms ends it at one, with 202 and the time it reached", async () => {
     let looks = 0;
     // A minute passes between two looks at it.
     const realTime = { nowMs: Date.now, monotonicMs: () => 60_000 * looks++, sleepMs };
@@ -82,7 +82,7 @@ onEachDatabase("the clock", (database) => {
     expect((await request("POST", "clock/advance", { seconds: 1, within_ms: 0 })).status).toBe(400);
   });
 
-  test("the next retry of a callback is among it", async () => {
+  test("the next retry of a callback is in the list", async () => {
     const receiver = startReceiver();
     receiver.response = () => new Response(null, { status: 500 });
     const world = {
@@ -107,7 +107,7 @@ onEachDatabase("the clock", (database) => {
 });
 
 describe("when the clock is moved", () => {
-  test("everything that falls due has happened before the response is sent", async () => {
+  test("everything that is due has happened before the response is sent", async () => {
     const happened: number[] = [];
     const settle = async ({ clock }: TestPlaza["world"]) => {
       await Promise.resolve();
@@ -119,7 +119,7 @@ describe("when the clock is moved", () => {
     expect(happened).toEqual([1_795_000_000_000, 1_795_000_000_500]);
   });
 
-  test("a token expires with it", async () => {
+  test("a token expires at its time", async () => {
     const { request, plaza } = await openControl();
     const now = (await request("PUT", "clock", { frozen: true })).body.now;
     const { token } = (

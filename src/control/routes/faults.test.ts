@@ -9,7 +9,7 @@ import { cafe } from "#harness/worlds";
 const labels = "/v26.0/2001/custom_labels";
 
 onEachDatabase("faults", (database) => {
-  test("an operation fails as often as it was asked to, in its own form, and nothing is done", async () => {
+  test("an operation fails the given number of times, in its own form, and does nothing", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     plaza.world.faults.add({ operation: "createLabel", status: 503, times: 2 });
     for (let i = 0; i < 2; i++) {
@@ -21,7 +21,7 @@ onEachDatabase("faults", (database) => {
     expect(plaza.world.faults.list()).toEqual([]);
   });
 
-  test("a fault with latency alone delays the response and keeps it; deleted faults apply to no request", async () => {
+  test("a fault with only latency delays the response and keeps it; deleted faults have no effect", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     plaza.world.faults.add({ operation: "*", latency_ms: 1 });
     expect((await plaza.get(labels, { token: "page" })).status).toBe(200);
@@ -48,14 +48,14 @@ onEachDatabase("faults", (database) => {
     }
   });
 
-  test("D-150: of two faults the second applies where the first does not match", async () => {
+  test("D-150: the second of two faults applies if the first does not match", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     plaza.world.faults.add({ operation: "listLabels", status: 503, probability: 0 });
     plaza.world.faults.add({ operation: "listLabels", status: 500, code: 1 });
     expect((await plaza.get(labels, { token: "page" })).status).toBe(500);
   });
 
-  test("D-22: a rate that is used up looks as the platform's, the app's or the page's", async () => {
+  test("D-22: an exceeded rate limit has the platform's form, for the app or the page", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     plaza.world.faults.add({ operation: "*", rate_limit: "app", retry_after_seconds: 7, times: 1 });
     plaza.world.faults.add({ operation: "*", rate_limit: "page", times: 1 });
@@ -71,7 +71,7 @@ onEachDatabase("faults", (database) => {
     });
   });
 
-  test("D-150: a fault with a status and a body is an error that looks as the body does, and one that resets resets an error as well", async () => {
+  test("D-150: a fault with a status and a body is an error with this body, and a resetting one resets errors as well", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     const request = async (token: string) => {
       const deps = { registry: plaza.registry, traceId: () => "t", monotonicMs: () => 0, onUnexpected: () => {} };
@@ -85,7 +85,7 @@ onEachDatabase("faults", (database) => {
     expect(await request("page")).toMatchObject({ status: 200, isReset: false });
   });
 
-  test("D-150: an error meets the requests of a batch one by one; what damages a response leaves them alone", async () => {
+  test("D-150: an error applies to each request of a batch; faults that damage a response do not", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     plaza.world.faults.add({ operation: "listLabels", body: "<html>", reset: true });
     plaza.world.faults.add({ operation: "listLabels", status: 503, times: 1 });
@@ -126,7 +126,7 @@ describe("faults of the control API", () => {
     expect((await request("GET", "faults")).body.data).toEqual([]);
   });
 
-  test("each number and text may be as small and as large as its bounds, and no further", async () => {
+  test("each number and text accepts its bounds, and nothing beyond them", async () => {
     const { request } = await openControl();
     const statusOf = async (body: object) => (await request("POST", "faults", { operation: "*", ...body })).status;
     const taken = [
@@ -164,7 +164,7 @@ describe("faults of the control API", () => {
     expect((await request("GET", "faults")).body.data).toEqual([]);
   });
 
-  test("are refused by a process that serves no requests of apps, because they would meet none", async () => {
+  test("are refused by a process that serves no requests of apps, because they would have no effect", async () => {
     const { request } = await openControl({}, { servesGraph: false });
     expect((await request("POST", "faults", { operation: "*", status: 503 })).status).toBe(409);
     expect((await request("GET", "faults")).body.data).toEqual([]);

@@ -43,7 +43,7 @@ onEachDatabase("D-170: keys of the control API", (database) => {
     expect(JSON.stringify(rows)).not.toContain(body.key);
   });
 
-  test("a key ends when it says, or when it is revoked; it cannot revoke itself", async () => {
+  test("a key ends at its time, or when it is revoked; it cannot revoke itself", async () => {
     const { request, plaza } = await openControl({ database });
     const short = (await request("POST", KEYS, { access: "full", expires_at: 1_795_003_600 })).body;
     expect((await request("GET", "/v1/worlds", undefined, short.key)).status).toBe(200);
@@ -59,7 +59,7 @@ onEachDatabase("D-170: keys of the control API", (database) => {
     expect((await request("POST", KEYS, { access: "some" })).body.error).toMatchObject({ code: "bad_request", parameter: "access" });
   });
 
-  test("a replaced key is valid for the overlap, and then refused, also by a server that is started with it again", async () => {
+  test("a replaced key is valid for the overlap, and then refused, even if a server is started with it again", async () => {
     const { request, plaza, restart } = await openControl({ database });
     const replaced = await request("POST", `${KEYS}/rotate`, { overlap_seconds: 3_600 });
     expect(replaced).toMatchObject({
@@ -75,7 +75,7 @@ onEachDatabase("D-170: keys of the control API", (database) => {
     expect((await again.request("GET", "/v1/worlds", undefined, key)).status).toBe(200);
   });
 
-  test("a replaced key is valid for a day unless the request says otherwise, and a name of 200 characters is not too long", async () => {
+  test("a replaced key is valid for a day by default, and a name can have 200 characters", async () => {
     const { request } = await openControl({ database });
     const name = "x".repeat(200);
     const { body, status } = await request("POST", KEYS, { access: "full", name });
@@ -88,7 +88,7 @@ onEachDatabase("D-170: keys of the control API", (database) => {
     expect(longest.replaced.expires_at).toBe(1_795_000_000 + 30 * 86_400);
   });
 
-  test("times are whole seconds within which a key is valid; one that would have ended by now is not made, nor one with a key that is misspelt", async () => {
+  test("times are whole seconds during which a key is valid; one that would already have ended is refused, and so is a misspelt key", async () => {
     const { request, plaza } = await openControl({ database });
     const make = async (more: object) => (await request("POST", KEYS, { access: "full", ...more })).body;
     expect((await make({ expires_at: 1_795_000_000 })).error).toMatchObject({ parameter: "expires_at" });
@@ -101,7 +101,7 @@ onEachDatabase("D-170: keys of the control API", (database) => {
     expect((await request("POST", `${KEYS}/rotate`, { overlap_seconds: 1 }, key)).body.replaced.expires_at).toBe(1_795_000_002);
   });
 
-  test("a stored key is replaced as well, keeps its access and name, and never lives longer than it would have", async () => {
+  test("replacing a stored key keeps its access and name, and never makes it valid for longer", async () => {
     const { request, plaza } = await openControl({ database });
     const first = (await request("POST", KEYS, { access: "full", name: "deploy", expires_at: 1_795_000_060 })).body;
     const second = (await request("POST", `${KEYS}/rotate`, {}, first.key)).body;

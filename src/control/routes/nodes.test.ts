@@ -8,7 +8,7 @@ import { busyWorld, fullWorld } from "#harness/full-world";
 import { nodeId } from "#kernel/ids";
 
 onEachDatabase("nodes", (database) => {
-  test("D-02: a minted id that a world file has brought along is passed over", async () => {
+  test("D-02: a new id skips ids that a world file has brought", async () => {
     const { plaza, request } = await openControl({ database });
     const { ids } = plaza.world;
     const mint = ids.mint.bind(ids);
@@ -19,7 +19,7 @@ onEachDatabase("nodes", (database) => {
     expect(["2001", "5001"]).not.toContain(made.body.id);
   });
 
-  test("a node is made, read, changed and deleted, and the graph shows each step", async () => {
+  test("a node is created, read, changed and deleted, and the graph shows each step", async () => {
     const { plaza, request } = await openControl({ database });
     const made = await request("POST", "nodes/labels", { page: "2001", name: "new", users: ["9001"] });
     expect(made).toMatchObject({ status: 201, body: { page: "2001", name: "new", users: ["9001"] } });
@@ -33,7 +33,7 @@ onEachDatabase("nodes", (database) => {
     expect((await labelsOf(plaza)).body.data).toHaveLength(3);
   });
 
-  test("an id whose node was deleted is that of the next one that has it, of another kind", async () => {
+  test("a deleted node's id can be used by a node of another kind", async () => {
     const { plaza, request } = await openControl({ database });
     const { id } = (await request("POST", "nodes/labels", { page: "2001", name: "first" })).body;
     const read = async () => (await plaza.get(`/v26.0/${id}`, { token: "page-token" })).operation;
@@ -47,7 +47,7 @@ onEachDatabase("nodes", (database) => {
     expect(await read()).toBe("readPersona");
   });
 
-  test("what hangs on a page goes with it, in every feature", async () => {
+  test("the nodes of a page are deleted with it, in every feature", async () => {
     const { plaza, request } = await openControl({ database });
     expect((await request("DELETE", "nodes/pages/2001")).status).toBe(200);
     for (const key of ["labels", "personas"]) {
@@ -63,7 +63,7 @@ onEachDatabase("nodes", (database) => {
     ["microblog_users", "social_accounts", "pages", "apps"],
   ];
   for (const keys of removals) {
-    test(`what referred to removed ${keys.join(", ")} goes on without them: nothing is left that leads nowhere`, async () => {
+    test(`nodes that referred to removed ${keys.join(", ")} stay without the reference`, async () => {
       const { plaza, request } = await openControl({ database, world: busyWorld });
       const sections = sectionsOf(plaza.registry);
       for (const removed of keys) {
@@ -87,7 +87,7 @@ onEachDatabase("nodes", (database) => {
     });
   }
 
-  test("what a node hangs on cannot be changed, and a request that tries changes nothing", async () => {
+  test("the owner of a node cannot be changed, and an attempt changes nothing", async () => {
     const { request } = await openControl({ database, world: busyWorld });
     const tries: [path: string, body: Record<string, unknown>, parameter: string][] = [
       ["labels/5001", { page: "2002", users: [], name: "x" }, "page"],
@@ -105,7 +105,7 @@ onEachDatabase("nodes", (database) => {
     }
   });
 
-  test("D-120: an activity that its target has no metric for is 422", async () => {
+  test("D-120: an activity with a metric that its target does not have is 422", async () => {
     const { request } = await openControl({ database, world: fullWorld });
     const record = async (body: Record<string, unknown>) => (await request("POST", "nodes/activity", body)).status;
     expect(await record({ target: "7001", metric: "shares" })).toBe(422);
@@ -114,7 +114,7 @@ onEachDatabase("nodes", (database) => {
     expect(await record({ target: "7001", metric: "clicks", link_url: "https://example.com" })).toBe(201);
   });
 
-  test("D-40, D-41: labels and personas are held to the rules of the operations that create them", async () => {
+  test("D-40, D-41: labels and personas follow the rules of the operations that create them", async () => {
     const { request } = await openControl({ database });
     expect(await request("POST", "nodes/labels", { page: "2001", name: "  spaced " })).toMatchObject({ status: 201, body: { name: "spaced" } });
     const refused = async (path: string, body: Record<string, unknown>) => {
@@ -137,7 +137,7 @@ onEachDatabase("nodes", (database) => {
     }
   });
 
-  test("null takes a key back to what it is when not given", async () => {
+  test("null resets a key to its default", async () => {
     const { request } = await openControl({ database });
     expect((await request("PATCH", "nodes/labels/5001", { users: null })).body.users).toEqual([]);
   });
@@ -149,7 +149,7 @@ onEachDatabase("nodes", (database) => {
     expect((await request("GET", "nodes/labels/5001")).body.name).toBe("vip");
   });
 
-  test("D-278: a name that is taken is 409 with its key and changes nothing, on creation and on change", async () => {
+  test("D-278: a taken name is 409 with its key and changes nothing, on creation and on change", async () => {
     const { request } = await openControl({ database, world: fullWorld });
     const { id } = (await request("POST", "nodes/labels", { page: "2001", name: "other" })).body;
     const taken = (parameter: string) => ({ status: 409, body: { error: { code: "conflict", parameter } } });
@@ -158,7 +158,7 @@ onEachDatabase("nodes", (database) => {
     expect((await request("GET", `nodes/labels/${id}`)).body.name).toBe("other");
   });
 
-  test("a reference that leads nowhere is 422 and stores nothing, on creation and on change", async () => {
+  test("a reference to a missing node is 422 and stores nothing, on creation and on change", async () => {
     const { request } = await openControl({ database });
     expect(await request("POST", "nodes/labels", { id: "77", page: "3", name: "x" })).toMatchObject({
       status: 422,
@@ -170,7 +170,7 @@ onEachDatabase("nodes", (database) => {
     expect((await request("GET", "nodes/labels/5001")).body.users).toEqual(["9001"]);
   });
 
-  test("a reference to what belongs to another is 422 and stores nothing, on creation and on change", async () => {
+  test("a reference to another owner's node is 422 and stores nothing, on creation and on change", async () => {
     const { request } = await openControl({ database, world: fullWorld });
     await request("PATCH", "nodes/pages/2002", { people: [{ psid: "9002" }] });
     const refusal = (parameter: string, rest: string) => ({ status: 422, body: { error: { parameter, message: `${parameter} ${rest}` } } });
@@ -185,7 +185,7 @@ onEachDatabase("nodes", (database) => {
     expect((await request("GET", "nodes/media/78")).status).toBe(404);
   });
 
-  test("an id inside an entry that is another node's is 409 and changes nothing", async () => {
+  test("an id inside an entry that belongs to another node is 409 and changes nothing", async () => {
     const { request } = await openControl({ database, world: fullWorld });
     const refused = async (method: string, path: string, body: Record<string, unknown>, parameter: string) => {
       const before = (await request("GET", "export")).body;
@@ -198,7 +198,7 @@ onEachDatabase("nodes", (database) => {
     await refused("PATCH", "social_accounts/6001", { social_scoped_id: "9001" }, "social_scoped_id");
   });
 
-  test("a person who leaves a page for another leaves its labels too", async () => {
+  test("a person who moves to another page loses its labels", async () => {
     const { request } = await openControl({ database, world: fullWorld });
     await request("PATCH", "nodes/pages/2001", { people: null });
     await request("PATCH", "nodes/pages/2002", { people: [{ psid: "9001" }] });
@@ -207,7 +207,7 @@ onEachDatabase("nodes", (database) => {
     expect((await request("POST", "nodes/labels", { page: "2002", name: "x", users: ["9001"] })).status).toBe(201);
   });
 
-  test("what is no such node is 404, also where the id is none", async () => {
+  test("a missing node is 404, even if the id is not an id", async () => {
     const { request } = await openControl({ database });
     for (const id of ["1", "2001", "abc", "0", "99999999999999999999"]) {
       for (const method of ["GET", "PATCH", "DELETE"])
@@ -217,7 +217,7 @@ onEachDatabase("nodes", (database) => {
     expect((await request("GET", "/v1/worlds/other/nodes/labels")).status).toBe(404);
   });
 
-  test.each([1, 2])("a list is paged by %i, and its pages hold every node once", async (limit) => {
+  test.each([1, 2])("a list is read in pages of %i, and has every node once", async (limit) => {
     const { request } = await openControl({ database });
     const seen: string[] = [];
     for (let path: string | undefined = `nodes/labels?limit=${limit}`; path !== undefined && seen.length <= 3; ) {
@@ -229,7 +229,7 @@ onEachDatabase("nodes", (database) => {
     expect(seen.sort()).toEqual(["5001", "5002", "5003"]);
   });
 
-  test("records without an id add up, and none can be addressed", async () => {
+  test("records without an id are added, and cannot be addressed", async () => {
     const { request } = await openControl({ database });
     await request("POST", "nodes/microblog_users", { id: "7001", username: "cafe" });
     const record = { target: "7001", metric: "views", time: 1_794_960_000, value: 2 };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 
-test("every operation of the graph is listed once, as it has to be asked for", async () => {
+test("every operation of the graph is listed once, with the way to request it", async () => {
   const { request, plaza } = await openControl();
   const { data } = (await request("GET", "operations")).body;
   const names = data.map(({ operation }: { operation: string }) => operation);
@@ -14,7 +14,7 @@ test("every operation of the graph is listed once, as it has to be asked for", a
   });
 });
 
-test("an operation says how it is asked for: by its address with a version where it has one, alone or on a node, page by page or not", async () => {
+test("an operation has its address, with a version if it has one, on a node or not, in pages or not", async () => {
   const { request, plaza } = await openControl();
   const { data, paging } = (await request("GET", "operations")).body as { data: Record<string, unknown>[]; paging: object };
   expect(paging).toEqual({});

@@ -14,7 +14,7 @@ const DAY = 86_400;
 const ownKeys = () => keyRingOf({ data: ":memory:", secret_key: undefined, further_secret_keys: [] } as unknown as Config, randomKey);
 
 onEachDatabase("D-171: the keys that seal secrets", (database) => {
-  test("a replaced key opens for a week unless the request says otherwise, for a month at most", async () => {
+  test("a replaced key opens secrets for a week by default, and for a month at most", async () => {
     const { request } = await openControl({ database, keys: ownKeys() });
     const endsOf = async (body: object) => {
       const response = await request("POST", `${SEALING_KEY}/rotate`, body);
@@ -26,7 +26,7 @@ onEachDatabase("D-171: the keys that seal secrets", (database) => {
     expect(await endsOf({ overlap_seconds: 0 })).toBe("overlap_seconds");
   });
 
-  test("an end within a second is shown as the end of that second; a key of the configuration has no end, and is not replaced here", async () => {
+  test("an end is rounded up to its second; a key of the configuration has no end, and cannot be replaced here", async () => {
     const [current, ending, configured] = [randomKey(32), randomKey(32), randomKey(32)];
     const previous = [
       { key: ending, untilMs: NOW * 1_000 + 500 },

@@ -3,7 +3,7 @@ import { openControl, SERVED } from "#harness/control";
 
 const served = (stop: () => void) => ({ ...SERVED, stop });
 
-test("a server says what it is, and ends when it is asked to", async () => {
+test("a server describes itself, and ends when it is asked to", async () => {
   let stops = 0;
   const { request } = await openControl({}, { server: served(() => stops++) });
   expect(await request("GET", "/v1/server")).toEqual({
@@ -29,7 +29,7 @@ test("a server says what it is, and ends when it is asked to", async () => {
   expect(stops).toBe(1);
 });
 
-test("a read-only key does not end it", async () => {
+test("a read-only key cannot end it", async () => {
   let stops = 0;
   const { request } = await openControl({}, { server: served(() => stops++) });
   const { key } = (await request("POST", "/v1/control-keys", { access: "read" })).body;
@@ -38,7 +38,7 @@ test("a read-only key does not end it", async () => {
   expect(stops).toBe(0);
 });
 
-test("every error of the graph is listed with what it looks like and its cause; what it does not have is left out", async () => {
+test("every error of the graph is listed with its form and its cause, without absent keys", async () => {
   const { request, plaza } = await openControl();
   const { data, paging } = (await request("GET", "/v1/errors")).body as { data: Record<string, unknown>[]; paging: object };
   expect(paging).toEqual({});

@@ -4,7 +4,7 @@ import { labelsOf, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 
 onEachDatabase("tokens", (database) => {
-  test("a minted token works until it is revoked, and then not once more", async () => {
+  test("a created token works until it is revoked, and never again", async () => {
     const { plaza, request } = await openControl({ database });
     const minted = await request("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] });
     expect(minted.status).toBe(201);
@@ -24,7 +24,7 @@ onEachDatabase("tokens", (database) => {
     expect(JSON.stringify((await request("GET", "export")).body)).not.toContain(token);
   });
 
-  test("a scope that nothing asks for is minted, with a warning", async () => {
+  test("an unused scope is accepted with a warning", async () => {
     const { request } = await openControl({ database });
     const { status, body } = await request("POST", "tokens", { type: "app", app: "1001", scopes: ["ads_reed"] });
     expect({ status, body }).toMatchObject({
@@ -33,7 +33,7 @@ onEachDatabase("tokens", (database) => {
     });
   });
 
-  test("a value can be brought, once", async () => {
+  test("a value can be given, once", async () => {
     const { request, plaza } = await openControl({ database });
     const entry = { token: "my-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] };
     expect((await request("POST", "tokens", entry)).status).toBe(201);
@@ -41,7 +41,7 @@ onEachDatabase("tokens", (database) => {
     expect((await labelsOf(plaza, "my-token")).status).toBe(200);
   });
 
-  test("a token whose value only its owner knows is minted by its hash, and the response has no value", async () => {
+  test("a token can be created by its hash, and the response then has no value", async () => {
     const { request, plaza } = await openControl({ database });
     const entry = { token_sha256: hashOf("my-token"), type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] };
     const { status, body } = await request("POST", "tokens", entry);
@@ -50,7 +50,7 @@ onEachDatabase("tokens", (database) => {
     expect((await request("POST", "tokens", { ...entry, token_sha256: undefined, token: "my-token" })).status).toBe(409);
   });
 
-  test("a token of something that is not there is not minted", async () => {
+  test("a token of a missing node is refused", async () => {
     const { request } = await openControl({ database });
     const listed = async () => (await request("GET", "tokens")).body.data.length;
     const before = await listed();
@@ -63,7 +63,7 @@ onEachDatabase("tokens", (database) => {
     expect(await listed()).toBe(before);
   });
 
-  test("D-270: a copy serves as the token does, for ten minutes at most, and dies with it", async () => {
+  test("D-270: a copy works like the token, for ten minutes at most, and ends with it", async () => {
     const { plaza, request } = await openControl({ database });
     const { id, token } = (await request("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] })).body;
     const copied = await request("POST", `tokens/${id}/copy`);
@@ -83,7 +83,7 @@ onEachDatabase("tokens", (database) => {
     for (const unknown of ["1", "nobody"]) expect((await request("POST", `tokens/${unknown}/copy`)).status).toBe(404);
   });
 
-  test("D-270: copies that have ended are deleted when the next one is made", async () => {
+  test("D-270: ended copies are deleted when the next one is created", async () => {
     const { plaza, request } = await openControl({ database });
     const [{ id }] = (await request("GET", "tokens")).body.data;
     const { token } = (await request("POST", `tokens/${id}/copy`)).body;

@@ -32,7 +32,7 @@ async function open() {
   return { entry, used, first: first as string, second: second as string };
 }
 
-test("requests of one app for one operation in one version are one use, in the order in which the first of them came", async () => {
+test("requests of one app for one operation in one version are one use, in the order of the first request", async () => {
   const { entry, used, first, second } = await open();
   const found = await used(
     entry("/v25.0/1001/x"),
@@ -51,7 +51,7 @@ test("requests of one app for one operation in one version are one use, in the o
   ]);
 });
 
-test("what is of no app that is there, or of no operation, says nothing of a use", async () => {
+test("requests of a missing app, or of no operation, are not a use", async () => {
   const { entry, used } = await open();
   const path = "/v25.0/1001/x";
   const others = [{ app: undefined }, { app: "9" }, { app: "no id" }, { operation: "unknown" }];
@@ -59,7 +59,7 @@ test("what is of no app that is there, or of no operation, says nothing of a use
   expect(await used(...others.map((more) => entry(path, more)), entry(path))).toHaveLength(1);
 });
 
-test("a version that has ended is served by the next where the app allows it, and refused where it does not", async () => {
+test("an ended version is served by the next one if the app allows it, and refused otherwise", async () => {
   const { entry, used } = await open();
   const [upgraded, refused] = await used(entry("/v24.0/1001/x"), entry("/v24.0/1001/x", { app: "1002" }));
   expect([upgraded?.servedAt(NOW), upgraded?.servedAt(NOW + 2 * DAY)]).toEqual(["v24.0", "v25.0"]);

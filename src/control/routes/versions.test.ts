@@ -15,7 +15,7 @@ test("the calendar is read with the end of each version", async () => {
   expect(body.marketing[0].until).toBe(standardCalendar.marketing[0]?.until);
 });
 
-test("requests that a later date refuses or upgrades are found before", async () => {
+test("requests that a later date refuses or upgrades are found in advance", async () => {
   const now = Date.parse("2026-10-01") / 1000;
   const platform = [{ version: 25, released: 0 }];
   const marketing = [
@@ -38,7 +38,7 @@ test("requests that a later date refuses or upgrades are found before", async ()
   expect((await request("GET", "versions/outlook?at=soon")).status).toBe(400);
 });
 
-test("the outlook is of now where no time is said, what is asked for most comes first, and what is refused by then has no version that serves it", async () => {
+test("the outlook is for now by default, sorted by the number of requests; refused requests have no version", async () => {
   const now = Date.parse("2026-10-01") / 1000;
   const marketing = [
     { version: 24, released: 0, until: now, affects: [] },

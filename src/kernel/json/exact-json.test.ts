@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { InexactNumber, parseExactJson } from "./exact-json.ts";
 
-test("a number that keeps its digits is read, whichever way it is written", () => {
+test("a number that keeps its digits is read in any form", () => {
   for (const text of [
     "9007199254740992",
     "1795000000.1234567",
@@ -20,7 +20,7 @@ test("a number that keeps its digits is read, whichever way it is written", () =
   );
 });
 
-test("one that would lose digits is refused by its key; in a text it is no number", () => {
+test("a number that would lose digits is refused with its key; inside a text it is not a number", () => {
   for (const text of ["9007199254740993", "-12345678901234567890", "0.12345678901234567890", "1e400", "1e-400"])
     expect(() => parseExactJson(`{"a":{"amount":${text}}}`)).toThrow(expect.objectContaining({ name: "InexactNumber", key: "amount", source: text }));
   expect(parseExactJson('["9007199254740993"]')).toEqual(["9007199254740993"]);

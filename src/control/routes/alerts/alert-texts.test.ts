@@ -22,7 +22,7 @@ async function alertsOf(troubled: object[], counts: { app: string; count: number
   return found;
 }
 
-test("a callback is paused by a person, by its own response, or because nothing arrived for five days, and each says what ends it", async () => {
+test("a callback is paused by a person, by its own response, or after five days of failures, and each alert says how it ends", async () => {
   const waits = "New webhooks wait until you resume it";
   const name = "The callback http://r/ of app 1001";
   const paused_ms = NOW * 1_000 + 500;
@@ -35,7 +35,7 @@ test("a callback is paused by a person, by its own response, or because nothing 
   ] as Alert[]);
 });
 
-test("one that fails is a warning, and after an hour an error, since the first of its failures", async () => {
+test("a failing callback is a warning, and an error an hour after its first failure", async () => {
   const text = "The callback http://r/ of app 1001 fails. Its webhooks are sent again; after five days it is paused.";
   const failing_since_ms = NOW * 1_000 + 250;
   expect(await alertsOf([{ failing_since_ms }, { failing_since_ms, alerted_ms: 1 }])).toEqual([
@@ -44,7 +44,7 @@ test("one that fails is a warning, and after an hour an error, since the first o
   ]);
 });
 
-test("webhooks that wait for a callback are counted up to a thousand", async () => {
+test("webhooks that wait for a callback are counted, up to a thousand", async () => {
   const texts = (
     await alertsOf(
       [],
@@ -55,7 +55,7 @@ test("webhooks that wait for a callback are counted up to a thousand", async () 
   expect(texts).toEqual(["1 webhook waits", "2 webhooks wait", "999 webhooks wait", "1000 webhooks and more wait"].map((start) => `${start} ${end}`));
 });
 
-test("a stopped clock is an alert where something is missed because of it: the first of it, and how much more there is", async () => {
+test("a stopped clock is an alert if it delays something: the alert names the first deadline and counts the others", async () => {
   const alerts = async (isFrozen: boolean, due: readonly { time: number; kind: string; of: string }[]) => {
     const spy = spyOn(clock, "deadlinesOf").mockImplementation(async () => due as never);
     afterThisTest(() => spy.mockRestore());

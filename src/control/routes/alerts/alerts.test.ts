@@ -41,7 +41,7 @@ onEachDatabase("D-279: alerts", (database) => {
     return { ...control, happen, alerts };
   }
 
-  test("a callback that fails, then for an hour, then is paused by a person, then works", async () => {
+  test("a callback that fails, then for an hour, then is paused by a person, then works again", async () => {
     const receiver = startReceiver();
     receiver.response = () => new Response(null, { status: 500 });
     const { request, happen, alerts } = await open({ url: receiver.url });
@@ -72,7 +72,7 @@ onEachDatabase("D-279: alerts", (database) => {
     expect(await alerts()).toEqual([]);
   });
 
-  test("a callback that is gone", async () => {
+  test("a callback that returned 410", async () => {
     const receiver = startReceiver();
     receiver.response = () => new Response(null, { status: 410 });
     const { happen, alerts } = await open({ url: receiver.url });
@@ -94,7 +94,7 @@ onEachDatabase("D-279: alerts", (database) => {
   });
 });
 
-test("D-279: requests that failed or met a limit are alerts for five minutes of the world's time, and a fault until it is gone", async () => {
+test("D-279: failed and rate-limited requests are alerts for five minutes of world time, and a fault until it is deleted", async () => {
   const { request, plaza } = await openControl();
   await request("PUT", "clock", { now: NOW, frozen: true });
   const log = plaza.world.requests;
@@ -120,7 +120,7 @@ test("D-279: requests that failed or met a limit are alerts for five minutes of 
   expect(await alerts()).toEqual([]);
 });
 
-test("D-279: an alert of requests counts those of the last five minutes alone, and one of a fault says the purpose of the key and what ends it", async () => {
+test("D-279: an alert of requests counts only the last five minutes, and one of a fault names the key's purpose and how it ends", async () => {
   const { request, plaza } = await openControl();
   await request("PUT", "clock", { now: NOW, frozen: true });
   const texts = async () => (await request("GET", "alerts")).body.data.map(({ text }: { text: string }) => text);
@@ -152,7 +152,7 @@ test("D-279: an alert of requests counts those of the last five minutes alone, a
   ]);
 });
 
-test("D-279: a version that is asked for and ends within 90 days is an alert: a warning where requests are then refused", async () => {
+test("D-279: a requested version that ends within 90 days is an alert, and a warning if requests are then refused", async () => {
   const DAY = 86_400;
   const marketing = [
     { version: 24, released: 0, until: NOW + 90 * DAY, affects: [] },
@@ -175,7 +175,7 @@ test("D-279: a version that is asked for and ends within 90 days is an alert: a 
   expect(await alerts()).toEqual([]);
 });
 
-test("D-279: alerts come in the stream of requests where they are asked for, and in one of their own", async () => {
+test("D-279: alerts are part of the stream of requests if requested, and have a stream of their own", async () => {
   const { app, request } = await openControl();
   const streamed = async (path: string) => {
     const response = await app.request(`/v1/worlds/default/${path}`, { headers: { authorization: `Bearer ${KEY}`, accept: "text/event-stream" } });

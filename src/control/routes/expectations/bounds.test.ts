@@ -10,7 +10,7 @@ const request = (trace_id: string) => ({
   ...{ duration_ms: 1, app: "1001", request_body: "", response_body: "" },
 });
 
-test("it waits for a minute at most, for one request where nothing is said, and not at all where nothing else is", async () => {
+test("it waits for a minute at most, for one request by default, and not at all by default", async () => {
   const { request: ask, plaza } = await openControl();
   const expectRequests = (path: string, body: object) => ask("POST", path, body);
   expect((await expectRequests("requests/expect", { operation: "listLabels" })).status).toBe(422);
@@ -26,7 +26,7 @@ test("it waits for a minute at most, for one request where nothing is said, and 
   }
 });
 
-test("what nobody announces is read each fiftieth of a second, and once more at the very end", async () => {
+test("entries without notifications are read fifty times a second, and once more at the end", async () => {
   let now = 0;
   const pauses: number[] = [];
   let reads = 0;
@@ -48,7 +48,7 @@ test("what nobody announces is read each fiftieth of a second, and once more at 
   expect({ pauses, reads }).toEqual({ pauses: [20, 20, 10], reads: 4 });
 });
 
-test("one that is announced is looked at when it comes, and nothing is read meanwhile", async () => {
+test("an announced entry is checked when it arrives, and nothing is read meanwhile", async () => {
   const { timeouts } = catchTimers();
   const entries: { operation: string }[] = [];
   const announced = Promise.withResolvers<void>();
@@ -77,7 +77,7 @@ test("one that is announced is looked at when it comes, and nothing is read mean
   expect(timeouts).toMatchObject([{ isCleared: true }]);
 });
 
-test("of what it saw it shows fifty of the kind, the newest", async () => {
+test("it shows the newest fifty entries of the kind", async () => {
   const all = Array.from({ length: 60 }, (_, at) => ({ operation: at % 10 === 9 ? "b" : "a", at }));
   const refusal = await expectEntries(
     { what: "request", read: async () => all, show: ({ at }) => at },

@@ -12,8 +12,8 @@ const entry = {
 };
 const matches = (match: Expected["match"], kind: Expected["kind"] = {}) => isExpected(entry, { kind, match });
 
-describe("an entry is as expected", () => {
-  test("where each key has its value, of the kind and besides", () => {
+describe("an entry matches", () => {
+  test("if each key has its value, in the kind and elsewhere", () => {
     expect(matches({ status: 200 }, { operation: "createLabel" })).toBe(true);
     expect(matches({ status: 201 }, { operation: "createLabel" })).toBe(false);
     expect(matches({ status: 200 }, { operation: "listLabels" })).toBe(false);
@@ -22,7 +22,7 @@ describe("an entry is as expected", () => {
     expect(matches({})).toBe(true);
   });
 
-  test("where a text holds the part that was named, and a body or query its keys", () => {
+  test("if a text contains the named part, and a body or query has the named keys", () => {
     expect([matches({ request_body: '"id":"7"' }), matches({ query: "limit=5" }), matches({ response_body: "k" })]).toEqual([true, true, true]);
     expect([matches({ request_body: "8" }), matches({ operation: "create" })]).toEqual([false, false]);
     expect(matches({ request_body: { user: { id: 7 } } })).toBe(true);
@@ -30,7 +30,7 @@ describe("an entry is as expected", () => {
     expect(matches({ query: { limit: 6 } })).toBe(false);
   });
 
-  test("where lists are as long and the same, item by item", () => {
+  test("if lists have the same length and items", () => {
     expect(matches({ request_body: { list: [1, 2] } })).toBe(true);
     for (const list of [[1], [1, 2, 3], [2, 1], []]) expect(matches({ request_body: { list } })).toBe(false);
     expect(matches({ request_body: { user: [] } })).toBe(false);
@@ -38,14 +38,14 @@ describe("an entry is as expected", () => {
     expect(matches({ request_body: { list: { 0: 1 } } })).toBe(true);
   });
 
-  test("a number is the same as text, but not a text as a number", () => {
+  test("if a number is given as text, but not if a text is given as a number", () => {
     expect(isExpected({ a: "5" }, { kind: {}, match: { a: 5 } })).toBe(true);
     expect(isExpected({ a: 5 }, { kind: {}, match: { a: "5" } })).toBe(false);
     expect(isExpected({ a: "null" }, { kind: {}, match: { a: null } })).toBe(true);
     expect(isExpected({ a: null }, { kind: {}, match: { a: {} } })).toBe(false);
   });
 
-  test("the kind is looked at alone", () => {
+  test("the kind is compared by itself", () => {
     expect(isOfKind(entry, { kind: { operation: "createLabel" }, match: { status: 500 } })).toBe(true);
     expect(isOfKind(entry, { kind: { operation: "listLabels" }, match: {} })).toBe(false);
   });
@@ -54,7 +54,7 @@ describe("an entry is as expected", () => {
 describe("the nearest miss", () => {
   const expected = { kind: { operation: "b" }, match: { x: 1, y: 1, z: 1 } };
 
-  test("is of the expected kind before any other, then the one with fewest differences, then the newest", () => {
+  test("has the expected kind, then the fewest differences, then is the newest", () => {
     const far = { operation: "b", n: 1 };
     const near = { operation: "b", n: 2, x: 1, y: 1 };
     const asNear = { operation: "b", n: 3, x: 1, z: 1 };
@@ -70,7 +70,7 @@ describe("the nearest miss", () => {
     expect(nearestOf([{ operation: "b", x: 1, y: 1, z: 1 }], expected)).toBeUndefined();
   });
 
-  test("says what differs and where, in twenty places at most", () => {
+  test("shows the differences and their places, twenty at most", () => {
     const wanted = { kind: {}, match: { request_body: { user: { id: "8" }, list: [1, 3] }, query: "after", status: 500 } };
     expect(nearestOf([entry], wanted)?.differences).toEqual([
       { at: "request_body.user.id", expected: "8", actual: "7" },
@@ -104,7 +104,7 @@ describe("waiting for entries", () => {
     );
   }
 
-  test("ends with the one that makes enough, also with the last moment", async () => {
+  test("ends with the last required entry, even at the last moment", async () => {
     expect(await wait([0, 50], 2, 100)).toEqual({ count: 2, data: [0, 50] });
     expect(await wait([100], 1, 100)).toEqual({ count: 1, data: [100] });
     await expect(wait([101], 1, 100)).rejects.toThrow("expected 1 request, saw 0");
@@ -112,14 +112,14 @@ describe("waiting for entries", () => {
     expect(await wait([0, 0], 1, 0)).toEqual({ count: 2, data: [0, 0] });
   });
 
-  test("that none comes is known when the whole time is over", async () => {
+  test("for none ends when the whole time has passed", async () => {
     expect(await wait([101], 0, 100)).toEqual({ count: 0, data: [] });
     await expect(wait([100], 0, 100)).rejects.toThrow("expected no request, saw 1");
     await expect(wait([0], 0, 100)).rejects.toMatchObject({ beside: { count: 1, data: [0] } });
   });
 });
 
-test("an expectation that is not met says what came nearest, and one of none what came", async () => {
+test("a failed expectation names the nearest entry, and one of none the entry that arrived", async () => {
   const seen = [
     { operation: "a", status: 400 },
     { operation: "b", status: 200 },
@@ -137,7 +137,7 @@ test("an expectation that is not met says what came nearest, and one of none wha
   expect({ message: none.message, beside: none.beside }).toEqual({ message: "expected no request, saw 1", beside: { count: 1, data: [400] } });
 });
 
-describe("the last requests that somebody wants to see", () => {
+describe("the last relevant requests", () => {
   const logged = {
     ...{ trace_id: "A1", operation: "createLabel", method: "POST", path: "/v26.0/2001", query: "limit=5", status: 404, time: 5_000, app: "1001" },
     story: { deliveries: ["7"] },
@@ -159,7 +159,7 @@ describe("the last requests that somebody wants to see", () => {
     expect(isAsked(logged, { ...asked, ...other }, 0)).toBe(false);
   });
 
-  test("from a moment on, with the moment itself", () => {
+  test("from a given time, inclusive", () => {
     expect([4_999, 5_000, 5_001].map((since) => isAsked(logged, {}, since))).toEqual([true, true, false]);
     expect([sinceMsOf({}), sinceMsOf({ since: 5 }), sinceMsOf({ since: "1970-01-01T00:00:05Z" as unknown as number })]).toEqual([0, 5_000, 5_000]);
     expect(isAsked({ ...logged, story: undefined }, { delivery: "7" }, 0)).toBe(false);

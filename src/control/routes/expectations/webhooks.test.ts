@@ -21,7 +21,7 @@ onEachDatabase("D-186: an expectation of webhooks", (database) => {
     return { receiver, happen, expectWebhooks, due: () => plaza.world.work.runDue() };
   }
 
-  test("is met by what was delivered, each event by itself, also where several travel in one POST", async () => {
+  test("is met by delivered events, each by itself, even if several are in one POST", async () => {
     const { happen, expectWebhooks, due, receiver } = await open();
     for (const n of [1, 2, 3]) await happen("messages", { n, from: { name: "Ada" } });
     await due();
@@ -36,7 +36,7 @@ onEachDatabase("D-186: an expectation of webhooks", (database) => {
     expect((await expectWebhooks({ entity: "4002", count: 0 })).status).toBe(200);
   });
 
-  test("waits for webhooks that are yet to be delivered", async () => {
+  test("waits for webhooks that are delivered later", async () => {
     const { happen, expectWebhooks, due } = await open();
     await happen("messages", { n: 1 });
     const waiting = expectWebhooks({ field: "messages", within_ms: 5_000 });
@@ -44,7 +44,7 @@ onEachDatabase("D-186: an expectation of webhooks", (database) => {
     expect(await waiting).toMatchObject({ status: 200, body: { count: 1 } });
   });
 
-  test("that is not met says which one came nearest, and in what it differs", async () => {
+  test("that is not met names the nearest one, and the differences", async () => {
     const { happen, expectWebhooks, due, receiver } = await open();
     receiver.response = () => new Response("busy", { status: 503 });
     await happen("calls", { n: 7 });
@@ -65,7 +65,7 @@ onEachDatabase("D-186: an expectation of webhooks", (database) => {
     expect((await expectWebhooks({ field: "messages", status: "any", match: { reason: "retry" } })).status).toBe(200);
   });
 
-  test("refuses what it cannot mean, and names the parameter", async () => {
+  test("refuses impossible values, and names the parameter", async () => {
     const { expectWebhooks } = await open();
     for (const [body, parameter] of [
       [{ status: "lost" }, "status"],

@@ -31,7 +31,7 @@ onEachDatabase("D-172: people", (database) => {
       });
   });
 
-  test("a person who is a node is removed with it, before the response; a node that is no person stays", async () => {
+  test("a person who is a node is deleted with it, before the response; a node that is not a person stays", async () => {
     const { erase, request } = await open();
     for (const [key, id, name] of [
       ["users", "3001", "users"],
@@ -50,7 +50,7 @@ onEachDatabase("D-172: people", (database) => {
     expect((await request("GET", "erasures")).body.data).toHaveLength(4);
   });
 
-  test("an erasure says since when it runs, and only then until when it ran; the newest is listed first", async () => {
+  test("an erasure shows when it began, and when it has ended also that; the newest is first", async () => {
     const { erase, request, plaza } = await open();
     const first = (await erase("9001")).body;
     expect(first).toEqual({ id: expect.any(String), status: "running", started_at: NOW, erased: {} });
@@ -65,7 +65,7 @@ onEachDatabase("D-172: people", (database) => {
     expect(page.data.map(({ id }: { id: string }) => id)).toEqual([second.id]);
   });
 
-  test("what is no id of an erasure is not found", async () => {
+  test("an unknown id of an erasure is not found", async () => {
     const { request } = await open();
     for (const id of ["1", "x", "0", "9".repeat(30)]) expect({ id, ...(await request("GET", `erasures/${id}`)) }).toMatchObject({ id, status: 404 });
   });

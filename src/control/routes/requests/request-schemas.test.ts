@@ -9,7 +9,7 @@ const entry = {
 } as unknown as RequestEntry;
 const asked = (filter: RequestFilter, one = entry): boolean => isAsked(one, filter, 0);
 
-test("an entry is shown where everything that is asked is so", () => {
+test("an entry is shown if it matches every filter", () => {
   expect(asked({})).toBe(true);
   for (const [right, wrong] of [
     [{ operation: "createPersona" }, { operation: "create" }],
@@ -27,16 +27,16 @@ test("an entry is shown where everything that is asked is so", () => {
   }
 });
 
-test("a search looks at the path, the operation, the query and the trace id", () => {
+test("a search covers the path, the operation, the query and the trace id", () => {
   expect(["/v26.0", "Persona", "limit=", "bc"].map((search) => asked({ search }))).toEqual([true, true, true, true]);
 });
 
-test("a request that was recorded without its story caused no delivery that anybody knows", () => {
+test("a request that was recorded without details has no known deliveries", () => {
   const { story: _, ...without } = entry as RequestEntry & { story?: unknown };
   expect(asked({ delivery: "d1" }, without as RequestEntry)).toBe(false);
 });
 
-test("the time itself is still shown, a millisecond later not; without one, everything is", () => {
+test("an entry at the given time is shown, and a millisecond later not; without a time all are shown", () => {
   expect([4_999, 5_000, 5_001].map((sinceMs) => isAsked(entry, {}, sinceMs))).toEqual([true, true, false]);
   expect([sinceMsOf({}), sinceMsOf({ since: 5 }), sinceMsOf({ since: "1970-01-01T00:00:07Z" as unknown as number })]).toEqual([0, 5_000, 7_000]);
 });

@@ -38,7 +38,7 @@ function readerOf(log: RequestLog, filter: RequestFilter = {}, after?: number) {
 }
 
 describe("the stream of requests", () => {
-  test("tells those that match, counts all, and goes on after a cursor", async () => {
+  test("sends matching requests, counts all, and continues after a cursor", async () => {
     const log = new RequestLog();
     log.add(entry({ trace_id: "A0" }));
     const reader = readerOf(log, { status_class: 4 });
@@ -71,7 +71,7 @@ describe("the stream of requests", () => {
     { given: "one with more digits", id: "000000000000001", query: "", sent: ["A1", "A2"] },
     { given: "one that no stream has sent", id: "1x", query: "", sent: ["A2"] },
     { given: "one beside a cursor in the query", id: "0", query: "?after=1", sent: ["A1", "A2"] },
-  ])("goes on where a reader that comes back says it was: $given", async ({ id, query, sent }) => {
+  ])("continues at the reader's last position: $given", async ({ id, query, sent }) => {
     const { app, plaza } = await openControl();
     const { requests } = plaza.world;
     for (const trace_id of ["A0", "A1"]) requests.add(entry({ trace_id }));
@@ -85,7 +85,7 @@ describe("the stream of requests", () => {
     await reader.cancel();
   });
 
-  test("tells no request twice where the world rested before, and goes on when it is restored", async () => {
+  test("sends no request twice after an idle world was opened, and continues when it is restored", async () => {
     const log = new RequestLog();
     log.add(entry({ trace_id: "A0" }));
     log.shrink();
@@ -97,7 +97,7 @@ describe("the stream of requests", () => {
     await reader.cancel();
   });
 
-  test("counts what is more than an eye can follow, also what the log no longer keeps", async () => {
+  test("counts requests that are too fast to show, even those that the log no longer has", async () => {
     const log = new RequestLog();
     const reader = readerOf(log);
     await reader.read();
@@ -107,7 +107,7 @@ describe("the stream of requests", () => {
     await reader.cancel();
   });
 
-  test("records nothing once nobody reads it", async () => {
+  test("records nothing when nobody reads it", async () => {
     const log = new RequestLog();
     const one = readerOf(log);
     const other = readerOf(log);
@@ -119,7 +119,7 @@ describe("the stream of requests", () => {
   });
 });
 
-test("one of the last requests is read with its story, and a list leaves stories out", async () => {
+test("a single request is read with its details, and a list omits them", async () => {
   const { request, plaza } = await openControl();
   const story = { steps: [{ name: "understand" as const, duration_ms: 1 }], credentials: [], version: {}, deliveries: ["77"] };
   plaza.world.requests.add({ ...entry({ trace_id: "A1" }), story });
@@ -130,7 +130,7 @@ test("one of the last requests is read with its story, and a list leaves stories
   expect((await request("GET", "requests/A3")).status).toBe(404);
 });
 
-test("the last requests are found by what a person remembers of them", async () => {
+test("the last requests are found by words of their contents", async () => {
   const { request, plaza } = await openControl();
   plaza.world.requests.add(entry({ trace_id: "A1" }));
   plaza.world.requests.add(entry({ trace_id: "A2", method: "POST", status: 403, app: "1002", operation: "createLabel" }));

@@ -32,7 +32,7 @@ describe("the last requests", () => {
     expect((await request("GET", "requests?limit=0")).body.error.parameter).toBe("limit");
   });
 
-  test("further ones are sent as they come, where the caller takes server-sent events, by the same filter", async () => {
+  test("further ones are sent as they arrive, through the same filter, if the caller accepts server-sent events", async () => {
     const { app, plaza } = await openControl();
     plaza.world.requests.add(entry({ trace_id: "A1" }));
     const response = await app.request("/v1/worlds/default/requests?status=200", {
@@ -50,7 +50,7 @@ describe("the last requests", () => {
     plaza.world.requests.add(entry({ trace_id: "A5" }));
   });
 
-  test("nothing waits for requests any more when their reader has gone", async () => {
+  test("nothing waits for requests when the reader has left", async () => {
     const { app, plaza } = await openControl();
     const next = spyOn(plaza.world.requests, "next");
     const response = await app.request("/v1/worlds/default/requests", { headers: { authorization: `Bearer ${KEY}`, accept: "text/event-stream" } });
@@ -68,7 +68,7 @@ describe("the last requests", () => {
     expect(next).toHaveBeenCalledTimes(before);
   });
 
-  test("an expectation is met by what is there, and looks into bodies and queries", async () => {
+  test("an expectation is met by earlier requests, and looks into bodies and queries", async () => {
     const { request, plaza } = await openControl();
     plaza.world.requests.add(entry({}));
     for (const match of [
@@ -86,7 +86,7 @@ describe("the last requests", () => {
     }
   });
 
-  test("an expectation waits for requests that are yet to come", async () => {
+  test("an expectation waits for later requests", async () => {
     const { request, plaza } = await openControl();
     const waiting = request("POST", "requests/expect", { operation: "listLabels", count: 2, within_ms: 5_000 });
     plaza.world.requests.add(entry({ trace_id: "A1" }));
@@ -94,7 +94,7 @@ describe("the last requests", () => {
     expect(await waiting).toMatchObject({ status: 200, body: { count: 2 } });
   });
 
-  test("none at all is expected for the whole time", async () => {
+  test("an expectation of none waits for the whole time", async () => {
     const { request, plaza } = await openControl();
     expect((await request("POST", "requests/expect", { operation: "listLabels", count: 0, within_ms: 20 })).status).toBe(200);
     const waiting = request("POST", "requests/expect", { operation: "listLabels", count: 0, within_ms: 5_000 });
@@ -102,7 +102,7 @@ describe("the last requests", () => {
     expect(await waiting).toMatchObject({ status: 422, body: { count: 1 } });
   });
 
-  test("an expectation that is not met says which request came nearest, and in what it differs", async () => {
+  test("a failed expectation names the nearest request and its differences", async () => {
     const { request, plaza } = await openControl();
     plaza.world.requests.add(entry({ trace_id: "A1", operation: "createLabel", request_body: '{"name":"gold","users":["9001","9002"]}' }));
     plaza.world.requests.add(entry({ trace_id: "A2", operation: "createLabel", request_body: "name=gold&users=9001", status: 400 }));
@@ -125,7 +125,7 @@ describe("the last requests", () => {
     });
   });
 
-  test("the nearest of requests that are too few is one that does not count, and shows no secret; where none is expected there is none", async () => {
+  test("the nearest miss of too few requests is one that does not match, and shows no secret; an expectation of none has no nearest miss", async () => {
     const { request, plaza } = await openControl();
     plaza.world.requests.add(entry({ trace_id: "A1", query: "access_token=s3cret&limit=5" }));
     plaza.world.requests.add(entry({ trace_id: "A2" }));

@@ -39,7 +39,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     return { ...control, receiver, happen, due: () => plaza.world.work.runDue() };
   }
 
-  test("what was sent: its state, attempts with status, latency and the first bytes of the response, and its exact body", async () => {
+  test("a sent webhook shows its state, its attempts with status, latency and the first bytes of the response, and its exact body", async () => {
     const { request, happen, due, receiver } = await open();
     receiver.response = () => new Response("no thanks", { status: 410 });
     await happen("messages", 1);
@@ -62,7 +62,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await request("GET", "deliveries/x")).status).toBe(404);
   });
 
-  test("D-273: a callback that a person pauses gets nothing until it is resumed, and then all that waited", async () => {
+  test("D-273: a paused callback gets nothing until it is resumed, and then everything that waited", async () => {
     const { request, happen, due, receiver } = await open();
     await happen("messages", 1);
     await due();
@@ -82,7 +82,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await request("POST", "callbacks/123/pause")).status).toBe(404);
   });
 
-  test("the stream tells of the newest at once, and of each change", async () => {
+  test("the stream sends the newest at once, and each change", async () => {
     const { app, happen, due } = await open();
     const response = await app.request("/v1/worlds/default/deliveries/stream", { headers: { authorization: `Bearer ${KEY}` } });
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -134,7 +134,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect(first.data[0]).toMatchObject({ status: "waiting", reason: "retry", next_attempt_time: expect.any(Number) });
   });
 
-  test("moving the clock passes by every retry of the table, and a replay begins it anew", async () => {
+  test("moving the clock runs every retry, and a replay starts them again", async () => {
     const { request, happen, receiver } = await open();
     receiver.response = () => new Response(null, { status: 500 });
     await happen("messages", 1);
@@ -150,7 +150,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await request("POST", "deliveries/123/replay")).status).toBe(404);
   });
 
-  test("replays a span, to one callback or all", async () => {
+  test("a time span is replayed, to one callback or all", async () => {
     const { request, happen, due, receiver } = await open();
     for (const n of [1, 2]) {
       await happen("messages", n);
@@ -203,7 +203,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect(gone).not.toHaveProperty("next_attempt_time");
   });
 
-  test("an example of a field goes to the apps that are subscribed; a given value is checked", async () => {
+  test("an example of a field is sent to the subscribed apps; a given value is checked", async () => {
     const { request, due, receiver } = await open();
     const trigger = (body: object) => request("POST", "deliveries/trigger", body);
     const made = await trigger({ object: "chatapp_business_account", field: "messages", entity: "4001", phone_number: "4101" });
@@ -227,7 +227,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await trigger({ object: "nobody", field: "calls", entity: "2001" })).status).toBe(400);
   });
 
-  test("the example of a field, and the path of what is wrong in a value, come from the feature's own definition", async () => {
+  test("the example of a field, and the path of a mistake in a value, come from the feature's own definition", async () => {
     const receiver = startReceiver();
     const notes: Feature = {
       name: "notes",

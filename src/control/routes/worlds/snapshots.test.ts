@@ -38,7 +38,7 @@ async function open() {
   return { ask, asked };
 }
 
-test("a snapshot is taken, listed with the second of its making, restored and deleted, by its name and its world's", async () => {
+test("a snapshot is created, listed with its time, restored and deleted, by its name and its world's", async () => {
   const { ask, asked } = await open();
   expect(await ask("POST", "orders/snapshots", { name: "one" })).toEqual({ status: 201, body: { name: "one" } });
   expect(await ask("GET", "orders/snapshots")).toEqual({ status: 200, body: { data: [{ name: "one", taken_at: 1_795_000_000 }], paging: {} } });
@@ -48,7 +48,7 @@ test("a snapshot is taken, listed with the second of its making, restored and de
   expect(asked).toEqual(["save one of orders", "list orders", "restore one of orders", "delete one of orders", "reset orders"]);
 });
 
-test("a name has letters, digits, - and _, 64 at most, and nothing else goes with it", async () => {
+test("a name has at most 64 letters, digits, - and _; other keys are refused", async () => {
   const { ask, asked } = await open();
   for (const name of ["a", "A-1_b", "x".repeat(64)]) expect((await ask("POST", "orders/snapshots", { name })).status).toBe(201);
   expect(asked).toHaveLength(3);
@@ -58,7 +58,7 @@ test("a name has letters, digits, - and _, 64 at most, and nothing else goes wit
   expect(asked).toHaveLength(3);
 });
 
-test("a world or a snapshot that is not there is not found, and the message says which", async () => {
+test("a missing world or snapshot is not found, and the message says which", async () => {
   const { ask } = await open();
   const notFound = (message: string) => ({ status: 404, body: { error: { code: "not_found", message: expect.stringContaining(message) } } });
   for (const [method, path, body] of [
@@ -73,7 +73,7 @@ test("a world or a snapshot that is not there is not found, and the message says
   expect(await ask("POST", "orders/snapshots/none/restore")).toMatchObject(notFound("snapshot none"));
 });
 
-test("a snapshot of another version is a conflict, which says what to do", async () => {
+test("a snapshot of another version is a conflict, and the message says what to do", async () => {
   const { ask } = await open();
   expect(await ask("POST", "orders/snapshots/old/restore")).toMatchObject({
     status: 409,

@@ -5,7 +5,7 @@ import { onEachDatabase } from "#harness/databases";
 import { nextTurn } from "#kernel/turns";
 
 describe("import and export", () => {
-  test("an export can be imported; what was deleted in between is back", async () => {
+  test("an export can be imported, and restores deleted nodes", async () => {
     const { request } = await openControl();
     const before = (await request("GET", "export")).body;
     await request("DELETE", "nodes/labels/5002");
@@ -13,7 +13,7 @@ describe("import and export", () => {
     expect((await request("GET", "nodes/labels/5002")).body.name).toBe("regular");
   });
 
-  test("D-263: an export holds secrets only if it is asked for them, and an import takes none away", async () => {
+  test("D-263: an export contains secrets only if they are requested, and an import removes none", async () => {
     const { request } = await openControl();
     const secretIn = async (query: string) => (await request("GET", `export${query}`)).body.apps[0].secret;
     const { secret } = (await request("GET", "nodes/apps/1001")).body;
@@ -24,7 +24,7 @@ describe("import and export", () => {
     expect(await secretIn("?secrets=true")).toBe(secret);
   });
 
-  test("a body that is empty is refused; a file that holds nothing is a world file", async () => {
+  test("an empty body is refused; a file without entries is a world file", async () => {
     const { request } = await openControl();
     for (const body of ["", " \n"])
       expect(await request("POST", "import", body)).toMatchObject({
@@ -34,7 +34,7 @@ describe("import and export", () => {
     expect(await request("POST", "import", "{}")).toEqual({ status: 200, body: { success: true } });
   });
 
-  test("scopes that nothing asks for are warned of, each once", async () => {
+  test("unused scopes cause a warning, once each", async () => {
     const { request } = await openControl();
     const token = (token: string) => ({ token, type: "page", app: "1001", page: "2001", scopes: ["pages_mesaging", "pages_messaging", "email"] });
     expect(await request("POST", "import", { tokens: [token("a"), token("b")] })).toEqual({
@@ -46,7 +46,7 @@ describe("import and export", () => {
     });
   });
 
-  test("YAML is taken too; a file that is refused names path and line", async () => {
+  test("YAML is accepted, too; a refused file names path and line", async () => {
     const { request } = await openControl();
     expect((await request("POST", "import", "labels:\n- {id: 77, page: 2001, name: q}")).status).toBe(200);
     const laughs = Array.from({ length: 40 }, (_, i) => `- &a${i + 1} [${`*a${i}, `.repeat(10)}]`).join("\n");
@@ -64,7 +64,7 @@ describe("import and export", () => {
 onEachDatabase("a long import", (database) => {
   const labels = Array.from({ length: 3_500 }, (_, at) => ({ id: String(500_000 + at), page: "2001", name: `label ${at}` }));
 
-  test("says how far it has come, and how it ended", async () => {
+  test("reports its progress and its result", async () => {
     const { app, request } = await openControl({ database });
     const eventsOf = async (file: unknown) => {
       const headers = { authorization: `Bearer ${KEY}`, accept: "text/event-stream" };
@@ -83,7 +83,7 @@ onEachDatabase("a long import", (database) => {
     expect((await request("GET", "export")).body.labels).toHaveLength(3 + 3_501);
   });
 
-  test("leaves time for others, who see nothing of it before its end", async () => {
+  test("lets other requests run, which see nothing of it before its end", async () => {
     const { request } = await openControl({ database });
     let isOver = false;
     const importing = request("POST", "import", { labels }).finally(() => {
