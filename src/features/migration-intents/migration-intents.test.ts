@@ -125,6 +125,8 @@ onEachDatabase("migration intents", (database) => {
       const none = await read(plaza, {}, "source", `/v25.0/${id}`);
       expect({ id, status: none.status, code: none.body.error.code }).toEqual({ id, status: 404, code: 803 });
       expect((await plaza.get(`/v25.0/${id}`, { bearer: "x" })).status).toBe(401);
+      expect(await plaza.get(`/v25.0/${id}`)).toMatchObject({ status: 401, body: { error: { code: 104 } } });
+      expect((await plaza.get(`/v26.0/${id}`)).body.error.code).toBe(2500);
       expect((await plaza.delete(`/v25.0/${id}`, { bearer: "source" })).body.error.code).toBe(2500);
       expect((await plaza.get(`/v26.0/${id}`, { bearer: "source" })).body.error.code).toBe(2500);
     }

@@ -40,7 +40,9 @@ export function readAddress({ request, registry, world }: Pick<Incoming, "reques
 export function checkAddress(incoming: Incoming, address: Address): Address {
   const { unknown } = address;
   if (unknown === undefined) return address;
-  if (address.id !== undefined && isIntentAddress(incoming, address) && readMethod(incoming.request) === "GET") return address;
+  // D-02. D-90: without a token only the form of the request counts, as for an id that a node may have.
+  const isOfIntents = isIntentAddress(incoming, address) || (isIntentPath(incoming, address) && hasNoToken(incoming.request));
+  if (address.id !== undefined && isOfIntents && readMethod(incoming.request) === "GET") return address;
   const version = parseVersion(unknown.slice(1));
   const { calendar, clock } = incoming.world;
   throw version === undefined ? unknownPath(unknown) : unnamedVersion(calendar, version, unixSeconds(clock));
@@ -121,10 +123,17 @@ export function notFound({ request, world }: Pick<Incoming, "request" | "world">
 
 /** Whether a GET of the address has the form of H7. */
 function isIntentAddress({ request, world }: Pick<Incoming, "request" | "world">, address: Address): boolean {
-  const hasPlaces = request.query.oauth_token === undefined && (request.header("authorization") ?? "") !== "";
-  const isIntentVersion = address.version !== undefined && world.calendar.migrationIntents.includes(address.version);
-  return address.edge === undefined && request.surface === "base" && hasPlaces && isIntentVersion;
+  return isIntentPath({ request, world }, address) && request.query.oauth_token === undefined && hasBearer(request);
 }
+
+function isIntentPath({ request, world }: Pick<Incoming, "request" | "world">, { edge, version }: Address): boolean {
+  return edge === undefined && request.surface === "base" && version !== undefined && world.calendar.migrationIntents.includes(version);
+}
+
+const hasBearer = ({ header }: GraphRequest): boolean => (header("authorization") ?? "") !== "";
+
+const hasNoToken = (request: GraphRequest): boolean =>
+  !hasBearer(request) && [request.query.access_token, request.query.oauth_token, request.body.access_token].every((token) => token === undefined);
 
 /** For a handler whose node was deleted after the directory found it. */
 export const notFoundNode = ({ graphRequest, node, world }: Pick<ReadRequest, "graphRequest" | "node" | "world">): GraphError =>

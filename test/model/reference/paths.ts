@@ -1,5 +1,5 @@
 /** Reads version, node and edge from the path of a request. */
-import { type GraphRequest, inQuery, type Surface } from "./requests.ts";
+import { type GraphRequest, inBody, inQuery, type Surface } from "./requests.ts";
 
 export interface Address {
   readonly version: string | undefined;
@@ -37,14 +37,24 @@ export function readPath(request: GraphRequest): Address | undefined {
   if (LITERALS.has(id) && edge === "") return { version, id: "", edge: id };
   const address = { version, id, edge };
   // D-02: only there a number that no node has is an id.
-  return id === "me" || isId(id) || (/^\d+$/.test(id) && isOfIntents(request, address)) ? address : undefined;
+  const isOfIntent = isOfIntents(request, address) || (isIntentPath(request, address) && hasNoToken(request));
+  return id === "me" || isId(id) || (/^\d+$/.test(id) && isOfIntent) ? address : undefined;
 }
 
 /** The form of H7. */
-export function isOfIntents(request: GraphRequest, { version, edge }: Address): boolean {
-  if (request.surface !== "base" || request.method !== "GET" || edge !== "" || inQuery(request, "oauth_token") !== undefined) return false;
-  return (version === "23.0" || version === "24.0" || version === "25.0") && request.headers.authorization !== undefined;
+export function isOfIntents(request: GraphRequest, address: Address): boolean {
+  return isIntentPath(request, address) && inQuery(request, "oauth_token") === undefined && request.headers.authorization !== undefined;
 }
+
+function isIntentPath({ surface, method }: GraphRequest, { version, edge }: Address): boolean {
+  return surface === "base" && method === "GET" && edge === "" && (version === "23.0" || version === "24.0" || version === "25.0");
+}
+
+const hasNoToken = (request: GraphRequest): boolean =>
+  request.headers.authorization === undefined &&
+  inQuery(request, "access_token") === undefined &&
+  inQuery(request, "oauth_token") === undefined &&
+  inBody(request, "access_token") === undefined;
 
 export const isId = (text: string): boolean => /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;
 
