@@ -63,6 +63,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   app.get("/assets/*", (c) => consoleFiles.file(c));
   app.get("/reference/*", (c) => referenceFiles.file(c));
   app.on("GET", ["/docs", "/docs/"], (c) => referencePage(deps.describeServer(new URL(c.req.url).hostname)));
+  for (const path of ["/llms.txt", "/llms/:page"]) app.get(path, (c) => llmsPage(c, deps));
   app.get("/healthz", (c) => json(c, { status: "ok" }));
   app.get("/readyz", (c) => ready(c, options.health, deps));
   app.get("/v1/openapi.json", (c) => json(c, openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin)));
@@ -145,6 +146,13 @@ function methodsAt(path: string, routes: readonly ControlRoute[]): string {
   const found = routes.filter((route) => isAt(route.path.split("/")));
   const fewest = Math.min(...found.map(values));
   return found.flatMap((route) => (values(route) === fewest ? route.method : [])).join(", ");
+}
+
+/** The interface as text for coding agents; without a key, because it has no data of worlds. */
+async function llmsPage(c: Context, { registry }: ControlDeps): Promise<Response> {
+  const { llmsPages } = await import("./llms/pages.ts");
+  const text = llmsPages(registry).get(c.req.path.slice(1));
+  return text === undefined ? c.notFound() : wholeResponse(text, { "content-type": "text/markdown; charset=utf-8" });
 }
 
 /** Ready if requests can be served, so that a load balancer may send them. A full disk keeps nobody from reading (D-341). */

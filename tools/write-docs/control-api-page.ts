@@ -1,8 +1,8 @@
+import { propertiesOf, type Schema, schemaText } from "#control/llms/schema-text";
 import { controlRoutes } from "#control/routes";
 import type { ControlRoute } from "#control-contract/route";
 import { buildRegistry } from "#main";
 import { code, page, table } from "./markdown.ts";
-import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 
 export function controlApiPage(): string {
   return page("Control API", "`src/control`", [

@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { configFileSchema } from "#config/config-file";
+import { llmsPages } from "#control/llms/pages";
 import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
 import { features, settings } from "#features";
@@ -55,8 +56,10 @@ function graphDocument(): object {
   return openapiDocument(registry, { profile: "strict", calendar: standardCalendar, now: DOCUMENTED_AT, addresses });
 }
 
+const pages = Object.fromEntries([...llmsPages(registry)].map(([name, text]) => [`docs/${name}`, () => text]));
+
 if (import.meta.main) {
-  const texts = { ...types, ...Object.fromEntries(Object.entries(documents).map(([path, make]) => [path, () => textOf(make())])) };
+  const texts = { ...types, ...pages, ...Object.fromEntries(Object.entries(documents).map(([path, make]) => [path, () => textOf(make())])) };
   for (const [path, write] of Object.entries(texts)) {
     const [file, text] = [join(ROOT, path), await write()];
     if (existsSync(file) && readFileSync(file, "utf8") === text) continue;

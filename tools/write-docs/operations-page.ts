@@ -1,3 +1,4 @@
+import { propertiesOf, type Schema, schemaText } from "#control/llms/schema-text";
 import type { Feature } from "#graph/contract/feature";
 import type { Access, FieldSet, NodeType, Operation } from "#graph/contract/operation";
 import { commonErrors } from "#graph/contract/response-schemas";
@@ -5,7 +6,6 @@ import { type DeclaredError, definitionOf } from "#kernel/errors";
 import { withoutCitations } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
 import { code, codes, page, table } from "./markdown.ts";
-import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 
 const commonNames: ReadonlySet<DeclaredError> = new Set(commonErrors);
 

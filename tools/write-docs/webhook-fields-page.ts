@@ -1,7 +1,7 @@
+import { type Schema, schemaText } from "#control/llms/schema-text";
 import type { Registry } from "#graph/contract/registry";
 import { type WebhookField, webhookObjects } from "#webhooks/catalogue/field";
 import { code, page, table } from "./markdown.ts";
-import { type Schema, schemaText } from "./schema-text.ts";
 
 export function webhookFieldsPage({ webhookFields }: Registry): string {
   const fieldsOf = (object: string): readonly WebhookField[] => webhookFields.all.filter((field) => field.object === object);

@@ -1,8 +1,8 @@
+import { propertiesOf, type Schema, schemaText } from "#control/llms/schema-text";
 import type { Feature } from "#graph/contract/feature";
 import { ownSchemas } from "#graph/worlds/settings";
 import { tokenEntry } from "#graph/worlds/tokens";
 import { code, page, table } from "./markdown.ts";
-import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 
 export function worldFilesPage(features: readonly Feature[]): string {
   const sections = features.flatMap(({ name, worldSections: held }) => (held ?? []).map(({ key, entry }) => ({ name, key, entry: entry as Schema })));

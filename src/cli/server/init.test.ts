@@ -4,8 +4,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { parse } from "yaml";
 import { afterThisTest } from "#harness/cleanup";
+import { routes } from "#harness/cli/command-line";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
+import { program } from "../program.ts";
 import { init } from "./init.ts";
 
 /** The program is where the launcher says. */
@@ -31,6 +33,19 @@ test("the created files name each other, load at each start, and accept requests
   expect(Object.keys(parse(readFileSync(join(folder, "world.yaml"), "utf8")))).toEqual([
     ...["apps", "users", "pages", "chatapp_accounts", "phone_numbers", "tokens"],
   ]);
+});
+
+test("with --agent there is a skill file, whose commands are those of the program", () => {
+  const folder = temporaryFolder();
+  const streams = written();
+  expect(init(folder, true)).toBe(0);
+  expect(streams.out).toContain("created .agents/skills/plaza/SKILL.md\n");
+  const text = readFileSync(join(folder, ".agents/skills/plaza/SKILL.md"), "utf8");
+  expect(text).toStartWith("---\nname: plaza\ndescription: ");
+  const commands = program({ routes }).commands.map((one) => one.name());
+  const named = [...text.matchAll(/`plaza ([a-z-]+)/g)].map(([, name]) => name);
+  expect(named).toContain("call");
+  expect(commands).toEqual(expect.arrayContaining(named));
 });
 
 describe("the data folder, which holds keys, is ignored by git", () => {

@@ -1,5 +1,5 @@
 /** `plaza init`: writes the first files of a project that uses Plaza. Existing files stay unchanged. */
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { configFileSchema } from "#config/config-file";
 import { settings } from "#features";
@@ -39,11 +39,37 @@ tokens:
 const INSIDE_EXECUTABLE = "/$bunfs/";
 const IGNORED = ".plaza/";
 
-export function init(folder: string): number {
+/** In the form that coding agents read: a folder for each skill. */
+const SKILL_FOLDER = ".agents/skills/plaza";
+
+const skillText = (plaza: string): string => `---
+name: plaza
+description: Develop and test an integration with the graph platform against Plaza, a local server with the same HTTP interface.
+---
+
+# Plaza
+
+- Start: \`${plaza} start\` in the background, or a server of its own for one command: \`${plaza} exec -- npm test\`.
+- The app finds it in PLAZA_BASE_URL, tests also in PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Identities and tokens: world.yaml.
+- Read the interface: llms.txt at the control port, then the page of the area that you need. It has operations, parameters, errors and an example of each.
+- Try a request: \`${plaza} call POST 2001/custom_labels --as 2001 --field page_label_name=vip\`. A refusal names its reason.
+- See what the app sent: \`${plaza} logs\`; why a request failed: \`${plaza} explain TRACE\` (the \`pftrace_id\` of the error).
+- Webhooks: \`${plaza} listen --forward-to localhost:3000/webhook\`, \`${plaza} trigger messages\`, \`${plaza} deliveries list\`.
+- Time, faults: \`${plaza} clock advance 3600\`, \`${plaza} fault add --operation createLabel --status 503 --times 1\`.
+- In tests, wait with \`${plaza} expect requests\`, \`expect webhooks\` or \`expect app-events\`, not with a pause.
+- Do not write to the data folder .plaza, do not put its keys into files, and do not send requests to the platform itself from tests.
+`;
+
+/** `isForAgents`: also the skill file. */
+export function init(folder: string, isForAgents = false): number {
   create(folder, "plaza.config.yaml", schemaLine(folder, "config") + CONFIG);
   create(folder, "world.yaml", schemaLine(folder, "world") + WORLD);
   ignoreData(folder);
   const plaza = commandIn(folder);
+  if (isForAgents) {
+    mkdirSync(join(folder, SKILL_FOLDER), { recursive: true });
+    create(folder, `${SKILL_FOLDER}/SKILL.md`, skillText(plaza));
+  }
   say(`
 Start the sandbox, and send its webhooks to your receiver:
 

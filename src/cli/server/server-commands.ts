@@ -44,7 +44,8 @@ export function addServerCommands(plaza: Command): void {
   plaza
     .command("init")
     .description("creates plaza.config.yaml and a world file in this folder")
-    .action(runs(async () => (await import("./init.ts")).init(process.cwd())));
+    .option("--agent", "also create a skill file, which tells coding agents how to use Plaza")
+    .action(runs(async ({ agent }) => (await import("./init.ts")).init(process.cwd(), agent === true)));
   plaza
     .command("completion")
     .description("prints a completion script for a shell")

@@ -1,0 +1,32 @@
+/** The pages for coding agents: complete, short, and with requests that the contracts allow. */
+import { expect, test } from "bun:test";
+import { openControl } from "#harness/control";
+import { buildRegistry } from "#main";
+import { llmsPages } from "./pages.ts";
+
+const registry = buildRegistry();
+const pages = llmsPages(registry);
+/** An agent pays for each word. */
+const PAGE_BYTES_MAX = 40_000;
+
+test("every operation has one section, and each page is short", () => {
+  const sections = [...pages.values()].flatMap((text) => [...text.matchAll(/^## (\w+)$/gm)].map(([, name]) => name as string));
+  const names = registry.endpoints.map(({ access }) => access.operation);
+  for (const name of new Set(names)) expect({ name, sections: sections.filter((one) => one === name).length }).toEqual({ name, sections: 1 });
+  for (const [name, text] of pages) expect({ name, isShort: Buffer.byteLength(text) <= PAGE_BYTES_MAX }).toEqual({ name, isShort: true });
+});
+
+test("llms.txt links to every other page", () => {
+  const linked = [...(pages.get("llms.txt") ?? "").matchAll(/\]\((llms\/[\w-]+\.md)\)/g)].map(([, path]) => path);
+  expect(linked).toEqual([...pages.keys()].slice(1));
+});
+
+test("the control port serves the pages without a key", async () => {
+  const { app } = await openControl();
+  for (const name of ["llms.txt", "llms/personas.md"]) {
+    const response = await app.request(`/${name}`);
+    expect({ status: response.status, type: response.headers.get("content-type") }).toEqual({ status: 200, type: "text/markdown; charset=utf-8" });
+    expect(await response.text()).toBe(pages.get(name) as string);
+  }
+  expect((await app.request("/llms/unknown.md")).status).toBe(404);
+});
