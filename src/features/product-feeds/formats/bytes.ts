@@ -1,6 +1,7 @@
 /** Converts a file's bytes to text, piece by piece: unpacks gzip, refuses other encodings than UTF-8, removes the byte order mark. */
+import { isUtf8 } from "node:buffer";
 import { pipeline, Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
+import { constants, createGunzip, inflateRawSync } from "node:zlib";
 import { PIECE_CHARACTERS, UNPACKED_BYTES_MAX, UNPACKED_FREELY_BYTES, UNPACKED_RATIO_MAX } from "../product-feeds.limits.ts";
 import { FeedFileProblem } from "./rows.ts";
 
@@ -8,6 +9,8 @@ export type Bytes = AsyncIterable<Uint8Array>;
 
 /** The longest byte order mark or file signature. */
 const MARK_BYTES = 4;
+/** Deflate data without a signature are recognized by so many of their bytes, in which other bytes always have a mistake. */
+const START_BYTES = 1_024;
 
 /** Throws `FeedFileProblem` for a file that is not UTF-8 text, and what `file` throws. Invalid bytes become U+FFFD (D-141). */
 export async function* textOf(file: Bytes): AsyncGenerator<string> {
@@ -28,7 +31,7 @@ export async function* textOf(file: Bytes): AsyncGenerator<string> {
   if (rest !== "") yield rest;
 }
 
-/** Joins the first chunks until they have `MARK_BYTES`, unless the whole file is shorter. */
+/** Joins the first chunks until they have `START_BYTES`, unless the whole file is shorter. */
 async function* fromStart(file: Bytes): AsyncGenerator<Uint8Array> {
   let start: Uint8Array | undefined = new Uint8Array(0);
   for await (const bytes of file) {
@@ -37,7 +40,7 @@ async function* fromStart(file: Bytes): AsyncGenerator<Uint8Array> {
       continue;
     }
     start = start.length === 0 ? bytes : Buffer.concat([start, bytes]);
-    if (start.length < MARK_BYTES) continue;
+    if (start.length < START_BYTES) continue;
     yield start;
     start = undefined;
   }
@@ -104,9 +107,27 @@ function checkEncoding(bytes: Uint8Array): void {
   const beginning = Buffer.from(bytes.subarray(0, MARK_BYTES)).toString("latin1");
   for (const [name, marks] of Object.entries(OTHER_COMPRESSIONS))
     if (marks.some((mark) => beginning.startsWith(mark))) throw new FeedFileProblem(`the file is compressed with ${name}; only gzip is unpacked`);
+  if (isRawDeflate(bytes)) throw new FeedFileProblem("the file is compressed with deflate; only gzip is unpacked");
   if (isGzip(bytes)) throw new FeedFileProblem("the file is compressed twice");
   const isUtf16 = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) || (a === 0 && b !== 0) || (a !== 0 && b === 0 && c !== 0 && d === 0);
   if (isUtf16 || (a === 0 && b === 0)) throw new FeedFileProblem("the file is UTF-16 or UTF-32; feeds must be UTF-8");
   if (a === 0x50 && b === 0x4b)
     throw new FeedFileProblem("the file is a ZIP archive or a spreadsheet; send CSV, TSV, RSS, Atom or JSON lines, optionally compressed with gzip");
+}
+
+/** Without control characters except blanks and line ends. */
+const isText = (bytes: Uint8Array): boolean => bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d));
+
+/** RFC 1951: the data have no signature, but bytes that are not deflate data have a mistake soon, or unpack to something that is not text. */
+function isRawDeflate(bytes: Uint8Array): boolean {
+  const start = bytes.subarray(0, START_BYTES);
+  if (isUtf8(start) && isText(start)) return false;
+  try {
+    // Deflate makes at most 1,032 bytes of one.
+    const text = inflateRawSync(start, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 1_032 * START_BYTES });
+    // A stored block is a little shorter than its data; bytes that happen to begin as a block end soon.
+    return text.length > start.length / 2 && isText(text);
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
 /** Files as programs and people write them: line ends, quotes, what is above the header, repeated columns; and that no cut changes what is read. */
 import { describe, expect, test } from "bun:test";
-import { deflateSync } from "node:zlib";
+import { deflateRawSync, deflateSync } from "node:zlib";
 import type { ItemField } from "../product-feeds.items.ts";
 import { type Bytes, textOf } from "./bytes.ts";
 import { FeedTextReader } from "./formats.ts";
@@ -132,6 +132,17 @@ describe("D-313: files as programs write them", () => {
       ["7-Zip", [0x37, 0x7a, 0xbc, 0xaf]],
     ] as const)
       expect((await read(Buffer.from([...bytes, 0, 1]))).problem).toBe(`the file is compressed with ${name}; only gzip is unpacked`);
+    const file = [HEADER, ...Array.from({ length: 500 }, (_, at) => rowOf(`${at}`))].join("\n");
+    for (const [level, strategy] of [0, 1, 6, 9].flatMap((one) => [0, 4].map((other) => [one, other] as const))) {
+      const packed = deflateRawSync(file, { level, strategy });
+      for (const pieces of [[packed], [packed.subarray(0, 5), packed.subarray(5)]])
+        expect({ level, strategy, problem: (await read(...pieces)).problem }).toEqual({
+          ...{ level, strategy, problem: "the file is compressed with deflate; only gzip is unpacked" },
+        });
+    }
+    // Text in another encoding is not taken for it.
+    const latin = Buffer.from([HEADER, `1,Caf\u00e9,https://shop.example/p/1,${PICTURE}`].join("\n"), "latin1");
+    expect((await read(latin)).rows.map(({ name }) => name)).toEqual(["Caf\ufffd"]);
     expect((await read(`xz,${HEADER}\nx,${rowOf("1")}`)).rows).toEqual(items([2, "1"]));
   });
 });
