@@ -18,6 +18,8 @@ export function cpuMs(): number {
 
 export const randomSecret = (byteCount: number): string => randomBytes(byteCount).toString("base64url");
 
+export const randomHex = (byteCount: number): string => randomBytes(byteCount).toString("hex");
+
 /** From 0 to below 1, for uses that need no secrecy. */
 export const randomFraction = (): number => Math.random();
 

@@ -2,7 +2,7 @@ import type { FeatureMigrations } from "#storage/database";
 
 export const authMigrations: FeatureMigrations = {
   feature: "auth",
-  serverTables: ["control_keys"],
+  serverTables: ["control_keys", "control_audit"],
   migrations: [
     {
       name: "tables",
@@ -24,6 +24,12 @@ export const authMigrations: FeatureMigrations = {
           expires_ms BIGINT NOT NULL
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX control_keys_by_id ON control_keys (id)",
+        // `id` grows with time. `status` 0: the request has not ended, or its process ended before.
+        `CREATE TABLE control_audit (
+          id TEXT PRIMARY KEY, time_ms BIGINT NOT NULL, key_id BIGINT NOT NULL, key_name TEXT NOT NULL, operation TEXT NOT NULL,
+          method TEXT NOT NULL, route TEXT NOT NULL, world TEXT NOT NULL, status INTEGER NOT NULL
+        ) WITHOUT ROWID`,
+        "CREATE INDEX control_audit_by_time ON control_audit (time_ms)",
         "CREATE INDEX control_keys_by_world ON control_keys (world) WHERE world > ''",
       ],
     },

@@ -201,6 +201,12 @@ export const routeGroups = {
       "rotate-sealing": { operation: "rotateSealingKey", summary: "replaces the sealing key of a data folder", isAlone: true },
     },
   },
+  audit: {
+    summary: "shows what control keys did",
+    commands: {
+      list: { operation: "listAudit", summary: "prints what control keys did, the newest first", isAlone: true },
+    },
+  },
 } satisfies Readonly<Record<string, Group>>;
 
 /** `routes` is undefined if no command of the group is run, completed or described: then the group has no commands. */

@@ -17,6 +17,9 @@ const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
 const HEADER_BYTES_LIMIT = 65_536;
 const HOUR_MS = 3_600_000;
 
+/** A hundred years. */
+const AUDIT_DAYS_MAX = 36_500;
+
 const logLevels = ["silent", "error", "warn", "info", "debug"] as const;
 
 /** `value` names the value of the flag. */
@@ -178,6 +181,9 @@ export const own = {
     summary:
       "key of the control API; the sandbox creates a random one and stores it in control.key in the data folder, --no-sandbox requires one of 16 characters or more",
   },
+  // D-331.
+  audit_days: { ...one("N", read.integer(1, AUDIT_DAYS_MAX), 365), summary: "how long the list of what control keys did is kept" },
+  audit_reads: { ...off, summary: "add requests that only read to that list as well, not only those that read secrets" },
   secret_key: {
     isSecret: true,
     read: read.secretKey,

@@ -33,6 +33,10 @@ export interface ControlDeps {
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<unknown>)[];
   /** Real time, for requests that wait and for keys: a world's clock may be stopped. */
   readonly realTime: { nowMs(): number; monotonicMs(): number; sleepMs(ms: number): Promise<void> };
+  /** The list of what keys did (D-331): how long entries are kept, and whether requests that only read have any. */
+  readonly audit: { readonly days: number; readonly reads: boolean };
+  /** Random text in hex. */
+  newRandom(byteCount: number): string;
   /** Called when a caller created a short-lived copy of a token. */
   onTokenCopied?(token: NodeId, copy: NodeId): void;
   /** Called with the hash of a replaced key and the value of the new one, because a file may hold the old one. */
@@ -109,6 +113,8 @@ export interface ControlRoute {
   readonly unfinished?: string;
   /** The request contains a secret of its own, so it needs no control key, and its handler gets none. */
   readonly needsNoKey?: true;
+  /** Whether the response has secrets for a key with full access, so that the request is in the list of what keys did. */
+  readsSecrets?(path: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): boolean;
   /** A key that is bound to a world may send the request, though its path names no world. */
   readonly servesBoundKeys?: true;
   /** `entry` and `entries`: nodes of `{key}`, whose schema is in their section; `file`: a world file. */

@@ -5,7 +5,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type ControlKeyRow, findControlKey, hasBoundKeys } from "#auth/control-keys.store";
 import { hashOf } from "#auth/tokens";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, forbidden, notFound } from "#control-contract/errors";
-import { progressStream, wantsEvents } from "#control-contract/event-stream";
+import { EVENT_STREAM, progressStream, wantsEvents } from "#control-contract/event-stream";
 import { bodyBytes } from "#control-contract/multipart-file";
 import type { CallerKey, ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
 import { parametersReader } from "#graph/pipeline/parameters";
@@ -25,6 +25,7 @@ import { isStorableText } from "#kernel/text";
 import type { Reader } from "#storage/database";
 import { isFatal } from "#storage/database-health";
 import type { MetricsReport } from "#telemetry/request-metrics";
+import { Audit } from "./audit.ts";
 import { consoleFiles, consolePage, referenceFiles, referencePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
@@ -58,6 +59,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const { deps } = options;
   const app = new Hono<WithKey>();
   const routes = controlRoutes(deps.registry);
+  const audit = new Audit(deps);
   const keys = new ControlKeys(options.key, () => deps.worlds.default.database.reader, deps.realTime.nowMs);
 
   app.get("/assets/*", (c) => consoleFiles.file(c));
@@ -94,7 +96,8 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   };
   const serve = (open: boolean): void => {
     const own = routes.filter(({ needsNoKey = false }) => needsNoKey === open);
-    for (const route of own) app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handlerOf(route, deps, refusalOf));
+    for (const route of own)
+      app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), audited(route, audit, handlerOf(route, deps, refusalOf)));
     app.all("/v1/*", (c, next) => {
       const methods = methodsAt(c.req.path, own);
       if (methods === "") return next();
@@ -167,11 +170,12 @@ async function ready(c: Context, health: Health, { databaseProblems }: ControlDe
 }
 
 /** D-170. A world that a bound key may not see and one that does not exist are one error. */
-function requireAccess({ access, world }: CallerKey, { method, servesBoundKeys }: ControlRoute, named: string | undefined): void {
-  if (world !== undefined && named !== undefined && named !== world) throw notFound(`world ${named}`);
-  if (access === "read" && method !== "GET") throw forbidden("this key may only read");
+function refusalOfKey({ access, world }: CallerKey, { method, servesBoundKeys }: ControlRoute, named: string | undefined): ControlError | undefined {
+  if (world !== undefined && named !== undefined && named !== world) return notFound(`world ${named}`);
+  if (access === "read" && method !== "GET") return forbidden("this key may only read");
   if (world !== undefined && named === undefined && servesBoundKeys !== true)
-    throw forbidden(`this key is bound to the world ${world}: use a key of the server`);
+    return forbidden(`this key is bound to the world ${world}: use a key of the server`);
+  return undefined;
 }
 
 /** The text of a response as the caller may see it. */
@@ -202,16 +206,40 @@ function linesShown(response: Response, shown: Shown): Response {
 /** The error for the caller. An unexpected one is logged with `operation`. */
 type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
-function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf): (c: Context<WithKey>) => Promise<Response> {
+/** `ended` gets the status of work that goes on after its response, a stream of its progress, has begun. */
+type Handler = (c: Context<WithKey>, ended: (status: number) => Promise<void>) => Promise<Response>;
+
+/** Requests of keys with their entries in the list of what keys did (D-331). Refuses what the key may not do. */
+function audited(route: ControlRoute, audit: Audit, handle: Handler): (c: Context<WithKey>) => Promise<Response> {
+  return async (c) => {
+    const key = c.get("key") as CallerKey | undefined;
+    const path = c.req.param() as Record<string, string>;
+    const refusal = key && refusalOfKey(key, route, path.w);
+    if (key === undefined || (refusal === undefined && !audit.isKept(route, key, path, c.req.query()))) return handle(c, async () => {});
+    const ended = await audit.begin(route, key, path.w);
+    let response: Response;
+    try {
+      if (refusal !== undefined) throw refusal;
+      response = await handle(c, ended);
+    } catch (error) {
+      await ended(controlCodes[controlErrorOf(error)?.code ?? "internal_error"]);
+      throw error;
+    }
+    const isProgress = route.reportsProgress === true && response.headers.get("content-type") === EVENT_STREAM;
+    if (!isProgress) await ended(response.status);
+    return response;
+  };
+}
+
+function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf): Handler {
   const readQuery = route.query === undefined ? () => ({}) : parametersReader(route.query);
   const operation = `${route.method} ${route.path}`;
-  return async (c) => {
+  return async (c, ended) => {
     const path = c.req.param() as Record<string, string>;
     const { origin, pathname } = new URL(c.req.url);
     // No stored name has these characters, and PostgreSQL refuses a query with them.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${pathname}`);
     const key = c.get("key") as CallerKey | undefined;
-    if (key !== undefined) requireAccess(key, route, path.w);
     const held = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
     if (held === undefined) throw notFound(`world ${path.w}`);
     held.world.workBegins(operation);
@@ -233,9 +261,13 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
         isHeld = true;
         return progressStream(request, async (onProgress) => {
           try {
-            return { event: "result", value: await route.handle({ ...request, onProgress }) };
+            const value = await route.handle({ ...request, onProgress });
+            await ended(200);
+            return { event: "result", value };
           } catch (error) {
-            return { event: "error", value: bodyOf(refusalOf(error, operation)) };
+            const refusal = refusalOf(error, operation);
+            await ended(controlCodes[refusal.code]).catch((failed: unknown) => refusalOf(failed, operation));
+            return { event: "error", value: bodyOf(refusal) };
           } finally {
             held.leave();
           }

@@ -2,6 +2,7 @@
 import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { alertRoutes } from "./routes/alerts/alerts.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { clockRoutes } from "./routes/clock.ts";
 import { webhookExpectationRoutes } from "./routes/expectations/webhooks.ts";
 import { faultRoutes } from "./routes/faults.ts";
@@ -30,6 +31,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...peopleRoutes,
     ...tokenRoutes,
     ...keyRoutes,
+    ...auditRoutes,
     ...sealingKeyRoutes,
     ...clockRoutes,
     ...versionRoutes,

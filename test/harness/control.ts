@@ -5,7 +5,7 @@ import type { Registry } from "#graph/contract/registry";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { Health } from "#http/routes/health";
 import type { PageGuard } from "#kernel/page-guard";
-import { monotonicMs, sleepMs, tokenValue } from "#system";
+import { monotonicMs, randomHex, sleepMs, tokenValue } from "#system";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { ControlDocument } from "../openapi/control-document.ts";
 import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
@@ -90,6 +90,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       servesGraph: true,
       describeServer: () => DESCRIBED,
       mintTokenValue: tokenValue,
+      ...{ audit: { days: 365, reads: false }, newRandom: randomHex },
       onTimeMoved: [],
       databaseProblems: () => [],
       ...{ server: SERVED, ending: new AbortController().signal },

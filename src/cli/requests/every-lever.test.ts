@@ -55,6 +55,7 @@ const lines: readonly string[] = [
   "version outlook",
   "key create --access read",
   "key list",
+  "audit list",
 ];
 
 /** They need other worlds, a delivery that failed, an upload, an open notice, or a data folder with keys. Their request lines are in `command-lines.test.ts`. */

@@ -104,6 +104,9 @@ async function deleteNode(request: ControlRequest): Promise<unknown> {
   });
 }
 
+/** D-263: only entries of apps have any. */
+const hasSecrets = ({ key }: Readonly<Record<string, string>>): boolean => key === "apps";
+
 const NODES = "/v1/worlds/{w}/nodes/{key}";
 
 export const nodeRoutes: readonly ControlRoute[] = [
@@ -119,6 +122,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
     summary: "Lists the nodes of one key",
     query: pageQuery,
     response: "entries",
+    readsSecrets: hasSecrets,
     handle: (request) => {
       const section = sectionOf(request);
       return respondWithList(
@@ -132,6 +136,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
   route(`GET ${NODES}/{id}`, "readNode", {
     summary: "Reads a node as an entry of a world file",
     response: "entry",
+    readsSecrets: hasSecrets,
     handle: readNode,
   }),
   route(`PATCH ${NODES}/{id}`, "updateNode", {

@@ -4,6 +4,7 @@ import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
 import { countedWithin, expectEntries, met, unmet } from "#control-contract/expectation";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { NDJSON, streamOf } from "#control-contract/ndjson";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { World } from "#graph/worlds/world";
@@ -18,8 +19,6 @@ import { TEST_EVENTS_MAX, type TestEvent, testEventsOf } from "./intake/test-vie
 import { kindName } from "./log/devices.store.ts";
 import { ALL_DAYS, type EventRow, type LogFilter, listEvents, readSums } from "./log/log.store.ts";
 import { isStandardEvent } from "./standard-events.contract.ts";
-
-const NDJSON = "application/x-ndjson";
 
 export const APP = "/v1/worlds/{w}/app-events/{app}";
 
@@ -187,18 +186,6 @@ async function listAppEvents(request: ControlRequest<Static<typeof logQuery>>): 
 async function exportAppEvents(request: ControlRequest<Static<typeof exportQuery>>): Promise<Response> {
   const app = await appOf(request);
   return new Response(streamOf(exportLines(request.world, app, filterOf(request.query))), { headers: { "content-type": NDJSON } });
-}
-
-/** A stream that reads the next piece only when the caller is ready for it. */
-function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await pieces.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: async () => void (await pieces.return(undefined)),
-  });
 }
 
 /** LIM-3: frees the name's place. Returns false if the app has no such name. */

@@ -117,6 +117,7 @@ export const worldRoutes: readonly ControlRoute[] = [
     summary:
       "The state of the world as a world file. It contains the SHA-256 of each token, so that the token is valid wherever the file is imported; it contains the secrets of apps only on request. A key with the access `read` gets neither tokens nor secrets",
     query: exportQuery,
+    readsSecrets: (_, { secrets = "false" }) => secrets !== "false",
     response: "file",
     handle: async ({ deps, world, query, key }) => {
       const isReader = key.access === "read";

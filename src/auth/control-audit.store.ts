@@ -1,0 +1,53 @@
+/** What control keys did (D-331). Real time, Unix ms. */
+import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, type Sql, sql } from "#storage/sql";
+
+export interface AuditRow extends Row {
+  /** It grows with time. */
+  id: string;
+  time_ms: number;
+  /** 0: the configured key. */
+  key_id: string;
+  key_name: string;
+  operation: string;
+  method: string;
+  route: string;
+  /** Empty: the server. */
+  world: string;
+  /** 0: the request has not ended. */
+  status: number;
+}
+
+export interface AuditFilter {
+  readonly key_id?: string | undefined;
+  readonly world?: string | undefined;
+  readonly sinceMs: number;
+}
+
+/** More than one request adds, so that the table shrinks after the option was lowered. */
+const DELETED_AT_ONCE = 100;
+
+/** Stores an entry, and deletes old ones. */
+export async function insertAudit(tx: Transaction, row: AuditRow, keptFromMs: number): Promise<void> {
+  await tx.run(sql`
+    DELETE FROM control_audit WHERE id IN (
+      SELECT a.id FROM control_audit a WHERE a.time_ms < ${keptFromMs} ORDER BY a.time_ms LIMIT ${DELETED_AT_ONCE})`);
+  await tx.runOne(sql`
+    INSERT INTO control_audit (id, time_ms, key_id, key_name, operation, method, route, world, status)
+    VALUES (${row.id}, ${row.time_ms}, ${row.key_id}, ${row.key_name}, ${row.operation}, ${row.method}, ${row.route}, ${row.world}, ${row.status})`);
+}
+
+export async function endAudit(tx: Transaction, id: string, status: number): Promise<void> {
+  await tx.run(sql`UPDATE control_audit SET status = ${status} WHERE id = ${id}`);
+}
+
+/** The newest first. */
+export function listAudit(reader: Reader, { key_id, world, sinceMs }: AuditFilter, page: PageRequest): Promise<ListPage<AuditRow>> {
+  let select: Sql = sql`
+    SELECT a.id, a.time_ms, CAST(a.key_id AS TEXT) AS key_id, a.key_name, a.operation, a.method, a.route, a.world, a.status
+    FROM control_audit a WHERE a.time_ms >= ${sinceMs}`;
+  if (key_id !== undefined) select = append(select, " AND a.key_id = ?", [key_id]);
+  if (world !== undefined) select = append(select, " AND a.world = ?", [world]);
+  return readPage<AuditRow>(reader, select, ordered("descending", "a.id"), page);
+}

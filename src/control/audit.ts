@@ -1,0 +1,55 @@
+/**
+ * The list of what control keys did (D-331), stored in the first world.
+ *
+ * **Invariant:** an entry is stored before its request does anything, and has its result before the response is sent.
+ */
+import { endAudit, insertAudit } from "#auth/control-audit.store";
+import type { CallerKey, ControlDeps, ControlRoute } from "#control-contract/route";
+import { isWorldName } from "#graph/worlds/hosting/worlds.store";
+
+const DAY_MS = 86_400_000;
+
+/** The oldest time of an entry that is kept, Unix ms. */
+export const auditKeptFrom = ({ audit, realTime }: ControlDeps): number => realTime.nowMs() - audit.days * DAY_MS;
+
+/** Until the year 33658, so that ids grow with time. */
+const MS_DIGITS = 15;
+const RANDOM_BYTES = 8;
+
+export class Audit {
+  readonly #deps: ControlDeps;
+  #lastMs = 0;
+
+  constructor(deps: ControlDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether a request that is not refused has an entry: it changes something or reads secrets, or all have one. */
+  isKept(
+    { method, readsSecrets }: ControlRoute,
+    { access }: CallerKey,
+    path: Readonly<Record<string, string>>,
+    query: Readonly<Record<string, string>>,
+  ): boolean {
+    return this.#deps.audit.reads || method !== "GET" || (access === "full" && readsSecrets?.(path, query) === true);
+  }
+
+  /** Returns a function that stores the result. Rejects if the entry cannot be stored, and the request must not go on. */
+  async begin(
+    { operation, method, path: route }: ControlRoute,
+    { stored }: CallerKey,
+    named: string | undefined,
+  ): Promise<(status: number) => Promise<void>> {
+    const { realTime, newRandom, worlds } = this.#deps;
+    const time_ms = realTime.nowMs();
+    // So the entries of a process have an order also within a millisecond, or if the machine's clock goes back.
+    this.#lastMs = Math.max(this.#lastMs + 1, time_ms);
+    const id = String(this.#lastMs).padStart(MS_DIGITS, "0") + newRandom(RANDOM_BYTES);
+    const of = { key_id: stored?.id ?? "0", key_name: stored?.name ?? "configured" };
+    // A world that cannot exist is not named, because a caller chooses its text.
+    const world = named === undefined || !isWorldName(named) ? "" : named;
+    const row = { id, time_ms, ...of, operation, method, route, world, status: 0 };
+    await worlds.default.database.write((tx) => insertAudit(tx, row, auditKeptFrom(this.#deps)));
+    return (status) => worlds.default.database.write((tx) => endAudit(tx, id, status));
+  }
+}

@@ -1,0 +1,90 @@
+/** What control keys did (D-331): as a list, and as lines for an archive. */
+import { type Static, Type } from "typebox";
+import { type AuditFilter, type AuditRow, listAudit } from "#auth/control-audit.store";
+import { badRequest } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { NDJSON, streamOf } from "#control-contract/ndjson";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { secondsOf } from "#graph/worlds/file/schema-words";
+import { isNodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
+import { auditKeptFrom } from "../audit.ts";
+
+const CONFIGURED = "configured";
+
+const entry = Type.Object({
+  id: Type.String(),
+  time: Type.Number({ description: "Unix seconds of real time, with milliseconds as their fraction" }),
+  key: Type.String({ description: `the id of the key, as the list of keys has it; ${CONFIGURED}: the configured key` }),
+  key_name: Type.String(),
+  operation: Type.String(),
+  method: Type.String(),
+  route: Type.String({ description: "without ids" }),
+  world: Type.Optional(Type.String({ description: "left out: the request is about the server" })),
+  status: Type.Optional(Type.Integer({ description: "of the response; left out: the request runs, or its process ended before it did" })),
+});
+
+const filters = {
+  key: Type.Optional(Type.String({ description: `the id of a key, or ${CONFIGURED}` })),
+  world: Type.Optional(Type.String({ description: "requests to this world" })),
+  since: Type.Optional(Type.String({ description: "Unix seconds or ISO 8601" })),
+};
+const filterWords = Type.Object(filters);
+const listQuery = Type.Object({ ...filters, ...pageQuery.properties });
+
+const shown = ({ id, time_ms, key_id, key_name, world, status, ...facts }: AuditRow) => ({
+  ...{ id, time: time_ms / 1_000, key: key_id === "0" ? CONFIGURED : key_id, key_name, ...facts },
+  ...(world === "" ? {} : { world }),
+  ...(status === 0 ? {} : { status }),
+});
+
+/** A key that is bound to a world sees requests to its world alone. */
+function filterOf({ query, key, deps }: ControlRequest<Static<typeof filterWords>>): AuditFilter {
+  const { key: of, world, since } = query;
+  if (of !== undefined && of !== CONFIGURED && !isNodeId(of)) throw badRequest(`key is the id of a key, or ${CONFIGURED}`, "key");
+  const seconds = since === undefined ? 0 : secondsOf(/^\d+$/.test(since) ? Number(since) : since, "since");
+  return {
+    key_id: of === CONFIGURED ? "0" : of,
+    world: key.world ?? world,
+    sinceMs: Math.max(seconds * 1_000, auditKeptFrom(deps)),
+  };
+}
+
+/** Some 200 kB of text. */
+const PAGE_ROWS = 1_000;
+
+async function* lines(reader: Reader, filter: AuditFilter): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for (let after: readonly string[] | undefined; ; ) {
+    const { rows, hasNext, lastKey } = await listAudit(reader, filter, { limit: PAGE_ROWS, after });
+    if (rows.length > 0) yield encoder.encode(rows.map((row) => `${JSON.stringify(shown(row))}\n`).join(""));
+    if (!hasNext || lastKey === undefined) return;
+    after = lastKey;
+  }
+}
+
+export const auditRoutes: readonly ControlRoute[] = [
+  route("GET /v1/audit", "listAudit", {
+    summary:
+      "What control keys did, the newest first: requests that change something, were refused, or read secrets. `--audit-reads` adds all others. A key that is bound to a world gets the requests to this world",
+    query: listQuery,
+    response: listOf(entry),
+    errors: [422],
+    servesBoundKeys: true,
+    handle: (request) => {
+      const filter = filterOf(request);
+      return respondWithList(request, "audit", (page, { database }) => listAudit(database.reader, filter, page), shown);
+    },
+  }),
+  route("GET /v1/audit/export", "exportAudit", {
+    summary: "The same as NDJSON, one entry a line",
+    query: filterWords,
+    response: entry,
+    errors: [422],
+    streams: [NDJSON],
+    isStreamAlone: true,
+    servesBoundKeys: true,
+    handle: async (request) =>
+      new Response(streamOf(lines(request.world.database.reader, filterOf(request))), { headers: { "content-type": NDJSON } }),
+  }),
+];
