@@ -22,7 +22,7 @@ async function open(database: "sqlite" | "postgres") {
   return { ...control, send, raw };
 }
 
-onEachDatabase("app events by the control API", (database) => {
+onEachDatabase("app events through the control API", (database) => {
   test("EVT-2: the log is paged, newest first, also with a filter", async () => {
     const { request, send } = await open(database);
     for (let i = 0; i < 5; i++) await send([{ _eventName: `n${i % 2}`, event_id: String(i) }, { _eventName: "other" }]);
@@ -42,7 +42,7 @@ onEachDatabase("app events by the control API", (database) => {
     expect((await request("GET", "app-events/nothing")).status).toBe(404);
   });
 
-  test("the export holds every entry of the log, a line each", async () => {
+  test("the export has one line for each entry of the log", async () => {
     const { request, raw, send } = await open(database);
     await send(Array.from({ length: 1_500 }, (_, i) => ({ _eventName: "n", _valueToSum: i, text: "line\nbreak" })));
     const response = await raw("app-events/1001/export");
@@ -78,7 +78,7 @@ onEachDatabase("app events by the control API", (database) => {
     ]);
   });
 
-  test("LIM-3, D-291: a deactivated name is activated again, unless the app has no place left", async () => {
+  test("LIM-3, D-291: a deactivated name is activated again, unless the app has no room for it", async () => {
     const { request, plaza } = await open(database);
     await request("PATCH", "nodes/apps/1001", { event_name_limit: 2 });
     const send = async (_eventName: string) => {
@@ -96,7 +96,7 @@ onEachDatabase("app events by the control API", (database) => {
     ]);
   });
 
-  test("EVT-4, D-292: without until the sums count what the names count, whatever the times of events", async () => {
+  test("EVT-4, D-292: without until the sums include everything that the names count, whatever the times of events", async () => {
     const { request, send } = await open(database);
     for (const _logTime of [0, NOW - 86_400, NOW, NOW + 86_400, 253_402_300_799]) await send([{ _eventName: "n", _logTime, _valueToSum: 1 }]);
     const counted = async (query: string) =>

@@ -9,7 +9,7 @@ import { addSums, type EventRow } from "./log/log.store.ts";
 const APP = nodeId("1001");
 const DAY = 86_400;
 
-test("EVT-2: an entry leaves out what its event does not have", () => {
+test("EVT-2: an entry omits keys that its event does not have", () => {
   const row: EventRow = {
     ...{ request: 7, position: 2, received: 100, time: 50, name: "buy", event_id: null, value: null, currency: "", parameters: "" },
     ...{ tracking: 1, device: null },
@@ -28,8 +28,8 @@ test("EVT-2: an entry leaves out what its event does not have", () => {
   expect(logEntry({ ...row, name: ":DEFERRED_APP_LINK" })).toStrictEqual({ ...unnamed, event: "DEFERRED_APP_LINK" } as never);
 });
 
-onEachDatabase("the sums of days", (database) => {
-  test("EVT-4: are of the days of both times, of installs too, and have a sum where a value was", async () => {
+onEachDatabase("the sums of the days", (database) => {
+  test("EVT-4: belong to the days of both times, count installs too, and have a sum if an event had a value", async () => {
     const { world } = await openPlaza({ database });
     const sum = (day: number, name: string, valued: number) => ({ day, name, currency: "", count: 2, valued, sum: 0n, first_time: 1, last_time: 1 });
     const names = ["buy", ":MOBILE_APP_INSTALL"] as const;

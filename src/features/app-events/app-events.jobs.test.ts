@@ -78,7 +78,7 @@ onEachDatabase("retention of app events", (database) => {
     expect(await rowsOf()).toBe(1);
   });
 
-  test("D-71: a key lives for 48 hours after arrival and event time, also where raw events are kept for a day only", async () => {
+  test("D-71: a key lives for 48 hours after arrival and event time, even if raw events are kept for a day only", async () => {
     const plaza = await openPlaza({ database, world });
     await saveRetentionDays(plaza.world, 1);
     const times = { past: NOW - 30 * DAY, now: NOW, later: NOW + 10 * DAY };
@@ -115,7 +115,7 @@ onEachDatabase("retention of app events", (database) => {
     expect(await idsOf(plaza)).toEqual(["far"]);
   });
 
-  test("what is deleted leaves the index of devices, too, in which the newest requests stay", async () => {
+  test("deleted requests also leave the index of devices, and the newest requests stay in it", async () => {
     const plaza = await openPlaza({ database, world });
     await saveRetentionDays(plaza.world, 3);
     await send(plaza, "a");

@@ -5,7 +5,7 @@ import * as limits from "./app-events.limits.ts";
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
-test("LIM-10, LIM-12, D-70, D-71, D-74: windows and sizes are those of the document and of the decisions", () => {
+test("LIM-10, LIM-12, D-70, D-71, D-74: windows and sizes are those of the document and the decisions", () => {
   const { LOG_TIME_MAX, ...others } = limits;
   const all: Readonly<Record<string, unknown>> = others;
   expect(all).toEqual({
@@ -18,6 +18,6 @@ test("LIM-10, LIM-12, D-70, D-71, D-74: windows and sizes are those of the docum
   expect(LOG_TIME_MAX).toBe(Date.UTC(9999, 11, 31, 23, 59, 59) / 1_000);
 });
 
-test("raw events are kept for a quarter unless the operator says otherwise, or for good", () => {
+test("raw events are kept for 90 days by default, or forever", () => {
   expect({ days: appEventDays.default, minimum: appEventDays.minimum }).toEqual({ days: 90, minimum: 0 });
 });

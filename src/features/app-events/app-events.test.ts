@@ -61,7 +61,7 @@ onEachDatabase("app events", (database) => {
     expect((await namesOf(plaza)).get("b")?.sums).toEqual({ "": "999999999999.999999" });
   });
 
-  test("D-70: one bad event refuses the request, and nothing of it is stored", async () => {
+  test("D-70: one invalid event refuses the whole request, and nothing of it is stored", async () => {
     const plaza = await open();
     const response = await report(plaza, [{ _eventName: "a" }, { _eventName: "b", pf_num_items: "x" }]);
     expect({ status: response.status, code: response.body.error.code, error_data: response.body.error.error_data }).toEqual({
@@ -156,7 +156,7 @@ onEachDatabase("app events", (database) => {
     expect((await namesOf(plaza)).size).toBe(20);
   });
 
-  test("LIM-2, LIM-3, D-72: a request over the limit stores nothing; a deactivated name frees its place and is refused", async () => {
+  test("LIM-2, LIM-3, D-72: a request over the limit stores nothing; a deactivated name makes room and is refused", async () => {
     const plaza = await open();
     const app = nodeId("1002");
     const send = (...names: string[]) =>

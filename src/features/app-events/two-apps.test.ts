@@ -121,7 +121,7 @@ async function play(database: "sqlite" | "postgres", steps: readonly (readonly [
 }
 
 onEachDatabase("two apps in one world", (database) => {
-  test("what is said of an app, and to it, is the same with another app beside it as alone", async () => {
+  test("an app's requests and responses are the same with another app beside it as alone", async () => {
     await fc.assert(
       fc.asyncProperty(history, async (steps) => {
         const both = await play(database, steps, APPS);

@@ -38,7 +38,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
     return { ...control, keys, exported: async () => (await exportWorld(control.plaza.world, control.plaza.registry, { secrets: true })).apps };
   };
 
-  test("a job seals every value anew; the old key stays for the overlap, for what it sealed and signed, and then goes", async () => {
+  test("a job seals every value again; the old key stays for the overlap, for what it sealed and signed, and is then deleted", async () => {
     const { plaza, request, keys, exported } = await open();
     const old = masterKeyId(keys.current);
     const before = await exported();
@@ -68,7 +68,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
     expect(await cursorStatus()).toBe(400);
   });
 
-  test("the job may end after any of its transactions, also with a further replacement in between: nothing is lost", async () => {
+  test("the job may end after any of its transactions, even with another replacement in between, and nothing is lost", async () => {
     const { plaza, request, exported } = await open();
     const before = await exported();
     const { database: store, work } = plaza.world;
@@ -122,7 +122,7 @@ onEachDatabase("D-171: previous keys that stay", (database) => {
     return job === undefined ? undefined : Number(job.value) - NOW_MS;
   }
 
-  test("are asked about at the end of the first of them, and each hour where another world still needs one whose time has passed", async () => {
+  test("are checked at the end of the first one, and each hour while another world still needs one", async () => {
     expect([await askedAgainIn(5_000), await askedAgainIn(9_000, 5_000, undefined, 7_000)]).toEqual([5_000, 5_000]);
     expect([await askedAgainIn(0), await askedAgainIn(-1, 5_000), await askedAgainIn(1)]).toEqual([3_600_000, 3_600_000, 1]);
     // The keys of the configuration have no end.
@@ -130,7 +130,7 @@ onEachDatabase("D-171: previous keys that stay", (database) => {
   });
 });
 
-test("D-171: a configured key is the operator's to replace", async () => {
+test("D-171: only the operator can replace a configured key", async () => {
   const { request } = await openControl();
   const refused = await request("POST", `${SEALING_KEY}/rotate`, {});
   expect(refused).toMatchObject({ status: 409, body: { error: { code: "conflict" } } });

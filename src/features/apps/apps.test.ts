@@ -75,7 +75,7 @@ onEachDatabase("apps", (database) => {
     expect((await plaza.post("/v26.0/1001", { bearer: "app", body: {} })).body.error.error_data.parameter).toBe("migrations");
   });
 
-  test("D-33: an update with fields returns the migrations as they are after it", async () => {
+  test("D-33: an update with fields returns the updated migrations", async () => {
     const plaza = await open();
     for (const label_names_case_insensitive of [false, true]) {
       const migrations = { label_names_case_insensitive };
@@ -84,7 +84,7 @@ onEachDatabase("apps", (database) => {
     }
   });
 
-  test("VER-7e: an update leaves the switches alone that it does not name", async () => {
+  test("VER-7e: an update changes only the switches that it names", async () => {
     const window = (name: string) => ({ name, start: 1_790_000_000, end: 1_800_000_000 });
     const calendar = { ...standardCalendar, migrations: [...standardCalendar.migrations, window("one"), window("two")] };
     const plaza = await openPlaza({ database, world: cafe, calendar });
@@ -98,7 +98,7 @@ onEachDatabase("apps", (database) => {
     expect((await findEntry(plaza, "apps", "1002"))?.migrations).toEqual({});
   });
 
-  test("D-82: a switched migration is on with the next request, also of those that the app has just made, and off again", async () => {
+  test("D-82: a migration is switched on and off from the next request, even for a new app", async () => {
     const plaza = await open();
     const create = async (token: string, page_label_name: string) =>
       (await plaza.post("/v26.0/2001/custom_labels", { token, body: { page_label_name } })).status;

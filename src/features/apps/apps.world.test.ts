@@ -21,7 +21,7 @@ const world = {
   ],
 };
 
-test("an app's secret and its addresses have a character at least, and it may log no names of events at all", () => {
+test("an app's secret and addresses are not empty, and it may have no names of logged events", () => {
   const url = { right: [{ url: "x" }], wrong: [{ url: "" }, {}] };
   expectBounds(
     appSection.entry,
@@ -36,7 +36,7 @@ test("an app's secret and its addresses have a character at least, and it may lo
 });
 
 onEachDatabase("the roles of an app", (database) => {
-  test("are each of one person: a user, or a user of the microblog", async () => {
+  test("each belong to one person: a user, or a microblog user", async () => {
     const people = { users: [{ id: "3001" }], microblog_users: [{ id: "7001" }] };
     const roleOf = (person: object) => ({ ...people, apps: [{ id: "1001", roles: [{ role: "tester", ...person }] }] });
     for (const wrong of [{}, { user: "3001", microblog_user: "7001" }])
@@ -48,7 +48,7 @@ onEachDatabase("the roles of an app", (database) => {
   });
 });
 
-onEachDatabase("an app that a file without secrets replaces", (database) => {
+onEachDatabase("an app that is replaced by a file without secrets", (database) => {
   const open = () => openPlaza({ database, world });
   const merge = async (plaza: TestPlaza, callback: string | undefined, ofPage: string | undefined) => {
     const apps = [
@@ -68,16 +68,16 @@ onEachDatabase("an app that a file without secrets replaces", (database) => {
     expect(await merge(await open(), OWN, PAGE)).toEqual(["of the app", "of the page"]);
   });
 
-  test("a callback has no token of an address that was another callback's", async () => {
+  test("a callback has no token of an address that belonged to another callback", async () => {
     expect(await merge(await open(), PAGE, OWN)).toEqual(["", ""]);
   });
 
-  test("a callback with another address loses its token, and the other one keeps its own", async () => {
+  test("a callback with a new address loses its token, and the other one keeps its own", async () => {
     expect(await merge(await open(), ELSEWHERE, PAGE)).toEqual(["", "of the page"]);
     expect(await merge(await open(), OWN, ELSEWHERE)).toEqual(["of the app", ""]);
   });
 
-  test("what the file gives replaces what was there", async () => {
+  test("the file's values replace stored ones", async () => {
     const plaza = await open();
     const [app] = world.apps;
     const given = { ...app, secret: "another", callback: { url: OWN, verify_token: "given" } };
@@ -86,7 +86,7 @@ onEachDatabase("an app that a file without secrets replaces", (database) => {
     expect(exported.apps).toMatchObject([given]);
   });
 
-  test("a callback that the file does not have is gone, with its token", async () => {
+  test("a callback that is not in the file is deleted with its token", async () => {
     expect(await merge(await open(), OWN, undefined)).toEqual(["of the app", undefined]);
     expect(await merge(await open(), undefined, PAGE)).toEqual([undefined, "of the page"]);
   });

@@ -11,7 +11,7 @@ onEachDatabase("businesses", (database) => {
     await expectLifeOfEntry(plaza, "businesses", agency, { name: "Agency, renamed", people: [{ user: "3002" }, { user: "3003" }] });
   });
 
-  test("D-165: a business is read by the people who work for it, from the next request to the last", async () => {
+  test("D-165: a business is read by the people who work for it, from the next request on, and no longer after they leave", async () => {
     const plaza = await openPlaza({ database, world: { ...cafe, businesses: [{ id: "3501", name: "Agency", people: [{ user: "3001" }] }] } });
     expect((await plaza.get("/v26.0/3501", { bearer: "ada", query: { fields: "id,name" } })).body).toEqual({ id: "3501", name: "Agency" });
     for (const token of ["bob", "page", "app"]) await expectUnreadable(plaza, "3501", token);
@@ -20,7 +20,7 @@ onEachDatabase("businesses", (database) => {
     expect((await plaza.get("/v26.0/3501", { bearer: "bob" })).status).toBe(200);
   });
 
-  test("D-165: the people of a removed business do not work for the one that comes with its id", async () => {
+  test("D-165: the people of a removed business do not work for a new one with its id", async () => {
     const plaza = await openPlaza({ database, world: { ...cafe, businesses: [{ id: "3501", name: "Agency", people: [{ user: "3001" }] }] } });
     const status = async (bearer: string) => (await plaza.get("/v26.0/3501", { bearer })).status;
     expect({ ada: await status("ada"), bob: await status("bob") }).toEqual({ ada: 200, bob: 400 });

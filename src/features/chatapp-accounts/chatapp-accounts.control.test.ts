@@ -15,7 +15,7 @@ const worldAt = (url: string) => ({
   ],
 });
 
-onEachDatabase("what happens to a business messaging account", (database) => {
+onEachDatabase("events of a business messaging account", (database) => {
   async function open() {
     const receiver = startReceiver();
     const { plaza, request } = await openControl({ database, world: worldAt(receiver.url) });
@@ -38,7 +38,7 @@ onEachDatabase("what happens to a business messaging account", (database) => {
     expect(await received()).toHaveLength(1);
   });
 
-  test("what cannot happen is refused, and nothing is sent", async () => {
+  test("an impossible event is refused, and nothing is sent", async () => {
     const { emit, received } = await open();
     const wrong: { body: object; status: number; parameter: string }[] = [
       { body: { account: "4001", field: "nothing", value: {} }, status: 400, parameter: "field" },

@@ -40,7 +40,7 @@ onEachDatabase("accounts of business messaging", (kind) => {
     third: await store.listSubscribedApps(reader, THIRD),
   });
 
-  test("each account has its own business, apps and numbers; the lists are in their orders", async () => {
+  test("each account has its own business, apps and numbers, in order", async () => {
     const { database } = await open();
     const { reader } = database;
     expect(await subscribed(database)).toEqual({ one: [A, B], other: [A, B], third: [] });
@@ -59,7 +59,7 @@ onEachDatabase("accounts of business messaging", (kind) => {
     expect([await store.findNumber(reader, ONE, "40109"), await store.findNumber(reader, ONE, "1")]).toEqual([undefined, undefined]);
   });
 
-  test("what is changed or ended of one leaves the others as they are", async () => {
+  test("a change or end of one leaves the others unchanged", async () => {
     const { database } = await open();
     const { reader } = database;
     await database.write(async (tx) => {
@@ -81,7 +81,7 @@ onEachDatabase("accounts of business messaging", (kind) => {
     expect([await is(ONE, A), await is(ONE, B), await is(OTHER, A), await is(THIRD, A)]).toEqual([false, true, true, false]);
   });
 
-  test("an account that is deleted takes its numbers and subscriptions along, and nothing of another", async () => {
+  test("a deleted account loses its own numbers and subscriptions, and no others", async () => {
     const { database } = await open();
     const { reader } = database;
     expect(await database.write((tx) => store.deleteAccount(tx, ONE))).toBe(true);
@@ -93,7 +93,7 @@ onEachDatabase("accounts of business messaging", (kind) => {
     expect(left).toEqual([undefined, undefined, undefined, "chatapp_account", "phone_number"]);
   });
 
-  test("AUTH-21: a business or an app that is removed is forgotten, at once, by the accounts that have it alone", async () => {
+  test("AUTH-21: a removed business or app is forgotten at once, by the accounts that have it", async () => {
     const { world, database } = await open();
     const { reader } = database;
     await database.write((tx) => store.updateAccount(tx, { id: OTHER, name: "x", business: "3502" }));

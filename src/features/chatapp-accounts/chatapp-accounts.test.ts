@@ -20,7 +20,7 @@ const world = {
 };
 
 onEachDatabase("chatapp accounts", (database) => {
-  test("a world file is refused with two entries for an app, an override that is no address, or one for an app that is not subscribed", async () => {
+  test("a world file is refused with two entries for an app, an override that is not an address, or one for an app that is not subscribed", async () => {
     const uri = "https://shop.example/hook";
     const problemOf = (more: object) => openPlaza({ database, world: { ...world, ...more } }).catch((error: unknown) => String(error));
     const onNumber = (overrides: object[]) => problemOf({ phone_numbers: [{ id: "4101", account: "4001", overrides }] });
@@ -58,7 +58,7 @@ onEachDatabase("chatapp accounts", (database) => {
     await expectRoundTrip(plaza);
   });
 
-  test("D-30, D-96: the apps of an account are listed with the newest first, also where paging goes back", async () => {
+  test("D-30, D-96: the apps of an account are listed newest first, even backwards", async () => {
     const apps = [{ app: "1001" }, { app: "1002" }];
     const plaza = await openPlaza({ database, world: { ...world, phone_numbers: [], chatapp_accounts: [{ id: "4001", subscribed_apps: apps }] } });
     const list = (query: object) => plaza.get("/v26.0/4001/subscribed_apps", { bearer: "wa", query: { limit: "1", ...query } });

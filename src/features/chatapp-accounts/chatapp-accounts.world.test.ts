@@ -41,7 +41,7 @@ onEachDatabase("an account and its number", (database) => {
     return { plaza, reported, overridesOf, ofAccount: (apps: object[]) => change("chatapp_accounts", "4001", { subscribed_apps: apps }), change };
   }
 
-  test("D-63, D-137, D-138: an address that is set anew is tried again; waiting events of all apps get their routes anew, and end where an app left", async () => {
+  test("D-63, D-137, D-138: a new address is tried again; waiting events of all apps are routed again, and end if an app has left", async () => {
     const { plaza, reported, ofAccount, change } = await open();
     const all = ["routes 1001", "routes 1002", "subscriptions 1001", "subscriptions 1002"];
     expect(await ofAccount([to("1001", A), to("1002", B)])).toEqual([`resume 1002 ${B}`, ...all]);
@@ -53,7 +53,7 @@ onEachDatabase("an account and its number", (database) => {
     expect(reported).toEqual(all);
   });
 
-  test("D-63, D-137: the same of a number's overrides", async () => {
+  test("D-63, D-137: the same for a number's overrides", async () => {
     const { plaza, reported, change } = await open();
     const ofNumber = (overrides: object[]) => change("phone_numbers", "4101", { overrides });
     expect(await ofNumber([to("1001", P), to("1002", P)])).toEqual([`resume 1002 ${P}`, "routes 1001", "routes 1002"]);
@@ -62,7 +62,7 @@ onEachDatabase("an account and its number", (database) => {
     expect(reported).toEqual(["routes 1002"]);
   });
 
-  test("an app that stays keeps its overrides on numbers, one that leaves does not, and neither has an address that is no longer named", async () => {
+  test("an app that stays keeps its overrides on numbers, one that leaves does not, and removed addresses are deleted", async () => {
     const { plaza, ofAccount, overridesOf } = await open();
     await ofAccount([to("1001"), to("1002")]);
     expect((await findEntry(plaza, "chatapp_accounts", "4001"))?.subscribed_apps).toEqual([to("1001"), to("1002")]);
@@ -72,7 +72,7 @@ onEachDatabase("an account and its number", (database) => {
     expect(await overridesOf()).toEqual([to("1002", Q)]);
   });
 
-  test("a number keeps its account, and one that comes anew has nothing of the one before", async () => {
+  test("a number keeps its account, and a new one has nothing of its predecessor", async () => {
     const { plaza, overridesOf } = await open();
     await expect(changeEntry(plaza, "phone_numbers", "4101", { account: "4002" })).rejects.toThrow("cannot change");
     await removeEntry(plaza, "phone_numbers", "4101");
@@ -81,7 +81,7 @@ onEachDatabase("an account and its number", (database) => {
     expect([await findEntry(plaza, "phone_numbers", "4001"), await removeEntry(plaza, "phone_numbers", "4001")]).toEqual([undefined, false]);
   });
 
-  test("an override of an account that does not exist is refused because of the account", async () => {
+  test("an override for a missing account is refused because of the account", async () => {
     const world = { ...cafe, phone_numbers: [{ id: "4101", account: "4099", overrides: [to("1001", P)] }] };
     await expect(openPlaza({ database, world })).rejects.toThrow("phone_numbers[0].account refers to 4099");
   });

@@ -14,7 +14,7 @@ onEachDatabase("names of labels", (database) => {
   const open = () => openPlaza({ database, world: { ...cafe, labels: [...cafe.labels, { id: "5002", page: "2001", name: "VIP" }] } });
   const rename = (plaza: TestPlaza, id: string, name: string) => changeEntry(plaza, "labels", id, { name });
 
-  test("D-40: of a renamed label the old name is free and the new one taken, on its page alone", async () => {
+  test("D-40: the old name of a renamed label is free and the new one taken, only on its page", async () => {
     const plaza = await open();
     expect(await statusOf(plaza, "vip")).toBe(400);
     await rename(plaza, "5001", "gold");
@@ -23,7 +23,7 @@ onEachDatabase("names of labels", (database) => {
     expect(await statusOf(plaza, "vip")).toBe(200);
   });
 
-  test("of two names that differ in case alone, one stays taken when the label of the other is renamed or deleted", async () => {
+  test("of two names that differ only in case, one stays taken when the label of the other is renamed or deleted", async () => {
     const plaza = await open();
     await rename(plaza, "5002", "gold");
     expect(await statusOf(plaza, "vip")).toBe(400);
@@ -33,14 +33,14 @@ onEachDatabase("names of labels", (database) => {
     expect(await statusOf(plaza, "vip")).toBe(200);
   });
 
-  test("D-40: a page without labels takes as many as it may have, and not one fewer or more", async () => {
+  test("D-40: a page without labels accepts exactly the maximum number", async () => {
     const plaza = await openPlaza({ database, world: { ...cafe, labels: [] }, settings: { labels_per_page_max: 3 } });
     const statuses: number[] = [];
     for (const name of ["a", "b", "c", "d"]) statuses.push(await statusOf(plaza, name));
     expect(statuses).toEqual([200, 200, 200, 400]);
   });
 
-  test("D-40, D-82: the label that has the name is named, also on a page that is full; a name in another case is then one label too many", async () => {
+  test("D-40, D-82: the error names the label with the name, even on a full page; a name in another case is then one label too many", async () => {
     // The later one was there first.
     const labels = [
       { id: "50012", page: "2001", name: "VIP" },
@@ -59,7 +59,7 @@ onEachDatabase("names of labels", (database) => {
     expect(await refusal("gold", migrated)).toEqual({ status: 400, isFull: true, label_id: undefined });
   });
 
-  test("D-82, D-310: with the migration on, names that full case folding makes the same are one name; without it they are different ones", async () => {
+  test("D-82, D-310: with the migration, names with the same full case folding are one name; without it they are different", async () => {
     const plaza = await openPlaza({ database, world: { ...cafe, labels: [] } });
     const create = (page_label_name: string, isOn: boolean) =>
       plaza.post("/v26.0/2001/custom_labels", {

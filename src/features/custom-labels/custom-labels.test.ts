@@ -34,7 +34,7 @@ onEachDatabase("custom labels", (database) => {
     expect(await namesOf(plaza)).toEqual(["regular", "vip"]);
   });
 
-  test("A3, D-36: a label that is read by its id has id and page_label_name", async () => {
+  test("A3, D-36: a label read by its id has id and page_label_name", async () => {
     const plaza = await open();
     const id = await create(plaza, "regular");
     expect((await plaza.get(`/v26.0/${id}`, { token })).body).toEqual({ id, page_label_name: "regular" });
@@ -108,7 +108,7 @@ onEachDatabase("custom labels", (database) => {
     expect(await namesOf(plaza)).toHaveLength(3);
   });
 
-  test("D-40: any name of storable text is returned as sent", async () => {
+  test("D-40: any storable name is returned as it was sent", async () => {
     const plaza = await open();
     const seen = new Set<string>();
     await fc.assert(
@@ -130,7 +130,7 @@ onEachDatabase("custom labels", (database) => {
     expect(await namesOf(plaza)).toEqual(["once", "vip"]);
   });
 
-  test("D-40: the number of labels of a page is limited, also for concurrent creations; a deletion frees a place", async () => {
+  test("D-40: the number of labels of a page is limited, also for concurrent creations; a deletion makes room", async () => {
     const plaza = await open({ settings: { labels_per_page_max: 10 } });
     const responses = await Promise.all(Array.from({ length: 30 }, (_, i) => plaza.post(onPage, { token, body: { page_label_name: `label ${i}` } })));
     expect(countsByStatus(responses)).toEqual({ 200: 9, 400: 21 });
@@ -168,7 +168,7 @@ onEachDatabase("custom labels", (database) => {
     });
   });
 
-  test("D-40 [clients]: under its two names, too, the name has no two values in query and body", async () => {
+  test("D-40 [clients]: the name must not have two values in query and body, even under its two names", async () => {
     const plaza = await open({ profile: "clients" });
     for (const [one, other] of [
       ["name", "page_label_name"],
@@ -183,7 +183,7 @@ onEachDatabase("custom labels", (database) => {
     expect(await namesOf(plaza)).toEqual(["name name", "page_label_name name", "name page_label_name", "vip"]);
   });
 
-  test("D-311 [clients]: two names of one parameter have no two values in the body, nor in the query", async () => {
+  test("D-311 [clients]: two names of one parameter must not have two values in the body, or in the query", async () => {
     const plaza = await open({ profile: "clients" });
     const both = (name: unknown, page_label_name: unknown) => ({ name, page_label_name });
     for (const given of [{ body: both("this", "that") }, { query: both("this", "that") as never }]) {

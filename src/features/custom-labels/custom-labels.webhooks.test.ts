@@ -45,7 +45,7 @@ onEachDatabase("webhooks of labels", (database) => {
     ]);
   });
 
-  test("D-62: a refused request emits no event, whichever step refuses it", async () => {
+  test("D-62: a refused request emits no event, at whichever step", async () => {
     const { plaza, received } = await open();
     const refused = [
       await plaza.post(onPage, { token, body: { page_label_name: "vip" } }),

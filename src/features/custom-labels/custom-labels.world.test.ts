@@ -10,7 +10,7 @@ import { cafe } from "#harness/worlds";
 import { labelsPerPageMax } from "./custom-labels.handlers.ts";
 import { labelSection } from "./custom-labels.world.ts";
 
-test("D-40: a label of a world file has a name of 1 to 80 characters, and a page 5,000 labels unless the operator says otherwise", () => {
+test("D-40: a label of a world file has a name of 1 to 80 characters, and a page 5,000 labels by default", () => {
   expectBounds(labelSection.entry, { id: "5009", page: "2001" }, { name: { right: ["x", textOf(80)], wrong: ["", textOf(81)] } });
   expect({ least: labelsPerPageMax.minimum, usual: labelsPerPageMax.default }).toEqual({ least: 1, usual: 5_000 });
 });
@@ -20,7 +20,7 @@ onEachDatabase("a label of a world file", (database) => {
   const create = (plaza: Awaited<ReturnType<typeof open>>, name: string) =>
     plaza.post("/v26.0/2001/custom_labels", { token: "page", body: { page_label_name: name } });
 
-  test("D-40: has a name of its own on its page, without spaces around it, and keeps its page", async () => {
+  test("D-40: has a unique name on its page, without spaces around it, and stays on its page", async () => {
     const plaza = await open();
     const insert = (entry: object) => insertEntry(plaza, "labels", { id: "5009", page: "2001", ...entry });
     await expect(insert({ name: "  " })).rejects.toThrow("must not be empty");
@@ -36,7 +36,7 @@ onEachDatabase("a label of a world file", (database) => {
     expect(await removeEntry(plaza, "labels", "2001")).toBe(false);
   });
 
-  test("has the people that are named last, and no others", async () => {
+  test("has only the people who are named last", async () => {
     const plaza = await open();
     const users = async (wanted: readonly string[]) => {
       await changeEntry(plaza, "labels", "5001", { users: wanted });
@@ -47,7 +47,7 @@ onEachDatabase("a label of a world file", (database) => {
     ]);
   });
 
-  test("D-40: takes a place on its page, which is free again when it is removed, and all are when the page is", async () => {
+  test("D-40: counts for its page until it is removed, or the page is", async () => {
     const plaza = await open({ settings: { labels_per_page_max: 2 } });
     await insertEntry(plaza, "labels", { id: "5009", page: "2001", name: "second" });
     expect((await create(plaza, "third")).body.message).toContain("the page already has 2 labels");
@@ -59,7 +59,7 @@ onEachDatabase("a label of a world file", (database) => {
     expect(await plaza.dump(["label_counts.labels", "labels.id", "label_names.label", "label_users.label"])).toEqual([]);
   });
 
-  test("D-30: of a person's labels the newest come first, on each of their pages", async () => {
+  test("D-30: a person's labels are listed newest first, on each of their pages", async () => {
     const plaza = await open();
     for (const [id, name] of [
       ["5003", "b"],

@@ -67,7 +67,7 @@ onEachDatabase("who may use live videos", (database) => {
     expect((await plaza.get("/v26.0/2003/live_videos", { bearer: "club-live" })).body.data).toEqual([]);
   });
 
-  test("LIVE-25: a person with the task on a page that shares the video reads it and changes nothing; without the task there, nobody reads it", async () => {
+  test("LIVE-25: a person with the task on a sharing page reads the video and changes nothing; without the task nobody reads it", async () => {
     const live_videos = [{ id: "5302", page: "2001", title: "Closing", crossposted_pages: ["2004"] }];
     const plaza = await openPlaza({ database, world: { ...liveWorld, live_videos } });
     // Cleo has the task there alone, and a role on the page of the video.
@@ -81,7 +81,7 @@ onEachDatabase("who may use live videos", (database) => {
     expect(await read(plaza, "5302", "title")).toEqual({ id: "5302", title: "Closing" });
   });
 
-  test("D-110: a video that was taken down is shown to its own page only", async () => {
+  test("D-110: a video that was taken down is shown only to its own page", async () => {
     const plaza = await open();
     await plaza.post("/v26.0/5301", { bearer, body: { status: "LIVE_NOW", crossposting_actions: [{ page_id: "2003" }] } });
     await transitionLiveVideo(plaza.world, nodeId("5301"), "taken_down");
@@ -152,7 +152,7 @@ onEachDatabase("who may use live videos", (database) => {
     expect(twice).toMatchObject({ status: 400, body: { error: { code: 100 } } });
   });
 
-  test("LIVE-25: a video is shared with fifty pages and not one more, and stays shared where the person may no longer create content", async () => {
+  test("LIVE-25: a video is shared with at most fifty pages, and stays shared if the person may no longer create content", async () => {
     const ids = Array.from({ length: 51 }, (_, at) => String(2101 + at));
     const roles = [{ user: "3001", tasks: ["CREATE_CONTENT"] }];
     const live_videos = [...liveWorld.live_videos, { id: "5302", page: "2001", crossposted_pages: ["2002"] }];
@@ -181,7 +181,7 @@ onEachDatabase("who may use live videos", (database) => {
     expect(await shared("5302")).toEqual([]);
   });
 
-  test("D-51: the end of a broadcast is a request of its own, without another status or a new key", async () => {
+  test("D-51: ending a broadcast is a separate request, without another status or a new key", async () => {
     const plaza = await open();
     await plaza.post("/v26.0/5301", { bearer, body: { status: "LIVE_NOW" } });
     const end = (more: object) => plaza.post("/v26.0/5301", { bearer, body: { end_live_video: true, ...more } });

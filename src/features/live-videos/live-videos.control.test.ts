@@ -22,7 +22,7 @@ const statusOf = async (plaza: TestPlaza, id = "5301") =>
   (await plaza.get(`/v26.0/${id}`, { bearer: "author", query: { fields: "status" } })).body.status;
 
 onEachDatabase("the live state of a video", (database) => {
-  test("shows what an encoder did and what comes next, and no key", async () => {
+  test("shows the encoder's events and what comes next, but no key", async () => {
     const { request, plaza } = await open({ database });
     await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
     const begun = await request("POST", "live-videos/5301/ingest", { event: "started", stream_key: KEY });
@@ -55,7 +55,7 @@ onEachDatabase("the live state of a video", (database) => {
     expect(await statusOf(plaza)).toBe("VOD");
   });
 
-  test("D-279: an interrupted broadcast is an alert, and one whose key is dead an error", async () => {
+  test("D-279: an interrupted broadcast is an alert, and one with an expired key is an error", async () => {
     const { request } = await open({ database });
     await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
     const alert = async () => (await request("GET", "alerts")).body.data.find(({ kind }: { kind: string }) => kind === "live_video");
@@ -92,7 +92,7 @@ onEachDatabase("the live state of a video", (database) => {
     expect((await request("POST", "live-videos/5301/ingest", { event: "started" })).body.feed).toEqual({ is_sending: true, session: 2 });
   });
 
-  test("ends where the encoder sends no audio", async () => {
+  test("ends if the encoder sends no audio", async () => {
     const { request } = await open({ database });
     await request("POST", "live-videos/5301/ingest", { event: "started" });
     expect((await request("POST", "live-videos/5301/ingest", { event: "no_audio" })).body).toMatchObject({
@@ -102,7 +102,7 @@ onEachDatabase("the live state of a video", (database) => {
     expect((await request("POST", "live-videos/5301/ingest", { event: "started" })).status).toBe(409);
   });
 
-  test("goes on showing as live while sealing fails", async () => {
+  test("still shows as live while sealing fails", async () => {
     const { request, plaza } = await open({ database });
     expect((await request("PUT", "live-videos/5301/sealing", { fails: true })).body.sealing).toEqual({ fails: true, tries: 0 });
     await plaza.post("/v26.0/5301", { bearer: "author", body: { end_live_video: true } });
@@ -113,7 +113,7 @@ onEachDatabase("the live state of a video", (database) => {
     expect(await statusOf(plaza)).toBe("VOD");
   });
 
-  test("is published and ended as by its page, and the broadcasts that run are listed, each with how it came to its state", async () => {
+  test("is published and ended as by its page, and running broadcasts are listed, each with the event that led to its state", async () => {
     const { request, plaza } = await open({ database });
     await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
     const running = async () => (await request("GET", "live-videos")).body.data.map(({ id }: { id: string }) => id);
@@ -136,7 +136,7 @@ onEachDatabase("the live state of a video", (database) => {
     ]);
   });
 
-  test("D-279: is an alert while its viewers miss something: its encoder is gone, its key is dead, or its recording was not sealed once", async () => {
+  test("D-279: is an alert while its viewers are affected: its encoder is gone, its key has expired, or its sealing has failed", async () => {
     const { request } = await open({ database });
     await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
     const alerts = async () => {
@@ -159,14 +159,14 @@ onEachDatabase("the live state of a video", (database) => {
     expect(await alerts()).toEqual(["error 5301: its recording could not be sealed"]);
   });
 
-  test("of more than a hundred broadcasts that run the newest hundred are listed", async () => {
+  test("lists the newest hundred of more than a hundred running broadcasts", async () => {
     const live_videos = Array.from({ length: 101 }, (_, at) => ({ id: String(6_000 + at), page: "2001", status: "LIVE" }));
     const { request } = await open({ database, world: { ...cafe, live_videos } });
     const { data } = (await request("GET", "live-videos")).body;
     expect([data.length, data[0].id, data.at(-1).id]).toEqual([100, "6100", "6001"]);
   });
 
-  test("is not changed by words that nobody knows", async () => {
+  test("is not changed by unknown words", async () => {
     const { request } = await open({ database });
     for (const [method, path, body] of [
       ["POST", "ingest", { event: "started", session: 1 }],
@@ -178,14 +178,14 @@ onEachDatabase("the live state of a video", (database) => {
     expect((await request("POST", "live-videos/5302/ingest", { event: "started", stream_key: KEY })).status).toBe(409);
   });
 
-  test("keeps the last moves alone", async () => {
+  test("keeps only the last entries", async () => {
     const { request } = await open({ database });
     for (let times = 0; times < 30; times++) for (const event of ["started", "lost"]) await request("POST", "live-videos/5301/ingest", { event });
     const { history } = (await request("GET", "live-videos/5301/ingest")).body;
     expect({ count: history.length, last: history.at(-1).event }).toEqual({ count: 50, last: "feed_lost" });
   });
 
-  test("takedown, notice, restore; and a notice that lapsed", async () => {
+  test("shows takedown, notice, restore, and a notice that lapsed", async () => {
     const { request, plaza } = await open({ database });
     await request("PUT", "clock", { frozen: true });
     for (const path of ["restore-notice", "restore"]) expect((await request("POST", `live-videos/5301/${path}`)).status).toBe(409);
@@ -208,7 +208,7 @@ onEachDatabase("the live state of a video", (database) => {
     expect((await request("GET", "live-videos/5301/ingest")).body).toMatchObject({ state: "lapsed", restore_notice: "lapsed" });
   });
 
-  test("a deleted video is 404 everywhere", async () => {
+  test("is 404 everywhere for a deleted video", async () => {
     const { request, plaza } = await open({ database });
     await plaza.delete("/v26.0/5301", { bearer: "author" });
     for (const { method, path, body } of [

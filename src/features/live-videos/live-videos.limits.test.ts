@@ -5,7 +5,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-test("LIM-8, LIM-9, D-51, D-111 to D-113: windows and sizes are those of the document and of the decisions", () => {
+test("LIM-8, LIM-9, D-51, D-111 to D-113: windows and sizes are those of the document and the decisions", () => {
   const all: Readonly<Record<string, unknown>> = { ...limits };
   expect(all).toEqual({
     RECONNECT_WINDOW_MS: 2.5 * MINUTE,

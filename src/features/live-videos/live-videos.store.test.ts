@@ -49,7 +49,7 @@ onEachDatabase("stored videos", (database) => {
     return { reader, write, idsOf, onMap };
   };
 
-  test("a video comes back as it was stored and as it was changed, and an id is taken once", async () => {
+  test("a video is read as it was stored and changed, and its id is taken", async () => {
     const all = video("101", {
       ...{ title: "t", description: "d", state: "ending", embeddable: 0, place: '{"id":"7"}', countries: " DE ", excluded_countries: " FR " },
       ...{ planned_start_time: 2, creation_time: 3, broadcast_start_ms: 4, stream_key_hash: "k", has_feed: 1, feed_session: 5, deadline_ms: 6 },
@@ -68,7 +68,7 @@ onEachDatabase("stored videos", (database) => {
     expect(await findVideoByKey(reader, "l")).toBeUndefined();
   });
 
-  test("the broadcasts that run are those with the status LIVE, the newest first and no more than are asked for", async () => {
+  test("running broadcasts are those with the status LIVE, newest first, up to the given number", async () => {
     const states = ["live", "reconnecting", "key_dead", "ending", "unpublished", "scheduled_live", "vod", "taken_down"] as const;
     const { reader } = await open(...states.map((state, at) => video(String(101 + at), { state })));
     const running = async (limit: number) => (await listRunning(reader, limit)).map(({ id }) => id);
@@ -78,7 +78,7 @@ onEachDatabase("stored videos", (database) => {
     ]);
   });
 
-  test("LIVE-25: a page lists its own and what others share with it, the newest first; D-110: of what was taken down its own alone", async () => {
+  test("LIVE-25: a page lists its own and shared videos, newest first; D-110: of videos that were taken down only its own", async () => {
     const gone = { state: "taken_down", takedown_reason: "COPYRIGHT" } as const;
     const { idsOf, reader } = await open([video("101"), OTHER], video("102"), [video("103", gone), OTHER], video("104", { page: OTHER }), [
       video("105", { page: OTHER }),
@@ -95,7 +95,7 @@ onEachDatabase("stored videos", (database) => {
     expect([await isShown(reader, nodeId(PAGE), nodeId("101")), await isShown(reader, nodeId(PAGE), nodeId("103"))]).toEqual([true, false]);
   });
 
-  test("the pages that show a video are its own and those that it is shared with, which are replaced as a whole", async () => {
+  test("a video is shown by its own page and the sharing ones, which are replaced as a whole", async () => {
     const { write, reader, idsOf } = await open([video("101"), OTHER, OTHER], [video("102"), OTHER], video("103", { page: OTHER }));
     await write((tx) => saveCrosspostedPages(tx, video("101"), [THIRD, PAGE]));
     expect((await listCrosspostedPages(reader, PAGE, "101")).map(String)).toEqual([THIRD]);
@@ -107,7 +107,7 @@ onEachDatabase("stored videos", (database) => {
     ]);
   });
 
-  test("C1-3, LIVE-24: the map shows what began by then and may be watched there, and where nobody knows what may be watched everywhere", async () => {
+  test("C1-3, LIVE-24: the map shows videos that have begun and may be watched in the country, or everywhere if the country is unknown", async () => {
     const mapped = (id: string, words: Partial<LiveVideoRow> = {}) => video(id, { is_on_map: 1, ...words });
     const { onMap } = await open(
       mapped("101", { broadcast_start_ms: 5_000 }),
@@ -124,7 +124,7 @@ onEachDatabase("stored videos", (database) => {
     expect(await onMap("DE", 5_001)).toEqual(["103", "102", "101"]);
   });
 
-  test("LIVE-14: a deleted video is on no page; a page takes its own along and leaves those of others to them", async () => {
+  test("LIVE-14: a deleted video is on no page; a deleted page deletes its own videos and leaves others to their pages", async () => {
     const { write, reader, idsOf } = await open([video("101"), OTHER], video("102"), [video("103", { page: OTHER }), PAGE], [video("104"), THIRD]);
     await write((tx) => deleteVideo(tx, video("101")));
     expect([await idsOf(PAGE), await idsOf(OTHER)]).toEqual([["104", "103", "102"], ["103"]]);
@@ -134,7 +134,7 @@ onEachDatabase("stored videos", (database) => {
     expect(await listCrosspostedPages(reader, OTHER, "103")).toEqual([]);
   });
 
-  test("D-51: a place that goes leaves its coordinates, and takes from the map what has none", async () => {
+  test("D-51: a deleted place leaves its coordinates, and a video without any is no longer on the map", async () => {
     const location = { latitude: 1, longitude: 2 };
     const at = (place: object, id: string) => video(id, { is_on_map: 1, place: JSON.stringify(place) });
     const { write, reader, onMap } = await open(

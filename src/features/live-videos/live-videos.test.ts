@@ -55,7 +55,7 @@ onEachDatabase("live videos", (database) => {
     expect(refusal(await update(plaza, made.id, { status: "LIVE" }))).toEqual([400, 100, "status"]);
   });
 
-  test("C1: what an update leaves out stays as it was", async () => {
+  test("C1: an update keeps the parameters that it omits", async () => {
     const plaza = await open();
     const known: Record<string, unknown> = { title: "T", description: "D", embeddable: true };
     const id = await create(plaza, known);
@@ -65,7 +65,7 @@ onEachDatabase("live videos", (database) => {
     }
   });
 
-  test("D-51: only the response that creates a key contains it, and no two keys are the same", async () => {
+  test("D-51: only the response that creates a key contains it, and all keys differ", async () => {
     const plaza = await open();
     const keys = new Set<string>();
     for (let i = 0; i < 5; i++) {
@@ -251,7 +251,7 @@ onEachDatabase("live videos", (database) => {
     expect(plain.body).toEqual({ id: body.id, title: "New" });
   });
 
-  test("LIVE-13, LIVE-14: a deleted video is found nowhere", async () => {
+  test("LIVE-13, LIVE-14: a deleted video cannot be found anywhere", async () => {
     const plaza = await open();
     await update(plaza, "5301", { status: "LIVE_NOW", place: "9901" });
     await plaza.post("/v26.0/5301/comments", { bearer, body: { message: "hi" } });
@@ -277,7 +277,7 @@ onEachDatabase("live videos", (database) => {
     expect(seen).toEqual(made);
   });
 
-  test("D-113: any title of storable text is returned as sent; longer ones are refused", async () => {
+  test("D-113: any storable title is returned as it was sent; longer ones are refused", async () => {
     const plaza = await open();
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 60 }), async (title) => {

@@ -37,7 +37,7 @@ onEachDatabase("live videos of a world file", (database) => {
     await expectLifeOfEntry(plaza, "live_comments", { id: "5401", live_video: "5301", from: "3001", message: "a" }, { message: "b", from: "2002" });
   });
 
-  test("D-113: a place that is deleted leaves the videos there with their coordinates, or without a place", async () => {
+  test("D-113: a deleted place leaves its videos with the coordinates, or without a place", async () => {
     const location = { latitude: 1, longitude: 2 };
     const on = (id: string, place: unknown) => ({ id, page: "2001", status: "LIVE", place });
     const plaza = await open([on("1", { id: "9907", location }), on("2", "9907"), on("3", "99070"), on("4", { location })], {
@@ -132,7 +132,7 @@ onEachDatabase("live videos of a world file", (database) => {
       ({ job }) => job,
     );
 
-  test("what an entry does not say is nothing, not allowed, or now", async () => {
+  test("an omitted key means nothing, not allowed, or now", async () => {
     const plaza = await open([
       { id: "1", page: "2001" },
       { id: "2", page: "2001", status: "LIVE" },
@@ -151,7 +151,7 @@ onEachDatabase("live videos of a world file", (database) => {
     expect(await rowOf(plaza, "4")).toMatchObject({ embeddable: 1, sealing_fails: 1, stream_key_hash: null });
   });
 
-  test("D-110: a timer runs from now, or until the entry's deadline where the state has one that is not a plan's", async () => {
+  test("D-110: a timer runs from now, or until the entry's deadline if its state has one that is not a plan's", async () => {
     const until = { deadline: NOW + 77 };
     const soon = { planned_start_time: NOW + 3_600 };
     const plaza = await open([
@@ -173,7 +173,7 @@ onEachDatabase("live videos of a world file", (database) => {
     ]);
   });
 
-  test("a change that keeps the status keeps times to the millisecond, unless it is one of theirs", async () => {
+  test("a change that keeps the status keeps the times to the millisecond, unless it changes one of them", async () => {
     const plaza = await open([
       { id: "1", page: "2001", status: "LIVE", stream_key: KEY },
       { id: "2", page: "2001", status: "SCHEDULED_LIVE", planned_start_time: NOW + 50 },
@@ -206,7 +206,7 @@ onEachDatabase("live videos of a world file", (database) => {
     expect((await rowOf(plaza, "2")).broadcast_start_ms).toBe((NOW - 9) * 1000);
   });
 
-  test("a change of the status ends the feed and its timer, and stands in the history", async () => {
+  test("a change of the status ends the feed and its timer, and is in the history", async () => {
     const plaza = await open([{ id: "1", page: "2001", status: "LIVE", stream_key: KEY }]);
     await feedLost(plaza.world, (await feedStarted(plaza.world, KEY)) as { video: ReturnType<typeof nodeId>; session: number });
     await changeEntry(plaza, "live_videos", "1", { status: "VOD", condition: undefined, deadline: undefined });
@@ -216,7 +216,7 @@ onEachDatabase("live videos of a world file", (database) => {
     expect(history.map(({ event, state }) => `${event} ${state}`)).toEqual(["feed_started live", "feed_lost reconnecting", "declared vod"]);
   });
 
-  test("a key has 16 to 200 characters, is given in one way, and is never another video's; a video stays on its page", async () => {
+  test("a key has 16 to 200 characters, is given in one form, and belongs to one video; a video stays on its page", async () => {
     const plaza = await open([
       { id: "1", page: "2001", stream_key: KEY },
       { id: "2", page: "2001" },
@@ -233,7 +233,7 @@ onEachDatabase("live videos of a world file", (database) => {
     await expect(changeEntry(plaza, "live_videos", "1", { page: "2002" })).rejects.toThrow("cannot change");
   });
 
-  test("LIVE-14: with a video go its timer and its recording", async () => {
+  test("LIVE-14: deleting a video deletes its timer and its recording", async () => {
     const plaza = await openPlaza({
       ...{ database, recordings: temporaryFolder() },
       world: { ...cafe, live_videos: [{ id: "1", page: "2001", status: "LIVE", condition: "key_dead", crossposted_pages: ["2001", "2002"] }] },

@@ -22,7 +22,7 @@ const world = {
   ],
 };
 
-test("D-54: the stretches of a range cover each of its seconds once, and are at most 430 sums, or 220 of them until the end of time", () => {
+test("D-54: the stretches of a range cover each second once, and need at most 430 sums, or 220 up to the end of time", () => {
   const moment = fc.integer({ min: 0, max: 2 ** 32 });
   fc.assert(
     fc.property(moment, moment, fc.boolean(), (one, other, isOpen) => {
@@ -85,7 +85,7 @@ function oracleOf(history: readonly Activity[]) {
 }
 
 onEachDatabase("sums of insights", (database) => {
-  test("D-54: counts, series, clicks and levels of any range are those of the oracle, and adjacent ranges add up", async () => {
+  test("D-54: counts, series, clicks and levels of any range equal the oracle's, and adjacent ranges add up", async () => {
     const plaza = await openPlaza({ database, world });
     const history: Activity[] = [];
     const oracle = oracleOf(history);
@@ -132,7 +132,7 @@ onEachDatabase("sums of insights", (database) => {
     expect(total(results.map(({ value }) => value))).toBe(oracle(0, NOW + 1).followers);
   });
 
-  test("D-54: nothing of the future is counted, until its time has come", async () => {
+  test("D-54: future activity counts only when its time has come", async () => {
     const plaza = await openPlaza({ database, world });
     for (const ahead of [0, 1, 60, 40 * DAY]) {
       await insertEntry(plaza, "activity", { target: MEDIA, metric: "likes", time: NOW + ahead });

@@ -45,7 +45,7 @@ onEachDatabase("insights by row", (kind) => {
   const recordedOf = async ({ reader }: Database) =>
     (await listRecorded(reader, page)).rows.map(({ target, metric, start, label, value }) => `${target} ${metric} ${start} ${label} ${value}`);
 
-  test("a post is changed and removed alone, with what was counted of it", async () => {
+  test("a post is changed and removed alone, with its counts", async () => {
     const database = await open();
     const { reader } = database;
     expect(await mediaOf(database)).toEqual(["70019 text 9 5", "700110 text 10 5", "70029 text 9 5", "700210 text 10 5"]);
@@ -62,7 +62,7 @@ onEachDatabase("insights by row", (kind) => {
     expect([await findNode(reader, nodeId("70029")), (await findNode(reader, nodeId("700210")))?.owner]).toEqual([undefined, BOB]);
   });
 
-  test("a user who is removed takes posts, counts and followers along; those of others stay", async () => {
+  test("a removed user's posts, counts and followers are deleted; others stay", async () => {
     const database = await open();
     const { reader } = database;
     await database.write((tx) => store.deleteAllOfUser(tx, ADA));
@@ -76,7 +76,7 @@ onEachDatabase("insights by row", (kind) => {
     ]);
   });
 
-  test("followers who come in the same second add up, by each of the groups that they name", async () => {
+  test("followers of the same second add up, by each of their groups", async () => {
     const { reader } = await open();
     const levels = [];
     for (const counted of ["followers_count", "country", "city", "age", "gender"] as const) levels.push(await sumUntil(reader, ADA, counted, 71));
@@ -84,7 +84,7 @@ onEachDatabase("insights by row", (kind) => {
     expect(await sumUntil(reader, ADA, "followers_count", 70)).toEqual([]);
   });
 
-  test("D-54: every count is kept by second, minute, hour, day, 32 days and 1,024 days", async () => {
+  test("D-54: every count is stored by second, minute, hour, day, 32 days and 1,024 days", async () => {
     const { database } = (await openPlaza({ database: kind })).world;
     const add = (target: string, start: number, value: number, label = "") =>
       database.write((tx) => addToSums(tx, { target, metric: "views", start, label, value }));
@@ -108,7 +108,7 @@ onEachDatabase("insights by row", (kind) => {
     expect([await days(0, 30_000), await sumRange(database.reader, BOB, "views", 0, start + 1)]).toEqual([[], [{ label: "", value: 1 }]]);
   });
 
-  test("D-54: a range may begin with the first second that there is, which is another one for clients; the largest group comes first", async () => {
+  test("D-54: a range may begin with the first possible second, which differs for clients; the largest group comes first", async () => {
     const ask = async (plaza: Awaited<ReturnType<typeof openPlaza>>, query: object) =>
       plaza.get(`/${ADA}/microblog_insights`, { surface: "microblog", query: { access_token: "mine", metric: "views", ...query } });
     const plaza = await openPlaza({ database: kind, world });
@@ -145,7 +145,7 @@ onEachDatabase("insights by row", (kind) => {
     ]);
   });
 
-  test("only what can be read is recorded: shares of a post, clicks of a user, and what both have of either", async () => {
+  test("only readable metrics are recorded: shares of a post, clicks of a user, and the common ones of either", async () => {
     const open = (target: string, metric: string) => {
       const link = metric === "clicks" ? { link_url: "x" } : {};
       const media = { microblog_media: [{ id: "7101", owner: ADA }] };

@@ -127,7 +127,7 @@ onEachDatabase("microblog insights", (database) => {
     expect((await insights(plaza, "/7002/microblog_insights", few)).body.data[0].total_value.breakdowns[0].results[0].value).toBe(99);
   });
 
-  test("D-54: clients asks for 100 followers, and knows no insights from before 1712991600", async () => {
+  test("D-54: clients requires 100 followers, and has no insights from before 1712991600", async () => {
     const plaza = await open({ profile: "clients" });
     const few = { access_token: "theirs", metric: "follower_demographics", breakdown: "country" };
     const refused = { status: 400, body: { error: { error_data: { parameter: "metric" } } } };
@@ -171,7 +171,7 @@ onEachDatabase("microblog insights", (database) => {
     }
   });
 
-  test("an exported world has the same counts when it is loaded again", async () => {
+  test("an exported world has the same counts after an import", async () => {
     const plaza = await open();
     const file = await exportWorld(plaza.world, plaza.registry);
     const again = await openPlaza({ database });

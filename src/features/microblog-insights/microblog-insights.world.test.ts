@@ -7,7 +7,7 @@ import { activitySection, followersSection } from "./microblog-insights.world.ts
 
 const counts = { right: [0, 1_000_000_000], wrong: [-1, 1_000_000_001] };
 
-test("a record counts up to a thousand million, and its link and groups are as long as browsers and people have them", () => {
+test("a record counts up to a thousand million, and its link and groups have realistic lengths", () => {
   expectBounds(
     activitySection.entry,
     { target: "7001", metric: "clicks" },
@@ -24,7 +24,7 @@ onEachDatabase("a world file's activities, followers and posts", (database) => {
       world: { microblog_users: [{ id: "7001" }, { id: "7002" }], microblog_media: [{ id: "7101", owner: "7001", text: "a" }] },
     });
 
-  test("activities and followers are records: neither found nor removed, nor changed", async () => {
+  test("activities and followers are records: they cannot be found, removed or changed", async () => {
     const plaza = await open();
     for (const [key, entry] of [
       ["activity", { target: "7101", metric: "likes" }],

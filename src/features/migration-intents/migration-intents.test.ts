@@ -65,7 +65,7 @@ onEachDatabase("migration intents", (database) => {
     expect((await read(plaza, { fields: "waba{id}" })).body.waba).toEqual({ id: "4001" });
   });
 
-  test("H7-18, D-58: a listed field that is not set is left out, also where fields names it", async () => {
+  test("H7-18, D-58: a listed field without a value is omitted, even if fields names it", async () => {
     const plaza = await open();
     const ofBare = (query: Record<string, unknown>) => read(plaza, query, "source", "/v25.0/4302");
     for (const query of [{}, { fields: "destination_waba" }, { fields: "solution{id},destination_waba,status" }]) {
@@ -75,7 +75,7 @@ onEachDatabase("migration intents", (database) => {
     expect((await ofBare({ fields: "waba,solution" })).body).toEqual({ waba: { id: "4001" }, status: "COMPLETED", id: "4302" });
   });
 
-  test("ERR-22, ERR-26, D-21: a name that no node has is a 400, a field that other nodes have and H7 does not list a 422", async () => {
+  test("ERR-22, ERR-26, D-21: an unknown name is a 400, a field that only other nodes have is a 422", async () => {
     const plaza = await open();
     const refused = async (fields: string) => {
       const { status, body } = await read(plaza, { fields });
@@ -155,7 +155,7 @@ onEachDatabase("migration intents", (database) => {
   });
 
   for (const profile of ["strict", "clients"] as const) {
-    test(`D-305 [${profile}]: an intent is begun by people with a role in the app or on both accounts`, async () => {
+    test(`D-305 [${profile}]: people with a role in the app or on both accounts begin an intent`, async () => {
       const plaza = await open({ profile });
       const begin = (bearer: string, body: object, waba = "4001") =>
         plaza.post(`/v25.0/${waba}/set_solution_migration_intent`, { bearer, body: { solution_id: "4203", ...body } });
@@ -171,7 +171,7 @@ onEachDatabase("migration intents", (database) => {
     });
   }
 
-  test("D-306: of a solution see its app, and those who set an intent of an account that has one for it; for others it is missing", async () => {
+  test("D-306: a solution is visible to its app and to apps that set an intent of an account that has one for it; for others it is missing", async () => {
     const plaza = await open();
     const begin = (solution_id: string, waba = "4001") =>
       plaza.post(`/v25.0/${waba}/set_solution_migration_intent`, { bearer: "source", body: { solution_id } });
@@ -202,7 +202,7 @@ onEachDatabase("migration intents", (database) => {
     expect((await read(plaza)).body.status).toBe("COMPLETED");
   });
 
-  test("an intent stays with its account, and no other node is one", async () => {
+  test("an intent stays with its account, and its id belongs to no other node", async () => {
     const plaza = await open();
     await expect(changeEntry(plaza, "migration_intents", "4301", { waba: "4003" })).rejects.toThrow("cannot change");
     expect(await findEntry(plaza, "migration_intents", "4301")).toEqual({
@@ -221,7 +221,7 @@ onEachDatabase("migration intents", (database) => {
     await expectLifeOfEntry(plaza, "solutions", { id: "4209", name: "New", owner_app: "1003" }, { name: "Newer" });
   });
 
-  test("with an account go its own intents; others lose what leads to it, and to a solution that is gone", async () => {
+  test("deleting an account deletes its own intents; others lose their references to it, and to a deleted solution", async () => {
     const plaza = await open();
     const list = async () => (await exportWorld(plaza.world, plaza.registry)).migration_intents;
     await plaza.world.database.write((tx) => forgetParty(tx, nodeId("4201")));
@@ -234,7 +234,7 @@ onEachDatabase("migration intents", (database) => {
     expect(await findNode(plaza.world.database.reader, nodeId("4301"))).toBeUndefined();
   });
 
-  test("with an app go its solutions, and intents lose what leads to them, of these alone; what is left is a whole world", async () => {
+  test("deleting an app deletes its solutions, and intents lose their references to these only; the world stays valid", async () => {
     const { plaza, request } = await openControl({
       database,
       world: {

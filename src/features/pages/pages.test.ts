@@ -34,7 +34,7 @@ onEachDatabase("pages", (database) => {
     expect({ ada: await status("ada"), bob: await status("bob"), cleo: await status("cleo") }).toEqual({ ada: 400, bob: 200, cleo: 403 });
   });
 
-  test("D-13: a role on a removed page is none on the page that comes with its id, also where it was just used", async () => {
+  test("D-13: a role on a removed page is not a role on a new page with its id, even if it was just used", async () => {
     const plaza = await open();
     const seen = async (token: string) => {
       const { status, body } = await plaza.get(labels, { token });
@@ -60,7 +60,7 @@ onEachDatabase("pages", (database) => {
     expect((await findEntry(plaza, "labels", "5001"))?.users).toEqual(["9001"]);
   });
 
-  test("an id that another node has is no person's, of a new page as of one that is there", async () => {
+  test("a person cannot have an id that another node has, on a new page or an existing one", async () => {
     const plaza = await open();
     const taken = [{ psid: "9901" }, { psid: "9101" }];
     await expect(insertEntry(plaza, "pages", { id: "2009", people: taken })).rejects.toThrow("9101 is taken");
@@ -72,7 +72,7 @@ onEachDatabase("pages", (database) => {
     ]);
   });
 
-  test("of a page's roles and people those are there that its entry names, with what it says of them", async () => {
+  test("a page has exactly the roles and people of its entry", async () => {
     const plaza = await open();
     const roles = [
       { user: "3001", tasks: ["MANAGE"], via_business: false },

@@ -38,7 +38,7 @@ async function expectRevoked(plaza: TestPlaza, token: string): Promise<void> {
 onEachDatabase("page tokens", (database) => {
   const open = () => openControl({ database, world });
 
-  test("D-11: a page token dies with its person's role on the page, and no other token does", async () => {
+  test("D-11: a page token ends with its person's role on the page, and no other token does", async () => {
     const { plaza, request } = await open();
     expect(await statusOf(plaza, "bobs")).toBe(200);
     expect((await request("PATCH", "nodes/pages/2001", { roles: [ada] })).status).toBe(200);
@@ -54,7 +54,7 @@ onEachDatabase("page tokens", (database) => {
     ]);
   });
 
-  test("D-11: a role that comes back does not bring the token back; a new token serves", async () => {
+  test("D-11: a new role does not revive the token; a new token works", async () => {
     const { plaza, request } = await open();
     await changeEntry(plaza, "pages", "2001", { roles: [] });
     await changeEntry(plaza, "pages", "2001", { roles: cafePage.roles });
@@ -70,7 +70,7 @@ onEachDatabase("page tokens", (database) => {
     expect(await statusOf(plaza, "bobs")).toBe(200);
   });
 
-  test("D-11: a merged world file without the role ends the token, also one that the file brings again", async () => {
+  test("D-11: a merged world file without the role ends the token, even one that the file contains", async () => {
     const { plaza } = await open();
     const merge = (file: object) => importWorld(plaza.world, plaza.registry, JSON.stringify(file), { isMerge: true });
     await merge({ pages: [barPage], tokens: [{ ...bobs, token: "bobs" }] });
@@ -80,7 +80,7 @@ onEachDatabase("page tokens", (database) => {
     await expectRoundTrip(plaza);
   });
 
-  test("D-11: a person's page tokens die with the person and forget them; the others of the person are gone", async () => {
+  test("D-11: a deleted person's page tokens are revoked without a name; the person's other tokens are deleted", async () => {
     const { plaza, request } = await open();
     const { status, body } = await labels(plaza, "bob");
     expect({ status, code: body.code }).toEqual({ status: 403, code: 200 });

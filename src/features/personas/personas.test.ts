@@ -22,7 +22,7 @@ onEachDatabase("personas", (database) => {
     ]);
   });
 
-  test("D-02: a minted id that a world file has brought along is passed over", async () => {
+  test("D-02: a new id skips ids that a world file has brought", async () => {
     const plaza = await open();
     const { ids } = plaza.world;
     const mint = ids.mint.bind(ids);

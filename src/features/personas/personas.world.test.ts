@@ -6,7 +6,7 @@ import { changeEntry, findEntry, insertEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { personaSection } from "./personas.world.ts";
 
-test("D-41: a persona of a world file has a name of 1 to 50 characters, and an address that browsers take", () => {
+test("D-41: a persona of a world file has a name of 1 to 50 characters, and an address that browsers accept", () => {
   expectBounds(
     personaSection.entry,
     { id: "5109", page: "2001" },
@@ -18,7 +18,7 @@ test("D-41: a persona of a world file has a name of 1 to 50 characters, and an a
 });
 
 onEachDatabase("a persona of a world file", (database) => {
-  test("D-41: is read as one that a page creates, and stays with its page", async () => {
+  test("D-41: is read like one that a page creates, and stays with its page", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     const entry = { id: "5109", page: "2001", name: " Ann " };
     await expect(insertEntry(plaza, "personas", { ...entry, name: "  " })).rejects.toThrow("must not be empty");

@@ -2,7 +2,7 @@ import { test } from "bun:test";
 import { expectBounds } from "#harness/schemas/bounds";
 import { placeSection } from "./places.world.ts";
 
-test("a place is on the globe: at a pole or on the date line at most", () => {
+test("a place is on the globe: at most at a pole or on the date line", () => {
   const at = (latitude: number, longitude: number) => ({ latitude, longitude });
   expectBounds(
     placeSection.entry,

@@ -39,7 +39,7 @@ onEachDatabase("stored catalogs", (database) => {
     return { world, write, reader: world.database.reader, all: async () => (await listAllCatalogs(world.database.reader, { limit: 50 })).rows };
   };
 
-  test("a catalog is what was saved last, and its agencies are those alone, in the order of their ids", async () => {
+  test("a catalog has the last saved values, and only those agencies, in the order of their ids", async () => {
     const [one, other] = [catalog("8001", { agencies: catalog("8001").agencies.toReversed() }), catalog("8002", { external_business_id: "e" })];
     const { write, all, reader } = await open(one, other);
     expect(await all()).toEqual([catalog("8001"), other]);
@@ -49,13 +49,13 @@ onEachDatabase("stored catalogs", (database) => {
     expect(await findCatalog(reader, "8003")).toBeUndefined();
   });
 
-  test("an agency that is named twice has the tasks that were named last", async () => {
+  test("an agency that is named twice has the tasks named last", async () => {
     const shares = [MANAGE, ADVERTISE].map((task) => ({ business: agency, permitted_tasks: [task] }));
     const { all } = await open(catalog("8001", { agencies: shares }));
     expect((await all()).map(({ agencies }) => agencies)).toEqual([shares.slice(1)]);
   });
 
-  test("an id that is taken is not taken again, and its catalog stays as it was", async () => {
+  test("a taken id is refused, and its catalog stays unchanged", async () => {
     const { write, all } = await open(catalog("8001"));
     expect(await write((tx) => insertCatalog(tx, catalog("8001", { name: "again", agencies: [] })))).toBe(false);
     expect(await all()).toEqual([catalog("8001")]);
@@ -71,7 +71,7 @@ onEachDatabase("stored catalogs", (database) => {
     expect((await all())[0]).toEqual(catalog("8001", { agencies: [] }));
   });
 
-  test("a business that is gone leaves its catalogs and shares, and no others", async () => {
+  test("a deleted business loses its catalogs and shares, and no others", async () => {
     const elsewhere = catalog("8003", { business: third, agencies: [{ business: agency, permitted_tasks: [MANAGE] }] });
     const { write, all } = await open(catalog("8001"), catalog("8002", { business: agency }), elsewhere);
     await write((tx) => forgetBusiness(tx, owner));
@@ -97,15 +97,15 @@ onEachDatabase("stored catalogs", (database) => {
     ]);
   });
 
-  test("of a catalog that is gone nobody gets webhooks", async () => {
+  test("nobody gets webhooks of a deleted catalog", async () => {
     const { world, reader } = await open(catalog("8001"));
     const event = { object: "catalog", field: "product_feed", entity: nodeId("8009") } as const;
     expect(await subscribersOfCatalog(reader, world.ports, event as never)).toEqual([]);
   });
 });
 
-onEachDatabase("D-13: what is remembered of a catalog", (database) => {
-  test("is forgotten when it, its business or an agency changes", async () => {
+onEachDatabase("D-13: the cache of a catalog", (database) => {
+  test("is invalidated when it, its business or an agency changes", async () => {
     const person = { id: "3901" };
     const plaza = await openPlaza({
       database,

@@ -68,7 +68,7 @@ onEachDatabase("product catalogs", (database) => {
     }
   });
 
-  test("D-124: an app's use of marketing begins with the first request that it may make, not with one that is refused", async () => {
+  test("D-124: an app's use of marketing begins with its first permitted request, not with a refused one", async () => {
     const plaza = await open({ world: { ...world, clock: { now: 1_795_000_000, frozen: true } } });
     const firstUse = async () => (await entryOf(plaza, "1001", "apps")).marketing_first_used_time;
     for (const bearer of ["one-scope", "no-task", "stranger", "machine", "expired-maker"])
@@ -118,7 +118,7 @@ onEachDatabase("product catalogs", (database) => {
     expect(await entryOf(plaza, body.id)).toMatchObject({ business: "3501", external_business_id: "ext-1", agencies: [] });
   });
 
-  test("D-56: a business for which the caller does not work is refused like one that does not exist", async () => {
+  test("D-56: a business for which the caller does not work is refused like a missing one", async () => {
     const plaza = await openPlaza({ database, world });
     const [foreign, missing] = [await create(plaza, { name: "B", business_id: "3502" }), await create(plaza, { name: "B", business_id: "999" })];
     expect(foreign).toMatchObject({ status: 400, body: { error: { code: 100 } } });
@@ -215,7 +215,7 @@ onEachDatabase("product catalogs", (database) => {
     expect((await create(plaza, { name: "Books" }, { bearer: "maker-of-other-app" })).status).toBe(200);
   });
 
-  test("AUTH-17, AUTH-18, D-12: the header counts in both modes, the parameter while the app is in development; for clients both do", async () => {
+  test("AUTH-17, AUTH-18, D-12: the header is accepted in both modes, the parameter in development; clients accepts both", async () => {
     const live = "maker";
     const draft = "maker-in-development";
     const dead = "nobody";
@@ -251,7 +251,7 @@ onEachDatabase("product catalogs", (database) => {
     }
   });
 
-  test("G1: on the host that creates catalogs nothing else is part of the interface", async () => {
+  test("G1: the host that creates catalogs serves nothing else of the interface", async () => {
     const plaza = await open();
     const { id } = (await create(plaza, { name: "Books" })).body;
     for (const [method, path, status, code] of [

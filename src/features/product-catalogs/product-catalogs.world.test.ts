@@ -3,7 +3,7 @@ import { expectBounds, textOf } from "#harness/schemas/bounds";
 import { catalogTasks } from "./product-catalogs.api.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
-test("D-56: a catalog of a world file is as one that a page creates: its name, the partner's id, and an agency's tasks", () => {
+test("D-56: a catalog of a world file is like one that a page creates: its name, the partner's id, and an agency's tasks", () => {
   const agencyWith = (permitted_tasks: readonly string[]) => [{ business: "3502", permitted_tasks }];
   expectBounds(
     catalogSection.entry,

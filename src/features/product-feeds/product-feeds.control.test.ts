@@ -22,7 +22,7 @@ onEachDatabase("feed uploads", (database) => {
     expect(await plaza.dump(["feed_upload_parts.n"])).toEqual([]);
   });
 
-  test("operating.md: a form, gzip, each format, and the format that is asked for", async () => {
+  test("operating.md: a form, gzip, each format, and the requested format", async () => {
     const { upload, send, idsOf } = await openFeeds(database);
     const form = new FormData();
     form.append("note", "fields before the file are skipped");
@@ -39,7 +39,7 @@ onEachDatabase("feed uploads", (database) => {
     expect((await send(csv(row("a")), {}, "feeds/8101/uploads?format=xlsx")).body.error).toMatchObject({ code: "bad_request", parameter: "format" });
   });
 
-  test("D-279: a feed whose last file could not be read is an alert until another one was", async () => {
+  test("D-279: a feed whose last file could not be read is an alert until another file was read", async () => {
     const { upload, request } = await openFeeds(database);
     const alerts = async () => (await request("GET", "alerts")).body.data.filter(({ kind }: { kind: string }) => kind === "feed");
     expect(await upload(csv(row("a")), {}, "feeds/8101/uploads?format=jsonl")).toMatchObject({ status: "failed" });
@@ -56,7 +56,7 @@ onEachDatabase("feed uploads", (database) => {
     expect(await alerts()).toEqual([]);
   });
 
-  test("D-279: the newest 1,000 feeds are looked at, however many there are", async () => {
+  test("D-279: the newest 1,000 feeds are checked, however many there are", async () => {
     const { upload, request, plaza } = await openFeeds(database);
     const count = async () => (await request("GET", "alerts")).body.data.filter(({ kind }: { kind: string }) => kind === "feed").length;
     const addNewer = (from: number, amount: number) =>
@@ -73,7 +73,7 @@ onEachDatabase("feed uploads", (database) => {
     expect(await count()).toBe(0);
   });
 
-  test("uploads of a feed are read in the order in which they came, and the last one stands", async () => {
+  test("uploads of a feed are read in the order of their arrival, and the last one counts", async () => {
     const { plaza, send, request, idsOf } = await openFeeds(database);
     const sent = await Promise.all(["a", "b", "c", "d"].map((id) => send(csv(row(id)))));
     await plaza.world.work.runDue();
@@ -90,7 +90,7 @@ onEachDatabase("feed uploads", (database) => {
     expect(await idsOf()).toHaveLength(1);
   });
 
-  test("a feed that is deleted while its file waits takes the file with it", async () => {
+  test("a feed that is deleted while its file waits is deleted with the file", async () => {
     const { plaza, send, request } = await openFeeds(database);
     await send(csv(row("a")));
     expect((await request("DELETE", "nodes/product_feeds/8101")).status).toBe(200);
@@ -99,7 +99,7 @@ onEachDatabase("feed uploads", (database) => {
     for (const column of ["feed_uploads.n", "feed_upload_parts.n", "feed_items.position", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
   });
 
-  test("a page that is deleted takes its catalogs, their feeds and what those hold", async () => {
+  test("deleting a page deletes its catalogs, their feeds and their content", async () => {
     const { plaza, upload, request, itemsOf } = await openFeeds(database);
     await upload(csv(row("a")));
     expect(await itemsOf()).toHaveLength(1);
@@ -137,7 +137,7 @@ onEachDatabase("feed uploads", (database) => {
   });
 });
 
-test("a file may have as many bytes as the operator says, whether their number is known before or not", async () => {
+test("a file can have as many bytes as the operator allows, with or without a known length", async () => {
   const { send, request, plaza } = await openFeeds("sqlite", { feed_file_bytes_max: 2_000 });
   const file = (bytes: number) => `${csv(row("a"))}\n`.padEnd(bytes, "\n");
   const inParts = (text: string) => new Blob([text]).stream() as never;
@@ -156,7 +156,7 @@ test("a file may have as many bytes as the operator says, whether their number i
   ]);
 });
 
-test("a body with the address of a file has 65,536 bytes at most", async () => {
+test("a body with the address of a file has at most 65,536 bytes", async () => {
   const { send } = await openFeeds("sqlite");
   const codeOf = async (bytes: number) =>
     (await send(JSON.stringify({ url: "ftp://a.example/x" }).padEnd(bytes), { "content-type": "application/json" })).body.error.code;
@@ -181,7 +181,7 @@ describe("feed files by address", () => {
     }
   });
 
-  test("an address that does not return a file fails the upload, and its feed stays", async () => {
+  test("an address that does not return a file fails the upload, and its feed is unchanged", async () => {
     const { upload, idsOf } = await openFeeds("sqlite");
     await upload(csv(row("a")));
     const url = serve(({ url }) => {

@@ -13,7 +13,7 @@ describe("D-56: items", () => {
     return read instanceof BadItem ? `${read.field} ${read.reason}` : "no reason";
   };
 
-  test("the four needed fields are needed, and an empty text is none", () => {
+  test("the four required fields are required, and an empty text counts as absent", () => {
     for (const field of ["retailer_id", "name", "url", "image_url"] as const) expect(reasonOf({ [field]: "  " })).toBe(`${field} is missing`);
     expect(item({ brand: " ", description: "" })).toEqual(row("a"));
   });
@@ -22,7 +22,7 @@ describe("D-56: items", () => {
     expect(fieldsOfText('["N",null,"u"]')).toEqual({ name: "N", url: "u" });
   });
 
-  test("fields are read as what they are", () => {
+  test("fields are read with their types", () => {
     const read = item({
       price: "12.50 EUR",
       sale_price: "9 EUR",
@@ -47,7 +47,7 @@ describe("D-56: items", () => {
     });
   });
 
-  test("what a field does not accept is reported", () => {
+  test("values that a field does not accept are reported", () => {
     const refused: RawItem[] = [
       { price: "12,50" },
       { price: "-1" },
@@ -75,7 +75,7 @@ describe("D-56: items", () => {
       expect(item({ url })).toMatchObject({ url });
   });
 
-  test("D-141: in a file a wrong optional value costs itself, a wrong required one the row", () => {
+  test("D-141: in a file a wrong optional value is omitted, and a row with a wrong required value is skipped", () => {
     const kept = (more: RawItem) => {
       const warnings: string[] = [];
       const read = readRow({ ...row("a"), ...more }, ({ field, reason }) => warnings.push(`${field} ${reason}`));
@@ -178,7 +178,7 @@ describe("D-56: values at their bounds", () => {
     for (const given of wrong) expect(keptAs(field, given)).toStartWith(`${field} is not `);
   });
 
-  test("a price may bring its currency, and both prices the same one", () => {
+  test("a price may have a currency, and both prices the same one", () => {
     const read = (raw: RawItem) => {
       const item = readItem({ ...row("a"), ...raw });
       if (item instanceof BadItem) return `${item.field} ${item.reason}`;
@@ -193,7 +193,7 @@ describe("D-56: values at their bounds", () => {
   });
 });
 
-test("D-56: a field is known by its own name, and by others in their order, however they are written", () => {
+test("D-56: a field is found by its own name, then by other names in their order, in any spelling", () => {
   expect(["name", "title", "guid", "id", "retailer_id"].map(fieldOf)).toEqual([
     { field: "name", rank: 0 },
     { field: "name", rank: 1 },
@@ -213,7 +213,7 @@ describe("D-141: text that cannot be stored", () => {
     return text instanceof BadItem ? text.reason : undefined;
   };
 
-  test("is found wherever it stands; what only looks so is kept", () => {
+  test("is found anywhere; text that only looks like it is kept", () => {
     for (const field of ["retailer_id", "name", "genre"] as const) {
       expect({ field, reason: reasonOf({ [field]: "a\uFFFD" }) }).toEqual({ field, reason: "contains bytes that are not UTF-8, or U+FFFD" });
       for (const broken of ["a\u0000b", "a\ud800"])
@@ -222,14 +222,14 @@ describe("D-141: text that cannot be stored", () => {
     }
   });
 
-  test("of one optional field costs its value", () => {
+  test("in one optional field omits its value", () => {
     const warnings: unknown[] = [];
     const read = readRow({ ...row("a"), brand: "B", author: "\uFFFD" }, (wrong) => warnings.push(wrong));
     expect(read instanceof BadItem ? read : fieldsOfText(read.text).brand).toBe("B");
     expect(warnings).toEqual([new BadItem("author", "contains bytes that are not UTF-8, or U+FFFD")]);
   });
 
-  test("of a required field costs the row, whatever else is wrong with it", () => {
+  test("in a required field skips the row, whatever else is wrong with it", () => {
     const warnings: unknown[] = [];
     const read = readRow({ ...row("a"), name: "\uFFFD", author: "\uFFFD", price: "x" }, (wrong) => warnings.push(wrong));
     expect({ read, warnings }).toEqual({ read: new BadItem(undefined, "contains bytes that are not UTF-8, or U+FFFD"), warnings: [] });

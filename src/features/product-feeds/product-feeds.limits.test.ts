@@ -11,7 +11,7 @@ const KIB = 2 ** 10;
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
-test("D-141, D-142, D-146, D-147: what a feed's file may have is what the decisions say, and what one step takes is a power of two of bytes", () => {
+test("D-141, D-142, D-146, D-147: the limits of a file are those of the decisions, and the size of a step is a power of two", () => {
   const all: Readonly<Record<string, unknown>> = { ...limits };
   expect(all).toEqual({
     ...{ ROW_CHARACTERS_MAX: MIB, VALUE_CHARACTERS_MAX: 64 * KIB, RESCANNED_CHARACTERS_MAX: 16 * MIB, ROWS_MAX: 5_000_000 },
@@ -33,14 +33,14 @@ test("D-141, D-142, D-146, D-147: what a feed's file may have is what the decisi
 
 const routeOf = (operation: string) => feedControlRoutes.find((route) => route.operation === operation);
 
-test("who asks for a report waits for a minute at most, and who names an address may write as much as browsers take", () => {
+test("a caller waits for a report for at most a minute, and an address may be as long as browsers allow", () => {
   expectBounds(routeOf("readFeedUpload")?.query as TSchema, {}, { within_ms: { right: [undefined, 0, 60_000], wrong: [-1, 60_001, 0.5] } });
   const byUrl = routeOf("uploadFeed")?.content?.["application/json"] as TSchema;
   const url = { right: [addressOf(30), addressOf(2_048)], wrong: ["", addressOf(2_049)] };
   for (const schema of [byUrl, createUpload.params]) expectBounds(schema, {}, { url });
 });
 
-test("D-146, D-147: a feed has a name of 200 characters at most, and no operator allows files of less than a kilobyte", () => {
+test("D-146, D-147: a feed's name has at most 200 characters, and no operator can allow less than a kilobyte for files", () => {
   expectBounds(feedSection.entry, { id: "8101", catalog: "8001" }, { name: { right: ["", textOf(200)], wrong: [textOf(201)] } });
   expect({ least: feedFileBytesMax.minimum, usual: feedFileBytesMax.default }).toEqual({ least: 1_024, usual: 4 * 2 ** 30 });
 });

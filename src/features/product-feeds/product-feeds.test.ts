@@ -52,7 +52,7 @@ const sectionOf = (plaza: TestPlaza) => {
 onEachDatabase("product feeds", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("D-145: a catalog, its feeds and a feed are read by who has access to the catalog", async () => {
+  test("D-145: callers with access to the catalog read it, its feeds and a feed", async () => {
     const plaza = await openPlaza({ database, world });
     // In the query: a bare id with a bearer header may be a migration intent's, which is refused in its own way (D-20).
     const get = async (path: string, access_token = "reader") => (await plaza.get(`/v25.0/${path}`, { query: { access_token } })).body;

@@ -26,7 +26,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     return { ...feeds, post, get, take };
   };
 
-  test("a file is taken, read, and reported as a node and in the control API", async () => {
+  test("a file is accepted, read, and reported as a node and in the control API", async () => {
     const { post, get, plaza, request, idsOf } = await open();
     const { body } = await post(gzipSync(csv(row("a"), row("b"), "c,,,,")));
     expect(body).toEqual({ id: expect.stringMatching(/^\d+$/) });
@@ -48,7 +48,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     });
   });
 
-  test("what is wrong with a file is listed, with paging in both directions", async () => {
+  test("the errors of a file are listed, with paging in both directions", async () => {
     const { take, get, plaza } = await open();
     const id = await take(csv(row("a"), "b,,https://a.example/b,https://a.example/b.png,", row("a"), "c"));
     const errors = (await get(`${id}/errors`)).data;
@@ -77,7 +77,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     expect(await get(failed, { fields: "status,error_count" })).toEqual({ id: failed, status: "failed", error_count: 1 });
   });
 
-  test("what is wrong is read page by page, forwards and back, whether the last page is full or not", async () => {
+  test("the errors are read page by page, forwards and backwards, whether the last page is full or not", async () => {
     const { take, get, plaza } = await open();
     for (const count of [4, 5]) {
       const id = await take(csv(row("a"), ...Array.from({ length: count }, (_, at) => `x${at}`)));
@@ -155,7 +155,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     for (const column of ["feed_uploads.n", "feed_upload_parts.n", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
   });
 
-  test("an operator's limit of a file counts for files that are sent and for those that are fetched", async () => {
+  test("an operator's limit for a file applies to sent and to fetched files", async () => {
     const plaza = await openPlaza({ database, world: feedWorld, settings: { feed_file_bytes_max: 1_024 } });
     const post = (body: Record<string, unknown>, files = new Map()) => plaza.post("/v25.0/8101/uploads", { bearer: "reader", body, files });
     const large = csv(row("a", "x".repeat(1_100)));
@@ -172,7 +172,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     expect(await plaza.dump(["feed_upload_parts.n"])).toEqual([]);
   });
 
-  test("one catalog's files whose addresses do not respond leave those of other catalogs their turn", async () => {
+  test("files of one catalog whose servers do not respond do not delay those of other catalogs", async () => {
     const slow = Array.from({ length: 40 }, (_, n) => ({ id: String(8_200 + n), catalog: "8002", name: `slow ${n}` }));
     const world = {
       ...feedWorld,
@@ -205,7 +205,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     expect(asked).toBe(slow.length);
   });
 
-  test("an upload and its errors are seen by who has access to the catalog", async () => {
+  test("callers with access to the catalog see an upload and its errors", async () => {
     const { take, plaza } = await open();
     const id = await take(csv(row("a")));
     for (const path of [id, `${id}/errors`, "8101/uploads"]) {
@@ -221,7 +221,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     }
   });
 
-  test("a deleted feed takes its uploads along at once, that which waits too, and their files afterwards", async () => {
+  test("a deleted feed loses its uploads at once, even a waiting one, and their files later", async () => {
     const { take, post, plaza } = await open();
     const refusal = async (path: string) => (await plaza.get(`/v25.0/${path}`, { query: { access_token: "reader" } })).body.error.error_subcode;
     const uploads = [await take(csv(row("a"))), (await post(csv(row("b")))).body.id];
@@ -232,7 +232,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     expect(await plaza.dump(["feed_upload_parts.n"])).toEqual([]);
   });
 
-  test("the nodes of old uploads go with their reports", async () => {
+  test("the nodes of old uploads are deleted with their reports", async () => {
     const { take, post, plaza } = await open();
     const oldest = await take(csv(row("a")));
     for (let more = 0; more < UPLOADS_KEPT_MAX; more += 20) {

@@ -39,7 +39,7 @@ const world = {
   product_feeds: [{ id: "8101", catalog: "8001", name: "books" }],
 };
 
-onEachDatabase("D-146: catalogs and feeds are changed over the graph", (database) => {
+onEachDatabase("D-146: catalogs and feeds are changed through the graph", (database) => {
   const open = async () => {
     const plaza = await openPlaza({ database, world });
     const mint = (user: string, more: readonly string[] = scopes) =>
@@ -83,7 +83,7 @@ onEachDatabase("D-146: catalogs and feeds are changed over the graph", (database
       expect(await plaza.dump([column])).toEqual([]);
   });
 
-  test("who may fill a catalog, and who may delete it", async () => {
+  test("the roles that may fill a catalog, and those that may delete it", async () => {
     const { plaza, mint } = await open();
     const allowed = (token: string) =>
       Promise.all(

@@ -48,7 +48,7 @@ const move = (plaza: TestPlaza, id: string, status: Status) =>
 onEachDatabase("required actions", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("D-50: an action is past due in the next response, also where another process has moved the clock", async () => {
+  test("D-50: an action is past due in the next response, even if another process has moved the clock", async () => {
     const plaza = await open();
     const ofOther = await WorldClock.open(plaza.world.database, () => 0);
     await ofOther.set((DUE + 1) * 1000, true);
@@ -106,7 +106,7 @@ onEachDatabase("required actions", (database) => {
     expect((await plaza.get("/1001/required_actions", { bearer: "app" })).body.error.error_subcode).toBe(33);
   });
 
-  test("D-50: a status stays as it was written, until the clock passes a due date that was ahead then", async () => {
+  test("D-50: a status stays as it was set, until the clock passes a due date that was in the future then", async () => {
     const plaza = await open();
     plaza.time.realMs = (DUE + 5) * 1000;
     const resumed = { id: "5206", app: "1001", title: "Taken up", due_date: DUE, status: "in_review" };
@@ -125,7 +125,7 @@ onEachDatabase("required actions", (database) => {
     expect((await statusesOf(plaza))[5206]).toBe("in_review");
   });
 
-  test("D-50: in strict a parameter that is not known is refused; clients ignores it", async () => {
+  test("D-50: strict refuses an unknown parameter; clients ignores it", async () => {
     const refused = { status: 400, body: { error: { code: 100, error_data: { parameter: "status" } } } };
     expect(await list(await open(), { status: "completed" })).toMatchObject(refused);
     const [strict, clients] = [await open(), await open({ profile: "clients" })];

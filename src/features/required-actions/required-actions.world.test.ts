@@ -10,7 +10,7 @@ const LARGEST = String(Number.MAX_SAFE_INTEGER);
 const BEYOND = String(2n ** 53n);
 
 onEachDatabase("a required action of a world file", (database) => {
-  test("D-02: has an id that is a number without loss, given or made from one that is longer, and never one that is taken", async () => {
+  test("D-02: has an id that a JSON number can hold, given or derived from a longer one, and never one that is taken", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     const insert = (id: string) => insertEntry(plaza, "required_actions", { id, app: "1001" });
     await expect(insert(BEYOND)).rejects.toThrow("must be below 2^53");
@@ -23,7 +23,7 @@ onEachDatabase("a required action of a world file", (database) => {
     expect([await made("1001"), await made("2001")]).toEqual(["1003", "2003"]);
   });
 
-  test("stays with its app, and no other node is one", async () => {
+  test("stays with its app, and its id belongs to no other node", async () => {
     const plaza = await openPlaza({
       database,
       world: { ...cafe, required_actions: [{ id: "5201", app: "1001", title: "Review", due_date: 1_795_000_001 }] },

@@ -6,14 +6,14 @@ import { selfMessagingControlRoutes } from "./self-messaging.control.ts";
 
 const bodyOf = (operation: string) => selfMessagingControlRoutes.find((route) => route.operation === operation)?.body as TSchema;
 
-test("D-52: what a person writes in the app has as many characters as what an app sends, and a comment as many as a caption", () => {
+test("D-52: a person's message in the app has the same limit as an app's, and a comment that of a caption", () => {
   expectBounds(bodyOf("sendInApp"), { social_account: "6001" }, { text: { right: ["x", textOf(1_000)], wrong: ["", textOf(1_001)] } });
   const comments = { text: { right: ["x", textOf(2_200)], wrong: ["", textOf(2_201)] } };
   expectBounds(bodyOf("commentInApp"), { social_account: "6001", media: "6101" }, comments);
   expectBounds(bodyOf("commentLiveInApp"), { social_account: "6001", live_video: "5301" }, comments);
 });
 
-test("a pressed button stood in a message, and may say nothing", () => {
+test("a pressed button belongs to a message, and may have an empty text", () => {
   expectBounds(
     bodyOf("pressInApp"),
     { social_account: "6001", title: "", payload: "", mid: "m" },

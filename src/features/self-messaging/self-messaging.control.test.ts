@@ -24,7 +24,7 @@ const worldAt = (url: string) => ({
   tokens: [{ token: "own", type: "social_user", app: "1001", social_account: "6001", scopes }],
 });
 
-onEachDatabase("what a person does in the app", (database) => {
+onEachDatabase("a person's actions in the app", (database) => {
   async function open() {
     const receiver = startReceiver();
     const control = await openControl({ database, world: worldAt(receiver.url) });
@@ -36,7 +36,7 @@ onEachDatabase("what a person does in the app", (database) => {
     return { ...control, act, received };
   }
 
-  test("HOOK-19, HOOK-4 to HOOK-9: writing to oneself in the app yields the echo, with the id that D1 takes", async () => {
+  test("HOOK-19, HOOK-4 to HOOK-9: a message to oneself in the app causes the echo, with the id that D1 accepts", async () => {
     const { act, received } = await open();
     const { status, body } = await act("self-message", { social_account: "6001", text: "hi" });
     expect(status).toBe(200);
@@ -51,7 +51,7 @@ onEachDatabase("what a person does in the app", (database) => {
     expect(await received()).toEqual([{ id: "6001", time: 1_795_000_000, messaging }]);
   });
 
-  test("HOOK-10 to HOOK-13: a press on a button yields the postback, flagged is_self", async () => {
+  test("HOOK-10 to HOOK-13: pressing a button causes the postback, flagged is_self", async () => {
     const { act, received } = await open();
     const postback = { title: "Yes", payload: "YES_1", mid: "123" };
     expect((await act("postback", { social_account: 6001, ...postback })).body).toEqual({ success: true });
@@ -59,7 +59,7 @@ onEachDatabase("what a person does in the app", (database) => {
     expect(await received()).toEqual([{ id: "6001", time: 1_795_000_000, messaging }]);
   });
 
-  test("HOOK-14 to HOOK-18, D-52: a comment on one's own post carries the social-scoped id, another's does not; it is counted", async () => {
+  test("HOOK-14 to HOOK-18, D-52: a comment on one's own post has the social-scoped id, another's does not; it is counted", async () => {
     const { act, received, request } = await open();
     const media = { id: "6101", media_product_type: "FEED" };
     for (const [what, field] of [
@@ -91,7 +91,7 @@ onEachDatabase("what a person does in the app", (database) => {
     ]);
   });
 
-  test("of several accounts of its page, a live video is its author's own", async () => {
+  test("if a page has several accounts, a live video belongs to its author's own", async () => {
     const { act, received, request } = await open();
     await request("POST", "nodes/social_accounts", {
       id: "6009",
@@ -130,7 +130,7 @@ onEachDatabase("what a person does in the app", (database) => {
     expect(await received()).toEqual([]);
   });
 
-  test("what cannot happen is refused, and nothing is sent", async () => {
+  test("an impossible action is refused, and nothing is sent", async () => {
     const { act, received } = await open();
     const wrong: { act: string; body: object; status: number; parameter: string }[] = [
       { act: "self-message", body: { social_account: "6009", text: "x" }, status: 422, parameter: "social_account" },

@@ -230,7 +230,7 @@ test("SELF-4 to SELF-19, D-52: in any world, exactly the onboarded apps receive 
   expect(delivered).toBeGreaterThan(5);
 });
 
-test("SELF-14: only the token of a person whose role comes from a business needs the scopes of one", async () => {
+test("SELF-14: only the token of a person whose role comes from a business needs a business's scopes", async () => {
   const scopes = neededScopes("page", "comments", false).split(" ");
   const deliveries = async (token: object): Promise<number> => {
     const plaza = await openPlaza({

@@ -98,7 +98,7 @@ onEachDatabase("self messaging", (database) => {
     expect(await received(plaza, receiver)).toHaveLength(1);
   });
 
-  test("D-11: an app whose access to the person's data is over still sends, and gets no webhook of it", async () => {
+  test("D-11: an app whose access to the person's data has ended can still send, and gets no webhook of it", async () => {
     const { plaza, receiver } = await open({ database });
     const sendLimited = () => send(plaza, { bearer: "limited-own", to: "6905", surface: "social_login" });
     expect((await sendLimited()).status).toBe(200);
@@ -139,7 +139,7 @@ onEachDatabase("self messaging", (database) => {
     expect(await received(plaza, receiver)).toEqual([]);
   });
 
-  test("D-52: another account's social-scoped id is refused as one that does not exist", async () => {
+  test("D-52: another account's social-scoped id is refused like a missing one", async () => {
     const { plaza, receiver } = await open({ database });
     const strangers: Sent[] = [{ to: "6902" }, { bearer: "bar-page" }, { bearer: "bar-own", surface: "social_login" }];
     for (const sent of strangers) {
@@ -210,7 +210,7 @@ onEachDatabase("self messaging", (database) => {
     expect(await midOf(other)).toEqual([body.id]);
   });
 
-  test("SELF-19: an app that is not subscribed to the field may send and receives no webhook", async () => {
+  test("SELF-19: an app that is not subscribed to the field may send but gets no webhook", async () => {
     const { plaza, receiver } = await open({ database }, ["comments"]);
     expect((await send(plaza)).status).toBe(200);
     expect(await received(plaza, receiver)).toEqual([]);

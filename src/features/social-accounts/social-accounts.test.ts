@@ -34,7 +34,7 @@ onEachDatabase("social accounts", (database) => {
     await expectRoundTrip(plaza);
   });
 
-  test("an account's social-scoped id is its own, and it loses an app that is removed", async () => {
+  test("an account's social-scoped id is its own, and a removed app is removed from it", async () => {
     const { plaza, request } = await openControl({
       database,
       world: {
@@ -52,7 +52,7 @@ onEachDatabase("social accounts", (database) => {
     expect(await findEntry(plaza, "social_accounts", "6001")).toMatchObject({ app_connections: ["1002"] });
   });
 
-  test("D-165: an account is read by those who may know of it, on both of its hosts; its social-scoped id is not", async () => {
+  test("D-165: permitted callers read an account on both of its hosts; its social-scoped id cannot be read", async () => {
     const plaza = await open();
     const shown = { id: "6001", username: account.username };
     for (const id of ["6001", "me"]) expect((await plaza.get(`/v26.0/${id}`, { bearer: "own" })).body).toEqual(shown);
@@ -75,7 +75,7 @@ onEachDatabase("social accounts", (database) => {
   test.each([
     { held: "users/3001", again: { id: "3001", name: "Eve" }, token: { type: "user", user: "3001" } },
     { held: "pages/2001", again: { id: "2001", name: "Other" }, token: { type: "page", page: "2001" } },
-  ])("who comes after the deleted $held with the same id does not have its account", async ({ held, again, token }) => {
+  ])("a new node with the id of the deleted $held does not have its account", async ({ held, again, token }) => {
     const { plaza, request } = await openControl({ database, world });
     const statusOf = async () => {
       const { body } = await request("POST", "tokens", { ...token, app: "1001", scopes });
@@ -87,7 +87,7 @@ onEachDatabase("social accounts", (database) => {
     expect(await statusOf()).toBe(400);
   });
 
-  test("D-14: nobody sees an account that is gone, while it is still known as a node", async () => {
+  test("D-14: nobody sees a deleted account while its node still exists", async () => {
     const { world: opened } = await open();
     const { reader } = opened.database;
     for (const type of ["social_user", "page", "user"] as const) {

@@ -36,7 +36,7 @@ onEachDatabase("ads", (kind) => {
     // order: attribution looks for the latest itself.
     (await ads.findTouches(reader, identities)).map(({ id }) => id).sort((one, other) => Number(one) - Number(other));
 
-  test("an app that is removed is tracked by none, and its own ads go with their touches", async () => {
+  test("a removed app is tracked by no ad, and its own ads are deleted with their touches", async () => {
     const database = await open();
     await touch(database, "1", "9", 50, ["device:a"]);
     await touch(database, "2", "10", 50, ["device:a"]);
@@ -53,7 +53,7 @@ onEachDatabase("ads", (kind) => {
     expect(await database.write((tx) => ads.deleteAd(tx, "9"))).toBe(false);
   });
 
-  test("touches are found by any of their identities, each once, and a person's are deleted whole", async () => {
+  test("touches are found by any of their identities, each once, and a person's touches are deleted completely", async () => {
     const database = await open();
     await touch(database, "1", "9", 50, ["device:a", "em:x"]);
     await touch(database, "2", "9", 50, ["device:b", "em:x", "em:x"]);
@@ -68,7 +68,7 @@ onEachDatabase("ads", (kind) => {
     expect(await database.reader.all(sql`SELECT i.identity FROM ad_touch_identities i`)).toEqual([{ identity: "device:b" }]);
   });
 
-  test("the touches of one ad come as they were recorded, from the first second to the last", async () => {
+  test("the touches of one ad are read in the order in which they were recorded, from the first second to the last", async () => {
     const database = await open();
     const times = [60, 49, 50, 51, 61];
     for (const [at, time] of times.entries()) await touch(database, String(at + 8), "9", time, ["device:a"]);

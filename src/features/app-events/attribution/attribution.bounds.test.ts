@@ -8,11 +8,11 @@ import { attributionControlRoutes } from "./attribution.control.ts";
 const routeOf = (operation: string) => [...appEventControlRoutes, ...attributionControlRoutes].find((route) => route.operation === operation);
 const ids = { right: ["x", undefined], wrong: [""] };
 
-test("an ad's objective is any word, and must not be empty", () => {
+test("an ad's objective is any text that is not empty", () => {
   expectBounds(adSection.entry, { id: "8501", app: "1001" }, { objective: { right: ["X"], wrong: [""] } });
 });
 
-test("the ids of a click, an impression and a wanted device have at least one character", () => {
+test("the ids of a click, an impression and a requested device have at least one character", () => {
   for (const operation of ["recordClick", "recordImpression"])
     expectBounds(routeOf(operation)?.body as TSchema, { ad: "8501" }, { advertiser_id: ids, attribution: ids });
   expectBounds(routeOf("readDevice")?.query as TSchema, {}, { advertiser_id: ids, attribution: ids });
@@ -23,7 +23,7 @@ test("raw events are kept for a number of days, or forever if it is 0", () => {
   expectBounds(routeOf("setEventRetention")?.body as TSchema, {}, { days: { right: [0, 1, 400], wrong: [-1, 0.5, undefined] } });
 });
 
-test("a report is from the beginning of the world until now, or of a second at least, and not the wrong way round", () => {
+test("a report covers everything until now, or at least a second, and its times must be in order", () => {
   const of = (query: object) => spanOf(query, 9);
   expect([of({}), of({ since: 9 }), of({ until: 0 }), of({ since: 7, until: 7 })]).toEqual([
     { since: 0, until: 9 },

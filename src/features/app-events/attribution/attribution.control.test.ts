@@ -9,7 +9,7 @@ const world = {
   ads: [{ id: "8501", app: "1001", campaign_id: "9501" }],
 };
 
-onEachDatabase("attribution by the control API", (database) => {
+onEachDatabase("attribution through the control API", (database) => {
   test("D-74: clicks and impressions are recorded, and reported", async () => {
     const { request, plaza } = await openControl({ database, world });
     await plaza.post("/v26.0/1001/activities", {

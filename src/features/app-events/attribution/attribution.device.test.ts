@@ -28,7 +28,7 @@ const world = {
 onEachDatabase("a device", (database) => {
   const open = () => openPlaza({ database, world });
 
-  test("has its touches, the oldest first and each with its window, and its events with the touch that each is due to", async () => {
+  test("shows its touches, the oldest first and each with its window, and its events with their touches", async () => {
     const plaza = await open();
     const report = (body: object) =>
       plaza.post("/v26.0/1001/activities", { bearer: "1001|s", headers: { "x-forwarded-for": "1.2.3.4" }, body: { advertiser_id: "a", ...body } });
@@ -84,8 +84,8 @@ onEachDatabase("a device", (database) => {
   });
 });
 
-onEachDatabase("more than is read at once", (database) => {
-  test("D-76: a page has each event once, where most of a request's are kept out of attribution", async () => {
+onEachDatabase("more events than one read returns", (database) => {
+  test("D-76: a page has each event once, even if most events of a request cannot be attributed", async () => {
     const plaza = await openPlaza({ database, world });
     await recordTouch(plaza.world, "click", { ad: "8501", advertiser_id: "a", time: NOW - 60 });
     const custom_events = Array.from({ length: 12 }, (_, at) => ({
@@ -101,7 +101,7 @@ onEachDatabase("more than is read at once", (database) => {
     expect(paging.next).toBeUndefined();
   });
 
-  test("an ad's touches are all read, each once, and in their order", async () => {
+  test("an ad's touches are all read, each once and in order", async () => {
     const { database: store } = (await openPlaza({ database, world })).world;
     const ids = Array.from({ length: 5_003 }, (_, at) => at + 1);
     const values = ids.flatMap((id) => [id, "8501", "click", id === 2 ? 49 : 50, "[]"]);
@@ -111,7 +111,7 @@ onEachDatabase("more than is read at once", (database) => {
     expect(found).toEqual(ids.filter((id) => id !== 2));
   });
 
-  test("LIM-12: the report counts for every ad, however many there are, ordered by ad and event", async () => {
+  test("LIM-12: the report includes every ad, ordered by ad and event", async () => {
     const plaza = await openPlaza({ database, world });
     const last = "99999";
     const rows = Array.from({ length: 1_000 }, (_, at) => [10_000 + at, SHOP, "9", "APP_INSTALLS", "[]"]);

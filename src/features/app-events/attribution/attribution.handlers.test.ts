@@ -159,7 +159,7 @@ onEachDatabase("attribution", (database) => {
     expect((await ask(plaza, { advertiser_id: "a", consider_views: true }))[1]).toEqual({ ...row, click_time: NOW - DAY });
   });
 
-  test("ATTR-7: an ad with another objective claims the apps that it tracks, and no others", async () => {
+  test("ATTR-7: an ad with another objective is credited with the apps that it tracks, and no others", async () => {
     const plaza = await open();
     await install(plaza);
     await click(plaza, { advertiser_id: "a", ad: "8503" });
@@ -195,7 +195,7 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(plaza, { advertiser_id: "b" })).toEqual([]);
   });
 
-  test("D-76: an untracked request ties the two ids of its device, and the device to no person", async () => {
+  test("D-76: an untracked request joins the two ids of its device, but does not tie the device to a person", async () => {
     const plaza = await open();
     const attribution = "A".repeat(22);
     await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", attribution, ud: { em: EM }, advertiser_tracking_enabled: 0 });
@@ -229,7 +229,7 @@ onEachDatabase("attribution", (database) => {
     expect(others).toEqual([]);
   });
 
-  test("D-70: deferred app links are known to the profile clients alone", async () => {
+  test("D-70: deferred app links exist only in the profile clients", async () => {
     const link = { event: "DEFERRED_APP_LINK", advertiser_id: "a" };
     const strict = await open();
     const refused = (await post(strict, link)).body.error;

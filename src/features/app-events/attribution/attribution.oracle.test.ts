@@ -123,7 +123,7 @@ async function readPages(plaza: TestPlaza, app: string, query: Record<string, un
   return pages.flatMap(({ data }) => data.map(({ event_time, click_time, cross_device }) => ({ event_time, click_time, cross_device })));
 }
 
-onEachDatabase("attribution beside a naive comparison", (database) => {
+onEachDatabase("attribution compared with a naive implementation", (database) => {
   test("D-74: each id of a device, and the report, lead to the same events, clicks and flags, in pages of any size", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step.filter(isValid), { minLength: 1, maxLength: 20 }), fc.integer({ min: 1, max: 30 }), async (all, limit) => {

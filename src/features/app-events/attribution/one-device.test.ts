@@ -66,7 +66,7 @@ const attributed = async (plaza: TestPlaza, query: object) =>
   (await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { ...query, limit: 100, consider_views: true } })).body.data;
 
 onEachDatabase("one device", (database) => {
-  test("D-290: a device installs once, has one answer by each of its ids, and a duplicate is answered like a read", async () => {
+  test("D-290: a device installs once, has the same response for each of its ids, and a duplicate gets the response of a read", async () => {
     await fc.assert(
       fc.asyncProperty(history, async ({ clicked, requests }) => {
         const plaza = await openPlaza({ database, world });
@@ -106,7 +106,7 @@ onEachDatabase("one device", (database) => {
     );
   }, 120_000);
 
-  test("D-290: an event with two ids makes two installs one, a duplicate does so too, and a refused request does not", async () => {
+  test("D-290: an event with two ids makes two installs one, so does a duplicate, and a refused request does not", async () => {
     const plaza = await openPlaza({ database, world: { ...world, apps: [{ id: "1001", name: "Shop", secret: "s", event_name_limit: 1 }] } });
     const event = (ids: Ids, more: object = { event_id: "e" }) =>
       plaza.post("/v26.0/1001/activities", {

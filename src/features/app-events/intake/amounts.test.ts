@@ -67,7 +67,7 @@ test.each([
   expect(amountText(readAmount(text) as bigint)).toBe(kept);
 });
 
-test.each(["", "-", ".", "1,5", "1:5", "1/5", "1.5.0", "0x10", "Infinity", "NaN", "1e", " 1", "1e1000"])("D-70: %p is no number", (text) => {
+test.each(["", "-", ".", "1,5", "1:5", "1/5", "1.5.0", "0x10", "Infinity", "NaN", "1e", " 1", "1e1000"])("D-70: %p is not a number", (text) => {
   expect(readAmount(text)).toBeString();
 });
 

@@ -68,7 +68,7 @@ onEachDatabase("a batch of app events", (kind) => {
     ]);
   });
 
-  test("I1-30: an install that is known is a duplicate, in the batch and after it, and is logged once", async () => {
+  test("I1-30: a known install is a duplicate, in the batch and after it, and is logged once", async () => {
     const world = await open();
     const install = reportOf([], { kind: "MOBILE_APP_INSTALL" });
     const [none, first] = [{ duplicates: new Set<number>() }, { duplicates: new Set([0]) }];
@@ -76,7 +76,7 @@ onEachDatabase("a batch of app events", (kind) => {
     expect(await logged(world)).toHaveLength(1);
   });
 
-  test("I1-30, D-290: a device that is known by one id is known by its other one from then on, in the batch and after it", async () => {
+  test("I1-30, D-290: a device that is known by one id is known by the other one from then on, in the batch and after it", async () => {
     const [none, first] = [{ duplicates: new Set<number>() }, { duplicates: new Set([0]) }];
     const install = (advertiser_id: string | undefined, attribution: string | undefined) =>
       reportOf([], { kind: "MOBILE_APP_INSTALL", device: { ...reportOf([]).device, advertiser_id, attribution } });
@@ -90,7 +90,7 @@ onEachDatabase("a batch of app events", (kind) => {
     expect([(await logged(world)).length, (await logged(other)).length]).toEqual([1, 1]);
   });
 
-  test("LIM-1, D-72: each new name of a batch takes a place, and a request that would have one too many none", async () => {
+  test("LIM-1, D-72: each new name of a batch counts, and a request with one too many adds none", async () => {
     const world = await open();
     const report = (...names: string[]) =>
       reportOf(
@@ -103,7 +103,7 @@ onEachDatabase("a batch of app events", (kind) => {
     expect((await listEventNames(world, APP)).map(({ name, count }) => `${name} ${count}`)).toEqual(["a 2", "b 2", "c 1", "d 2"]);
   });
 
-  test("EVT-36: amounts are logged digit by digit, also where a binary float would round them", async () => {
+  test("EVT-36: amounts are logged digit by digit, even if a binary float would round them", async () => {
     const world = await open();
     const values = [9_007_199_254_740_991n, 9_007_199_254_740_993n, 999_999_999_999_999_999n, 0n, 1n];
     const all = values.flatMap((value) => [value, -value]);
@@ -115,7 +115,7 @@ onEachDatabase("a batch of app events", (kind) => {
     expect((await listEventNames(world, APP))[0]).toMatchObject({ count: 10, sums: { "": "0" } });
   });
 
-  test("EVT-4: counts and times are those of a day, a name and a currency, and of all of them; a name without events has none", async () => {
+  test("EVT-4: counts and times are kept by day, name and currency, and in total; a name without events has none", async () => {
     const world = await open();
     const at = (seconds: number, currency = "", value?: bigint) => eventOf({ time: NOON + seconds, currency, value });
     await store(world, [reportOf([at(0), at(-5), at(7), at(3 * DAY, "EUR", 1n), at(-2 * DAY, "EUR", 2n), at(DAY, "EUR")])]);
@@ -142,7 +142,7 @@ onEachDatabase("a batch of app events", (kind) => {
     ]);
   });
 
-  test("D-71: an event whose key has the number of another key is no duplicate of it", async () => {
+  test("D-71: an event whose key has the same number as another key is not its duplicate", async () => {
     const world = await open();
     const key = keyIn(periodOf(NOON), fingerprintOf(keyText("buy", "a"), KEY));
     await world.database.write((tx) => insertEvents(tx, [APP, 1, 0, NOON, NOON, "sell", "b", key, null, "", "", 1, "{}"]));
@@ -150,7 +150,7 @@ onEachDatabase("a batch of app events", (kind) => {
     expect([await store(world, [report]), await store(world, [report])]).toEqual([[{ duplicates: new Set() }], [{ duplicates: new Set([0]) }]]);
   });
 
-  test("D-71: whatever is reported in whichever batches, an event is stored unless a stored one of its key is less than 48 hours away", async () => {
+  test("D-71: an event is stored unless a stored one with its key is less than 48 hours away, in any batches", async () => {
     const event = fc.record({ event_id: fc.constantFrom("a", "b"), day: fc.integer({ min: 0, max: 30 }), seconds: fc.constantFrom(-1, 0, 1) });
     const world = await open();
     await fc.assert(
@@ -194,7 +194,7 @@ onEachDatabase("a batch of app events", (kind) => {
     }
   });
 
-  test("D-76: one event that may be attributed is enough for a request to tie a person to its device", async () => {
+  test("D-76: one event that may be attributed is enough to tie a request's person to its device", async () => {
     const world = await open();
     const known = { user_data: { kept: { em: "1".repeat(64) }, dropped: 0 } };
     const tied = async (flags: readonly (0 | 1)[], more: object) => {

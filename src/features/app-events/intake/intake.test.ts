@@ -43,7 +43,7 @@ test("a full queue refuses requests with 503 and Retry-After, and every acknowle
   expect(await counted()).toBe((taken.length + 1) * 100);
 });
 
-test("D-97: a queue that one app has filled takes another app's events", async () => {
+test("D-97: a queue that one app has filled still accepts another app's events", async () => {
   const apps = [
     { id: "1001", name: "Shop", secret: "s" },
     { id: "1002", name: "Other", secret: "o" },
@@ -89,7 +89,7 @@ test("requests that arrive together share transactions, and each gets its own re
 });
 
 onEachDatabase("a batch whose commit failed", (database) => {
-  test("leaves nothing behind that was not stored: names, duplicates, the job of retention", async () => {
+  test("leaves nothing behind: names, duplicates, the job of retention", async () => {
     const plaza = await openPlaza({ database, world: { apps: [{ id: "1001", name: "Shop", secret: "s", event_name_limit: 1 }] } });
     const store = plaza.world.database;
     const write = store.write.bind(store);
@@ -132,7 +132,7 @@ const counted = async (plaza: TestPlaza, app: string) => (await listEventNames(p
 onEachDatabase("batches of several apps", (kind) => {
   const open = () => openPlaza({ database: kind, world: shops });
 
-  test("write at once, on PostgreSQL with half of the connections at most, and all are stored", async () => {
+  test("write at the same time, on PostgreSQL with at most half of the connections, and all are stored", async () => {
     const plaza = await open();
     const { database } = plaza.world;
     const write = database.write.bind(database);
@@ -162,7 +162,7 @@ onEachDatabase("batches of several apps", (kind) => {
     expect([await counted(plaza, "1001"), await counted(plaza, "1002")]).toEqual([1, undefined]);
   });
 
-  test("a transaction that is tried again has the same requests", async () => {
+  test("a transaction that is repeated has the same requests", async () => {
     const plaza = await open();
     const { database } = plaza.world;
     const write = database.write.bind(database);
@@ -180,7 +180,7 @@ onEachDatabase("batches of several apps", (kind) => {
     expect([tries > 0, await counted(plaza, "1001")]).toEqual([true, 2]);
   });
 
-  test("a process that starts leaves the job of retention when it is due: one that is restarted often deletes all the same", async () => {
+  test("a new process leaves the job of retention at its time, so that a server that restarts often also deletes", async () => {
     const plaza = await open();
     const { clock, database, jobs } = plaza.world;
     const dueMs = () => jobs.dueTimeOf(database.reader, retention.kind, "daily");

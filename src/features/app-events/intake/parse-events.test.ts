@@ -51,14 +51,14 @@ test.each(Object.entries(standardEvents))("EVT: %s is accepted with its paramete
 });
 
 test.each(Object.entries(standardEvents).filter(([, { parameters }]) => parameters.includes("pf_currency")))(
-  "EVT-43: %s with a price needs pf_currency, without one it does not",
+  "EVT-43: %s needs pf_currency with a price, and does not without one",
   (name) => {
     expect(refusedAt([{ _eventName: name, _valueToSum: 1 }])).toBe("custom_events[0].pf_currency");
     expect(refusedAt([{ _eventName: name }])).toBeUndefined();
   },
 );
 
-test("EVT-43, D-76: an event whose row lists no currency needs none", () => {
+test("EVT-43, D-76: an event without a currency in its row needs none", () => {
   for (const name of ["AdImpression", "pf_mobile_rate", "pf_mobile_spent_credits", "custom"])
     expect(refusedAt([{ _eventName: name, _valueToSum: 4 }])).toBeUndefined();
 });
@@ -158,7 +158,7 @@ test("D-70: 25 parameters are accepted, 26 are not; the event's own properties d
   expect(refusedAt([{ ...own, ...many(26) }])).toBe("custom_events[0].p25");
 });
 
-test("D-70: a parameter's name has at most 100 characters that can be stored; the error names as many of them, as text", () => {
+test("D-70: a parameter's name has at most 100 storable characters, and the error shows no more of it", () => {
   const at = (name: string) => refusedAt([{ _eventName: "x", [name]: 1 }]);
   const long = `${"x".repeat(99)}yz`;
   expect([at(long.slice(0, 100)), at(long)]).toEqual([undefined, `custom_events[0].${long.slice(0, 100)}`]);
@@ -175,13 +175,13 @@ test("D-76: an unknown parameter is a number of at most 100 digits, or JSON of a
   expect([at("1".repeat(101)), at(list(101))]).toEqual(["custom_events[0].p", "custom_events[0].p"]);
 });
 
-test("what is null counts as absent: an event has the request's time and flag, and neither a value nor a key", () => {
+test("null counts as absent: the event then has the request's time and flag, and neither a value nor a key", () => {
   const none = { event_id: null, _logTime: null, _valueToSum: null, advertiser_tracking_enabled: null, p: null };
   expect(read({ _eventName: "x", ...none })).toEqual(read({ _eventName: "x" }));
   expect(read({ _eventName: "x" })).toMatchObject({ event_id: undefined, value: undefined, parameters: "" });
 });
 
-test("a parameter that is null is not kept, also where all others are texts and numbers", () => {
+test("a parameter that is null is not stored, even if all others are texts and numbers", () => {
   expect(read({ _eventName: "x", a: "b", no: null, n: 1 }).parameters).toBe('{"a":"b","n":1}');
 });
 
@@ -196,7 +196,7 @@ test("D-76: unknown parameters are kept as sent, long numbers digit by digit", (
   expect(event?.parameters).toBe('{"__proto__":1,"a":"b","big":"12345678901234567890.5","in":{"big":"12345678901234567891"}}');
 });
 
-test("D-293: in clients a list may be JSON in place of its text, as which it is kept; it has the same limits", () => {
+test("D-293: in clients a list may be JSON, is stored as text, and has the same limits", () => {
   const of = (event: object) => readEvents([{ _eventName: "x", ...event }], { ...context, profile: "clients" })[0]?.parameters;
   const [list] = parseJson('[[{"id":"é😀","quantity":1,"item_price":1234567890.1234567890}]]', "it") as unknown[];
   expect(of({ pf_content: list })).toBe(JSON.stringify({ pf_content: '[{"id":"é😀","quantity":1,"item_price":1234567890.1234567890}]' }));
@@ -221,12 +221,12 @@ test("EVT-36, D-70: a value is read without a binary float", () => {
   expect(event?.value).toBe(123_456_789_012_123_457n);
 });
 
-test("EVT-35, D-76: an event takes time and tracking from the request unless it has its own", () => {
+test("EVT-35, D-76: an event has the request's time and tracking unless it has its own", () => {
   expect(read({ _eventName: "x" })).toMatchObject({ time: 1_795_000_000, advertiser_tracking_enabled: 1 });
   expect(read({ _eventName: "x", _logTime: 7, advertiser_tracking_enabled: "0" })).toMatchObject({ time: 7, advertiser_tracking_enabled: 0 });
 });
 
-test("any event is accepted or refused with the parameter's name, and never causes another error", () => {
+test("any event is accepted, or refused with the parameter's name, and never causes another error", () => {
   const name = fc.oneof(
     fc.constantFrom("_eventName", "event_id", "_logTime", "_valueToSum", ...Object.keys(standardParameters)),
     fc.string({ unit: "binary" }),

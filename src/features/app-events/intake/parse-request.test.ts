@@ -71,7 +71,7 @@ test.each([
   expect(await entries(plaza)).toEqual([]);
 });
 
-test("I1-17: custom_events that are no JSON are refused, named by the message", async () => {
+test("I1-17: custom_events that are not JSON are refused, and the message names them", async () => {
   const plaza = await openPlaza({ world });
   const { status, body } = await send(plaza, { ...right, custom_events: "[{" });
   expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100 } } });
@@ -94,7 +94,7 @@ test("I1-15, I1-19 to I1-22: cookies and extinfo of both platforms are accepted"
   expect((await entries(plaza))[0]?.extinfo).toEqual(ANDROID.split(","));
 });
 
-test("I1-17, D-34: events come as a list, as its text, as the text of each, and in a file, which is UTF-8", async () => {
+test("I1-17, D-34: events can be a list, its text, a text for each event, or a file in UTF-8", async () => {
   const plaza = await openPlaza({ world });
   const list = [{ _eventName: "a" }, { _eventName: "b" }];
   const inFile = (bytes: Uint8Array): TestRequest => ({
@@ -124,7 +124,7 @@ test("I1-25, I1-26, D-75: X-Forwarded-For must begin with an address", async () 
     expect({ header, status: (await send(plaza, right, { headers: { "x-forwarded-for": header } })).status }).toEqual({ header, status: 200 });
 });
 
-test("D-75: in clients a request without X-Forwarded-For is taken, and a wrong one is refused", async () => {
+test("D-75: in clients a request without X-Forwarded-For is accepted, and a wrong one is refused", async () => {
   const plaza = await openPlaza({ world, profile: "clients" });
   for (const headers of [{}, { "x-forwarded-for": "" }]) expect((await send(plaza, right, { headers })).status).toBe(200);
   for (const entry of await entries(plaza)) expect(Object.keys(entry)).not.toContain("ip");
@@ -132,7 +132,7 @@ test("D-75: in clients a request without X-Forwarded-For is taken, and a wrong o
   expect({ status, parameter: body.error.error_data.parameter }).toEqual({ status: 400, parameter: "X-Forwarded-For" });
 });
 
-test("D-162: in clients flags are booleans too, of the request and of an event", async () => {
+test("D-162: in clients flags of a request and of an event can also be booleans", async () => {
   const clients = await openPlaza({ world, profile: "clients" });
   const flags = { application_tracking_enabled: "true", advertiser_tracking_enabled: false };
   const more = { custom_events: [{ _eventName: "own", advertiser_tracking_enabled: true }, { _eventName: "others" }] };
@@ -160,7 +160,7 @@ test("UD-3, D-73: hashed user data are kept as sent, other values are dropped an
   ]);
 });
 
-test("D-76: with application_tracking_enabled 0 the event is counted, and neither user data nor the address are kept", async () => {
+test("D-76: with application_tracking_enabled 0 the event counts, but neither user data nor the address are stored", async () => {
   const plaza = await openPlaza({ world });
   await send(plaza, { ...right, application_tracking_enabled: "0", ud: { em: sha256("a") } });
   const [entry] = await entries(plaza);
@@ -205,7 +205,7 @@ test("D-13 [clients]: an app may allow events without a token, in the clients pr
   }
 });
 
-test("I1-2: every response, also an error, says that the interface is discouraged", async () => {
+test("I1-2: every response, even an error, says that the interface is discouraged", async () => {
   const plaza = await openPlaza({ world });
   const responses = [
     await send(plaza, right),
@@ -221,7 +221,7 @@ test("I1-2: every response, also an error, says that the interface is discourage
   }
 });
 
-test("I1-35: the test events view shows each event with its verdict, also live", async () => {
+test("I1-35: the test events show each event with its verdict, also live", async () => {
   const plaza = await openPlaza({ world });
   const view = testEventsOf(plaza.world);
   const live: string[] = [];

@@ -40,7 +40,7 @@ test("UD-3, D-73: hashed values of known keys are kept as sent, all other values
   expect(readUserData(undefined)).toEqual({ kept: {}, dropped: 0 });
 });
 
-test("UD-3: hashed means 64 hexadecimal digits and nothing else", () => {
+test("UD-3: a hash is exactly 64 hexadecimal digits", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary", maxLength: 70 }), fc.stringMatching(/^[0-9a-fA-F]{62,66}$/)), (value) => {
       expect(isHashed(value)).toBe(value.length === 64 && [...value].every((unit) => "0123456789abcdefABCDEF".includes(unit)));
@@ -48,7 +48,7 @@ test("UD-3: hashed means 64 hexadecimal digits and nothing else", () => {
   );
 });
 
-test("D-74: em, ph and external_id identify a person, in either case of the digits; a city does not", () => {
+test("D-74: em, ph and external_id identify a person, in upper or lower case; a city does not", () => {
   const em = sha256("ada@example.com");
   expect(personsOf({ em: em.toUpperCase(), ct: sha256("berlin") })).toEqual([`em:${em}`]);
 });

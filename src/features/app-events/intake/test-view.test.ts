@@ -48,7 +48,7 @@ test("the newest 200 requests are kept, with at most 500 events", () => {
   expect(namesOf(own.list(one)).at(-1)).toBe("50");
 });
 
-test("of one request 100 events are shown; the newest request stays whatever it has, and the others while all have 500", () => {
+test("100 events of a request are shown; the newest request always stays, and others while all have 500 together", () => {
   const own = new TestEvents();
   const request = (name: string, count: number) => ({
     ...seen(one, name),
@@ -70,7 +70,7 @@ test("of one request 100 events are shown; the newest request stays whatever it 
   expect(own.list(one)).toHaveLength(500);
 });
 
-test("requests are followed until that ends, those of the app alone; of several that follow each gets all", () => {
+test("requests of an app are sent to each follower until it leaves", () => {
   const own = new TestEvents();
   const heard: string[] = [];
   const ends = ["x", "y"].map((who) => own.follow(one, (events) => heard.push(...namesOf(events).map((name) => `${who} ${name}`))));

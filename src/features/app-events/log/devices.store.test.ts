@@ -78,7 +78,7 @@ async function allRequests({ reader }: Database, wanted: { ids: string[]; kind: 
 onEachDatabase("the index of devices", (kind) => {
   const open = async (): Promise<Database> => (await openPlaza({ database: kind })).world.database;
 
-  test("D-74: the requests of a device and all that they tie are found, also after retention, and no others", async () => {
+  test("D-74: the requests of a device, with all that they tie together, are found, even after retention, and no others", async () => {
     const database = await open();
     await fc.assert(
       fc.asyncProperty(history, fc.integer({ min: 1, max: 7 }), async ({ added, expired, later }, limit) => {
@@ -132,7 +132,7 @@ onEachDatabase("the index of devices", (kind) => {
     expect(await findTies(reader, APPS[1], ["device:a"])).toEqual([]);
   });
 
-  test("a request that is deleted or emptied leaves nothing in the index, whatever other requests and apps have", async () => {
+  test("a deleted or emptied request leaves nothing in the index, whatever other requests and apps have", async () => {
     const database = await open();
     const all: Request[] = [
       { advertiser_id: "a", attribution: "x".repeat(22), em: "1".repeat(64), name: "buy" },

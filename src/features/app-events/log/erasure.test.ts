@@ -42,7 +42,7 @@ onEachDatabase("a person is erased from app events", (kind) => {
   const emptied = async ({ reader }: Database, app = APP): Promise<number[]> =>
     (await listLoggedTexts(reader, app, 0, -1, 10_000)).filter(({ parameters }) => parameters === "{}").map(({ request }) => request);
 
-  test("a request is emptied that names them by a device, a hash of either case, a parameter or a key, and no other", async () => {
+  test("requests that name the person by a device, a hash in either case, a parameter or a key are emptied, and no others", async () => {
     const world = await open();
     const { database } = world;
     const hashes = { em: sha256("ada@example.com"), ph: sha256("4915112345678"), external_id: sha256("Ada@Example.com") };
@@ -91,7 +91,7 @@ onEachDatabase("a person is erased from app events", (kind) => {
     expect(await erasedBy("nobody")).toEqual([]);
   });
 
-  test("a request is emptied whole, in the log of every app, behind however many others; nothing is known of its device then", async () => {
+  test("a request is emptied completely, in the log of every app, after any number of others; its device is then unknown", async () => {
     const world = await open();
     const { database } = world;
     const others = Array.from({ length: 998 }, () => [{ device: { advertiser_id: "b" } }]);

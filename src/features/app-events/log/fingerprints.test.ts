@@ -5,7 +5,7 @@ import { type FingerprintKey, fingerprintKeyOf, fingerprintOf, KEY_BYTES, keyIn,
 
 const all = Array.from({ length: 200_000 }, (_, at) => at);
 
-test("a fingerprint is a number of 53 bits, and of 200,000 texts no two have one: all bits tell them apart", () => {
+test("a fingerprint has 53 bits, and 200,000 texts have different ones: all bits count", () => {
   const fingerprints = all.map((at) => fingerprintOf(keyText(`name ${at % 7}`, `id ${at}`)));
   expect(fingerprints.every((one) => Number.isSafeInteger(one) && one >= 0)).toBe(true);
   expect(Math.max(...fingerprints)).toBeGreaterThan(2 ** 52);
@@ -56,7 +56,7 @@ test("a fingerprint is 53 bits of HalfSipHash-1-3, of any text and with any key"
   );
 });
 
-test("texts that have one fingerprint with a key have different ones with another key", () => {
+test("texts with equal fingerprints under one key have different ones under another", () => {
   // Of 100,000 texts, some have the same 32 bits, which is what event keys are searched by.
   const texts = Array.from({ length: 100_000 }, (_, at) => keyText("buy", `e-${at}`));
   const colliding = (key: FingerprintKey) => {
@@ -68,12 +68,12 @@ test("texts that have one fingerprint with a key have different ones with anothe
   for (const pair of pairs) expect(new Set(pair.map((text) => fingerprintOf(text, [3, 4]) % 2 ** 32)).size).toBe(pair.length);
 });
 
-test("a key is made of a random text", () => {
+test("a key is derived from a random text", () => {
   expect(fingerprintKeyOf(Buffer.from([1, 0, 0, 0, 255, 255, 255, 255]).toString("base64url"))).toEqual([1, -1]);
   expect(KEY_BYTES).toBe(8);
 });
 
-test("a key is that of one period: of two keys with a fingerprint and of one key at two times the numbers differ, up to the last time", () => {
+test("a key belongs to one period: two keys with one fingerprint, or one key at two times, have different numbers", () => {
   const [first, last] = [periodOf(0), periodOf(LOG_TIME_MAX)];
   for (const fingerprint of [0, 2 ** 32 - 1]) {
     const keys = [first - 1, first, first + 1, last, last + 1].map((period) => keyIn(period, fingerprint));
@@ -83,7 +83,7 @@ test("a key is that of one period: of two keys with a fingerprint and of one key
   expect(keyIn(first + 1, 0)).toBe(keyIn(first, 2 ** 32 - 1) + 1);
 });
 
-test("D-71: the periods near a time hold all times that are less than 48 hours away, and are one or two", () => {
+test("D-71: one or two periods cover all times that are less than 48 hours away", () => {
   const time = fc.integer({ min: 0, max: 20 * DEDUP_WINDOW_SECONDS });
   fc.assert(
     fc.property(time, fc.integer({ min: 1 - DEDUP_WINDOW_SECONDS, max: DEDUP_WINDOW_SECONDS - 1 }), (at, apart) => {

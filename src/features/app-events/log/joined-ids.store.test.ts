@@ -55,7 +55,7 @@ const history = fc.uniqueArray(id, { minLength: 2, maxLength: 12 }).chain((ids) 
 onEachDatabase("ids of devices", (kind) => {
   const open = async (): Promise<Database> => (await openPlaza({ database: kind })).world.database;
 
-  test("D-290: whatever is named together in whichever batches, ids are those of a union-find, and a device installs once", async () => {
+  test("D-290: ids that batches name together form a union-find, and a device installs once", async () => {
     const database = await open();
     await fc.assert(
       fc.asyncProperty(history, async (batches) => {
@@ -82,7 +82,7 @@ onEachDatabase("ids of devices", (kind) => {
     );
   }, 120_000);
 
-  test("D-290: a request that would make a device of more ids than the limit joins nothing, and its install counts by each of its ids", async () => {
+  test("D-290: a request that would give a device more ids than the limit joins nothing, and its install counts for each of its ids", async () => {
     const database = await open();
     const cookies = Array.from({ length: DEVICE_IDS_MAX }, (_, at) => `cookie:${at}`);
     const steps = cookies.map((cookie) => ({ ids: ["device:a", cookie], isInstall: false }));
@@ -103,7 +103,7 @@ onEachDatabase("ids of devices", (kind) => {
     }
   });
 
-  test("D-290: two large devices are joined up to the limit, in any order, and not beyond", async () => {
+  test("D-290: two large devices are joined up to the limit, in any order", async () => {
     const database = await open();
     const join = (...ids: string[]) => play(database, APP, [{ ids, isInstall: false }]);
     const grow = async (name: string, size: number) => {
@@ -121,7 +121,7 @@ onEachDatabase("ids of devices", (kind) => {
     expect(await findJoinedIds(database.reader, APP, ["d1"])).toHaveLength(DEVICE_IDS_MAX);
   });
 
-  test("D-172: ids are forgotten for all apps, and the other ids of the device stay one", async () => {
+  test("D-172: ids are deleted for all apps, and the other ids of the device stay joined", async () => {
     const database = await open();
     for (const app of [APP, OTHER])
       await play(database, app, [

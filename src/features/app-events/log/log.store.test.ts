@@ -42,7 +42,7 @@ onEachDatabase("the log of app events", (kind) => {
   const open = async (): Promise<Database> => (await openPlaza({ database: kind })).world.database;
   const left = async ({ reader }: Database, app = APP): Promise<string[]> => places(await log.listLoggedTexts(reader, app, 0, -1, 100));
 
-  test("the newest request is that of the app, and its number stays when the log is empty", async () => {
+  test("the newest request is the app's own, and its number stays when the log is empty", async () => {
     const database = await open();
     await insert(database, [{ request: 9 }, { request: 10 }, { app: OTHER, request: 100 }]);
     const last = (app = APP) => log.lastRequestOf(database.reader, app);
@@ -56,7 +56,7 @@ onEachDatabase("the log of app events", (kind) => {
     expect(await last()).toBe(11);
   });
 
-  test("requests are deleted whole, from one number to another, except those with a key that may come again", async () => {
+  test("requests are deleted completely, from one number to another, except those with a key that can still be repeated", async () => {
     const database = await open();
     const key = { event_id: "e" };
     await insert(database, [
@@ -98,7 +98,7 @@ onEachDatabase("the log of app events", (kind) => {
     expect(await log.listAppsWithEvents(database.reader)).toEqual([APP, OTHER]);
   });
 
-  test("the events of a request come from either end, between two times, with its device; its devices are its own", async () => {
+  test("the events of a request can be read from either end and between two times, with the request's own device", async () => {
     const database = await open();
     const { reader } = database;
     const [first, second, third] = [0, 1, 2].map((position) => ({ request: 9, position, time: 50 + position, event_id: "e", tracking: position }));
@@ -133,7 +133,7 @@ onEachDatabase("the log of app events", (kind) => {
     expect(places(await listLoggedTexts(reader, APP, 9, 1, 2))).toEqual(["9.2", "10.0"]);
   });
 
-  test("a list is the newest first, of a name, and of what arrived from a second on", async () => {
+  test("a list is sorted newest first, and can be limited by name and by arrival", async () => {
     const database = await open();
     await insert(database, [
       ...[
@@ -153,7 +153,7 @@ onEachDatabase("the log of app events", (kind) => {
     expect(rows.map(({ device }) => device)).toEqual([100, 10, 10, 9].map((request) => `{"advertiser_id":"1001 ${request}"}`));
   });
 
-  test("sums of a day, a name and a currency add up, exactly beyond 63 bits, and know their first and last time", async () => {
+  test("sums of a day, a name and a currency are added exactly beyond 63 bits, with their first and last time", async () => {
     const database = await open();
     const sum = (more: Partial<EventSum>): EventSum => ({
       day: 5,
@@ -192,7 +192,7 @@ onEachDatabase("the log of app events", (kind) => {
     expect((await readSums(database.reader, APP, 5, 5))[1]).toMatchObject({ first_time: 49, last_time: 61, sum: 4n * limb + 2n });
   });
 
-  test("names are an app's own", async () => {
+  test("names belong to one app", async () => {
     const database = await open();
     const { reader } = database;
     await database.write(async (tx) => {
@@ -215,7 +215,7 @@ onEachDatabase("the log of app events", (kind) => {
     );
   });
 
-  test("a request that is emptied keeps its rows, and so do others of its number", async () => {
+  test("an emptied request keeps its rows, and so do others with its number", async () => {
     const database = await open();
     await insert(database, [
       { request: 9, event_id: "e" },
@@ -235,7 +235,7 @@ onEachDatabase("the log of app events", (kind) => {
     expect(await texts(OTHER)).toEqual([untouched("1002", 9)]);
   });
 
-  test("D-71: the events of a key are those of the app that still have an event_id, of however many keys at once", async () => {
+  test("D-71: the events of any number of keys are those of the app that still have an event_id", async () => {
     const database = await open();
     const many = Array.from({ length: 100 }, (_, at) => at);
     await insert(database, [
@@ -254,7 +254,7 @@ onEachDatabase("the log of app events", (kind) => {
   });
 
   if (kind === "sqlite")
-    test("D-71: the events of a key are read by the index of keys, not among all of the app", async () => {
+    test("D-71: the events of a key are found through the index of keys, not among all events of the app", async () => {
       const { reader } = await open();
       const plans: string[] = [];
       const all: Reader["all"] = async ({ query, values }) => {

@@ -18,8 +18,8 @@ import { addSums } from "./log.store.ts";
 const APP = nodeId("1001");
 const OTHER = nodeId("1002");
 
-onEachDatabase("an app that is removed", (kind) => {
-  test("leaves no name behind that one with its id would find used up or deactivated", async () => {
+onEachDatabase("a removed app", (kind) => {
+  test("leaves no names that an app with the same id would find used or deactivated", async () => {
     const app = { id: APP, name: "Shop", secret: "s", event_name_limit: 2 };
     const plaza = await openPlaza({ database: kind, world: { apps: [app] } });
     const report = async (_eventName: string) => {
@@ -36,7 +36,7 @@ onEachDatabase("an app that is removed", (kind) => {
     expect([await report("a"), await report("d"), await report("b")]).toEqual([200, 200, 400]);
   });
 
-  test("takes its own rows along, from every table", async () => {
+  test("is deleted with its own rows in every table", async () => {
     const { database } = (await openPlaza({ database: kind })).world;
     for (const app of [APP, OTHER]) {
       await database.write(async (tx) => {

@@ -32,7 +32,7 @@ onEachDatabase("the audience of live videos", (kind) => {
   const reactions = async ({ reader }: Database, video: string): Promise<string[]> =>
     (await store.listReactionsOfVideo(reader, PAGE, nodeId(video), { limit: 10 })).rows.map(({ actor, type }) => `${actor} ${type}`);
 
-  test("each list is a video's own, the newest first, of one moment by the actor", async () => {
+  test("each list belongs to one video and is sorted newest first, and by actor within one moment", async () => {
     const database = await open();
     expect([await comments(database, "71"), await comments(database, "72")]).toEqual([["100 Hi", "10 Hi", "9 Hi"], ["11 Hi"]]);
     expect([await reactions(database, "71"), await reactions(database, "72")]).toEqual([["3002 LIKE", "30001 LIKE", "3001 LIKE"], ["3001 LIKE"]]);
@@ -42,7 +42,7 @@ onEachDatabase("the audience of live videos", (kind) => {
     expect([await react("71", "3001"), await react("72", "3001"), await react("72", "3002")]).toEqual([7, 9, undefined]);
   });
 
-  test("one is changed or deleted, and those beside it are not", async () => {
+  test("changing or deleting one leaves the others unchanged", async () => {
     const database = await open();
     await database.write(async (tx) => {
       await store.updateComment(tx, comment("10", "71", "3002", "Bye"));
@@ -54,7 +54,7 @@ onEachDatabase("the audience of live videos", (kind) => {
     expect([await reactions(database, "71"), await reactions(database, "72")]).toEqual([["3001 LOVE", "30001 LIKE"], ["3001 LIKE"]]);
   });
 
-  test("LIVE-14: with a video goes its audience, with a person what the person said, and nobody else's", async () => {
+  test("LIVE-14: deleting a video deletes its audience, and deleting a person deletes their comments and reactions only", async () => {
     const database = await open();
     await database.write((tx) => store.deleteActor(tx, nodeId("3001")));
     expect([await comments(database, "71"), await comments(database, "72")]).toEqual([["100 Hi"], []]);
@@ -70,7 +70,7 @@ onEachDatabase("the audience of live videos", (kind) => {
     expect([await insert("9"), await insert("100"), await insert("11")]).toEqual([true, true, false]);
   });
 
-  test("an ingest is dead that was last seen before a time, its own process excepted; of several that find it, one takes it over", async () => {
+  test("an ingest that was last seen before a time is dead, unless it is the process's own; only one process takes it over", async () => {
     const { database } = (await openPlaza({ database: kind })).world;
     const save = (id: string, seenMs: number) => database.write((tx) => saveIngest(tx, id, seenMs));
     for (const [id, seenMs] of [

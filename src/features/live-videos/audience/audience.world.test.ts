@@ -17,7 +17,7 @@ const world = {
 onEachDatabase("the audience of a world file", (database) => {
   const open = () => openPlaza({ database, world });
 
-  test("a comment is of now and of who it says, and comes back in each way", async () => {
+  test("a comment has the time of the import and the named actor by default, and is exported in full", async () => {
     const plaza = await open();
     const comment = { id: "5401", live_video: "5301", from: "3001", message: "a" };
     await insertEntry(plaza, "live_comments", comment);
@@ -42,7 +42,7 @@ onEachDatabase("the audience of a world file", (database) => {
     for (const message of ["", "x".repeat(8_001)]) expect(() => insert("3", message)).toThrow("message");
   });
 
-  test("a reaction is a like of now unless it says otherwise; each actor has one to each video", async () => {
+  test("a reaction is a like with the current time by default; each actor has one on each video", async () => {
     const plaza = await open();
     const insert = (more: object) => insertEntry(plaza, "live_reactions", { live_video: "5301", from: "3001", ...more });
     expect([await insert({}), await insert({ type: "LOVE" }), await insert({ live_video: "5302", type: "WOW", time: NOW - 9 })]).toEqual([

@@ -43,7 +43,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
   };
   const healthy = (video: string, session: number) => ({ video, session, ...RATES, frames_per_second: 25, key_frame_ms: 8000, ...SIZE });
 
-  test("LIVE-9: a feed runs from its first key frame until it is lost, and its size is the player's", async () => {
+  test("LIVE-9: a feed runs from its first key frame until it is lost, and the player has its size", async () => {
     const plaza = await open();
     const { id, stream_key } = await create(plaza, { status: "LIVE_NOW", embeddable: true });
     const registry = new FeedRegistry(plaza.world);
@@ -100,7 +100,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect((await moves())?.filter((move) => move.endsWith("too late"))).toEqual([]);
   });
 
-  test("D-295: an alert says why the encoder of a video that is not published was refused, and so does one of another server's", async () => {
+  test("D-295: an alert says why the encoder of an unpublished video was refused, even by another server", async () => {
     const plaza = await open();
     const { id, stream_key } = await create(plaza, { title: "Rehearsal" });
     const [registry, other] = [new FeedRegistry(plaza.world), new FeedRegistry(plaza.world)];
@@ -114,7 +114,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect((await stateOf(plaza, id))?.refused?.reason).toContain("another encoder sends with the same stream key to another server");
   });
 
-  test("a feed whose broadcast was ended, or whose place another feed has taken, may not go on", async () => {
+  test("a feed whose broadcast has ended, or that another feed has replaced, may not continue", async () => {
     const plaza = await open();
     const [first, second] = [await create(plaza), await create(plaza)];
     const registry = new FeedRegistry(plaza.world);
@@ -130,7 +130,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     for (const word of ["end_reason", "health"]) expect(await stateOf(plaza, first.id)).not.toHaveProperty(word);
   });
 
-  test("LIVE-9: the feeds of a process that died are lost, and their encoders can come back", async () => {
+  test("LIVE-9: the feeds of a dead process are lost, and their encoders can reconnect", async () => {
     const plaza = await open();
     const { id, stream_key } = await create(plaza);
     const dead = new FeedRegistry(plaza.world);
@@ -145,7 +145,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect(await stateOf(plaza, id)).toMatchObject({ state: "reconnecting" });
   });
 
-  test("LIVE-9: an encoder that comes back as soon as the next process listens does not find its own key in use", async () => {
+  test("LIVE-9: an encoder that reconnects as soon as the next process listens does not find its own key in use", async () => {
     const plaza = await open();
     const { id, stream_key } = await create(plaza);
     await new FeedRegistry(plaza.world).start(stream_key, SIZE);
@@ -153,7 +153,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect((await new FeedRegistry(plaza.world).check(stream_key))?.feed).toEqual({ video: id, session: 0 });
   });
 
-  test("D-115: an encoder takes the place of one whose process said nothing for 5 s, and of no other", async () => {
+  test("D-115: an encoder can replace one whose process was silent for 5 s, and no other", async () => {
     const plaza = await open();
     const [first, second] = [await create(plaza), await create(plaza)];
     const [silent, next] = [new FeedRegistry(plaza.world), new FeedRegistry(plaza.world)];
@@ -173,7 +173,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect(await stateOf(plaza, second.id)).toMatchObject({ state: "live", feed: { is_sending: true, session: 1 } });
   });
 
-  test("a process that had no feeds for long is alive as soon as it has one again", async () => {
+  test("a process without feeds for a long time is alive as soon as it has one again", async () => {
     const plaza = await open();
     const [first, second] = [await create(plaza), await create(plaza)];
     const [idle, other] = [new FeedRegistry(plaza.world), new FeedRegistry(plaza.world)];
@@ -185,7 +185,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect(await stateOf(plaza, second.id)).toMatchObject({ state: "live", feed: { is_sending: true } });
   });
 
-  test("a feed that the control API plays outlives the ingest processes", async () => {
+  test("a feed that the control API simulates outlives the ingest processes", async () => {
     const plaza = await open();
     const { id, stream_key } = await create(plaza);
     const { feedStarted } = await import("../lifecycle/feed.ts");
@@ -195,7 +195,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect(await stateOf(plaza, id)).toMatchObject({ state: "live", feed: { is_sending: true } });
   });
 
-  test("D-115: a broadcast that gets no feed for 10 minutes ends, and its page reads why", async () => {
+  test("D-115: a broadcast without a feed for 10 minutes ends, and its page reads why", async () => {
     const plaza = await open();
     const { id } = await create(plaza);
     await advance(plaza, 599);
@@ -205,7 +205,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect((await plaza.get(`/v26.0/${id}`, { bearer })).body).toMatchObject({ status: "VOD", end_reason: "NO_FEED" });
   });
 
-  test("D-115: a new key gives another 10 minutes, and a feed ends the waiting", async () => {
+  test("D-115: a new key gives another 10 minutes, and a feed ends the wait", async () => {
     const plaza = await open();
     const { id, stream_key } = await create(plaza);
     const registry = new FeedRegistry(plaza.world);
@@ -223,7 +223,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect(await stateOf(plaza, id)).toMatchObject({ status: "VOD", end_reason: "NO_FEED" });
   });
 
-  test("LIVE-11, D-115: without audio, without a key, without storage: each ending has its reason", async () => {
+  test("LIVE-11, D-115: each end has its reason: no audio, no key, no storage", async () => {
     const plaza = await open();
     const registry = new FeedRegistry(plaza.world);
     for (const [ending, reason] of [
@@ -240,7 +240,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     }
   });
 
-  test("D-115: the stream address is where encoders connect; without one there is none", async () => {
+  test("D-115: the stream address is absent if encoders cannot connect", async () => {
     const plaza = await open();
     const made = await create(plaza);
     expect(made).toMatchObject({

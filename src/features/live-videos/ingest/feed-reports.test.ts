@@ -26,7 +26,7 @@ onEachDatabase("a media server", (database) => {
     return { plaza, report, callback, state };
   };
 
-  test("a feed begins, breaks off, ends and begins again, each with its number; a check changes nothing", async () => {
+  test("a feed begins, breaks off, ends and begins again, each time with its number; a check changes nothing", async () => {
     const { report } = await open();
     expect([await report("check"), await report("lost"), await report("started"), await report("check")]).toEqual([
       ...["live false 0", "409 conflict", "live true 1", "live true 1"],
@@ -39,7 +39,7 @@ onEachDatabase("a media server", (database) => {
     ]);
   });
 
-  test("a feed without sound or without room for it ends its broadcast, whose key then opens nothing", async () => {
+  test("a feed without audio or storage ends its broadcast, and its key is then invalid", async () => {
     const { report, state } = await open();
     await report("started");
     expect(await report("no_audio")).toBe("stopped false 1");
@@ -60,7 +60,7 @@ onEachDatabase("a media server", (database) => {
     });
   });
 
-  test("a key that is none, and one of other lengths, opens nothing", async () => {
+  test("an unknown key, or one of another length, is refused", async () => {
     const { report } = await open();
     for (const event of ["check", "started", "ended"]) expect(await report(event, { stream_key: "x".repeat(256) })).toBe("404 not_found");
     for (const stream_key of ["", "x".repeat(257)]) expect(await report("check", { stream_key })).toStartWith("400 ");
@@ -70,7 +70,7 @@ onEachDatabase("a media server", (database) => {
     expect(await report("check", { stream_keys: [KEY] })).toStartWith("400 ");
   });
 
-  test("D-118: a source that speaks again and again is heard for 90 seconds after each word, to the millisecond", async () => {
+  test("D-118: a media server that reports repeatedly counts as alive for 90 seconds after each report, to the millisecond", async () => {
     const first = { call: "update_publish", name: KEY, clientid: "1" };
     const { plaza, callback, state } = await open();
     const registry = new FeedRegistry(plaza.world);
@@ -87,14 +87,14 @@ onEachDatabase("a media server", (database) => {
     expect((await state()).feed).toEqual({ is_sending: false, session: 2 });
   });
 
-  test("D-118: a key stands at the end of a path of 512 characters; what is longer is cut off there", async () => {
+  test("D-118: a key is read from the end of a path of 512 characters; the rest is cut off", async () => {
     const { callback } = await open();
     const path = (characters: number) => `/${KEY}`.padStart(characters, "live");
     const publish = (name: string) => callback({ call: "publish", name, clientid: "1" });
     expect([await publish(path(513)), await publish(`${path(512)}x`), await publish(path(512))]).toEqual([403, 200, 200]);
   });
 
-  test("D-118: one that said only once that it sends is never silent; with its end all that is known of it is gone", async () => {
+  test("D-118: a media server that reports only once never times out; its end deletes everything about it", async () => {
     const { plaza, callback, state } = await open();
     const known = (source: string) => findIngest(plaza.world.database.reader, `media server ${source}`);
     await callback({ call: "publish", name: `live/${KEY}?token=x`, clientid: "1" });

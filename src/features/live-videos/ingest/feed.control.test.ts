@@ -41,7 +41,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await callback({ ...publish, clientid: "3", call: "update_publish" })).toBe(403);
   });
 
-  test("D-118: a media server that has fallen silent loses its feed, and gets it back with its next word", async () => {
+  test("D-118: a silent media server loses its feed, and gets it back with its next report", async () => {
     const { callback, state, plaza } = await open();
     await callback(publish);
     await callback({ ...publish, call: "update_publish" });
@@ -56,7 +56,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
   });
 
-  test("D-118: MediaMTX asks as JSON, and reports with its hooks; a newer publisher takes the place of an older one", async () => {
+  test("D-118: MediaMTX asks in JSON, and reports with its hooks; a newer publisher replaces an older one", async () => {
     const { callback, state } = await open();
     const asked = { user: "", password: "", ip: "192.0.2.7", action: "publish", path: `live/${KEY}`, protocol: "rtmp", id: null, query: "" };
     expect(await callback(JSON.stringify(asked))).toBe(200);
@@ -71,7 +71,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await state()).toMatchObject({ feed: { is_sending: true, session: 2 } });
   });
 
-  test("a key that is replaced while its publisher is looked at lets nobody in", async () => {
+  test("a key that is replaced while its publisher is checked is refused", async () => {
     const { callback, state, plaza } = await open();
     const { database: store } = plaza.world;
     const { write } = store;
@@ -84,7 +84,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await state()).toMatchObject({ feed: { is_sending: false } });
   });
 
-  test("what a feed of this server's own ingest sends, no callback ends or takes over", async () => {
+  test("a callback cannot end or replace a feed of this server's own ingest", async () => {
     const { callback, state, plaza } = await open();
     const registry = new FeedRegistry(plaza.world);
     await registry.start(KEY, { width: 320, height: 180 });
@@ -92,7 +92,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await state()).toMatchObject({ feed: { is_sending: true, session: 1 } });
   });
 
-  test("a callback that nobody understands names what is wrong", async () => {
+  test("an invalid callback request names the mistake", async () => {
     const { request } = await open();
     const refusal = async (body: string) => (await request("POST", "live-feeds/callback", body, "")).body.error;
     expect(await refusal("call=play&name=x")).toMatchObject({ code: "bad_request", parameter: "call" });

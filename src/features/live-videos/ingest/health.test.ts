@@ -7,7 +7,7 @@ const good: FeedHealth = {
   ...{ audio_behind_ms: 100, gaps: 0, clock_steps: 0, key_frame_ms: 2_000, width: 1280, height: 720 },
 };
 
-test("a feed that is well has no warning, also at the very limits; beyond them each says what to change", () => {
+test("a healthy feed has no warning, even at the limits; beyond them each warning says what to change", () => {
   expect(warningsOf(good)).toEqual([]);
   expect(warningsOf({ ...good, key_frame_ms: null })).toEqual([]);
   expect(warningsOf({ ...good, key_frame_ms: 4_000, audio_behind_ms: 2_000, audio_bits_per_second: 4_000 })).toEqual([]);
@@ -26,7 +26,7 @@ test("a feed that is well has no warning, also at the very limits; beyond them e
   ]);
 });
 
-test("what feeds are like is known by world and video, until others send or it ends", async () => {
+test("the health of a feed is known by world and video, until another feed begins or it ends", async () => {
   const [{ world }, { world: elsewhere }] = [await openPlaza(), await openPlaza()];
   const other = { ...good, video: "5302" };
   expect(healthOf(world, "5301")).toBeUndefined();

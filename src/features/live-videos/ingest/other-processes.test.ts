@@ -33,7 +33,7 @@ onEachDatabase("one ingest process beside another", (database) => {
   const heardOf = async (plaza: TestPlaza) =>
     ((await plaza.dump(["live_ingests.seen_ms"])) as { value: unknown }[]).map(({ value }) => Number(value) - plaza.time.realMs);
 
-  test("a process is dead that said nothing for more than ten seconds; on SQLite every other one is, whatever it said", async () => {
+  test("a process that was silent for more than ten seconds is dead; on SQLite every other process is", async () => {
     const { plaza, first, second } = await open();
     await first.start(KEY, SIZE);
     plaza.time.realMs += 10_000;
@@ -50,7 +50,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     expect(await isSending(plaza)).toBe(false);
   });
 
-  test("where the dead could not be looked for, the next key is checked once they are", async () => {
+  test("if dead processes could not be looked for, the next key is checked when they can", async () => {
     const { plaza, first, second } = await open();
     await first.start(KEY, SIZE);
     plaza.time.realMs += 20_000;
@@ -63,7 +63,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     expect(await isSending(plaza)).toBe(false);
   });
 
-  test("with every fifth report the others are looked at, also by a process without feeds", async () => {
+  test("every fifth report looks for the others, even in a process without feeds", async () => {
     const { plaza, first, second } = await open();
     await first.start(KEY, SIZE);
     plaza.time.realMs += 10_001;
@@ -82,7 +82,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     expect(await isSending(plaza)).toBe(false);
   });
 
-  test("a process is heard of with its first feed and while it has one; one without says nothing, and its end leaves nothing of it", async () => {
+  test("a process reports from its first feed while it has one; without a feed it is silent, and its end leaves no row", async () => {
     const { plaza, first } = await open();
     // The world was replaced: the process brings feeds of another one.
     expect(await first.report([healthy("5301", 1)])).toEqual([{ video: "5301", session: 1 }]);
@@ -102,7 +102,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     expect([await first.report([healthy("5302", 1)]), await heardOf(plaza)]).toEqual([[{ video: "5302", session: 1 }], []]);
   });
 
-  test("a key is free to its own process, and where the control API plays an encoder; a media server that spoke once keeps it", async () => {
+  test("a key is free for its own process, and if the control API simulates an encoder; a media server that reported once keeps it", async () => {
     const { plaza, first, second } = await open();
     const admits = async (registry: FeedRegistry, key = KEY) => (await registry.check(key)) !== undefined;
     await second.takeOver();
@@ -117,7 +117,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     expect([await admits(first, OTHER_KEY), await isSending(plaza, "5302")]).toEqual([false, true]);
   });
 
-  test("the feeds of a process are those that send, and those of another one stay with it", async () => {
+  test("the feeds of a process are those that send, and another process keeps its own", async () => {
     const { plaza, first, second } = await open();
     const { world } = plaza;
     await feedStarted(world, KEY, { ingest: "one", ...SIZE });

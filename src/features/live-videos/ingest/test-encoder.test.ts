@@ -41,7 +41,7 @@ onEachDatabase("the test encoder", (database) => {
   };
   const begin = async (key: string, registry: FeedRegistry) => void (await registry.start(key, SIZE));
 
-  test("has a pass that opens its video as long as it sends, and no longer", async () => {
+  test("has a pass that is valid for its video only while it sends", async () => {
     const { registry, ask, keys, stopped, endings, state } = await open(begin);
     expect(await ask("POST")).toBe("live true true");
     expect(await ask("POST")).toBe("409 an encoder sends already");
@@ -56,13 +56,13 @@ onEachDatabase("the test encoder", (database) => {
     expect(await ask("DELETE")).toBe("409 the test encoder does not send to this live video");
   });
 
-  test("sends to what is not published yet, and leaves that unpublished", async () => {
+  test("sends to an unpublished video without publishing it", async () => {
     const { ask } = await open(begin);
     expect(await ask("POST", "5302")).toBe("unpublished true true");
     expect(await ask("DELETE", "5302")).toBe("unpublished false true");
   });
 
-  test("is refused in words where the video is over, is missing, or has an encoder, and where no port is", async () => {
+  test("is refused with a reason if the video is over, is missing, or has an encoder, or if no port is open", async () => {
     const { ask, request, plaza } = await open(begin);
     expect(await ask("POST", "5303")).toBe("409 no encoder can send to a live video that is vod");
     for (const method of ["POST", "DELETE"]) expect(await ask(method, "1")).toBe("404 there is no live video 1");
@@ -77,7 +77,7 @@ onEachDatabase("the test encoder", (database) => {
     );
   });
 
-  test("says why where its connection is refused, or ends before its stream has begun; its pass opens nothing then", async () => {
+  test("reports why its connection is refused, or ends before its stream has begun; its pass is then invalid", async () => {
     const refused = await open(() => Promise.reject(new Error("nobody listens")));
     expect(await refused.ask("POST")).toBe("409 the test encoder cannot send: nobody listens");
     expect(await refused.registry.check(refused.keys[0] as string)).toBeUndefined();
@@ -89,7 +89,7 @@ onEachDatabase("the test encoder", (database) => {
     expect(await cut.registry.check(cut.keys[0] as string)).toBeUndefined();
   });
 
-  test("its connection is closed when its stream does not begin in time, also one that comes about after that", async () => {
+  test("is disconnected if its stream does not begin in time, even if it connects later", async () => {
     const { plaza, stopped } = await open(async () => {});
     const { playClip } = plaza.world.streaming as Required<Streaming>;
     const begin = (play: Play) => {

@@ -60,7 +60,7 @@ onEachDatabase("the feed of a live video", (database) => {
     expect((await feedOf(plaza, PREVIEW_KEY)).session).toBe(1);
   });
 
-  test("a key that is replaced, or whose broadcast ends, while an encoder's connection with it is admitted opens nothing", async () => {
+  test("a key that is replaced, or whose broadcast ends, while its encoder is being admitted is invalid", async () => {
     const plaza = await open();
     const { database: store } = plaza.world;
     const write = store.write.bind(store);
@@ -82,7 +82,7 @@ onEachDatabase("the feed of a live video", (database) => {
     expect(await stateOf(plaza, "1")).toMatchObject({ state: "stopped", feed: { is_sending: false, session: 0 }, stream_key: "none" });
   });
 
-  test("D-115: a preview that breaks off has no reason of an end; a broadcast has it in its state, and its page in the webhook", async () => {
+  test("D-115: an interrupted preview has no end reason; a broadcast has it in its state and in the webhook", async () => {
     const plaza = await open();
     await plaza.post("/v26.0/2001/subscribed_apps", { bearer: "author", body: { subscribed_fields: "live_videos" } });
     for (const report of [noAudio, noStorage, feedLost]) {
@@ -99,7 +99,7 @@ onEachDatabase("the feed of a live video", (database) => {
     expect(sent.map(({ value }) => JSON.parse(value))).toEqual([{ id: "1", status: "LIVE_STOPPED", end_reason: "NO_AUDIO" }]);
   });
 
-  test("a video has a usable key as long as one opens it; a dead one is no longer known, and free for another video", async () => {
+  test("a video has a usable key while the key is valid; an expired key is deleted, and another video can have it", async () => {
     const plaza = await open();
     const keys = async () => Promise.all(["1", "2", "3"].map(async (id) => (await stateOf(plaza, id)).stream_key));
     expect(await keys()).toEqual(["usable", "usable", "none"]);
@@ -115,7 +115,7 @@ onEachDatabase("the feed of a live video", (database) => {
     expect(await stateOf(plaza, "3")).toMatchObject({ state: "live", stream_key: "none" });
   });
 
-  test("what comes next is named with the second that it falls in; without a time nothing comes", async () => {
+  test("the next event has the second in which it is due; without a time there is none", async () => {
     const plaza = await open();
     plaza.time.realMs += 1;
     await feedLost(plaza.world, await feedOf(plaza, KEY));
@@ -130,7 +130,7 @@ onEachDatabase("the feed of a live video", (database) => {
     }
   });
 
-  test("D-112: a recording whose sealing is to fail goes on failing where that is said again", async () => {
+  test("D-112: sealing that is set to fail continues to fail if it is set again", async () => {
     const plaza = await open();
     await setSealing(plaza.world, nodeId("1"), true);
     await transitionLiveVideo(plaza.world, nodeId("1"), "end_signalled");

@@ -23,7 +23,7 @@ const liveWorld = {
 const bearer = "author";
 const WEEK_S = 7 * 86_400;
 
-test("D-261: a key says which world it is of, before its first full stop; one without is the first world's", () => {
+test("D-261: a key names its world before its first full stop; one without belongs to the first world", () => {
   expect(["other.secret", "other.a.b", "secret"].map(worldOfKey)).toEqual(["other", "other", "default"]);
 });
 
@@ -98,7 +98,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect((await update(plaza, id, { regenerate_stream_key: true })).body.error.error_data.parameter).toBe("regenerate_stream_key");
   });
 
-  test("LIVE-11, ERR-37: a stream without audio ends the broadcast; before it is published, only the feed", async () => {
+  test("LIVE-11, ERR-37: a stream without audio ends the broadcast, or before publication only the feed", async () => {
     const plaza = await open();
     const { id, key, feed } = await onAir(plaza);
     await noAudio(plaza.world, feed);
@@ -129,7 +129,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await feedLost(plaza.world, { video: nodeId(id), session: 2 })).toMatchObject({ state: "reconnecting" });
   });
 
-  test("D-115: a new key that nobody uses after the old feed's end closes the broadcast as one without a feed", async () => {
+  test("D-115: if nobody uses a new key after the old feed's end, the broadcast ends as one without a feed", async () => {
     const plaza = await openPlaza({ database, world: liveWorld, streaming });
     const { id, feed } = await onAir(plaza);
     await update(plaza, id, { regenerate_stream_key: true });
@@ -169,7 +169,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await statusNow(plaza, id)).toBe("VOD");
   });
 
-  test("D-51: a video that the world file declares LIVE has no feed and no timer of one; it can be ended", async () => {
+  test("D-51: a video that the world file declares LIVE has no feed and no feed timer; it can be ended", async () => {
     const plaza = await open();
     await advance(plaza, 100 * WEEK_S);
     expect(await readLiveState(plaza.world, nodeId("5301"))).toMatchObject({ state: "live", feed: { is_sending: false, session: 0 }, next: null });

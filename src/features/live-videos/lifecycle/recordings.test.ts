@@ -35,7 +35,7 @@ onEachDatabase("the recording of a live video", (database) => {
   }
   const jobsOf = async (plaza: TestPlaza) => ((await plaza.dump(["jobs.key"])) as { value: unknown }[]).map(({ value }) => value);
 
-  test("goes with the video that its page deletes, and so does its timer", async () => {
+  test("is deleted with the video, when its page deletes it, and so is its timer", async () => {
     const { plaza, recorded } = await open();
     expect(await jobsOf(plaza)).toEqual(["1"]);
     expect((await plaza.delete("/v26.0/1", { bearer: "author" })).status).toBe(200);
@@ -45,7 +45,7 @@ onEachDatabase("the recording of a live video", (database) => {
     expect([recorded(), await jobsOf(plaza)]).toEqual([["2", "3"], []]);
   });
 
-  test("is gone before its removal is done with: what fails in between is removed again", async () => {
+  test("is gone before its removal is marked as done, so that a failure in between is repeated", async () => {
     const { plaza, recorded } = await open();
     const left: string[][] = [];
     const job: RunningJob = {
@@ -59,14 +59,14 @@ onEachDatabase("the recording of a live video", (database) => {
     expect(left).toEqual([["1", "3"]]);
   });
 
-  test("goes with the page that made the video, and not with one that shares it", async () => {
+  test("is deleted with the page that created the video, not with one that shares it", async () => {
     const { plaza, recorded } = await open();
     await plaza.world.database.write(async (tx) => liveVideos.onOwnerDeleted?.(tx, nodeId("2001"), plaza.world));
     await plaza.world.work.runDue();
     expect(recorded()).toEqual(["3"]);
   });
 
-  test("is no work where the server has no recordings; what another server left to do is done with", async () => {
+  test("is skipped on a server without recordings; another server's remaining work is done", async () => {
     const { plaza, recorded } = await open(false);
     const { world: bare } = plaza;
     await plaza.delete("/v26.0/1", { bearer: "author" });

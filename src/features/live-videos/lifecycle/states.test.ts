@@ -25,8 +25,8 @@ function rowsOfProse(columns: number): string[][] {
     .filter((cells) => cells.length === columns && cells[0] !== "state" && cells[0] !== "from" && !cells[0]?.startsWith("-"));
 }
 
-describe("the table of live videos", () => {
-  test("the comment and the data are the same", () => {
+describe("the state table of live videos", () => {
+  test("the comment and the data agree", () => {
     const moves = states.flatMap((from) => Object.entries(transitions[from]).map(([event, to]) => `${from} ${event} ${to}`));
     // order: a reader of the comment finds the rows in the order of a life, the data have that of their types.
     expect(
@@ -60,7 +60,7 @@ describe("the table of live videos", () => {
     }
   });
 
-  test("LIVE-14, LIVE-16: no walk over the table leaves deleted or lapsed", () => {
+  test("LIVE-14, LIVE-16: no path through the table leaves deleted or lapsed", () => {
     const walk = fc.array(fc.constantFrom(...events), { maxLength: 40 });
     fc.assert(
       fc.property(walk, (happenings) => {
@@ -86,11 +86,11 @@ describe("the table of live videos", () => {
     expect(states.filter(takesFeed)).toEqual(["unpublished", "scheduled_unpublished", "scheduled_live", "live", "reconnecting", "key_replaced"]);
   });
 
-  test("what was live and is not taken down is published", () => {
+  test("a video that was live and is not taken down is published", () => {
     expect(states.filter(isPublished)).toEqual(["live", "reconnecting", "key_replaced", "key_dead", "ending", "stopped", "processing", "vod"]);
   });
 
-  test("LIVE-15: the notice of a video that was taken down ends with the second that its deadline falls in", () => {
+  test("LIVE-15: the restore notice ends with the second in which its deadline falls", () => {
     const end = (deadline_ms: number | null, state: State = "taken_down") => noticeEndOf({ state, deadline_ms });
     expect([end(5_000), end(5_001), end(5_999), end(null), end(5_000, "live")]).toEqual([5, 6, 6, null, null]);
   });

@@ -35,7 +35,7 @@ onEachDatabase("timers of live videos", (database) => {
     return `${state} ${next === null ? "never" : next.time - plaza.time.realMs / 1_000}`;
   };
 
-  test("D-112: sealing that fails is tried after 5, 10, 30 and 60 seconds, and then every five minutes", async () => {
+  test("D-112: failed sealing is repeated after 5, 10, 30 and 60 seconds, and then every five minutes", async () => {
     const plaza = await openPlaza({ database, world });
     const id = nodeId("1");
     await setSealing(plaza.world, id, true);
@@ -54,7 +54,7 @@ onEachDatabase("timers of live videos", (database) => {
     expect(await setSealing(plaza.world, nodeId("2"), false)).toMatchObject({ is: "done", state: { state: "unpublished" } });
   });
 
-  test("D-51: where encoders can connect a broadcast without one ends after ten minutes; one that sends goes on", async () => {
+  test("D-51: if encoders can connect, a broadcast without one ends after ten minutes; one with an encoder continues", async () => {
     const plaza = await openPlaza({ database, world, streaming });
     await transitionLiveVideo(plaza.world, nodeId("2"), "published");
     expect(await nextOf(plaza, "2")).toBe("live 600");
@@ -69,7 +69,7 @@ onEachDatabase("timers of live videos", (database) => {
     expect(await nextOf(without, "2")).toBe("live never");
   });
 
-  test("a clock that is set back moves no deadline, and a late job counts from the deadline before", async () => {
+  test("setting the clock back moves no deadline, and a late job counts from the previous deadline", async () => {
     const plaza = await openPlaza({ database, world, streaming });
     await feedLost(plaza.world, (await feedStarted(plaza.world, KEY)) as NonNullable<Awaited<ReturnType<typeof feedStarted>>>);
     expect(await nextOf(plaza)).toBe("reconnecting 150");
@@ -81,7 +81,7 @@ onEachDatabase("timers of live videos", (database) => {
     expect((await stateOf(plaza)).history.at(-1)).toEqual({ time: NOW + 150, event: "reconnect_window_closed", state: "key_dead" });
   });
 
-  test("LIVE-29: an encoder that does not say its size leaves the one before; a broadcast begins when it was published, once", async () => {
+  test("LIVE-29: an encoder without a size keeps the old one; a broadcast begins when it is published, once", async () => {
     const plaza = await openPlaza({ database, world });
     const row = async () =>
       (await plaza.dump(["live_videos.feed_width", "live_videos.feed_height", "live_videos.feed_ingest"])) as { value: unknown }[];
@@ -100,7 +100,7 @@ onEachDatabase("timers of live videos", (database) => {
     expect(await began()).toBe("2026-11-18T11:07:40+0000");
   });
 
-  test("who creates a video or changes one gets the response once encoders can connect", async () => {
+  test("a request that creates or changes a video gets its response when encoders can connect", async () => {
     const listening = Promise.withResolvers<void>();
     const plaza = await openPlaza({ database, world, streaming: { ...streaming, listening: listening.promise } });
     const responses: string[] = [];

@@ -69,7 +69,7 @@ onEachDatabase("webhooks of live videos", (database) => {
   });
 });
 
-test("the history of a live video has its last 50 moves, the oldest first, however often its encoder breaks off", () => {
+test("the history of a live video has its last 50 entries, the oldest first, however often its encoder disconnects", () => {
   let history = "[]";
   expect(movesOf(history)).toEqual([]);
   for (let ms = 1; ms <= 50; ms++) history = withMove(history, { ms, event: ms === 1 ? "declared" : "feed_lost", state: "reconnecting" });

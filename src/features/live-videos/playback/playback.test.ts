@@ -42,7 +42,7 @@ async function open(hasRecordings = true) {
   return { world, time, recordings, ticketOf, record, playlist };
 }
 
-test("LIVE-5: the player's page is there for what may be watched, and for what begins soon without its title", async () => {
+test("LIVE-5: the player's page exists for watchable videos, and, without a title, for those that begin soon", async () => {
   const { world, time } = await open();
   const title = async (id: string, viewer = anybody) => {
     const view = await openPlayer(world, id, viewer);
@@ -55,7 +55,7 @@ test("LIVE-5: the player's page is there for what may be watched, and for what b
   expect(await title("5", { ...anybody, isMobileWeb: true })).toBe("not_on_mobile_web_until_vod");
 });
 
-test("a ticket is of one video and one world's key, and is good for twelve hours", async () => {
+test("a ticket belongs to one video and one world's key, and is valid for twelve hours", async () => {
   const { time, ticketOf, record, playlist } = await open();
   record("1", "2000 9 1000\nend\n");
   record("4", "2000 9 1000\nend\n");
@@ -69,7 +69,7 @@ test("a ticket is of one video and one world's key, and is good for twelve hours
   expect(await playlist("1", ticket)).toBe("missing");
 });
 
-test("LIVE-24: where a request does not say from where it comes, the country of the page counts", async () => {
+test("LIVE-24: if a request does not name a country, the page's country counts", async () => {
   const { ticketOf, record, playlist } = await open();
   record("4", "2000 9 1000\nend\n");
   const inGermany = { ...anybody, country: "DE" } as never;
@@ -81,7 +81,7 @@ test("LIVE-24: where a request does not say from where it comes, the country of 
   ]).toEqual([...["whole", "whole", "not_in_this_country"]]);
 });
 
-test("D-296: the playlist of a broadcast that is over has its end at once, also after a kill, and has the last segment if it is still written", async () => {
+test("D-296: the playlist of an ended broadcast ends at once, even after a kill, and includes a last segment that is still being written", async () => {
   const { world, time, ticketOf, record, playlist } = await open();
   const ticket = await ticketOf("1");
   expect(await playlist("1", ticket)).toBe("starting");
@@ -107,7 +107,7 @@ test("D-296: the playlist of a broadcast that is over has its end at once, also 
   expect(await playlist("5", live)).toBe("missing");
 });
 
-test("D-115: what an encoder sent before the video was published is not played", async () => {
+test("D-115: the stream before the publication is not played", async () => {
   const { world, time, ticketOf, record } = await open();
   record("3", `2000 9 ${time.realMs - 2_000}\n`);
   await transitionLiveVideo(world, nodeId("3"), "published");
@@ -118,7 +118,7 @@ test("D-115: what an encoder sent before the video was published is not played",
   expect(typeof found === "string" ? found : found.playlist.match(/^\d.*ts$/gm)).toEqual(["1/1.ts"]);
 });
 
-test("a segment has a name as in the playlist, and a place in its own video's folder", async () => {
+test("a segment has the name in the playlist, in its own video's folder", async () => {
   const { world, recordings, ticketOf } = await open();
   const ticket = await ticketOf("1");
   const find = async (name: string, id = "1") => {
@@ -143,7 +143,7 @@ test("a segment has a name as in the playlist, and a place in its own video's fo
   expect(await find("1/0.ts", "4")).toBe("missing");
 });
 
-test("a server without recordings has none to play", async () => {
+test("a server without recordings plays none", async () => {
   const { world, ticketOf, playlist } = await open(false);
   const ticket = await ticketOf("1");
   expect([await playlist("1", ticket), await findSegment(world, "1", ticket, "1/0.ts", anybody)]).toEqual(["starting", "missing"]);

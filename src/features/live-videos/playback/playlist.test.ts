@@ -20,7 +20,7 @@ test("RFC 8216: all segments in order, a break between sessions, and an end when
   expect(withEnd(playlistOf([first, second], null) ?? "")).toBe(`${lines.join("\n")}\n#EXT-X-ENDLIST\n`);
 });
 
-test("D-115: what was recorded before the video was published is a preview, and is not in the playlist", () => {
+test("D-115: a recording from before the publication is a preview, and not in the playlist", () => {
   expect(playlistOf([first, second], 2999)?.match(/^\d.*ts$/gm)).toEqual(["1/1.ts", "1/2.ts", "3/0.ts"]);
   const onlySecond = playlistOf([first, second], 5001);
   expect(onlySecond?.match(/^\d.*ts$/gm)).toEqual(["3/0.ts"]);
@@ -38,7 +38,7 @@ test("RFC 8216, 6.2.1: the target duration is the same from the first segment on
   expect([targetOf(400), targetOf(400, 2_000), targetOf(400, 2_000, 6_400)]).toEqual(["6", "6", "6"]);
 });
 
-test("D-297: a segment inside a session that does not go on from the one before it has a break and its own date", () => {
+test("D-297: a segment that does not continue the one before it has a break and its own date", () => {
   const session = { ...first, segments: [segment(0, 2_000, 1_000, true), segment(1, 2_000, 3_000), segment(2, 500, 5_000, true)] };
   expect(playlistOf([session], null)?.split("\n").slice(4)).toEqual([
     ...["#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:01.000Z", "#EXTINF:2.000,", "1/0.ts", "#EXTINF:2.000,", "1/1.ts"],
@@ -48,13 +48,13 @@ test("D-297: a segment inside a session that does not go on from the one before 
   expect(playlistOf([session], 4_000)).not.toContain("DISCONTINUITY");
 });
 
-test("there is no playlist before there is a segment", () => {
+test("without a segment there is no playlist", () => {
   expect(playlistOf([], null)).toBeUndefined();
   expect(playlistOf([{ ...first, segments: [] }], null)).toBeUndefined();
   expect(playlistOf([first], 6000)).toBeUndefined();
 });
 
-test("a playlist is made once for all viewers, and again when a segment, an end or a session is recorded", async () => {
+test("a playlist is created once for all viewers, and again when a segment, an end or a session is recorded", async () => {
   const { world } = await openPlaza({ database: "sqlite" });
   const recordings = temporaryFolder();
   const record = (session: number, line: string): void => {

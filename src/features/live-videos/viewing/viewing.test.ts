@@ -10,7 +10,7 @@ import { EVERYWHERE, isOpenTo, refusalToWatch, targetingColumnsOf, targetingOf }
 const readParams = parametersReader(createLiveVideo.params);
 
 describe("LIVE-24: targeting", () => {
-  test("is kept once for each country, in capitals and in order, and comes back as it was asked for", () => {
+  test("is stored once per country, in capitals and in order, and returned as it was sent", () => {
     const columns = targetingColumnsOf({ geo_locations: { countries: ["FR", "DE", "FR"] }, excluded_countries: ["AT"] });
     expect(columns).toEqual({ countries: " DE FR ", excluded_countries: " AT " });
     expect(targetingOf(columns)).toEqual({ geo_locations: { countries: ["DE", "FR"] }, excluded_countries: ["AT"] });
@@ -32,13 +32,13 @@ describe("LIVE-24: targeting", () => {
     expect(() => readParams({ targeting })).toThrow(parameter);
   });
 
-  test("a video is open where it is targeted to, and nowhere that is excluded", () => {
+  test("a video can be watched in its target countries, except excluded ones", () => {
     const open = (countries: string, excluded_countries: string, country?: string) => isOpenTo({ countries, excluded_countries }, country);
     expect([open("", "", "DE"), open(" DE FR ", "", "FR"), open("", " DE ", "FR"), open(" DE FR ", " DE ", "FR")]).toEqual([true, true, true, true]);
     expect([open(" DE FR ", "", "AT"), open("", " DE ", "DE"), open(" DE FR ", " DE ", "DE")]).toEqual([false, false, false]);
   });
 
-  test("who comes from nowhere known watches only what is open to all", () => {
+  test("viewers from an unknown country watch only videos without limits", () => {
     expect(isOpenTo(EVERYWHERE, undefined)).toBe(true);
     expect(isOpenTo({ countries: " DE ", excluded_countries: "" }, undefined)).toBe(false);
     expect(isOpenTo({ countries: "", excluded_countries: " DE " }, undefined)).toBe(false);
@@ -71,7 +71,7 @@ describe("whether somebody may watch", () => {
     expect(refusal({ state: "vod" }, 1_000_000, phone)).toBeUndefined();
   });
 
-  test("LIVE-24: elsewhere nobody learns that it starts, and what is taken down is nothing anywhere", () => {
+  test("LIVE-24: elsewhere nobody learns that it begins, and a video that was taken down does not exist anywhere", () => {
     expect(refusal({ excluded_countries: " DE " }, 1_001)).toBe("not_in_this_country");
     expect(refusal({ state: "unpublished", excluded_countries: " DE " })).toBe("not_published");
     for (const state of ["taken_down", "lapsed"] as const) expect(refusal({ state, excluded_countries: " DE " })).toBe("not_shown");
@@ -97,7 +97,7 @@ describe("C1-3, D-51: a place", () => {
     } as object);
   });
 
-  test("has all the digits that a client writes for it, and an id in JSON too", () => {
+  test("keeps all digits of the client, and an id in JSON, too", () => {
     expect(read('{"id":9007199254740993,"location":{"latitude":52.520006599999995,"longitude":-1.2345678901234566e-7}}')).toEqual({
       id: "9007199254740993",
       location: { latitude: 52.520006599999995, longitude: -1.2345678901234566e-7 },
@@ -111,7 +111,7 @@ describe("C1-3, D-51: a place", () => {
     expect(read(input)).toBeUndefined();
   });
 
-  test("its degrees go to the poles and round the earth, and no farther", () => {
+  test("has degrees up to the poles and the date line", () => {
     const at = (latitude: unknown, longitude: unknown) => read({ location: { latitude, longitude } })?.location;
     expect(at(90, 180)).toEqual({ latitude: 90, longitude: 180 });
     expect(at(-90, "-180.0")).toEqual({ latitude: -90, longitude: -180 });
@@ -130,7 +130,7 @@ describe("C1-3, D-51: a place", () => {
     ["place.id or location", { location: null }],
     ["place.location", { location: [1, 2] }],
     ["place.location", { location: "1,2" }],
-  ])("%s is refused where it is %p", (parameter, input) => {
+  ])("%s is refused because it is %p", (parameter, input) => {
     expect(() => read(input)).toThrow(new RegExp(`Param ${parameter} (must|is required)`));
   });
 });
@@ -141,7 +141,7 @@ describe("addresses", () => {
     return streamAddressOf({ streaming }, "https://plaza.test:8443/graph", "k");
   };
 
-  test("D-115: an encoder connects to the host of the request, at the ports that there are", () => {
+  test("D-115: an encoder connects to the host of the request, at the open ports", () => {
     expect(of(undefined)).toEqual({ stream_key: "k" });
     expect(of({ rtmpPort: 1935 })).toEqual({ stream_url: "rtmp://plaza.test:1935/live/k", stream_key: "k" });
     expect(of({ rtmpPort: 1935, rtmpsPort: 443 })).toMatchObject({ secure_stream_url: "rtmps://plaza.test:443/live/k" });

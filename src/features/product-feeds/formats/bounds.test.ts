@@ -20,7 +20,7 @@ test.each([
   ["csv", `${HEADER}\n`, (id: string) => `${id},n,u,i\n`],
   ["jsonl", "", (id: string) => `{"id":"${id}"}\n`],
   ["xml", "<rss><channel>", (id: string) => `<item><guid>${id}</guid></item>`],
-])("%s: rows are passed on while the file still comes", (_format, head, rowOf) => {
+])("%s: rows are passed on while the file is still arriving", (_format, head, rowOf) => {
   const { reader, rows } = open();
   const many = Array.from({ length: 3_000 }, (_, at) => rowOf(`a${at}`)).join("");
   reader.push(head + many);
@@ -30,7 +30,7 @@ test.each([
   expect(rows.length).toBeGreaterThan(before + 3_000);
 });
 
-test("JSON lines: a line as long as the limit is a row, one character more is none, whether it comes at once or in pieces", () => {
+test("JSON lines: a line of the maximum length is a row, and a longer one is not, in one piece or several", () => {
   const line = (length: number): string => `{"id":"a","unknown":"${"x".repeat(length - '{"id":"a","unknown":""}'.length)}"}`;
   for (const pieces of [1, 3]) {
     for (const more of [0, 1]) {
@@ -45,7 +45,7 @@ test("JSON lines: a line as long as the limit is a row, one character more is no
   }
 });
 
-test("CSV: a row counts by its values, whatever is written around them, and one that is too long takes no other with it", () => {
+test("CSV: the length of a row is that of its values, and a row that is too long affects no other", () => {
   const { reader, rows, bad } = open();
   const quoted = (characters: number): string => `"${'""'.repeat(characters)}"`;
   const separators = 3;
@@ -56,7 +56,7 @@ test("CSV: a row counts by its values, whatever is written around them, and one 
   expect(bad).toEqual([{ line: 5, reason: `is longer than ${ROW_CHARACTERS_MAX} characters` }]);
 });
 
-test("CSV: a row as long as the limit is a row, one character more is none, whether it comes at once, in pieces, or as a whole line", () => {
+test("CSV: a row of the maximum length is a row, and a longer one is not, in one piece, in several, or as a line", () => {
   const rowOf = (length: number): string => `a,n,u,i,${"x".repeat(length - "a,n,u,i,".length)}`;
   const head = `${HEADER},unknown\n`;
   for (const more of [0, 1]) {
@@ -77,20 +77,20 @@ test("CSV: a row as long as the limit is a row, one character more is none, whet
   }
 });
 
-test("CSV: a file that holds nothing but an empty value is empty", () => {
+test("CSV: a file with only an empty value is empty", () => {
   const { reader } = open();
   reader.push('""\n');
   expect(() => reader.end()).toThrow("the file is empty");
 });
 
-test("JSON lines: a file whose only line is too long is no empty file", () => {
+test("JSON lines: a file whose only line is too long is not empty", () => {
   const { reader, bad } = open();
   reader.push(`{"id":"${"x".repeat(ROW_CHARACTERS_MAX)}`);
   reader.end();
   expect(bad).toHaveLength(1);
 });
 
-test("JSON lines: a number stands for its digits as long as none is lost; beyond it costs its value, or the row where it is required", () => {
+test("JSON lines: a number keeps its digits while none is lost; beyond that the value is invalid, or the row if it is required", () => {
   const { reader, rows, bad } = open();
   const safe = Number.MAX_SAFE_INTEGER;
   reader.push(`{"id":${safe}}\n{"id":${-safe}}\n{"id":${safe + 1}}\n{"id":"c","brand":${safe + 1}}\n{"id":"d","brand":true,"title":null}\n`);

@@ -48,7 +48,7 @@ const idsOf = ({ rows }: Read) => rows.map(({ line, retailer_id }) => ({ line, i
 describe("D-56: bytes", () => {
   const text = [HEADER, csvRow("a"), csvRow("ü😀")].join("\n");
 
-  test("gzip is unpacked, a byte order mark is removed, and pieces may end within a character", async () => {
+  test("gzip is unpacked, a byte order mark is removed, and pieces can end within a character", async () => {
     for (const bytes of [Buffer.from(text), Buffer.from(`\uFEFF${text}`), gzipSync(text), gzipSync(`\uFEFF${text}`)]) {
       for (const size of [1, 5, 1 << 20]) {
         expect(idsOf(await read(bytes, { size }))).toEqual([
@@ -59,7 +59,7 @@ describe("D-56: bytes", () => {
     }
   });
 
-  test("a file that ends within a character has a last row all the same, with a sign in place of it", async () => {
+  test("a file that ends within a character still has a last row, with a replacement character", async () => {
     const cut = Buffer.from(`${HEADER}\n${csvRow("ü")}`).subarray(0, -3);
     const half = Buffer.concat([cut, Buffer.from("😀").subarray(0, 3)]);
     expect((await read(half)).rows.map(({ image_url }) => image_url?.at(-1))).toEqual(["\uFFFD"]);
@@ -76,7 +76,7 @@ describe("D-56: bytes", () => {
     expect(await problemOf(Buffer.alloc(0))).toContain("empty");
   });
 
-  test("what begins like a mark, a signature or UTF-16 and is none is text", async () => {
+  test("text that begins like a mark, a signature or UTF-16 is still text", async () => {
     // An archive begins with PK, gzip with 1F 8B, UTF-16 with FF FE or FE FF.
     for (const first of ["Plain", "SKU", "pk"]) expect(idsOf(await read(`${first},${HEADER}\nx,${csvRow("a")}`))).toEqual([{ line: 2, id: "a" }]);
     const beginning = (...bytes: number[]) => Buffer.concat([Buffer.from(bytes), Buffer.from(`,${HEADER}\nx,${csvRow("a")}`)]);
@@ -93,7 +93,7 @@ describe("D-56: bytes", () => {
       expect({ bytes, ids: idsOf(await read(beginning(...bytes))) }).toEqual({ bytes, ids: [{ line: 2, id: "a" }] });
   });
 
-  test("UTF-16 and UTF-32 are known by their marks and by their zeros, of either order of bytes", async () => {
+  test("UTF-16 and UTF-32 are recognized by their marks and by their zeros, in either byte order", async () => {
     for (const bytes of [
       [0xff, 0xfe, 0x41, 0x00],
       [0xfe, 0xff, 0x00, 0x41],
@@ -108,7 +108,7 @@ describe("D-56: bytes", () => {
       });
   });
 
-  test("the format is found by the first line that holds something, unless it is asked for", async () => {
+  test("the format is recognized from the first line with content, unless it is given", async () => {
     const formatOf = async (text: string, asked?: FeedFormat) => (await read(text, asked === undefined ? {} : { asked })).format;
     const [tabbed, semicolons] = ["\t", ";"].map((delimiter) => HEADER.replaceAll(",", delimiter)) as [string, string];
     expect([await formatOf(`\n \n${tabbed}\n`), await formatOf(`${HEADER}\na\tb,c,d,e`)]).toEqual(["tsv", "csv"]);

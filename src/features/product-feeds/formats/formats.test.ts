@@ -47,7 +47,7 @@ const csvRow = (id: string) => Object.values(row(id)).join(",");
 const idsOf = ({ rows }: Read) => rows.map(({ line, retailer_id }) => ({ line, id: retailer_id }));
 
 describe("D-56: CSV and TSV", () => {
-  test("rows have the line on which they start, with any line ends and any sizes of chunks", async () => {
+  test("rows have the number of their first line, with any line ends and any chunks", async () => {
     const lines = [HEADER, csvRow("a"), "", 'b,"two\nlines, ""quoted""",https://a.example/b,https://a.example/b.png', csvRow("c")];
     for (const end of ["\n", "\r\n"]) {
       for (const size of [1, 2, 7, 1 << 20]) {
@@ -122,7 +122,7 @@ describe("D-56: CSV and TSV", () => {
     }
   });
 
-  test("an unknown column is never an error, however many there are and however long its values", async () => {
+  test("an unknown column is never an error, with any number and length of values", async () => {
     const html = `"${'<p>a ""quoted"" line</p>\n'.repeat(8_000)}"`;
     const many = Array.from({ length: 3_000 }, (_, at) => `unknown_${at}`).join(",");
     const lines = [`html,plain,${HEADER},${many}`, `${html},${"x".repeat(200_000)},${csvRow("a")}`, `,,${csvRow("b")}`, `${html},,${csvRow("c")}`];

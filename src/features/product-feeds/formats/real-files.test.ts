@@ -68,7 +68,7 @@ describe("D-313: files as programs write them", () => {
     expect(await read(file)).toEqual({ rows: items([line, "1"]), bad: [], warnings: [] });
   });
 
-  test("rows of commas alone are no rows, quoted or not; a comment below the header is one", async () => {
+  test("rows of commas only are ignored, quoted or not; a comment below the header is a row", async () => {
     const file = [HEADER, rowOf("1"), ...new Array(50).fill(",,,"), '"","",,', " , ,\t,", rowOf("2"), "#3,,,"].join("\n");
     const { rows, bad } = await read(file);
     expect({ ids: rows.map(({ line, id }) => ({ line, id })), bad }).toEqual({
@@ -81,7 +81,7 @@ describe("D-313: files as programs write them", () => {
     });
   });
 
-  test("of a repeated column or element the first value is used, and the report says so once", async () => {
+  test("the first value of a repeated column or element is used, and reported once", async () => {
     const csv = await read(`id,title,title,link,image_link\n1,T,other,https://shop.example/p/1,${PICTURE}\n`);
     expect(csv).toEqual({
       rows: items([2, "1"]),
@@ -122,7 +122,7 @@ describe("D-313: files as programs write them", () => {
     expect(problem).toContain("line 8: this &");
   });
 
-  test("other compressions than gzip are named", async () => {
+  test("the error names compressions other than gzip", async () => {
     for (const level of [1, 3, 6, 9])
       expect((await read(deflateSync(HEADER, { level }))).problem).toBe("the file is compressed with deflate; only gzip is unpacked");
     for (const [name, bytes] of [
@@ -150,7 +150,7 @@ describe("D-313: files as programs write them", () => {
 /** The reader begins when it has this much of a file, so each file has a long value or comment near its beginning. */
 const LONG = "x".repeat(16_384);
 
-describe("no cut changes what is read", () => {
+describe("any cut gives the same rows", () => {
   /** `first` arrives whole, and `rest` is cut at every byte. */
   async function expectNoDifference(first: string, rest: string, expected: readonly { line: number; id: string; name: string }[]): Promise<void> {
     const [head, bytes] = [Buffer.from(first), Buffer.from(rest)];
@@ -227,7 +227,7 @@ describe("no cut changes what is read", () => {
   });
 });
 
-test("CSV in which each line opens a quote is read in time that grows with the file, not with its square", async () => {
+test("reading CSV with a quote at each line takes time in proportion to the file, not to its square", async () => {
   const lines = (line: string, characters: number) => `${line}\n`.repeat(characters / line.length);
   const secondsOf = async (text: string): Promise<number> => {
     const before = process.cpuUsage();

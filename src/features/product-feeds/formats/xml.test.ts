@@ -39,13 +39,13 @@ test.each([
   expect(itemOf(`${element}<g:image_link>named</g:image_link>`)?.image_url).toBe("named");
 });
 
-test("of several elements with one name the first counts, and a better name before it", () => {
+test("the first of several elements with one name is used, and a better name before it", () => {
   expect(itemOf("<title>one</title><title>two</title><name>own</name><title>three</title>")).toEqual({ name: "own" });
   expect(itemOf("<guid>one</guid><guid>two</guid>")).toEqual({ retailer_id: "one" });
   expect(itemOf('<enclosure url="one" type="image/png"/><enclosure url="two" type="image/png"/>')).toEqual({ image_url: "one" });
 });
 
-test("the address is that of the page, and not of the feed, of comments or of an edit", () => {
+test("the address is that of the page, not of the feed, of comments or of an edit", () => {
   expect(itemOf('<link rel="self" href="s"/><link rel="replies" href="r"/><link href="u"/><link rel="alternate" href="v"/>')).toEqual({ url: "u" });
   expect(itemOf('<link rel="alternate" href="v"/>')).toEqual({ url: "v" });
   expect(itemOf("<link>plain</link>")).toEqual({ url: "plain" });
@@ -54,7 +54,7 @@ test("the address is that of the page, and not of the feed, of comments or of an
   expect(itemOf('<title>T</title><link rel="self" href="s">x</link>')).toEqual({ name: "T" });
 });
 
-test("only elements of the item itself are its values, and an author is its name", () => {
+test("only the item's own elements are values, and an author is its name", () => {
   expect(itemOf("<source><title>of the source</title></source><title>own</title>")).toEqual({ name: "own" });
   expect(itemOf("<author><email>e</email><name>Ann</name><uri>u</uri></author>")?.author).toBe("Ann");
   expect(itemOf("<author>Bo</author>")?.author).toBe("Bo");
@@ -70,7 +70,7 @@ test.each(["UTF-8", "utf8", "US-ASCII"])("a file may declare %s", (encoding) => 
   expect(rows).toEqual([{ name: "x" }]);
 });
 
-test("a tag or a text has at most so many characters without an end; comments, sections and tags end it", () => {
+test("a tag or a text has a maximum length; comments, sections and tags end a text", () => {
   const long = "x".repeat(ROW_CHARACTERS_MAX);
   const within = open().reader;
   within.push("<rss><channel><item><title>");

@@ -45,7 +45,7 @@ test.each<Case>([
   expect(await stored(size, cuts)).toEqual({ bytes: size, sizes, isSame: true });
 });
 
-test("a file may have as many bytes as the operator says, and not one more", async () => {
+test("a file can have as many bytes as the operator allows, and not one more", async () => {
   expect(await stored(2_000, [1_000], 2_000)).toMatchObject({ bytes: 2_000, isSame: true });
   await expect(stored(2_001, [1_000], 2_000)).rejects.toThrow("the file is larger than 2000 bytes");
 });
@@ -70,7 +70,7 @@ onEachDatabase("a feed file at an address", (database) => {
     return { world, asked, response, fetched: () => fetchFile(world, UPLOAD, ADDRESS) };
   }
 
-  test("is asked for half an hour, with pauses of two minutes, and for a byte more than a file may have", async () => {
+  test("is read for up to half an hour with pauses of two minutes, up to one byte beyond the limit", async () => {
     const { asked, fetched } = await open(200);
     expect(await fetched()).toBeUndefined();
     expect(asked).toMatchObject([
@@ -78,7 +78,7 @@ onEachDatabase("a feed file at an address", (database) => {
     ]);
   });
 
-  test("is a file only with the status 200, and redirects are not followed", async () => {
+  test("is accepted only with status 200, and redirects are not followed", async () => {
     const { response, fetched } = await open(200);
     for (const [status, problem] of [
       [201, "the address returned status 201"],
@@ -95,7 +95,7 @@ onEachDatabase("a feed file at an address", (database) => {
     }
   });
 
-  test("that is too large, refused or out of reach says so; what breaks in Plaza itself is no property of the file", async () => {
+  test("that is too large, refused or unreachable reports so; a failure of Plaza is not a fault of the file", async () => {
     const large = await open(200, new Uint8Array(2 * PART_BYTES + 1));
     expect(await large.fetched()).toBe(`the file is larger than ${2 * PART_BYTES} bytes`);
     for (const error of [new CallbackRefused("an address of the internal network"), new RequestFailed("connect", "nobody listens")])
@@ -103,7 +103,7 @@ onEachDatabase("a feed file at an address", (database) => {
     await expect((await open(200, undefined, new Error("the disk is full"))).fetched()).rejects.toThrow("the disk is full");
   });
 
-  test("is taken for a feed that is there; for another one nothing is begun and nothing waits", async () => {
+  test("is fetched for an existing feed; for a deleted one nothing begins", async () => {
     const { world } = await openPlaza({ database, world: feedWorld });
     const taken = await world.database.write(async (tx) => {
       const keys = [];
@@ -119,7 +119,7 @@ onEachDatabase("a feed file at an address", (database) => {
     ]);
   });
 
-  test("replaces what an earlier run has stored of it", async () => {
+  test("replaces the stored parts of an earlier run", async () => {
     const { world, response, fetched } = await open(200, new Uint8Array(PART_BYTES + 1).fill(1));
     await fetched();
     response.body = Uint8Array.of(2, 2);

@@ -11,8 +11,8 @@ import { PART_BYTES, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
 import { findPart } from "./uploads.store.ts";
 import { receiveFile } from "./uploads.ts";
 
-onEachDatabase("what becomes of a feed file", (database) => {
-  test("D-56: the same retailer_id again replaces and keeps its id, one that is gone is removed", async () => {
+onEachDatabase("reading a feed file", (database) => {
+  test("D-56: a repeated retailer_id replaces the item and keeps its id; a missing one is removed", async () => {
     const { upload, itemsOf } = await openFeeds(database);
     await upload(csv(row("a", "old"), row("b"), row("c")));
     const before = await itemsOf("retailer_id,brand");
@@ -50,7 +50,7 @@ onEachDatabase("what becomes of a feed file", (database) => {
     ]);
   });
 
-  test("D-56: rows with bytes that are not UTF-8 are bad, and of many bad rows the first hundred are kept", async () => {
+  test("D-56: rows with bytes that are not UTF-8 are bad, and the first hundred bad rows are stored", async () => {
     const { upload, idsOf } = await openFeeds(database);
     const latin = Buffer.from(csv(row("a"), row("ü"), row("c")), "latin1");
     const report = await upload(latin);
@@ -68,7 +68,7 @@ onEachDatabase("what becomes of a feed file", (database) => {
     expect(mixed.errors[0]).toMatchObject({ line: 3, retailer_id: "a" });
   });
 
-  test("D-56: duplicates are found however far apart they are, and the last one counts", async () => {
+  test("D-56: duplicates are found at any distance, and the last one counts", async () => {
     const { upload, itemsOf, plaza } = await openFeeds(database);
     const rows = Array.from({ length: 2_500 }, (_, at) => row(`r${at}`, "once"));
     await upload(csv(...rows));
@@ -80,7 +80,7 @@ onEachDatabase("what becomes of a feed file", (database) => {
     expect(await plaza.dump(["feed_items.generation"])).toHaveLength(2_501);
   });
 
-  test("D-56: a file that is refused as a whole leaves the feed as it was", async () => {
+  test("D-56: a file that is refused as a whole leaves the feed unchanged", async () => {
     const { upload, idsOf } = await openFeeds(database);
     await upload(csv(row("a")));
     const cut = gzipSync(csv(...Array.from({ length: 3_000 }, (_, at) => row(`r${at}`))));
@@ -100,7 +100,7 @@ onEachDatabase("what becomes of a feed file", (database) => {
     expect(await idsOf()).toEqual([]);
   });
 
-  test("a run that is taken up again begins anew: complete, and none twice", async () => {
+  test("an interrupted run begins again: complete, and nothing twice", async () => {
     const { plaza, send, request, idsOf } = await openFeeds(database);
     const rows = Array.from({ length: 3 * ROWS_PER_WRITE }, (_, at) => row(`r${at}`));
     await send(csv(...rows));
@@ -124,7 +124,7 @@ onEachDatabase("what becomes of a feed file", (database) => {
     expect(await plaza.dump(["feed_items.position"])).toHaveLength(3 * ROWS_PER_WRITE);
   });
 
-  test("a file that comes while another one is read waits for it, and hinders it in nothing", async () => {
+  test("a file that arrives while another one is read waits for it, and does not disturb it", async () => {
     const { plaza, send, request, idsOf } = await openFeeds(database);
     await send(csv(row("a")));
     const { database: store } = plaza.world;
@@ -148,7 +148,7 @@ onEachDatabase("what becomes of a feed file", (database) => {
     expect([await statusOf(1), await statusOf(2), await idsOf()]).toEqual(["done", "done", ["b"]]);
   });
 
-  test("while a file is read the feed shows the one before, whole", async () => {
+  test("while a file is read the feed shows the complete old one", async () => {
     const { plaza, upload, send } = await openFeeds(database);
     await upload(csv(...Array.from({ length: 50 }, (_, at) => row(`old${at}`))));
     await send(csv(...Array.from({ length: 4_000 }, (_, at) => row(`new${at}`))));
@@ -166,7 +166,7 @@ onEachDatabase("what becomes of a feed file", (database) => {
     expect(seen).toContain("old 50");
   });
 
-  test("after any uploads the feed holds what the last good one says, and updates since then", async () => {
+  test("after any uploads the feed has the items of the last good one, and later updates", async () => {
     const { plaza, upload, itemsOf, idsOf } = await openFeeds(database);
     const rowsOfFile = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "Ä", "😀"), fc.constantFrom("x", "y", "!")), { maxLength: 6 });
     const files = fc.array(fc.record({ rows: rowsOfFile, isUpdate: fc.boolean() }), { maxLength: 4 });
@@ -220,7 +220,7 @@ onEachDatabase("the report of a feed file", (database) => {
     ]);
   });
 
-  test("D-141: counts the items of XML, of which several may stand on a line", async () => {
+  test("D-141: counts the items of XML, even if several are on a line", async () => {
     const { upload, itemsOf } = await openFeeds(database);
     const element = (id: string, title: string) =>
       `<item><guid>${id}</guid><title>${title}</title><link>https://a.example/</link><image_link>https://a.example/i</image_link></item>`;
@@ -232,7 +232,7 @@ onEachDatabase("the report of a feed file", (database) => {
     expect((await itemsOf("name")).map(({ name }) => name)).toEqual(["two", "three"]);
   });
 
-  test("D-141: has a warning for each value that is left out, the first hundred by line beside the bad rows", async () => {
+  test("D-141: has a warning for each omitted value, the first hundred by line beside the bad rows", async () => {
     const { upload } = await openFeeds(database);
     const rows = Array.from({ length: 120 }, (_, at) => item({ id: `a${at}`, price: "much", ...(at % 2 === 0 ? {} : { title: "" }) }));
     const report = await upload(rows.join("\n"));
@@ -247,7 +247,7 @@ onEachDatabase("the report of a feed file", (database) => {
 });
 
 onEachDatabase("D-149: the end of an ingestion", (database) => {
-  test("reaches the apps that are subscribed to it and on the catalog's page, and nobody else", async () => {
+  test("is sent only to apps that are subscribed to it and on the catalog's page", async () => {
     const receiver = startReceiver();
     const { upload, request, plaza } = await openFeeds(database);
     const subscription = { callback: { url: receiver.url }, subscriptions: [{ object: "catalog", fields: ["product_feed"] }] };
@@ -273,8 +273,8 @@ onEachDatabase("D-149: the end of an ingestion", (database) => {
 });
 
 /** How an upload ends if its feed is deleted while the file arrives. */
-onEachDatabase("a file that is received", (database) => {
-  test("is refused when its feed was deleted meanwhile, and nothing of it stays", async () => {
+onEachDatabase("a received file", (database) => {
+  test("is refused if its feed was deleted meanwhile, and nothing of it stays", async () => {
     const { world } = await openPlaza({ database, world: feedWorld });
     const stored = () => Promise.all([0, 1].map(async (part) => (await findPart(world.database.reader, "8101", 1, part))?.length));
     async function* file() {

@@ -34,7 +34,7 @@ onEachDatabase("stored items", (database) => {
     return { reader, write, idsOf };
   };
 
-  test("any number of items is inserted, of one retailer_id the first, and found again", async () => {
+  test("any number of items is inserted and found, the first one for each retailer_id", async () => {
     const { reader, write, idsOf } = await open({ 1: items(1, 5) });
     const many = [...items(11, 127), item(128, "r11"), item(129, "r1")];
     expect(await write((tx) => insertItems(tx, 2, many))).toBe(118);
@@ -49,7 +49,7 @@ onEachDatabase("stored items", (database) => {
     expect(await findItems(reader, 2, [])).toEqual([]);
   });
 
-  test("a feed lists the generation that it shows, the newest first", async () => {
+  test("a feed lists its visible generation, the newest first", async () => {
     const { reader, write } = await open({ 1: items(1, 3), 2: items(11, 12) });
     await write((tx) => showGeneration(tx, FEED as string, 1, 3));
     const page = await listItems(reader, FEED as string, { limit: 2 });
@@ -57,7 +57,7 @@ onEachDatabase("stored items", (database) => {
     expect((await listItems(reader, OTHER as string, { limit: 2 })).rows).toEqual([]);
   });
 
-  test("another feed's item is one that the other feed shows", async () => {
+  test("an item of another feed is one of that feed's visible generation", async () => {
     const { reader, write } = await open({ 1: items(1, 1), 2: items(2, 2), 3: items(3, 3) });
     await write((tx) => showGeneration(tx, FEED as string, 1, 1));
     await write((tx) => showGeneration(tx, OTHER as string, 2, 1));
@@ -70,7 +70,7 @@ onEachDatabase("stored items", (database) => {
     ]);
   });
 
-  test("a later row takes the place of an item in its own generation", async () => {
+  test("a later row replaces an item in its own generation", async () => {
     const { reader, write } = await open({ 1: items(1, 2), 2: items(1, 2) });
     await write((tx) => overwriteItem(tx, 1, { ...item(9, "r1"), item: '["new"]' }));
     expect(await findItems(reader, 1, ["r1", "r2"])).toEqual([
@@ -81,7 +81,7 @@ onEachDatabase("stored items", (database) => {
     expect((await listAllItems(reader, 1)).map(({ name }) => name)).toEqual(["new", undefined]);
   });
 
-  test("D-148: what another generation does not have is copied, some at a time", async () => {
+  test("D-148: items that another generation lacks are copied in batches", async () => {
     const { write, idsOf } = await open({ 1: items(1, 5), 2: [item(90, "r2")], 3: items(50, 51) });
     const copy = (after: string, limit: number) => write((tx) => copyMissingItems(tx, 1, 2, after, limit));
     expect(await copy("0", 3)).toEqual({ count: 2, lastId: "3" });
@@ -91,7 +91,7 @@ onEachDatabase("stored items", (database) => {
     expect({ to: await idsOf(2), from: await idsOf(1) }).toEqual({ to: [1, 3, 4, 5, 90], from: [1, 2, 3, 4, 5] });
   });
 
-  test("items are deleted some at a time, those of one generation", async () => {
+  test("items of one generation are deleted in batches", async () => {
     const { write, idsOf } = await open({ 1: items(1, 5), 2: items(1, 5) });
     const remove = (limit: number) => write((tx) => deleteItems(tx, 1, limit));
     expect(await remove(2)).toBe(2);

@@ -29,7 +29,7 @@ const endOf = (reading: AsyncIterable<unknown>) =>
     (error: Error) => error,
   );
 
-test("D-314: a process that says nothing for too long is ended, and one that ends by itself is noticed, at any turn", async () => {
+test("D-314: a process that is silent for too long is ended, and one that ends by itself is noticed, in any turn", async () => {
   const silent = programOf('process.on("message", () => {}); process.on("disconnect", () => process.exit(0));');
   const problem = await endOf(readInChild(fileOf(HEADER), undefined, { program: silent, turnMsMax: 500 }));
   expect(problem).toMatchObject({ name: "FeedFileProblem", message: "reading the file takes too long: it made no progress for 0.5 s" });
@@ -37,7 +37,7 @@ test("D-314: a process that says nothing for too long is ended, and one that end
     expect(await endOf(readInChild(fileOf(HEADER), undefined, { program: programOf(source) }))).toBeInstanceOf(ReaderDied);
 });
 
-test("D-314: a process ends with its parent, however that ends", async () => {
+test("D-314: a process ends with its parent, whatever ends that", async () => {
   const pidFile = join(temporaryFolder(), "pid");
   const parent = programOf(`
     import { startChild } from ${JSON.stringify(join(import.meta.dirname, "../../../jobs/child-process.ts"))};
@@ -63,7 +63,7 @@ test("D-314: a process ends with its parent, however that ends", async () => {
 });
 
 onEachDatabase("D-314: hostile files", (database) => {
-  test("end as failed uploads with their reasons, and the feed is as it was", async () => {
+  test("end as failed uploads with their reasons, and the feed is unchanged", async () => {
     const { upload, idsOf } = await openFeeds(database);
     await upload(csv(row("a")));
     const files: [file: Uint8Array<ArrayBuffer> | string, problem: string][] = [
@@ -77,7 +77,7 @@ onEachDatabase("D-314: hostile files", (database) => {
     expect(await idsOf()).toEqual(["a"]);
   });
 
-  test("honest files of equal rows are read, however well they are packed", async () => {
+  test("harmless files with equal rows are read, however well they are compressed", async () => {
     const { upload } = await openFeeds(database);
     const packed = gzipSync(csv(row("a"), ...new Array(50_000).fill(row("b"))));
     expect(await upload(packed)).toMatchObject({ status: "done", items: 2, duplicates: 49_999 });

@@ -11,7 +11,7 @@ import { Ingestion } from "./ingestion.ts";
 const UPLOAD = { feed: "8101", n: 1, generation: 1 };
 const SHOWN = { catalog: "8001", generation: 0, item_count: 0 };
 
-test("D-141: a file has five million rows at most, good and bad ones together", async () => {
+test("D-141: a file has at most five million rows, good and bad ones together", async () => {
   const bad = Buffer.from("bad\n".repeat(100_000));
   async function* file(rows: number): Bytes {
     yield Buffer.from(`${HEADER}\n`);
@@ -22,7 +22,7 @@ test("D-141: a file has five million rows at most, good and bad ones together", 
   expect(await lastOf(ROWS_MAX + 1)).toMatchObject({ problem: `the file has more than ${ROWS_MAX} rows` });
 });
 
-test("the garbage of every ten writes of rows is collected, and no other", async () => {
+test("garbage is collected after every ten writes of rows, and never otherwise", async () => {
   const { world } = await openPlaza();
   let writes: (number | "collected")[] = [];
   // A store that takes everything at once.

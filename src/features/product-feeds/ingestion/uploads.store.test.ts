@@ -54,7 +54,7 @@ onEachDatabase("stored uploads", (database) => {
   const end = { status: "done", ended_time: 300, format: "csv", problem: undefined, errors: "[]" } as const;
   const none = { rows: 0, items: 0, items_added: 0, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 };
 
-  test("uploads are counted in each feed from 1, and have a node", async () => {
+  test("uploads are counted from 1 in each feed, and have a node", async () => {
     const { add, reader, statuses } = await open();
     const [first, , other] = [await add(), await add(FEED, { source: "file", url: undefined, isUpdate: true, format: "xml" }), await add(OTHER)];
     expect({ first: first?.n, other: other?.n, unknown: await add("9999") }).toEqual({ first: 1, other: 1, unknown: undefined });
@@ -89,7 +89,7 @@ onEachDatabase("stored uploads", (database) => {
     expect(await failed(2)).toEqual([`${FEED} 3 third`, `${OTHER} 1 first`]);
   });
 
-  test("the next to be read is the oldest that is whole and not read; those that still come wait as well", async () => {
+  test("the next upload is the oldest that is complete and unread; those that are still arriving wait", async () => {
     const { add, set, reader } = await open();
     await add(FEED, { source: "file" });
     for (let i = 0; i < 3; i++) await add();
@@ -102,7 +102,7 @@ onEachDatabase("stored uploads", (database) => {
     expect(await countWaitingUploads(reader, OTHER)).toBe(1);
   });
 
-  test("a file is whole once, in the status that was expected, of this feed and number", async () => {
+  test("a file becomes complete once, from the expected status, for this feed and number", async () => {
     const { add, write, reader, statuses } = await open();
     for (const feed of [FEED, FEED, OTHER]) await add(feed, { source: "file" });
     const complete = (n: number) => write((tx) => completeUpload(tx, FEED, n, 77, "receiving", "pending"));
@@ -111,7 +111,7 @@ onEachDatabase("stored uploads", (database) => {
     expect([await statuses(), await statuses(OTHER)]).toEqual([["2 receiving", "1 pending"], ["1 receiving"]]);
   });
 
-  test("only the newest run of an upload counts and ends it, and begins its counts anew", async () => {
+  test("only the newest run of an upload counts and ends it, and its counts begin at zero", async () => {
     const { add, write, reader, set } = await open();
     for (const feed of [FEED, FEED, OTHER]) await add(feed);
     await set(1, "running", 5);
@@ -130,7 +130,7 @@ onEachDatabase("stored uploads", (database) => {
     ]);
   });
 
-  test("D-142: of the finished uploads the newest stay; one that stopped coming goes after its time", async () => {
+  test("D-142: the newest finished uploads stay; one that stopped arriving is deleted after a time", async () => {
     const { add, set, write, statuses, world } = await open();
     for (const created_time of [100, 100, 49, 50]) await add(FEED, created_time === 100 ? {} : { source: "file", created_time });
     for (let i = 0; i < 2; i++) await add();
@@ -151,7 +151,7 @@ onEachDatabase("stored uploads", (database) => {
     });
   });
 
-  test("parts of a file go with their upload, the first ones first, and not before it was read", async () => {
+  test("the parts of a file are deleted with their upload, the first ones first, and not before it was read", async () => {
     const { add, set, write, reader } = await open();
     for (const feed of [FEED, FEED, OTHER]) await add(feed);
     await write(async (tx) => {
@@ -178,7 +178,7 @@ onEachDatabase("stored uploads", (database) => {
     expect([await findPart(reader, FEED, 2, 0), await findPart(reader, OTHER, 9, 0)]).not.toContain(undefined);
   });
 
-  test("a generation is spare when no feed shows it and no run writes it", async () => {
+  test("a generation is unused if no feed shows it and no run writes it", async () => {
     const { add, set, write, reader } = await open();
     await add();
     const begin = (feed = FEED) => write((tx) => beginGeneration(tx, feed));

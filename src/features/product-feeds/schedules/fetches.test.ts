@@ -27,7 +27,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     return { ...feeds, pass, update };
   };
 
-  test("in one move of the clock a server that gives no response is asked once; the next move, and an upload, ask it again", async () => {
+  test("in one move of the clock a silent server is asked once; the next move, and an upload, ask it again", async () => {
     const { update, pass, plaza, request } = await open();
     const asked: string[] = [];
     const { outbound } = plaza.world;
@@ -78,7 +78,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     expect((await request("GET", "feeds/8101/uploads")).body.data).toHaveLength(3);
   });
 
-  test("a feed that gets another name is fetched when it was planned", async () => {
+  test("renaming a feed does not change the time of its fetch", async () => {
     const url = `${serve({ "/feed.csv": csv(row("a")) })}/feed.csv`;
     const { update, pass, idsOf, plaza } = await open();
     const planned = async () => plaza.dump(["jobs.due_ms"]);
@@ -92,7 +92,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     expect(await planned()).toEqual(before);
   });
 
-  test("D-148: an update schedule adds to the items, and the upload says which it was", async () => {
+  test("D-148: an update schedule adds to the items, and the upload names the schedule", async () => {
     const address = serve({ "/all": csv(row("a", "old"), row("b")), "/changes": csv(row("a", "new"), row("c")) });
     const { update, pass, itemsOf, plaza } = await open();
     await update({
@@ -121,7 +121,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     });
   });
 
-  test("a feed for which many files wait is not given more, and a deleted feed is fetched no more", async () => {
+  test("a feed with many waiting files gets no more, and a deleted feed is not fetched", async () => {
     const url = `${serve({ "/feed.csv": csv(row("a")) })}/feed.csv`;
     const { update, plaza, request } = await open();
     await update({ schedule: { interval: "HOURLY", url } });
@@ -137,7 +137,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     expect(await plaza.dump(["nodes.type"])).not.toContainEqual({ value: "product_feed_upload" });
   });
 
-  test("wrong schedules are refused, with the place of what is wrong", async () => {
+  test("a wrong schedule is refused with the place of the mistake", async () => {
     const { update, plaza } = await open();
     const url = "https://a.example/feed.csv";
     for (const [schedule, parameter] of [
@@ -167,7 +167,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     expect(await plaza.dump(["jobs.key"])).toEqual([]);
   });
 
-  test("a schedule may use its words up to their bounds", async () => {
+  test("each value of a schedule accepts its bounds", async () => {
     const { update, plaza } = await open();
     const url = "https://a.example/feed.csv";
     for (const schedule of [
@@ -180,7 +180,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     }
   });
 
-  test("schedules are in world files, and go on as they were planned when something else is changed", async () => {
+  test("schedules are in world files, and stay planned when something else is changed", async () => {
     const { request, plaza } = await open();
     const schedule = { interval: "DAILY", url: "https://a.example/feed.csv", hour: 3 };
     expect((await request("PATCH", "nodes/product_feeds/8101", { schedule })).status).toBe(200);

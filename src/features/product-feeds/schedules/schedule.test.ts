@@ -20,7 +20,7 @@ const schedule = (words: Partial<Schedule>): Schedule => ({
 const next = (words: Partial<Schedule>, now: string, last?: string): string =>
   new Date(nextFetchMs(schedule(words), Date.parse(now), last === undefined ? undefined : Date.parse(last))).toISOString();
 
-describe("D-146: when a file is fetched", () => {
+describe("D-146: the time of a fetch", () => {
   // 22 November 2026 is a Sunday.
   test.each([
     ["today", { hour: 12 }, "2026-11-22T10:00:00Z", "2026-11-22T12:00:00.000Z"],
@@ -60,11 +60,11 @@ describe("D-146: when a file is fetched", () => {
       "2026-11-21T12:00:00.000Z",
     ],
     ["in summer time", { hour: 9, timezone: "Europe/Berlin" }, "2026-03-28T08:00:00Z", "2026-03-28T08:00:01Z", "2026-03-29T07:00:00.000Z"],
-  ] as const)("after the one before: %s", (_title, words, last, now, expected) => {
+  ] as const)("after the previous one: %s", (_title, words, last, now, expected) => {
     expect(next(words, now, last)).toBe(expected);
   });
 
-  test("it is always later than now, and not by more than its intervals", () => {
+  test("it is always later than now, by at most its intervals", () => {
     const year = 366 * 86_400_000;
     fc.assert(
       fc.property(
@@ -89,7 +89,7 @@ describe("D-146: when a file is fetched", () => {
   });
 });
 
-test("each word of a schedule may be as small and as large as its bounds, and no further", () => {
+test("each value of a schedule accepts its bounds, and nothing beyond them", () => {
   const words = Compile(Type.Object(scheduleWords));
   const bounds = { interval_count: [1, 366], hour: [0, 23], minute: [0, 59], day_of_month: [1, 31] } as const;
   for (const [name, [min, max]] of Object.entries(bounds)) {
@@ -100,7 +100,7 @@ test("each word of a schedule may be as small and as large as its bounds, and no
   expect(["", "x"].map((url) => words.Check(schedule({ url })))).toEqual([false, true]);
 });
 
-test("a schedule is read as it was stored, and a feed without one has none", () => {
+test("a schedule is read as it was stored, and a feed can have none", () => {
   expect(readSchedule(null)).toBeUndefined();
   expect(readSchedule(JSON.stringify(schedule({ hour: 7 })))).toEqual(schedule({ hour: 7 }));
 });
