@@ -54,7 +54,7 @@ onEachDatabase("tagged media", (database) => {
     });
   });
 
-  test("E1: private and removed children of a public album are left out", async () => {
+  test("E1: private and removed children of a public album are omitted", async () => {
     const plaza = await open();
     await changeEntry(plaza, "media", "6101", { children: ["6103", "6102", "6105"] });
     const children = async () => (await tags(plaza, { fields: "children" })).body.data.find(({ id }: { id: string }) => id === "6101").children;
@@ -124,7 +124,7 @@ onEachDatabase("tagged media", (database) => {
     expect(bearer).toMatchObject({ status: 401, body: { error: { code: 104 } } });
   });
 
-  test("E1-6, D-53: an account that is not professional is refused with every token as one that does not exist", async () => {
+  test("E1-6, D-53: an account that is not professional is refused with every token like a missing one", async () => {
     const plaza = await open();
     await changeEntry(plaza, "social_accounts", "6001", { professional: false });
     for (const access_token of ["fan-of-tags", "two-scopes", "page", "app"]) {

@@ -5,13 +5,13 @@ import { expectBounds } from "#harness/schemas/bounds";
 import { changeEntry, findEntry, insertEntry, removeEntry } from "#harness/sections";
 import { mediaSection } from "./tagged-media.world.ts";
 
-test("media of a world file have no fewer likes and comments than none", () => {
+test("media of a world file cannot have negative numbers of likes and comments", () => {
   const counts = { right: [0, 1], wrong: [-1, 0.5] };
   expectBounds(mediaSection.entry, { id: "6101", owner: "6001" }, { like_count: counts, comments_count: counts });
 });
 
 onEachDatabase("media of a world file", (database) => {
-  test("have the world's time unless they have their own, and stay with their owner", async () => {
+  test("have the world's time by default, and stay with their owner", async () => {
     const plaza = await openPlaza({ database, world: { social_accounts: [{ id: "6001" }, { id: "6002" }] } });
     await insertEntry(plaza, "media", { id: "6101", owner: "6001", private: true });
     const stored = {
@@ -26,7 +26,7 @@ onEachDatabase("media of a world file", (database) => {
     expect(await findEntry(plaza, "media", "6001")).toBeUndefined();
   });
 
-  test("lose a removed child, and do not get the one that comes with its id", async () => {
+  test("lose a removed child, and do not get a new node with its id", async () => {
     const plaza = await openPlaza({ database, world: { social_accounts: [{ id: "6001" }] } });
     const add = (id: string, children: readonly string[] = []) => insertEntry(plaza, "media", { id, owner: "6001", children });
     for (const id of ["6101", "61011", "6102"]) expect(await add(id)).toBe(true);

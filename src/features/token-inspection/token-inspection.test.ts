@@ -59,7 +59,7 @@ onEachDatabase("token inspection", (database) => {
     });
   });
 
-  test("F3-2: the owner of a token is its user, microblog user or social account; an app's token has none, nor has a page's that is nobody's", async () => {
+  test("F3-2: the owner of a token is its user, microblog user or social account; an app's token and a page's token without a person have none", async () => {
     const plaza = await open();
     const ownerOf = async (input_token: string) => {
       const { type, user_id } = (await ask(plaza, { access_token: "tester", input_token })).body.data;
@@ -97,7 +97,7 @@ onEachDatabase("token inspection", (database) => {
     expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter: "input_token" } } } });
   });
 
-  test("AUTH-16: only a microblog tester of the app may inspect tokens, and nobody with its other roles or with that of another app", async () => {
+  test("AUTH-16: only a microblog tester of the app can inspect tokens, not its other roles or another app's testers", async () => {
     const plaza = await open();
     for (const access_token of ["stranger", "elsewhere"])
       expect(await ask(plaza, { access_token, input_token: "tester" })).toMatchObject({ status: 403, body: { error: { code: 200 } } });

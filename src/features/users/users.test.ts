@@ -16,7 +16,7 @@ onEachDatabase("users", (database) => {
     for (const token of ["bob", "page", "app"]) await expectUnreadable(plaza, "3001", token);
   });
 
-  test("D-11: with a user who is removed their tokens end, also those that are in use: their own are unknown, those of pages revoked", async () => {
+  test("D-11: removing a user ends their tokens, even those in use: their own become unknown, those of pages revoked", async () => {
     const { plaza, request } = await openControl({ database, world: cafe });
     const labels = (token: string) => plaza.get("/v26.0/2001/custom_labels", { token });
     const isKept = async () => ({ page: (await labels("page")).status, other: (await plaza.get("/v26.0/me", { bearer: "bob" })).status });

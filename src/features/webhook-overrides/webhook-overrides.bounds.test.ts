@@ -4,7 +4,7 @@ import { setAccountOverride, setNumberOverride } from "./webhook-overrides.contr
 
 const address = addressOf(30);
 
-test("H1-4, H4-4, H1-6, H4-6: an override has at most 200 characters, and its verify token any number", () => {
+test("H1-4, H4-4, H1-6, H4-6: an override has at most 200 characters, and its verify token has no limit", () => {
   const uri = { right: [address, addressOf(200)], wrong: ["", addressOf(201)] };
   const token = { right: ["x", textOf(10_000)], wrong: [""] };
   expectBounds(setAccountOverride.params, { override_callback_uri: address, verify_token: "x" }, { override_callback_uri: uri, verify_token: token });

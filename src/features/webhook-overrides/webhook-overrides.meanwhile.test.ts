@@ -128,7 +128,7 @@ onEachDatabase("webhook overrides", (database) => {
       });
     }
 
-    test(`D-57 [${profile}]: a number that stands with another account when the handshake ends gets no override at the former one`, async () => {
+    test(`D-57 [${profile}]: a number that moves to another account during the handshake gets no override at the old one`, async () => {
       const plaza = await openPlaza({ database, world, profile });
       const { url } = startReceiver(async (challenge) => {
         await removeEntry(plaza, "phone_numbers", "4101");
@@ -141,7 +141,7 @@ onEachDatabase("webhook overrides", (database) => {
     });
   }
 
-  test("D-305 [clients]: an account that is removed between the look at it and the write gets no subscription", async () => {
+  test("D-305 [clients]: an account that is removed between the check and the write gets no subscription", async () => {
     const plaza = await openPlaza({ database, world, profile: "clients" });
     const stored = plaza.world.database;
     const write = stored.write.bind(stored);
@@ -156,7 +156,7 @@ onEachDatabase("webhook overrides", (database) => {
 
   const endings = { "the number": "phone_numbers/4101", "its account": "chatapp_accounts/4001", "the app's subscription": undefined };
   for (const [what, node] of Object.entries(endings)) {
-    test(`D-57: no override stays behind where ${what} ends while it is stored`, async () => {
+    test(`D-57: no override stays if ${what} ends while it is stored`, async () => {
       const { plaza, request } = await openControl({ database, world });
       const { webhooks, ports, database: stored } = plaza.world;
       let ending: Promise<{ status: number }> | undefined;

@@ -36,7 +36,7 @@ onEachDatabase("webhook overrides", (database) => {
     ["/v26.0/4001/subscribed_apps", (override: Record<string, unknown>) => override, {}],
     ["/v26.0/4101", (override: Record<string, unknown>) => ({ webhook_configuration: override }), { override_callback_uri: "" }],
   ] as const) {
-    test(`D-63, D-137: what waits for an override that is gone is sent to the app's callback once a POST to ${path} removes it`, async () => {
+    test(`D-63, D-137: events that wait for a removed override are sent to the app's callback after a POST to ${path}`, async () => {
       const [own, override] = [startReceiver(), startReceiver()];
       const [app] = world.apps;
       const plaza = await openPlaza({ database, world: { ...world, apps: [{ ...app, callback: { url: own.url } }] } });
@@ -63,7 +63,7 @@ onEachDatabase("webhook overrides", (database) => {
       expect([valuesAt(override), valuesAt(own)]).toEqual([[{ n: 1 }, { n: 3 }, { n: 4 }], [{ n: 2 }]]);
     });
 
-    test(`D-63: an event that waits without a callback is sent to the one that a POST to ${path} names`, async () => {
+    test(`D-63: an event that waits without a callback is sent to the one that a POST to ${path} sets`, async () => {
       const plaza = await openPlaza({ database, world });
       await emit(plaza, 1);
       const receiver = startReceiver();
@@ -75,12 +75,12 @@ onEachDatabase("webhook overrides", (database) => {
   }
 });
 
-onEachDatabase("webhook overrides of what is deleted", (database) => {
+onEachDatabase("webhook overrides of deleted nodes", (database) => {
   for (const { node, left } of [
     { node: "apps/1001", left: ["4001 1002 0", "4002 1002 0", "4002 1002 4102"] },
     { node: "chatapp_accounts/4002", left: ["4001 1001 0", "4001 1001 4101", "4001 1002 0"] },
   ]) {
-    test(`D-57: what is deleted with ${node} are its own overrides, of its numbers too, and no other; created anew it has none`, async () => {
+    test(`D-57: deleting ${node} deletes its own overrides, those of its numbers too, and no others; a new node with its id has none`, async () => {
       const uri = "https://override.example/";
       const of = (app: string) => ({ app, override_callback_uri: uri });
       const { plaza, request } = await openControl({

@@ -115,7 +115,7 @@ onEachDatabase("webhook overrides", (database) => {
     expect((await plaza.get("/v26.0/4101", { bearer: "wa" })).body).toEqual({ id: "4101", display_phone_number: "+49 30 1", verified_name: "Cafe" });
   });
 
-  test("H3, D-57: only a POST without parameters removes the override; anything else is refused by name, and it stays", async () => {
+  test("H3, D-57: only a POST without parameters removes the override; any parameter is refused by name, and the override stays", async () => {
     for (const profile of ["strict", "clients"] as const) {
       const plaza = await open({ profile });
       const uri = startReceiver().url;
@@ -149,7 +149,7 @@ onEachDatabase("webhook overrides", (database) => {
     }
   });
 
-  test("H3, D-57: a file is no parameter that was left out", async () => {
+  test("H3, D-57: a file counts as a parameter", async () => {
     const plaza = await open();
     const uri = startReceiver().url;
     await set(plaza, { override_callback_uri: uri, verify_token: "v" });
@@ -253,7 +253,7 @@ onEachDatabase("webhook overrides", (database) => {
     expect((await set(plaza, {}, "wa", "/v26.0/4002/subscribed_apps")).body.error.error_subcode).toBe(33);
   });
 
-  test("D-305 [clients]: H3 of a person who works for the account's business subscribes an app that is not subscribed; H1 does not", async () => {
+  test("D-305 [clients]: a person who works for the account's business subscribes the app with H3; H1 does not subscribe it", async () => {
     const plaza = await open({ profile: "clients" });
     const { url, handshakes } = startReceiver();
     expect((await set(plaza, { override_callback_uri: url, verify_token: "v" }, "stranger-wa")).status).toBe(400);
@@ -322,7 +322,7 @@ onEachDatabase("webhook overrides", (database) => {
     );
   });
 
-  test("an exported world is loaded again unchanged", async () => {
+  test("an exported world is imported unchanged", async () => {
     const plaza = await open();
     const file = await exportWorld(plaza.world, plaza.registry);
     const again = await openPlaza({ database });

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { addressOf, expectBounds, textOf } from "#harness/schemas/bounds";
 import { subscribeApp } from "./webhook-subscriptions.contract.ts";
 
-test("D-60: a callback has an address that servers take, and a verify token of a character at least", () => {
+test("D-60: a callback has an address that servers accept, and a verify token that is not empty", () => {
   const { callback_url, verify_token } = subscribeApp.params.properties;
   expectBounds(
     Type.Object({ callback_url, verify_token }),

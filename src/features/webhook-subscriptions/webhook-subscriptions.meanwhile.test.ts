@@ -10,7 +10,7 @@ const path = "/v26.0/1001/subscriptions";
 const bearer = "app";
 
 onEachDatabase("webhook subscriptions", (database) => {
-  test("D-60: fields that the app ends in mid-handshake stay ended", async () => {
+  test("D-60: fields that the app removes during the handshake stay removed", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     let meanwhile = async () => {};
     const { url } = startReceiver(async (challenge) => {
@@ -24,7 +24,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect((await plaza.get(path, { bearer })).body.data).toMatchObject([{ object: "social", fields: ["comments"] }]);
   });
 
-  test("D-60: an app that is removed in mid-handshake is not found, and nothing is stored of it", async () => {
+  test("D-60: an app that is removed during the handshake is not found, and nothing is stored", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     const { url } = startReceiver(async (challenge) => {
       expect(await removeEntry(plaza, "apps", "1001")).toBe(true);

@@ -33,7 +33,7 @@ onEachDatabase("stored subscriptions", (kind) => {
   const apps = async ({ reader }: Database, page = PAGE): Promise<string[]> =>
     (await store.listPageSubscriptions(reader, page)).map(({ app, subscribed_fields }) => `${app} ${subscribed_fields}`);
 
-  test("one is found, saved and deleted by its app and its object together", async () => {
+  test("a subscription is found, saved and deleted by its app and object together", async () => {
     const database = await open();
     const find = (app: typeof APP, object: string) => store.findSubscription(database.reader, app, object);
     await database.write((tx) => store.saveSubscription(tx, APP, row("page", { fields: '["mention"]', is_verified: 0 })));
@@ -55,7 +55,7 @@ onEachDatabase("stored subscriptions", (kind) => {
     ]);
   });
 
-  test("a page of them shows the callback that is used: an object's own, else the app's, of the same app", async () => {
+  test("a page of subscriptions shows the callback in use: the object's own, else the app's", async () => {
     const database = await open();
     await database.write(async (tx) => {
       await store.saveSubscription(tx, APP, row("page", { callback_url: null, is_verified: 1 }));
@@ -71,7 +71,7 @@ onEachDatabase("stored subscriptions", (kind) => {
     expect(await shown(OTHER)).toEqual(["page null 0", "social https://receiver.example/social 1"]);
   });
 
-  test("D-131: an app gets the events of a page to which both it and the page are subscribed", async () => {
+  test("D-131: an app gets the events of a page if it is subscribed both to the page and to the field", async () => {
     const database = await open();
     const of = async (page: typeof PAGE, field: string) => (await store.subscribersOfPage(database.reader, page, field)).sort();
     expect([await of(PAGE, "feed"), await of(PAGE, "mention"), await of(nodeId("2003"), "feed")]).toEqual([[APP, OTHER], [], []]);
@@ -88,7 +88,7 @@ onEachDatabase("stored subscriptions", (kind) => {
     expect([await apps(database), await apps(database, BAR)]).toEqual([["1002 mention"], ["1001 feed", "1002 feed"]]);
   });
 
-  test("what is sealed in another way is counted, and sealed anew for one app, what is not to be changed left alone", async () => {
+  test("secrets that are sealed with another key are counted, and sealed again for one app, unless they change", async () => {
     const database = await open();
     const { reader } = database;
     await database.write((tx) => store.saveSubscription(tx, APP, row("catalog", { sealed_verify_token: null })));
@@ -107,7 +107,7 @@ onEachDatabase("stored subscriptions", (kind) => {
     ]);
   });
 
-  test("what is of an app, or of a page, goes with it, and nothing else", async () => {
+  test("deleting an app, or a page, deletes its own rows and no others", async () => {
     const database = await open();
     await database.write((tx) => store.deleteAllOf(tx, APP));
     expect([await objects(database), await objects(database, OTHER), await apps(database)]).toEqual([

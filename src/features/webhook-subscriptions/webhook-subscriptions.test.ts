@@ -36,7 +36,7 @@ const emitChatapp = (plaza: TestPlaza, field: string, payload: object = {}) =>
 onEachDatabase("webhook subscriptions", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("D-164: in clients, fields of pages that are not served are subscribed and never sent, and debug=all says so", async () => {
+  test("D-164: in clients, fields of pages that are not served can be subscribed, are never sent, and debug=all says so", async () => {
     const plaza = await open({ profile: "clients" });
     const receiver = startReceiver();
     const ofApp = { object: "page", callback_url: receiver.url, fields: ["feed", "custom_labels"], debug: "all" };
@@ -56,7 +56,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(problem(await subscribe(strict, ofPage, "page", onPage))).toEqual([400, 100, "subscribed_fields"]);
   });
 
-  test("D-60, D-61: a subscription is verified, listed, extended by another, and ended field by field", async () => {
+  test("D-60, D-61: a subscription is verified, listed, extended, and ended field by field", async () => {
     const plaza = await open();
     const receiver = startReceiver();
     const callback_url = `${receiver.url}?keep=%C3%BC`;
@@ -207,7 +207,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     await expect(insertEntry(plaza, "pages", { id: "2008", subscribed_apps: ofPage })).rejects.toThrow("subscribed_fields[0] is not a field of page");
   });
 
-  test("H5-4: H5 shows the object's own callback as the app's, or else the one for all objects", async () => {
+  test("H5-4: H5 shows the object's own callback as the app's, or the one for all objects", async () => {
     const plaza = await open();
     const callbackOf = () =>
       plaza.world.ports.get("webhook_subscription").findCallbackUrl(plaza.world.database.reader, nodeId("1001"), "chatapp_business_account");
@@ -270,7 +270,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(receiver.posts.map(({ body }) => JSON.parse(body).entry[0].changes)).toEqual([[{ field: "messages", value: { n: 1 } }]]);
   });
 
-  test("D-62: a new secret signs at once, and the old one beside it for a day of real time", async () => {
+  test("D-62: a new secret signs at once, together with the old one for a day of real time", async () => {
     const plaza = await open();
     const receiver = startReceiver();
     await subscribe(plaza, { object: "chatapp_business_account", callback_url: receiver.url, fields: ["messages"] });

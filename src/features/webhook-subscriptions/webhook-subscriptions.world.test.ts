@@ -16,7 +16,7 @@ const world = {
   chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }],
 };
 
-onEachDatabase("an app whose webhooks are replaced", (database) => {
+onEachDatabase("an app whose webhook entries are replaced", (database) => {
   const open = () => openPlaza({ database, world });
   const replace = async (plaza: TestPlaza, url: string | undefined, fields: readonly string[] = ["messages"]) => {
     const subscriptions = [{ object: "chatapp_business_account", fields }];
@@ -32,7 +32,7 @@ onEachDatabase("an app whose webhooks are replaced", (database) => {
     await plaza.world.work.runDue();
   };
 
-  test("an event that waits for a callback goes to the one that the entry gives", async () => {
+  test("an event that waits for a callback is sent to the one that the entry sets", async () => {
     const plaza = await open();
     const [receiver, other] = [startReceiver(), startReceiver()];
     await replace(plaza, undefined);
@@ -46,7 +46,7 @@ onEachDatabase("an app whose webhooks are replaced", (database) => {
     expect(valuesAt(other)).toEqual([{ n: 2 }]);
   });
 
-  test("an event of a field that the entry no longer has ends at once, and is not sent again", async () => {
+  test("an event of a field that is no longer in the entry ends at once, and is not sent again", async () => {
     const plaza = await open();
     const receiver = startReceiver();
     await replace(plaza, receiver.url);
@@ -60,7 +60,7 @@ onEachDatabase("an app whose webhooks are replaced", (database) => {
     expect(receiver.posts).toHaveLength(1);
   });
 
-  test("D-273: a callback that a person paused stays so while the entry keeps it, and gets what waits when the entry gives it anew", async () => {
+  test("D-273: a callback that a person paused stays paused while the entry keeps it, and gets its events when the entry sets it again", async () => {
     const plaza = await open();
     const { database: store, webhooks } = plaza.world;
     const [receiver, other] = [startReceiver(), startReceiver()];
@@ -78,7 +78,7 @@ onEachDatabase("an app whose webhooks are replaced", (database) => {
     expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 3 }]);
   });
 
-  test("a callback that is gone stays so while the entry keeps it, and gets events again when the entry gives it anew", async () => {
+  test("a callback that returned 410 stays paused while the entry keeps it, and gets events again when the entry sets it again", async () => {
     const plaza = await open();
     const [receiver, other] = [startReceiver(), startReceiver()];
     await replace(plaza, receiver.url);
@@ -95,7 +95,7 @@ onEachDatabase("an app whose webhooks are replaced", (database) => {
     expect(valuesAt(receiver)).toContainEqual({ n: 3 });
   });
 
-  test("H5-4: an app that is subscribed without a callback of its own for the object shows the one for all objects", async () => {
+  test("H5-4: an app without a callback of its own for the object shows the one for all objects", async () => {
     const plaza = await open();
     const shown = () =>
       plaza.world.ports.get("webhook_subscription").findCallbackUrl(plaza.world.database.reader, nodeId("1001"), "chatapp_business_account");
@@ -112,7 +112,7 @@ onEachDatabase("an app whose webhooks are replaced", (database) => {
   });
 
   for (const [direction, days] of [["ahead of", 3] as const, ["behind", -3] as const])
-    test(`D-132: the secret before signs beside the new one for a day of real time, also in a world whose time is ${direction} it`, async () => {
+    test(`D-132: the previous secret signs beside the new one for a day of real time, even in a world whose time is ${direction} it`, async () => {
       const plaza = await open();
       const receiver = startReceiver();
       await replace(plaza, receiver.url);
@@ -128,7 +128,7 @@ onEachDatabase("an app whose webhooks are replaced", (database) => {
       expect({ signatures, posts: receiver.posts.length }).toEqual({ signatures: [2, 2, 1], posts: 3 });
     });
 
-  test("D-137: a callback that is verified anew by the app gets what waited while it was gone", async () => {
+  test("D-137: a callback that the app verifies again gets the events that waited meanwhile", async () => {
     const plaza = await open();
     const [receiver, other] = [startReceiver(), startReceiver()];
     const subscribe = async (callback_url: string, object = "chatapp_business_account") => {

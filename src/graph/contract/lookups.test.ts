@@ -72,7 +72,7 @@ const registry = new Registry([tiny]);
 const operationAt = (type: string, method: string, edge?: string) => registry.find(type, method, edge)?.access.operation;
 
 describe("by its address", () => {
-  test("an operation is found, and a read of a node, and nothing by a wrong one", () => {
+  test("an operation, or a read of a node, is found by its address, and by no other", () => {
     expect([operationAt("note", "GET"), operationAt("pen", "GET"), operationAt("note", "DELETE"), operationAt("shelf", "POST", "notes")]).toEqual([
       ...["readNote", "readPen", "deleteNote", "createNote"],
     ]);
@@ -86,7 +86,7 @@ describe("by its address", () => {
     ]).toEqual([...["lookUp", undefined, undefined]]);
   });
 
-  test("an endpoint says where it hangs, what it takes, what calendars call it, and who may know of its node", () => {
+  test("an endpoint knows its place, its methods, its names in calendars, and who may know of its node", () => {
     const facts = (type: string, method: string, edge?: string) => {
       const { nodeType, paramNames, names, visibility } = registry.find(type, method, edge) ?? {};
       return { nodeType, paramNames, names, visibility: visibility?.name };
@@ -102,7 +102,7 @@ describe("by its address", () => {
   });
 });
 
-test("all that the features define is collected", () => {
+test("everything that the features define is collected", () => {
   expect(registry.types.map(({ type }) => type)).toEqual(["note", "pen", "shelf"]);
   expect(registry.endpoints.map(({ access: of }) => of.operation)).toEqual([
     ...["readNote", "readPen", "listNotes", "listNotesOfPen", "createNote", "deleteNote", "open", "openOfPen", "look", "lookUp"],
@@ -135,7 +135,7 @@ describe("by the form of a request", () => {
     ]).toEqual([...[true, false, false, false]]);
   });
 
-  test("D-20: an edge is flat where one of its operations is, and no literal is", () => {
+  test("D-20: an edge is flat if one of its operations is; a literal is not", () => {
     expect([registry.isFlatEdge("notes"), registry.isFlatEdge("lid"), registry.isFlatEdge("lookup"), registry.isFlatEdge(undefined)]).toEqual([
       true,
       false,
@@ -153,7 +153,7 @@ describe("by the form of a request", () => {
     ]).toEqual([...[headers, undefined, undefined, undefined]]);
   });
 
-  test("D-90: what is known of an edge is what its node types have in common", () => {
+  test("D-90: an edge has the properties that its node types share", () => {
     const scheme = (method: string, edge: string | undefined) => registry.accessByShape(method, edge)?.scheme;
     expect([scheme("GET", "notes"), scheme("POST", "notes"), scheme("GET", "lookup"), scheme("GET", "lid")]).toEqual([
       undefined,
@@ -169,7 +169,7 @@ describe("by the form of a request", () => {
     expect(other.accessByShape("POST", "lid")).toBeUndefined();
   });
 
-  test("D-93: tokens may count where any operation of the method lets them, or else any of the edge, or else everywhere", () => {
+  test("D-93: a token is accepted in the places of the method's operations, else of the edge's, else everywhere", () => {
     const places = (method: string, edge: string | undefined) => registry.placesByShape(method, edge).join();
     expect([places("GET", "notes"), places("POST", "notes"), places("POST", "lid")]).toEqual([
       "bearer,access_token,oauth_token",
@@ -186,8 +186,8 @@ describe("by the form of a request", () => {
   });
 });
 
-describe("D-38: what can be selected", () => {
-  test("of a node: its own fields, those of other features, its edges, and what a node that it names has", () => {
+describe("D-38: the selectable fields", () => {
+  test("of a node are its own, those of other features, its edges, and the fields of nodes that it names", () => {
     const ofPen = registry.types.find(({ type }) => type === "pen")?.reading?.set.fields ?? {};
     expect(Object.keys(ofPen)).toEqual([...Object.keys(pen.fields), "notes"]);
     expect(ofPen.notes).toMatchObject({ policy: open, edge: { operation: "listNotesOfPen" } });
@@ -195,7 +195,7 @@ describe("D-38: what can be selected", () => {
     expect(ofPen.box).toBe(pen.fields.box as Field);
   });
 
-  test("of an item or of what is read back: the same of its type, and of an item no edges", () => {
+  test("of an item or a read-back node are those of its type, and an item has no edges", () => {
     const contractOf = (type: string, method: string) => registry.find(type, method, "notes")?.served?.contract;
     expect(contractOf("shelf", "GET")).toMatchObject({ items: { fields: { colour: {} } } });
     expect(contractOf("pen", "GET")).not.toMatchObject({ items: { fields: { colour: {} } } });
@@ -213,7 +213,7 @@ describe("the schema of a response", () => {
   const shapeOf = (name: string, schema: TSchema): TSchema => ({ ...schema, "x-plaza-shape-of": name });
   const ofNote = shapeOf("note", closed({ id: text, text, colour: { type: "integer" } }, ["id"]));
 
-  test("of a node has every field of the profile, and what is required", () => {
+  test("of a node has every field of the profile, and the required ones", () => {
     expect(schemaOf("note", "GET")).toEqual(ofNote);
     expect(schemaOf("note", "GET", undefined, "clients").properties.ours).toEqual(text);
     const { properties, required } = schemaOf("pen", "GET");
@@ -222,7 +222,7 @@ describe("the schema of a response", () => {
     expect([properties.note, properties.box, properties.boxes]).toEqual([ofNote, plain, closed({ data: { type: "array", items: plain } }, ["data"])]);
   });
 
-  test("of an object inside has no more for certain than its id", () => {
+  test("of an object inside guarantees only its id", () => {
     const { place, places } = schemaOf("pen", "GET").properties;
     expect(place).toEqual({
       type: "object",
@@ -231,7 +231,7 @@ describe("the schema of a response", () => {
     expect(places).toEqual({ type: "array", items: { type: "object", required: ["id"], properties: { id: text, name: text } } });
   });
 
-  test("of a list has its items and cursors, with links unless it has none, and what it adds", () => {
+  test("of a list has its items, its cursors, its links if it has any, and its additions", () => {
     const cursors = closed({ before: text, after: text });
     expect(schemaOf("shelf", "GET", "notes")).toEqual(
       closed({ data: { type: "array", items: ofNote }, paging: closed({ cursors, previous: text, next: text }, ["cursors"]) }, ["data"]),
@@ -242,7 +242,7 @@ describe("the schema of a response", () => {
     expect(schemaOf("pen", "GET").properties.notes).toEqual(ofPen);
   });
 
-  test("of another operation is what it returns, or the node that it reads back", () => {
+  test("of another operation is its result, or the node that it reads back", () => {
     const done = { type: "object", required: ["success"], properties: { success: { type: "boolean" } } };
     expect(schemaOf("note", "DELETE")).toEqual(done);
     expect(schemaOf("shelf", "POST", "notes")).toEqual({ anyOf: [done, ofNote] });
@@ -251,7 +251,7 @@ describe("the schema of a response", () => {
   });
 });
 
-test("a setting is what the operator set, nothing included, or its default", () => {
+test("a setting has the operator's value, even an empty one, or its default", () => {
   const setting = { name: "notes_max", value: "N", minimum: 0, default: 7, summary: "" };
   expect([readSetting({ settings: {} }, setting), readSetting({ settings: { notes_max: 0 } }, setting)]).toEqual([7, 0]);
 });

@@ -51,7 +51,7 @@ const refusal = (more: Partial<Feature>): string => {
   return "";
 };
 
-test("D-16: a read without a policy, or with one that no feature lists", () => {
+test("D-16: a read without a policy, or with an unlisted one", () => {
   expect(refusal({ nodeTypes: reading(setOf(), { policy: lost }) })).toBe("reads of note has no policy");
   expect(refusal({ nodeTypes: reading(setOf(), { policy: unlisted }) })).toBe("reads of note has the policy unlisted, which no feature lists");
   expect(refusal({ nodeTypes: [{ type: "note", policy: unlisted }] })).toBe("node type note has the policy unlisted, which no feature lists");
@@ -66,7 +66,7 @@ test("an error of a read, or one of the same name, that no feature lists", () =>
   expect(refusal({ nodeTypes, errors: [gone] })).toBe("");
 });
 
-test("a field that is answered by default and is not there, of a node, an item, an object or what is read back", () => {
+test("a default field that does not exist, of a node, an item, an object or a read-back node", () => {
   for (const more of [{ defaults: ["lost"] }, { clientsDefaults: ["lost"] }, { required: ["lost"] }]) {
     const words = "answers a field by default that it does not have: lost";
     expect(refusal({ nodeTypes: reading(setOf(more)) })).toBe(`note ${words}`);
@@ -79,7 +79,7 @@ test("a field that is answered by default and is not there, of a node, an item, 
   expect(refusal({ nodeTypes: reading(setOf({ defaults: ["toString"] })) })).toEndWith("does not have: toString");
 });
 
-test("D-16, D-37: a field that is always answered, with another policy than its holder's", () => {
+test("D-16, D-37: a field that is always returned and has another policy than its node", () => {
   const kept = field({ policy: other });
   const words = "always answers kept, but it has a policy of its own";
   expect(refusal({ nodeTypes: reading(setOf({ required: ["kept"] }, { kept })) })).toBe(`note ${words}`);
@@ -88,7 +88,7 @@ test("D-16, D-37: a field that is always answered, with another policy than its 
   expect(refusal({ nodeTypes: reading({ fields: { text: field() }, defaults: [] }) })).toBe("");
 });
 
-test("D-16: an item's field with a policy of its own, where nothing says which node an item is", () => {
+test("D-16: an item's field with its own policy, if the item's node is not named", () => {
   const items = setOf({}, { kept: field({ policy: other }) });
   expect(refusal({ operations: listing(items) })).toBe(
     "listLines has the field kept with a policy of its own and does not say which node an item is",
@@ -96,7 +96,7 @@ test("D-16: an item's field with a policy of its own, where nothing says which n
   expect(refusal({ operations: listing(items, { nodeOf: () => ({}) as never }) })).toBe("");
 });
 
-test("D-38: a reference to nodes without a read, and one where no node is read", () => {
+test("D-38: a reference to nodes without a read, or from a list without a node", () => {
   const refer = (type: string) => field({ reference: { type, idOf: () => null } });
   expect(refusal({ nodeTypes: reading(setOf({}, { page: refer("page") })) })).toBe(
     "a field refers to nodes of the type page, which have no read of their own",
@@ -121,7 +121,7 @@ test("an edge or a field of another feature with the name of a field", () => {
   );
 });
 
-test("an entry of world files, or parameters, that nothing can be read by", () => {
+test("an entry of world files, or parameters, that no reader supports", () => {
   const unreadable = Type.Object({ v: Type.Unsafe({ type: "bigint" }) });
   const section = { key: "notes", entry: unreadable } as never;
   expect(refusal({ worldSections: [section] })).toBe("no value is read by the schema type bigint");

@@ -35,13 +35,13 @@ const unlisted = definePolicy({ ...nobody, name: "unlisted" });
 const lost = undefined as unknown as Policy;
 const note: Field = { schema: Type.String(), policy: nobody };
 
-test("what a feature should be like is taken", () => {
+test("a correct feature is accepted", () => {
   const registry = registryWith({ operations: serve({ policy: unlisted }), policies: [unlisted] });
   expect(registry.find("page", "GET", "notes")).toMatchObject({ access: { operation: "readNotes", policy: { name: "unlisted" } } });
   expect(registry.openPorts().has("page")).toBe(true);
 });
 
-test("the word of an address is an edge below a node, and a literal where there is no node", () => {
+test("a word in an address is an edge below a node, and otherwise a literal", () => {
   const registry = registryWith({ operations: [...serve({ policy: nobody }), ...serve({ operation: "readAllNotes", on: null, edge: "all_notes" })] });
   expect(["notes", "all_notes", "nothing"].map((word) => [registry.isEdge(word), registry.isLiteral(word)])).toEqual([
     [true, false],
@@ -50,7 +50,7 @@ test("the word of an address is an edge below a node, and a literal where there 
   ]);
 });
 
-test("two of one name are refused, and both features are named", () => {
+test("duplicate names are refused, and both features are named", () => {
   refusalOf({ name: "pages" }).toThrow("two features have the name pages");
   refusalOf({ nodeTypes: [{ type: "page", policy: nobody }] }).toThrow("pages and notes both define the node type page");
   refusalOf({ operations: serve({ operation: "listPersonas" }) }).toThrow("personas and notes both define the operation listPersonas");
@@ -77,14 +77,14 @@ test("an operation on a node type that no feature declares is refused", () => {
   refusalOf({ operations: serve({ on: "notebook" }) }).toThrow("readNotes hangs on a node type that no feature declares: notebook");
 });
 
-test("a field that is there already, or for reads that are not there, is refused", () => {
+test("a field that exists already, or for missing reads, is refused", () => {
   const on = (type: string, name: string) => ({ fieldExtensions: [{ on: type, name, field: note }] });
   refusalOf(on("persona", "name")).toThrow("two features declare the field name of persona");
   refusalOf(on("page_person", "note")).toThrow("notes gives the field note to reads of page_person, which no feature declares");
   refusalOf(on("notebook", "note")).toThrow("notes gives the field note to reads of notebook, which no feature declares");
 });
 
-test("D-16: what has no policy, or one that no feature lists, is refused", () => {
+test("D-16: anything without a policy, or with an unlisted one, is refused", () => {
   refusalOf({ nodeTypes: [{ type: "notebook", policy: lost }] }).toThrow("node type notebook has no policy");
   refusalOf({ operations: serve({ policy: lost }) }).toThrow("readNotes has no policy");
   refusalOf({ operations: serve({ policy: unlisted }) }).toThrow("readNotes has the policy unlisted, which no feature lists");
@@ -116,7 +116,7 @@ function portsAskedIn(folder: string): Set<PortName> {
   return new Set(asked.map(([, name]) => name as PortName));
 }
 
-test("each feature says which ports of others it asks for, and the server asks for none that it does not need", () => {
+test("each feature names the ports of others that it uses, and the server uses only those that it needs", () => {
   const ports = new Registry(features).openPorts();
   expect(portsAskedIn("auth")).toContain("app");
   for (const { name, ports: provide, needs = [] } of features) {

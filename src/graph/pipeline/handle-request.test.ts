@@ -10,7 +10,7 @@ const all = (token: string) => ({ query: { access_token: token, oauth_token: tok
 onEachDatabase("the pipeline", (database) => {
   const open = (options = {}) => openPlaza({ database, world: cafe, ...options });
 
-  test("AUTH-1: page messaging wants all three credentials and names the one that is missing", async () => {
+  test("AUTH-1: page messaging needs all three credentials, and the error names a missing one", async () => {
     const plaza = await open();
     const three = all("page");
     const without = {
@@ -84,7 +84,7 @@ onEachDatabase("the pipeline", (database) => {
     expect((await demanding.get(labels, all("page"))).body.error_data.parameter).toBe("appsecret_proof");
   });
 
-  test("D-20: the form of what leads nowhere follows the request's shape", async () => {
+  test("D-20: the error form of an unknown address follows the shape of the request", async () => {
     const plaza = await open();
     const flat = await plaza.get("/v26.0/777/custom_labels", { token: "page" });
     expect(flat).toMatchObject({ status: 400, body: { code: 100, error_subcode: 33 } });
@@ -101,7 +101,7 @@ onEachDatabase("the pipeline", (database) => {
     expect({ ...anonymousEdge.body, pftrace_id: "" }).toEqual({ ...anonymousPage.body, pftrace_id: "" });
   });
 
-  test("D-20, D-83: what leads nowhere by its path has the form of its edge, or else of `oauth_token`, and the version of its address", async () => {
+  test("D-20, D-83: an unknown path has the error form of its edge, or that of `oauth_token`, and the version of its address", async () => {
     const plaza = await open();
     const shown = async (method: string, path: string, options: TestRequest) => {
       const { status, body, headers } = await plaza.request(method, path, options);
@@ -121,7 +121,7 @@ onEachDatabase("the pipeline", (database) => {
     }
   });
 
-  test("D-14, D-22: with rate limits, too, nothing tells a node that the caller may not see from a missing one", async () => {
+  test("D-14, D-22: even with rate limits a hidden node cannot be told from a missing one", async () => {
     const plaza = await open({ rateLimits: { app_calls_per_hour: 100, page_calls_per_hour: 100 } });
     for (const edge of ["", "/custom_labels"]) {
       const [hidden, missing] = [await plaza.get(`/v26.0/2001${edge}`, { token: "bar" }), await plaza.get(`/v26.0/2777${edge}`, { token: "bar" })];
@@ -138,7 +138,7 @@ onEachDatabase("the pipeline", (database) => {
     });
   });
 
-  test("D-14: a token of an app that was removed is refused, whatever it addresses", async () => {
+  test("D-14: a token of a removed app is refused for any address", async () => {
     const plaza = await open();
     const token = await plaza.mint({ type: "page", app: "1999" as never, page: "2001" as never, scopes: ["pages_messaging"] });
     for (const path of [labels, "/v26.0/2777/custom_labels"]) {
@@ -146,7 +146,7 @@ onEachDatabase("the pipeline", (database) => {
     }
   });
 
-  test("D-03, D-83: versions 20 to 26 serve, others are unknown, none is the app's default", async () => {
+  test("D-03, D-83: versions 20 to 26 serve, others are unknown, and without a version the app's default serves", async () => {
     const plaza = await open();
     for (let version = 20; version <= 26; version++) {
       for (const segment of [`v${version}`, `v${version}.0`]) {
@@ -167,7 +167,7 @@ onEachDatabase("the pipeline", (database) => {
     expect((await plaza.get("/2001/custom_labels", { token: "other-app" })).headers["pf-api-version"]).toBe("v21.0");
   });
 
-  test("D-02: paths that are no addresses are unknown, repeated slashes count as one, me is the token's own", async () => {
+  test("D-02: an invalid path is unknown, repeated slashes count as one, and me is the token's own node", async () => {
     const plaza = await open();
     for (const path of [
       "/v26.0/abc",
@@ -207,7 +207,7 @@ onEachDatabase("the pipeline", (database) => {
     expect((await plaza.post("/v26.0/5001", { token: "page", body: { method: "DELETE" } })).body).toEqual({ success: true });
   });
 
-  test("D-83, D-90: a request that is refused early says the version that it asked for, and what its form carries", async () => {
+  test("D-83, D-90: a request that is refused early names the requested version, and its form's headers", async () => {
     const plaza = await open();
     // By its method, before its tokens are looked at.
     const method = await plaza.post("/v22.0/2001/custom_labels", { body: { method: "put" } });
@@ -260,7 +260,7 @@ onEachDatabase("the pipeline", (database) => {
     expect(JSON.stringify(bearerOnly.body.paging)).not.toContain("token");
   });
 
-  test("D-32, D-41: a limit of the body stays in the links, and a batch's links carry what its requests did", async () => {
+  test("D-32, D-41: a limit of the body stays in the links, and a batch's links have the parameters of its requests", async () => {
     const plaza = await open();
     for (let i = 0; i < 4; i++) await plaza.post(labels, { token: "page", body: { page_label_name: `n${i}` } });
     const first = await plaza.get(labels, { ...all("page"), body: { limit: "2", fields: "name" } });
@@ -270,7 +270,7 @@ onEachDatabase("the pipeline", (database) => {
     expect(requestOfLink(JSON.parse(part.body).paging.next)).toEqual(requestOfLink(first.body.paging.next));
   });
 
-  test("D-33: selections nest, id is always there, and what is not a field is refused", async () => {
+  test("D-33: selections nest, id is always returned, and an unknown field is refused", async () => {
     const plaza = await open();
     const fields = (text: string) => plaza.get(labels, { ...all("page"), query: { ...all("page").query, fields: text } });
     expect((await fields("name")).body.data).toEqual([{ name: "vip", id: "5001" }]);

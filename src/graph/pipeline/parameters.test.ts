@@ -19,7 +19,7 @@ function refusal(act: () => unknown): unknown {
 }
 
 describe("parameters", () => {
-  test("D-40: strings take numbers, with all their digits", () => {
+  test("D-40: strings accept numbers, with all their digits", () => {
     const schema = Type.Object({ user: Type.String() });
     const source = parseJson('{"user": 9007199254740993}', "The body") as Parameters;
     expect(source.user).toBeInstanceOf(JsonNumber);
@@ -31,7 +31,7 @@ describe("parameters", () => {
     expect(refusal(() => read(schema, { user: null }))).toBe("user");
   });
 
-  test("D-21: every kind names the parameter that is wrong", () => {
+  test("D-21: every kind names the wrong parameter", () => {
     const schema = Type.Object({
       count: Type.Optional(Type.Integer({ minimum: 0, maximum: 9 })),
       on: Type.Optional(Type.Boolean()),

@@ -30,7 +30,7 @@ describe("D-34: JSON bodies", () => {
     expect(read('{"id":9223372036854775807}', "application/json").parameters).toEqual({ id: new JsonNumber("9223372036854775807") });
   });
 
-  test("nothing else than an object", () => {
+  test("anything else than an object", () => {
     for (const text of ["[1]", "1", '"a"', "null", "true", "12345678901234567890"])
       expect(problem(text, "application/json")).toBe("(#100) The request body must be a JSON object");
     expect(problem('{"a":', "application/json")).toBe("(#100) The request body is not valid JSON");
@@ -49,7 +49,7 @@ describe("D-34: JSON bodies", () => {
   });
 });
 
-describe("D-34: forms and bodies that do not say what they are", () => {
+describe("D-34: forms, and bodies without a type", () => {
   test("a form", () => {
     expect(read("name=a+b%26&list[]=1&list[]=2\r\n", FORM).parameters).toEqual({ name: "a b&", list: ["1", "2"] });
     expect(problem("a=%zz", FORM)).toContain("Param a is not percent-encoded UTF-8");
@@ -61,7 +61,7 @@ describe("D-34: forms and bodies that do not say what they are", () => {
     for (const name of ["\uff41", "\ufec0", "a\u00ff", "\u00bb\u00bf"]) expect(read(`${name}[0]=1`, FORM)).toMatchObject({ defect: undefined });
   });
 
-  test("JSON that is sent as a form is named as such, and nothing of it is a parameter", () => {
+  test("JSON that is sent as a form is refused as such, and gives no parameters", () => {
     for (const type of [FORM, `${FORM}; charset=UTF-8`, "multipart/form-data; boundary=X"]) {
       for (const text of ['{"name":"vip"}', ' \r\n\t{"a":1', '\ufeff{"a":1}', "[1]", "{}"]) {
         const message = problem(text, type);
@@ -73,7 +73,7 @@ describe("D-34: forms and bodies that do not say what they are", () => {
     expect(read(" ", FORM).defect).toBeUndefined();
   });
 
-  test("no body at all is none of any type, and a byte is one", () => {
+  test("an absent body has no type, and one byte is a body", () => {
     for (const type of [undefined, "", "application/json", FORM, MULTIPART, "text/plain", "application/octet-stream"]) {
       expect({ type, ...read("", type) }).toMatchObject({ type, parameters: {}, defect: undefined, text: "" });
     }
@@ -86,7 +86,7 @@ describe("D-34: forms and bodies that do not say what they are", () => {
     expect(problem("[1]")).toContain("must be a JSON object");
   });
 
-  test("another type is tried and then named", () => {
+  test("an unknown type is tried, then named in the error", () => {
     expect(read('{"a":1}', "text/plain").parameters).toEqual({ a: 1 });
     expect(read("a=1&b=2\n", "text/plain;charset=UTF-8").parameters).toEqual({ a: "1", b: "2" });
     expect(problem("hello world", "text/plain")).toContain("The Content-Type text/plain is not supported");
@@ -126,7 +126,7 @@ describe("D-34: multipart bodies", () => {
     });
   });
 
-  test("what is wrong with its names is said as for a form", () => {
+  test("wrong names are refused like those of a form", () => {
     const values = (...names: string[]): string =>
       `${names.map((name) => part(`Content-Disposition: form-data; name="${name}"`, "1")).join("")}--X--`;
     expect(read(values("a", "b"), MULTIPART, 2)).toMatchObject({ parameters: { a: "1", b: "1" }, defect: undefined });
@@ -178,7 +178,7 @@ describe("D-34: multipart bodies", () => {
 });
 
 describe("properties", () => {
-  test("any text survives as JSON, form and multipart, and all three say the same", () => {
+  test("any text is the same from JSON, form and multipart", () => {
     fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.tuple(anyText, anyText), { selector: ([name]) => name, minLength: 1, maxLength: 8 }), async (pairs) => {
         const entries = pairs.filter(([name]) => !/[[\r\n]/.test(name) && name !== "");
@@ -202,7 +202,7 @@ describe("properties", () => {
     );
   });
 
-  test("no bytes of any type make it throw", () => {
+  test("any bytes of any type are read without a throw", () => {
     const types = fc.constantFrom(undefined, "", "application/json", FORM, MULTIPART, "text/plain", ";;=", 'multipart/form-data; boundary="');
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),

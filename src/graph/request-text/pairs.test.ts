@@ -39,7 +39,7 @@ describe("D-34: parameters of a query or form", () => {
     expect(sound("a=1&a[]=2")).toEqual({ a: ["1", "2"] });
   });
 
-  test("D-160: a value that is given again is one value; of different ones all are kept", () => {
+  test("D-160: a repeated equal value is one value; different ones are all kept", () => {
     expect(sound("a=1&b=x&a=1&a=1")).toEqual({ a: "1", b: "x" });
     expect(sound("a=1&a=1&a=2")).toEqual({ a: ["1", "1", "2"] });
     expect(sound("a[]=1&a[]=1")).toEqual({ a: ["1", "1"] });
@@ -55,14 +55,14 @@ describe("D-34: parameters of a query or form", () => {
     expect(sound("a[b][]=1&a[b][]=2")).toEqual({ a: { b: ["1", "2"] } });
   });
 
-  test("keys that count from 0 make a list, whatever their order", () => {
+  test("keys that count from 0 are a list, in any order", () => {
     expect(sound("a[1]=y&a[0]=x")).toEqual({ a: ["x", "y"] });
     expect(sound("a[0][b]=x&a[1][b]=y")).toEqual({ a: [{ b: "x" }, { b: "y" }] });
     expect(sound("a[1]=x&a[2]=y")).toEqual({ a: { 1: "x", 2: "y" } });
     expect(sound("a[][0]=x&a[][1]=y&b[c][0]=z")).toEqual({ a: [["x"], { 1: "y" }], b: { c: ["z"] } });
   });
 
-  test("what is no nesting is a name", () => {
+  test("a name with wrong brackets is a plain name", () => {
     expect(sound("a[b=1&a]b=2&[a]=3&a[b]c=4")).toEqual({ "a[b": "1", "a]b": "2", "[a]": "3", "a[b]c": "4" });
     expect(sound("a[b]c[d]=1&a[b]c]=2")).toEqual({ "a[b]c[d]": "1", "a[b]c]": "2" });
   });
@@ -82,7 +82,7 @@ describe("D-34: parameters of a query or form", () => {
       expect(read(text).defect?.message).toBe("(#100) Param a is given in ways that exclude each other");
   });
 
-  test("eight levels are taken, nine refused", () => {
+  test("eight levels are accepted, nine are refused", () => {
     expect(read(`a${"[b]".repeat(8)}=1`).defect).toBeUndefined();
     expect(read(`a${"[b]".repeat(9)}=1`).defect?.message).toBe("(#100) Param a nests deeper than 8 levels");
     for (const deeper of ["[b]".repeat(10), `${"[b]".repeat(10)}c`, "[]".repeat(5_000)]) {
@@ -100,13 +100,13 @@ describe("D-21: malformed text is a defect, and the rest is read", () => {
     expect(plain(parameters)).toEqual({ access_token: "t 1" });
   });
 
-  test("in a name no parameter can be named", () => {
+  test("in a name, which then cannot be named in the error", () => {
     const { parameters, defect } = read("%ff=1&b=2");
     expect(defect?.message).toContain("name is not percent-encoded UTF-8");
     expect(plain(parameters)).toEqual({ b: "2" });
   });
 
-  test("too many parameters, of which credentials are still taken", () => {
+  test("too many parameters, of which credentials are still read", () => {
     const many = Array.from({ length: 1_000 }, (_, i) => `p${i}=1`).join("&");
     expect(read(many).defect).toBeUndefined();
     const { parameters, defect } = read(`${many}&x=1&access_token=t&oauth_token=o&appsecret_proof=p`);
@@ -140,7 +140,7 @@ describe("properties", () => {
     );
   });
 
-  test("it reads what URLSearchParams writes", () => {
+  test("it reads everything that URLSearchParams writes", () => {
     fc.assert(
       fc.property(fc.dictionary(anyText, anyText), (record) => {
         const entries = Object.entries(record).filter(([name]) => !name.includes("["));

@@ -6,19 +6,19 @@ const key = (byte: number) => new Uint8Array(32).fill(byte);
 describe("D-30: a cursor", () => {
   const cursors = new Cursors(key(1));
 
-  test("opens with the list and the columns that it was signed for", () => {
+  test("opens for the list and the columns for which it was signed", () => {
     expect(cursors.open("personas 1", cursors.sign("personas 1", ["7"]), 1)).toEqual(["7"]);
     expect(cursors.open("labels 1", cursors.sign("labels 1", ["a", "b"]), 2)).toEqual(["a", "b"]);
   });
 
-  test.each([1, 2, 3, 4, 18, 19])("holds a number of %i digits, in characters that a URL needs no escape for", (digits) => {
+  test.each([1, 2, 3, 4, 18, 19])("holds a number of %i digits, in characters that need no escape in a URL", (digits) => {
     const id = "7".repeat(digits);
     const cursor = cursors.sign("personas 1", [id]);
     expect(cursor).toMatch(/^[\w-]+$/);
     expect(cursors.open("personas 1", cursor, 1)).toEqual([id]);
   });
 
-  test("does not open with another list, another key, or with a character more, less or other", () => {
+  test("does not open for another list, with another key, or with an added, missing or changed character", () => {
     const cursor = cursors.sign("personas 1", ["7"]);
     expect(cursors.open("personas 2", cursor, 1)).toBeUndefined();
     expect(new Cursors(key(2)).open("personas 1", cursor, 1)).toBeUndefined();
@@ -34,7 +34,7 @@ describe("D-30: a cursor", () => {
     expect(cursors.open("personas 1", cursors.sign("personas 1", [""]), 1)).toBeUndefined();
   });
 
-  test("of a replaced key opens as long as that key is named, and the new one signs", () => {
+  test("of a replaced key opens while that key is configured, and the new key signs", () => {
     const running = new Cursors(key(1));
     const cursor = running.sign("personas 1", ["7"]);
     running.use(key(2), [key(3), key(1)]);

@@ -9,7 +9,7 @@ describe("D-20: an error", () => {
     ...{ error_data: { parameter: "limit" }, pftrace_id: "T" },
   };
 
-  test("is wrapped, or flat for page messaging, or both ways for clients", () => {
+  test("is wrapped, or flat for page messaging, or has both forms for clients", () => {
     expect(renderError(error, "wrapped", "strict", "T")).toEqual({ status: 400, headers: {}, body: { error: fields } });
     expect(renderError(error, "flat", "strict", "T").body).toEqual(fields);
     expect(renderError(error, "wrapped", "clients", "T").body).toEqual({ error: fields });
@@ -18,7 +18,7 @@ describe("D-20: an error", () => {
     expect(Object.keys(both)[0]).toBe("error");
   });
 
-  test("D-14: has another status and code in the flat form where its entry says so, and the challenge where it is 401", () => {
+  test("D-14: has another status and code in the flat form if its entry has, and the challenge for 401", () => {
     const wrapped = renderError(tokenMissing("access_token"), "wrapped", "strict", "T");
     expect(wrapped).toMatchObject({ status: 401, body: { error: { code: 104 } } });
     expect(wrapped.headers["www-authenticate"]).toStartWith('Bearer realm="Plaza", error="invalid_token", error_description="');
@@ -26,12 +26,12 @@ describe("D-20: an error", () => {
     expect(renderError(tokenExpired("access_token"), "wrapped", "strict", "T").body).toMatchObject({ error: { code: 190, error_subcode: 463 } });
   });
 
-  test("the challenge holds nothing that ends its text", () => {
+  test("the challenge contains nothing that could end its text", () => {
     const odd = new GraphError("tokenInvalid", 'a"b\\c\r\nd\u00e9~');
     expect(renderError(odd, "wrapped", "strict", "T").headers["www-authenticate"]).toEndWith('error_description="a b c  d ~"');
   });
 
-  test("says that it passes, what a person should read, and which headers belong to it", () => {
+  test("has is_transient, the text for people, and its headers", () => {
     const limited = renderError(appRateLimited(7), "wrapped", "strict", "T");
     expect(limited).toMatchObject({ status: 429, headers: { "retry-after": "7" }, body: { error: { is_transient: true } } });
     const explained = new GraphError("invalidParameter", "m", { userTitle: "Title", userMessage: "Message" });
@@ -55,8 +55,8 @@ const other = defineError({
 });
 const keysOf = (body: unknown): string[] => Object.keys(body as object);
 
-describe("field by field, an error", () => {
-  test("has its own status and code in the wrapped form, and those of the flat form where it has others", () => {
+describe("an error field by field", () => {
+  test("has its own status and code in the wrapped form, and its flat form's if they differ", () => {
     const error = new GraphError(other, "no");
     const fields = { message: "no", type: "GraphMethodException", error_subcode: 463, is_transient: true, pftrace_id: "T" };
     expect(renderError(error, "wrapped", "strict", "T")).toMatchObject({ status: 401, body: { error: { ...fields, code: 104 } } });
@@ -68,7 +68,7 @@ describe("field by field, an error", () => {
     }
   });
 
-  test("has its fields in one order, and those that it does not need are left out", () => {
+  test("has its fields in one order, without absent ones", () => {
     const details = { data: { parameter: "a" }, userTitle: "Title", userMessage: "Message", headers: { "retry-after": "5" } };
     const { headers, body } = renderError(new GraphError(other, "no", details), "flat", "strict", "T");
     expect(keysOf(body)).toEqual([
@@ -85,7 +85,7 @@ describe("field by field, an error", () => {
     ]);
   });
 
-  test("stands in the clients profile under `error` as well where it is flat, and first", () => {
+  test("is also below `error` in the profile clients if it is flat, and `error` is first", () => {
     const { body } = renderError(new GraphError(plain, "no"), "flat", "clients", "T");
     const { error, ...flat } = body;
     expect(keysOf(body)[0]).toBe("error");
@@ -93,7 +93,7 @@ describe("field by field, an error", () => {
     expect(keysOf(renderError(new GraphError(plain, "no"), "wrapped", "clients", "T").body)).toEqual(["error"]);
   });
 
-  test("D-14: comes with a challenge where its status is 401, and nowhere else; nothing in it can end its quotes", () => {
+  test("D-14: has a challenge if its status is 401, and nothing in it can end its quotes", () => {
     const message = 'a "b" \\ é\n c';
     expect(renderError(new GraphError(other, message), "wrapped", "strict", "T").headers).toEqual({
       "www-authenticate": 'Bearer realm="Plaza", error="invalid_token", error_description="a  b       c"',

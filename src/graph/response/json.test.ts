@@ -38,7 +38,7 @@ describe("D-02, D-70: a number of JSON", () => {
     expect(read(`["\\"${text}",${text}]`)).toEqual([`"${text}`, kept]);
   });
 
-  test("is one as well beside another that keeps its digits, and text is text", () => {
+  test("is also a number beside another that keeps its digits, and text stays text", () => {
     const kept = new JsonNumber("1234567890123456");
     expect(read('[123456789012345,1234567890123456,"1234567890123456","a text of many characters",null,true]')).toEqual([
       ...[123_456_789_012_345, kept, "1234567890123456", "a text of many characters", null, true],
@@ -59,14 +59,14 @@ describe("JSON nests 32 levels deep at most", () => {
     expect(() => read(`${'[{"a":'.repeat(15)}[[1]]${"}]".repeat(15)}`)).not.toThrow();
   });
 
-  test("however many stand side by side, and whatever stands in its text", () => {
+  test("with any number of values side by side, and any text", () => {
     expect(read(`[${Array(99).fill("[]").join()}]`)).toHaveLength(99);
     expect(read(`[${Array(99).fill("{}").join()}]`)).toHaveLength(99);
     expect(read(JSON.stringify("[{".repeat(99)))).toBe("[{".repeat(99));
   });
 });
 
-test("what is no JSON is refused in the words of its reader", () => {
+test("text that is not JSON is refused in the parser's words", () => {
   for (const text of ["", "[", "{'a':1}", "01", '"a', "1 2", "undefined"]) {
     expect(() => parseJson(text, "The request body")).toThrow("The request body is not valid JSON");
     expect(() => parseJsonParameter(text, "fields")).toThrow("(#100) Param fields is not valid JSON");

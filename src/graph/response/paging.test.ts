@@ -11,8 +11,8 @@ const LIST = "labels 1";
 const sign = (key: string) => cursors.sign(LIST, [key]);
 const read = (params: Record<string, unknown>) => readPageRequest(params, LIST, cursors, 1);
 
-describe("D-31: the page that a request asks for", () => {
-  test("LIST-3: 25 entries unless it says so, and never more than 100", () => {
+describe("D-31: the requested page", () => {
+  test("LIST-3: has 25 entries by default, and never more than 100", () => {
     expect(read({})).toEqual({ limit: 25 });
     expect(read({ limit: "1" })).toEqual({ limit: 1 });
     expect(read({ limit: 100 })).toEqual({ limit: 100 });
@@ -31,7 +31,7 @@ describe("D-31: the page that a request asks for", () => {
     expect(() => read({ after: sign("7"), before: sign("8") })).toThrow("before");
   });
 
-  test("what is no cursor of the list is refused, by the parameter's own name", () => {
+  test("a cursor of another list is refused with the parameter's own name", () => {
     expect(() => read({ after: "x" })).toThrow("after");
     expect(() => read({ before: cursors.sign("labels 2", ["7"]) })).toThrow("before");
     expect(() => read({ after: 7 })).toThrow("after");
@@ -59,7 +59,7 @@ describe("the links of a page", () => {
     pagingOf(found, { list: LIST, cursors, page: { limit: 2 }, request: request(""), isCursorsOnly: false, ...words });
   const BASE = "http://plaza.test/v26.0/1/labels?";
 
-  test("stand there where more rows follow or precede", () => {
+  test("exist if more rows follow or precede", () => {
     const own = { before: sign("1"), after: sign("2") };
     expect(paging(page())).toEqual({ cursors: own });
     expect(paging(page({ hasNext: true }))).toEqual({ cursors: own, next: `${BASE}after=${sign("2")}` });
@@ -71,7 +71,7 @@ describe("the links of a page", () => {
     expect(paging(page({ rows: [1], lastKey: ["1"] })).cursors).toEqual({ before: sign("1"), after: sign("1") });
   });
 
-  test("an empty page beyond an end leads back to the row at that end, with itself", () => {
+  test("an empty page beyond an end links back to the row at that end, inclusive", () => {
     const { firstKey: _, lastKey: __, ...none } = page({ rows: [] });
     const back = paging({ ...none, hasPrevious: true }, { page: { limit: 2, after: ["9"] } });
     expect(back).toEqual({ cursors: {}, previous: expect.stringContaining(`${BASE}before=`) });
@@ -102,7 +102,7 @@ describe("the links of a page", () => {
     expect(next(queryText)).toBe(expected);
   });
 
-  test("D-41: what a body said stands there too, but no credential, no cursor and nothing that made it one of several", () => {
+  test("D-41: parameters of the body are in the links too, but no credential, cursor or parameter of a batch", () => {
     expect(next("limit=2", { limit: 5, fields: "id" })).toBe("limit=5&fields=id&@");
     expect(next("limit=2", { limit: null })).toBe("limit=2&@");
     const { parameters } = parsePairs("filter[b][]=1&filter[b][]=%26&filter[c d]=x", "The body");

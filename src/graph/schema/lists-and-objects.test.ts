@@ -22,7 +22,7 @@ describe("D-161: a list of plain values in a request", () => {
   const list = (v: unknown, words: TArrayOptions = {}, items: TSchema = Type.String({ maxLength: 2 })) =>
     request({ v: Type.Array(items, words) }, { v });
 
-  test("is JSON, a repeated name, or text with commas, whose parts lose what surrounds them", () => {
+  test("is JSON, a repeated name, or text with commas, whose parts are trimmed", () => {
     for (const value of [["a", "b"], '["a","b"]', ' ["a","b"]', "a,b", " a , b ", ["a,b"], ["a ", "b"]])
       expect({ value, list: list(value) }).toEqual({ value, list: { v: ["a", "b"] } });
     expect([list("a"), list(""), list([]), list("[]"), list([""])]).toEqual([{ v: ["a"] }, { v: [] }, { v: [] }, { v: [] }, { v: [""] }]);
@@ -30,12 +30,12 @@ describe("D-161: a list of plain values in a request", () => {
     expect(list("a]")).toEqual({ v: ["a]"] });
   });
 
-  test("is nothing else, and almost JSON is refused", () => {
+  test("is nothing else, and malformed JSON is refused", () => {
     for (const value of [7, true, {}]) expect(list(value)).toBe("v must be a list");
     expect(list('["a"')).toBe("v is not valid JSON");
   });
 
-  test("holds as many items as its schema says", () => {
+  test("holds the number of items that its schema allows", () => {
     const bounded = { minItems: 2, maxItems: 3 };
     expect([list("a,b", bounded), list("a,b,c", bounded)]).toEqual([{ v: ["a", "b"] }, { v: ["a", "b", "c"] }]);
     expect([list("a", bounded), list("a,b,c,d", bounded)]).toEqual(["v must hold at least 2 items", "v must hold at most 3 items"]);
@@ -46,7 +46,7 @@ describe("D-161: a list of plain values in a request", () => {
     ]);
   });
 
-  test("has places where the caller wrote places", () => {
+  test("has the places that the caller wrote", () => {
     for (const value of [["a", "abc"], '["a","abc"]', ' ["a","abc"]']) expect(list(value)).toBe("v[1] must have at most 2 characters");
     expect(list("a,abc")).toBe("v must have at most 2 characters");
     expect(list("a,abc]")).toBe("v must have at most 2 characters");
@@ -60,14 +60,14 @@ test("D-161: a list of objects in a request has no commas", () => {
   expect([list(""), list('{"a":"x"}'), list("x,y")]).toEqual(Array(3).fill("v must be a list"));
 });
 
-test("a list of a world file is one, with items of any kind where nothing is said of them", () => {
+test("a list of a world file is a list, with any items if the schema says nothing", () => {
   const items = (v: unknown, words: object = {}) => entry({ v: Type.Unsafe({ type: "array", ...words }) }, { v });
   expect(items(["a", 1, null, [2]])).toEqual({ v: ["a", 1, null, [2]] });
   expect([items("a,b"), items({}), items([], { minItems: 1 })]).toEqual(["v must be a list", "v must be a list", "v must not be empty"]);
   expect(items([1], { items: Type.String() })).toBe("v[0] must be a text; put it in quotes");
 });
 
-test("D-161: a list of texts that no contract declares", () => {
+test("D-161: a list of texts without a contract", () => {
   expect([textsOf("a, b", "ids"), textsOf(["a,b", 7, new JsonNumber("8")], "ids"), textsOf("[1]", "ids"), textsOf("", "ids")]).toEqual([
     ["a", "b"],
     ["a", "b", "7", "8"],
@@ -79,7 +79,7 @@ test("D-161: a list of texts that no contract declares", () => {
   expect(() => textsOf("[", "ids")).toThrow("(#100) Param ids is not valid JSON");
 });
 
-test("a flag outside of a contract is asked for, refused, or neither", () => {
+test("a flag without a contract is true, false, or refused", () => {
   for (const yes of [true, 1, "true", "1", "True", "TRUE"]) expect([isYes(yes), isNo(yes)]).toEqual([true, false]);
   for (const no of [false, 0, "false", "0", "False", "FALSE"]) expect([isYes(no), isNo(no)]).toEqual([false, true]);
   for (const neither of [undefined, null, "", "yes", 2, "2", []]) expect([isYes(neither), isNo(neither)]).toEqual([false, false]);
@@ -88,7 +88,7 @@ test("a flag outside of a contract is asked for, refused, or neither", () => {
 describe("an object", () => {
   const inner = Type.Object({ a: Type.String() });
 
-  test("is one, or in a request JSON of one", () => {
+  test("is an object, or in a request its JSON text", () => {
     for (const value of [{ a: "x" }, '{"a":"x"}', ' {"a":"x"}']) expect(request({ v: inner }, { v: value })).toEqual({ v: { a: "x" } });
     expect([request({ v: inner }, { v: "{" }), request({ v: inner }, { v: "x}" })]).toEqual(["v is not valid JSON", "v must be an object"]);
     for (const value of [[], 7, "x", new JsonNumber("1"), true]) expect(request({ v: inner }, { v: value })).toBe("v must be an object");
@@ -96,7 +96,7 @@ describe("an object", () => {
     for (const value of [[], 7, '{"a":"x"}']) expect(entry({ v: inner }, { v: value })).toBe("v must be a map");
   });
 
-  test("says what is missing: in a request at its place in the order, in a world file after all that is wrong", () => {
+  test("names a missing key: in a request in order, in a world file after all other mistakes", () => {
     const properties = { a: Type.String(), b: Type.Integer(), c: Type.String() };
     expect([request(properties, { b: "x" }), entry(properties, { b: "x" })]).toEqual(["a is required", "b must be an integer"]);
     expect([request(properties, { a: "1" }), entry(properties, { b: 1, d: 1 })]).toEqual(["b is required", "a is required"]);
@@ -106,7 +106,7 @@ describe("an object", () => {
     expect(request({ toString: Type.String() }, {})).toBe("toString is required");
   });
 
-  test("has null for a missing key, unless null is a value of it", () => {
+  test("treats null as a missing key, unless null is a value of it", () => {
     const optional = { a: Type.Optional(Type.String()), b: Type.Optional(Type.Union([Type.String(), Type.Null()])), c: Type.Optional(Type.Null()) };
     for (const read of [request, entry]) {
       expect(read(optional, { a: null, b: null, c: null })).toEqual({ b: null, c: null });
@@ -116,7 +116,7 @@ describe("an object", () => {
     }
   });
 
-  test("has a default for a missing key, a copy each time", () => {
+  test("has a default for a missing key, copied each time", () => {
     const read = entryReader(Type.Object({ a: Type.Array(Type.String(), { default: [] }), b: Type.Optional(Type.Integer({ default: 0 })) }));
     const first = read({}) as { a: string[] };
     first.a.push("changed");
@@ -127,7 +127,7 @@ describe("an object", () => {
     ]);
   });
 
-  test("has other keys by one schema, or by one for every key", () => {
+  test("has further keys with one schema, or with one for every key", () => {
     for (const words of [{ additionalProperties: Type.Integer() }, { patternProperties: { "^.*$": Type.Integer() } }]) {
       for (const read of [request, entry]) {
         expect(read({ a: Type.String() }, { a: "1", b: 2, c: 3 }, words)).toEqual({ a: "1", b: 2, c: 3 });
@@ -139,7 +139,7 @@ describe("an object", () => {
     });
   });
 
-  test("has other keys of any kind, or none, as its schema says; a declared key that is not there does not hide another", () => {
+  test("has further keys of any kind, or none, as its schema says; a missing declared key does not hide another", () => {
     const a = { a: Type.Optional(Type.String()) };
     expect([request(a, { b: { c: 1 } }), entry(a, { b: { c: 1 } })]).toEqual([{}, { b: { c: 1 } }]);
     expect([request(a, { b: 1 }, { additionalProperties: true }), entry(a, { a: "x", b: 1 })]).toEqual([{ b: 1 }, { a: "x", b: 1 }]);
@@ -154,7 +154,7 @@ describe("an object", () => {
   });
 });
 
-test("D-21: what nobody describes nests 32 levels deep at most, itself counted, and stays as it is", () => {
+test("D-21: an undescribed value nests at most 32 levels deep, including itself, and is unchanged", () => {
   const free = (v: unknown) => request({ v: Type.Unknown() } as never, { v } as Parameters);
   const nested = (depth: number) => JSON.parse(`${"[".repeat(depth)}1${"]".repeat(depth)}`);
   const maps = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
@@ -169,7 +169,7 @@ test("D-21: what nobody describes nests 32 levels deep at most, itself counted, 
   expect([Object.keys(kept.v.a), delete (kept.v.a as { b?: number }).b]).toEqual([["b", "c"], true]);
 });
 
-test("ids and times of a world file have readings of their own; in other dialects the words of their schemas count", () => {
+test("ids and times of a world file are read in their own way; elsewhere the words of their schemas apply", () => {
   expect(entry({ id: worldId, at: worldTime }, { id: 7, at: "1970-01-02" })).toEqual({ id: "7", at: 86_400 });
   expect(request({ id: worldId, at: worldTime }, { id: "7", at: "86400" })).toEqual({ id: "7", at: 86_400 });
   expect(entry({ id: worldId }, { id: "x" })).toStartWith("id ");

@@ -17,14 +17,14 @@ const entry = Type.Object({
 const strict: ServedIn = { profile: "strict", namesOf: (what) => [`${what}_1`, `${what}_2`] };
 type Properties = Readonly<Record<string, unknown>>;
 
-test("a choice of constants is an enum, a map of values has no pattern, and no word of the program is left", () => {
+test("constants become an enum, a map of values has no pattern, and no internal word is left", () => {
   const { properties } = publicSchema(entry) as { properties: Properties };
   expect(properties.mode).toEqual({ type: "string", enum: ["live", "test"] });
   expect(properties.match).toEqual({ type: "object", additionalProperties: { type: "integer" }, default: {} });
   expect(JSON.stringify(properties)).not.toContain("x-plaza");
 });
 
-test("of what is sent, a key with a default may be left out, and null stands for a key that is left out", () => {
+test("of a request: a key with a default may be omitted, and null means that", () => {
   const safe = { type: "integer", minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
   const { properties, required } = sentSchema(entry) as { properties: Properties; required: unknown };
   expect(required).toEqual(["id"]);
@@ -41,7 +41,7 @@ test("of what is sent, a key with a default may be left out, and null stands for
   expect(sentSchema(Type.Object({ a: Type.Optional(Type.String()) }))).not.toHaveProperty("required");
 });
 
-test("of a graph request, a key with a default may be left out, at every depth, and keeps its schema", () => {
+test("of a graph request: a key with a default may be omitted, at every depth, and keeps its schema", () => {
   const asked = Type.Object({ name: Type.String(), schedule: Type.Object({ hour: Type.Integer({ default: 0 }), days: Type.Optional(entry) }) });
   expect(requestSchema(asked, strict)).toMatchObject({
     required: ["name", "schedule"],
@@ -50,7 +50,7 @@ test("of a graph request, a key with a default may be left out, at every depth, 
   expect(requestSchema(asked, strict)).not.toHaveProperty("properties.schedule.required");
 });
 
-test("of what is returned, ids and times have one form, and every key is as the contract says", () => {
+test("of a response: ids and times have one form, and keys are as in the contract", () => {
   const { properties, required } = returnedSchema(entry) as { properties: Properties; required: unknown };
   expect(required).toEqual(["id", "names", "match"]);
   expect(properties.id).toEqual({ type: "string", pattern: "^[1-9][0-9]{0,18}$" });

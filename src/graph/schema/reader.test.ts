@@ -34,7 +34,7 @@ describe("schema", () => {
     });
   }
 
-  test("D-21: both name the place of what is wrong, each in its own words", () => {
+  test("D-21: both name the place of the mistake, each in its own words", () => {
     const schema = Type.Object({ users: Type.Array(Type.Object({ name: Type.String({ minLength: 1 }), age: Type.Integer() })) });
     const readParameters = parametersReader(schema);
     const readEntry = entryReader(schema);
@@ -50,7 +50,7 @@ describe("schema", () => {
     }
   });
 
-  test("text of a query stands for other kinds; in a world file it is text", () => {
+  test("text in a query can mean other kinds; in a world file it is text", () => {
     const schema = Type.Object({ count: Type.Integer(), is_on: Type.Boolean(), list: Type.Array(Type.String()), rank: Type.Literal(1) });
     const value = { count: "1", is_on: "true", list: '["a"]', rank: "1" };
     expect(parametersReader(schema)(value)).toEqual({ count: 1, is_on: true, list: ["a"], rank: 1 });
@@ -58,7 +58,7 @@ describe("schema", () => {
     expect(problemOf(() => entryReader(schema)({ ...value, count: 1, is_on: true, list: [] }))).toBe("rank must be 1");
   });
 
-  test("D-34, operating.md: a key that is not declared is left out of a request, kept in a world file, or refused where the schema is closed", () => {
+  test("D-34, operating.md: an undeclared key is omitted from a request, kept in a world file, or refused by a closed schema", () => {
     const schemaOf = (options: TObjectOptions): TObject => Type.Object({ name: Type.Optional(Type.String()) }, options);
     const value = { named: "x", deep: { list: [null, 1] } };
     expect(parametersReader(schemaOf({}))(value)).toEqual({});
@@ -67,7 +67,7 @@ describe("schema", () => {
     expect(problemOf(() => entryReader(schemaOf({ additionalProperties: false }))(value))).toBe("named is not known here; did you mean name?");
   });
 
-  test("D-21: what is kept holds no text that a store may not hold, in keys neither, and nests no deeper than JSON may", () => {
+  test("D-21: kept values have no unstorable text, not even in keys, and no more than JSON's depth", () => {
     const read = entryReader(Type.Object({ free: Type.Unknown() }));
     expect(problemOf(() => read({ free: { list: ["a", "\u0000"] } }))).toBe("free.list[1] contains U+0000 or a lone surrogate");
     expect(problemOf(() => read({ free: { "\ud800": 1 } }))).toBe("free has a key with U+0000 or a lone surrogate");

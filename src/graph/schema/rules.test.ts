@@ -13,20 +13,20 @@ const problem = (words: Record<string, unknown>, value: Record<string, unknown>,
   }
 };
 
-test("keys that go together are sent together; null is no value", () => {
+test("keys that belong together are sent together; null counts as absent", () => {
   const both = { dependentRequired: { a: ["b"], b: ["a"] } };
   expect([problem(both, {}), problem(both, { a: "1", b: "2" })]).toEqual([undefined, undefined]);
   expect([problem(both, { a: "1" }), problem(both, { a: null, b: "2" })]).toEqual(["b is required", "a is required"]);
 });
 
-test("one of several keys is needed, and keys may exclude each other", () => {
+test("one of several keys is required, and keys may exclude each other", () => {
   const either = { anyOf: [having("a"), having("b")] };
   expect([problem(either, { b: "1" }), problem(either, { kind: "x" })]).toEqual([undefined, "a or b is required"]);
   const apart = { not: having("a", "b") };
   expect([problem(apart, { a: "1" }), problem(apart, { a: "1", b: "2" })]).toEqual([undefined, "b cannot be combined with a"]);
 });
 
-test("a condition decides which keys are needed, which there may be, and what their values are", () => {
+test("a condition decides which keys are required and allowed, and their values", () => {
   const words = {
     if: { required: ["kind"], properties: { kind: { enum: ["plan", "list"] } } },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
@@ -41,7 +41,7 @@ test("a condition decides which keys are needed, which there may be, and what th
   expect(problem(words, { c: "1" })).toBe("c is not known here");
 });
 
-test("rules of an object inside another name its keys by their place", () => {
+test("rules of an inner object name its keys by their path", () => {
   const inner = { inner: Type.Object(keys, { anyOf: [having("a"), having("b")] }) };
   expect(problem({}, { inner: {} }, inner)).toBe("inner.a or b is required");
 });

@@ -27,14 +27,14 @@ const same = (value: unknown) => ({ request: { is: value }, entry: { is: value }
 const refused = (problem: string) => ({ request: problem, entry: problem });
 
 describe("text", () => {
-  test("has its length in code points, from the least to the most", () => {
+  test("has a minimum and a maximum length in code points", () => {
     const read = readers(Type.String({ minLength: 2, maxLength: 3 }));
     expect([read("ab"), read("abc"), read("🎈🎈"), read("🎈🎈🎈")]).toEqual([same("ab"), same("abc"), same("🎈🎈"), same("🎈🎈🎈")]);
     for (const short of ["", "a", "🎈"]) expect(read(short)).toEqual(refused("must have at least 2 characters"));
     for (const long of ["abcd", "🎈🎈🎈🎈"]) expect(read(long)).toEqual(refused("must have at most 3 characters"));
   });
 
-  test("has one bound alone, or none", () => {
+  test("can have one limit only, or none", () => {
     const [atLeast, atMost, any] = [readers(Type.String({ minLength: 1 })), readers(Type.String({ maxLength: 1 })), readers(Type.String())];
     expect([atLeast("a"), atMost("a"), atMost(""), any("")]).toEqual([same("a"), same("a"), same(""), same("")]);
     expect(atLeast("")).toEqual(refused("must not be empty"));
@@ -43,21 +43,21 @@ describe("text", () => {
     expect(readers(Type.String({ maxLength: 0 }))("a")).toEqual(refused("must have at most 0 characters"));
   });
 
-  test("matches its pattern, and holds nothing that no store may", () => {
+  test("matches its pattern, and has no unstorable characters", () => {
     const read = readers(Type.String({ pattern: "^a.$" }));
     expect(read("a🎈")).toEqual(same("a🎈"));
     expect(read("b")).toEqual({ request: "has an invalid format", entry: "must match ^a.$" });
     for (const text of ["\u0000", "a\ud800"]) expect(readers(Type.String())(text)).toEqual(refused("contains U+0000 or a lone surrogate"));
   });
 
-  test("may be read without the white space around it, which does not count", () => {
+  test("can be trimmed, and white space around it does not count", () => {
     const read = readers(Type.String(filledText(3)));
     expect([read(" ab\t"), read(" abc ")]).toEqual([same("ab"), same("abc")]);
     expect([read(""), read("  ")]).toEqual([refused("must not be empty"), refused("must not be empty")]);
     expect(read("abcd")).toEqual(refused("must have at most 3 characters"));
   });
 
-  test("of a callback counts last, because its error is that of the handshake", () => {
+  test("of a callback is checked last, because its error is the handshake's", () => {
     const read = parametersReader(Type.Object({ url: Type.String({ format: "callback" }), token: Type.String({ minLength: 1 }) }));
     const said = (given: Record<string, unknown>) => {
       try {
@@ -71,7 +71,7 @@ describe("text", () => {
     expect(said({ url: "x", token: "" })).toContain("token");
   });
 
-  test("may have a format, which one checker knows", () => {
+  test("can have a format, which one checker knows", () => {
     const cases: [format: string, right: string, wrong: string[], problem: string][] = [
       [
         "web-address",
@@ -99,7 +99,7 @@ describe("text", () => {
     expect(() => parametersReader(Type.Object({ v: Type.String({ format: "uri" }) }))).toThrow("no value is read by the schema format uri");
   });
 
-  test("may have to be one of the names that the place knows", () => {
+  test("can be limited to names that the registry knows", () => {
     const read = parametersReader(Type.Object({ v: Type.String({ [NAMES_OF]: "fields" }) }));
     const where: ServedIn = { profile: "strict", namesOf: (what) => [`${what}_1`, `${what}_2`] };
     expect(read({ v: "fields_2" }, where)).toEqual({ v: "fields_2" });
@@ -111,7 +111,7 @@ describe("text", () => {
     expect([read(["a"]), read(["ab"])]).toEqual([same(["a"]), refused("is not a list of letters")]);
   });
 
-  test("is a number's in a request", () => {
+  test("can be a number in a request", () => {
     const read = readers(Type.String());
     expect(read(12)).toEqual({ request: { is: "12" }, entry: "must be a text; put it in quotes" });
     expect(read(new JsonNumber("1.50")).request).toEqual({ is: "1.50" });
@@ -122,7 +122,7 @@ describe("text", () => {
 describe("a whole number", () => {
   const read = readers(Type.Integer());
 
-  test("may be any that a float holds exactly, also as text of a request", () => {
+  test("can be any that a float holds exactly, and text in a request", () => {
     for (const value of [0, -1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
       expect(read(value)).toEqual(same(value));
       expect(read(String(value))).toEqual({ request: { is: value }, entry: "must be an integer" });
@@ -135,7 +135,7 @@ describe("a whole number", () => {
     ]);
   });
 
-  test("is within its bounds, which belong to it", () => {
+  test("is within its limits, inclusive", () => {
     const bounded = readers(Type.Integer({ minimum: -2, maximum: 3 }));
     expect([bounded(-2), bounded(3)]).toEqual([same(-2), same(3)]);
     expect([bounded(-3), bounded(4)]).toEqual([refused("must be at least -2"), refused("must be at most 3")]);
@@ -147,7 +147,7 @@ describe("a whole number", () => {
 });
 
 describe("a number", () => {
-  test("is a finite number, and its text in a request too", () => {
+  test("is a finite number, and can be its text in a request", () => {
     const read = readers(Type.Number());
     for (const text of ["1", "-1.50", "+.5", "1.", "1e-7", "1E+300", "9007199254740993.10"])
       expect(read(text)).toEqual({ request: { is: Number(text) }, entry: "must be a number" });
@@ -160,7 +160,7 @@ describe("a number", () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) expect(read(value).entry).toBe("must be a number");
   });
 
-  test("is within its bounds", () => {
+  test("is within its limits", () => {
     const read = readers(Type.Number({ minimum: 0.5, maximum: 90 }));
     expect([read(0.5), read(90), read(0.4), read(90.1)]).toEqual([
       same(0.5),
@@ -171,7 +171,7 @@ describe("a number", () => {
   });
 });
 
-test("true and false have words and digits of their own in a request", () => {
+test("true and false can be words and digits in a request", () => {
   const read = readers(Type.Boolean());
   for (const value of [true, false]) expect(read(value)).toEqual(same(value));
   const asked = { is: true, words: [1, "true", "1", "True", "TRUE"] };
@@ -182,7 +182,7 @@ test("true and false have words and digits of their own in a request", () => {
 });
 
 describe("constants", () => {
-  test("are one of a closed set, by their text in a request", () => {
+  test("belong to a closed set, and can be their text in a request", () => {
     const read = readers(Type.Union([Type.Literal("a"), Type.Literal(1), Type.Literal(true)]));
     for (const value of ["a", 1, true]) expect(read(value)).toEqual(same(value));
     expect([read("1"), read("true")]).toEqual([
@@ -192,7 +192,7 @@ describe("constants", () => {
     for (const value of ["b", 2, {}, ["a"]]) expect(read(value)).toEqual(refused("must be one of a, 1, true"));
   });
 
-  test("are listed by an enum or stand alone", () => {
+  test("are listed in an enum or single", () => {
     const listed = readers(Type.Unsafe({ type: "string", enum: ["a", "b"] }));
     expect([listed("b"), listed("c")]).toEqual([same("b"), refused("must be one of a, b")]);
     const alone = readers(Type.Literal("a"));
@@ -201,7 +201,7 @@ describe("constants", () => {
 });
 
 describe("a choice of schemas", () => {
-  test("is the first that fits, and has the problem of the first where none does", () => {
+  test("is the first that fits, and has the first one's problem if none does", () => {
     const read = readers(Type.Union([Type.Integer({ minimum: 5 }), Type.String({ maxLength: 2 }), Type.Null()]));
     expect([read(5), read("ab"), read(null)]).toEqual([same(5), same("ab"), same(null)]);
     expect(read(4)).toEqual({ request: { is: "4" }, entry: "must be at least 5" });
@@ -211,27 +211,27 @@ describe("a choice of schemas", () => {
     expect([mixed("a"), mixed(7), mixed("b").entry]).toEqual([same("a"), same(7), "must be a"]);
   });
 
-  test("takes null where one of them does", () => {
+  test("accepts null if one of them does", () => {
     expect(readers(Type.Null())(null)).toEqual(same(null));
     expect(readers(Type.Null())("x")).toEqual(refused("must be null"));
     expect(readers(Type.Union([Type.String(), Type.Integer()]))(null)).toEqual(refused("is required"));
   });
 });
 
-test("a schema that says nothing takes anything, and numbers become text but where the feature reads them itself", () => {
+test("an empty schema accepts anything, and numbers become text unless the feature reads them itself", () => {
   const number = new JsonNumber("9007199254740993");
   expect(readers(Type.Unknown())({ a: [number, 1, null, "x"] })).toEqual(same({ a: ["9007199254740993", 1, null, "x"] }));
   expect(readers(Type.Unsafe({ "x-plaza-raw": true }))({ a: number })).toEqual(same({ a: number }));
 });
 
-test("a problem has its place inside of the value", () => {
+test("a problem has its path inside the value", () => {
   expect(new ValueProblem("is wrong").message).toBe("is wrong");
   expect(new ValueProblem("is wrong", "users[0]").message).toBe("users[0] is wrong");
   const schema = Type.Object({ lists: Type.Array(Type.Array(Type.Object({ a: Type.Integer() }))) });
   expect(() => parametersReader(schema)({ lists: [[], [{ a: 1 }, { a: "x" }]] })).toThrow("lists[1][1].a must be an integer");
 });
 
-test("alternatives may be those of one profile, and the problem is that of the one that fits best", () => {
+test("alternatives can belong to one profile, and the problem is that of the closest one", () => {
   const flag = Type.Union([Type.Integer({ minimum: 0, maximum: 1 }), Type.Boolean({ [ONLY_IN]: "clients" })]);
   const read = parametersReader(Type.Object({ v: flag }));
   const inProfile = (profile: ServedIn["profile"]) => () => read({ v: true }, { profile, namesOf: () => [] });
@@ -242,7 +242,7 @@ test("alternatives may be those of one profile, and the problem is that of the o
   expect(place("far").request).toContain("must be an id");
 });
 
-test("a file of multipart/form-data is a file, and nothing else is", () => {
+test("only a file of multipart/form-data is a file", () => {
   const read = parametersReader(Type.Object({ v: Type.Unknown({ format: "binary" }) }));
   const file = { filename: "a.csv", contentType: "text/csv", bytes: new Uint8Array(1) };
   expect(read({ v: file })).toEqual({ v: file });

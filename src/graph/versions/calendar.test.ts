@@ -20,7 +20,7 @@ const midnight = (day: string) => `${day}T00:00:00.000Z`;
 describe("D-80: the standard calendar", () => {
   const { platform, marketing, migrationIntents, migrations } = standardCalendar;
 
-  test("has one release of the platform after the other", () => {
+  test("has one release of the platform after another", () => {
     expect(platform.map(({ version, released }) => [version, on(released)])).toEqual([
       ...["2024-05-21", "2024-10-02", "2025-01-21", "2025-05-29", "2025-10-08", "2026-02-18", "2026-07-29"].map((day, at) => [
         20 + at,
@@ -30,7 +30,7 @@ describe("D-80: the standard calendar", () => {
     expect(migrationIntents).toEqual([23, 24, 25]);
   });
 
-  test("VER-2a, VER-3a: has marketing versions that end, but for the newest", () => {
+  test("VER-2a, VER-3a: has marketing versions that end, except for the newest", () => {
     expect(marketing.map(({ version, released, until, affects }) => ({ version, released: on(released), until: on(until), affects }))).toEqual([
       ...[
         ["2024-05-21", "2025-05-06"],
@@ -53,7 +53,7 @@ describe("D-80: the standard calendar", () => {
   });
 });
 
-describe("what a world file says of versions", () => {
+describe("the versions in a world file", () => {
   const read = entryReader(versionsEntry);
   const version = { version: "27.0", released: "2026-11-01" };
 
@@ -79,7 +79,7 @@ describe("what a world file says of versions", () => {
     affects: ["G2"],
   });
 
-  test("is put into its order, beside what is known or in its place", () => {
+  test("is sorted, and added to the known ones or replaces them", () => {
     const calendar = calendarWith(
       {
         ...base,
@@ -128,17 +128,17 @@ describe("what a world file says of versions", () => {
   });
 });
 
-describe("a calendar that is not possible names the place in the file", () => {
+describe("an impossible calendar is refused with the place in the file", () => {
   const day = (text: string) => Date.parse(text) / 1_000;
   const refusal = (entry: Parameters<typeof calendarWith>[1]) => () => calendarWith(standardCalendar, entry);
 
-  test("of its only migration, beside the built-in one, and of one that it names twice", () => {
+  test("of its only migration, beside the built-in one, and of a repeated one", () => {
     expect(refusal({ migrations: [{ name: "m", start: 0, end: 1 }] })).toThrow(/^migrations\[0\] m has a window of less than 90 days$/);
     const [m, other] = ["m", "other"].map((name) => ({ name, start: 0, end: 90 * DAY })) as [MigrationWindow, MigrationWindow];
     expect(refusal({ migrations: [m, other, m] })).toThrow(/^migrations\[2\]\.name repeats the migration m$/);
   });
 
-  test("of versions that it lists in another order", () => {
+  test("of versions that are listed in another order", () => {
     const marketing = (version: string, released: string, until?: string) => ({
       ...{ version, released: day(released), affects: [] },
       ...(until === undefined ? {} : { until: day(until) }),
@@ -150,7 +150,7 @@ describe("a calendar that is not possible names the place in the file", () => {
     expect(refusal({ marketing: [newer, newer] })).toThrow(/^marketing\[1\] repeats the version v31\.0$/);
   });
 
-  test("of versions of the general interface, beside the document's own", () => {
+  test("of general versions, besides the document's own", () => {
     const platform = (version: string, released: string) => ({ version, released: day(released) });
     expect(refusal({ platform: [platform("27.0", "2026-07-28")] })).toThrow(
       /^platform\[0\]\.released is before the release of the version before it$/,
@@ -168,7 +168,7 @@ describe("D-80: a calendar", () => {
     () =>
       checkCalendar({ platform: [], migrationIntents: [], migrations: [], marketing, ...more });
 
-  test("has versions that end after they begin, and 90 days after the next one began", () => {
+  test("has versions that end after they begin, at least 90 days after the next one began", () => {
     expect(check([version(1, 10, 11)])).not.toThrow();
     expect(check([version(1, 10, 10)])).toThrow("marketing[0].until is not after the release");
     expect(check([version(1, 0), version(2, 10, 9)])).toThrow("marketing[1].until is not after the release");
@@ -178,7 +178,7 @@ describe("D-80: a calendar", () => {
     expect(check([version(1, 0), version(2, 10), version(3, 20)])).not.toThrow();
   });
 
-  test("has versions in the order of their releases, each once; two may begin at the same time", () => {
+  test("has versions in the order of their releases, each once; two can have the same time", () => {
     expect(check([version(1, 10), version(2, 10)])).not.toThrow();
     expect(check([version(1, 10), version(2, 9)])).toThrow("marketing[1].released is before the release of the version before it");
     expect(check([version(1, 10), version(1, 11)])).toThrow("marketing[1] repeats the version v1.0");
@@ -194,7 +194,7 @@ describe("D-80: a calendar", () => {
     expect(check([], { migrations: migrations(90 - 1 / DAY) })).toThrow("migrations[1] second has a window of less than 90 days");
   });
 
-  test("names only endpoints and migrations that there are", () => {
+  test("names only existing endpoints and migrations", () => {
     const affecting = (...affects: string[]) => ({
       marketing: [
         { version: "1.0", released: 0, affects: [] },
@@ -217,7 +217,7 @@ describe("D-80: a calendar", () => {
   });
 });
 
-test("VER-5c: both rules of the marketing calendar count as use of it, and no other", () => {
+test("VER-5c: both rules of the marketing calendar count as its use, and no other", () => {
   expect((["marketing", "marketingOrCurrent", "platform", "migrationIntents", "unversioned"] as const).map(isMarketing)).toEqual([
     true,
     true,
@@ -227,7 +227,7 @@ test("VER-5c: both rules of the marketing calendar count as use of it, and no ot
   ]);
 });
 
-test("a change without one of its sides leaves that as it is, and each operation has its own", () => {
+test("a change with one direction leaves the other unchanged, and each operation has its own", () => {
   const change = (introduced: number, operations: string[], more: object = {}) => ({ introduced, summary: "", operations, ...more });
   const log = new ChangeLog([
     change(3, ["a"], { upParams: (params: object) => ({ ...params, up: 3 }) }),

@@ -32,13 +32,13 @@ function served({ requested, now, created = 0, firstUse = 1, upgrades = true, ru
   }
 }
 
-test("a default version is the newest that was there in the second of the app's creation", () => {
+test("a default version is the newest one in the second of the app's creation", () => {
   expect([0, 99, 100, 199, 200, 299, 300, 999].map((time) => defaultVersion(calendar, time, 999))).toEqual([1, 1, 1, 1, 2, 2, 3, 3]);
   // The clock was moved back before the app's creation.
   expect(defaultVersion(calendar, 300, 299)).toBe(2);
 });
 
-test("a version that a calendar adds is there from the second of its release; the document's own always are", () => {
+test("a version of a calendar exists from the second of its release; the document's own always do", () => {
   expect([199, 200].map((now) => served({ rule: "platform", requested: 2, now }))).toEqual(["/v2.0", { version: 2 }]);
   expect([199, 200].map((now) => isNamed({ ...calendar, migrationIntents: [], marketing: [] }, 2, now))).toEqual([false, true]);
   expect([0, 199, 200, 299, 300].map((now) => newestVersion(calendar, now))).toEqual([1, 1, 2, 2, 3]);
@@ -54,7 +54,7 @@ test("a version that a calendar adds is there from the second of its release; th
   expect([isNamed(own, 21, 0), isNamed(own, 27, 699), isNamed(own, 27, 700)]).toEqual([true, false, true]);
 });
 
-test("each rule serves what it names", () => {
+test("each rule serves the versions that it names", () => {
   expect([served({ rule: "platform", requested: undefined, now: 999, created: 200 }), served({ rule: "platform", requested: 1, now: 999 })]).toEqual([
     ...[{ version: 2 }, { version: 1 }],
   ]);
@@ -69,14 +69,14 @@ test("each rule serves what it names", () => {
   expect(served({ requested: undefined, now: 200 })).toBe("A request to the marketing interface must name a version in its path");
 });
 
-test("a marketing version is there from the second of its release, and to the last one before its end", () => {
+test("a marketing version exists from the second of its release to the last one before its end", () => {
   expect(served({ requested: 2, now: 199 })).toBe("v2.0 is not a version of the marketing interface");
   expect([served({ requested: 2, now: 200 }), served({ requested: 1, now: 249 })]).toEqual([{ version: 2 }, { version: 1 }]);
   expect(served({ requested: 1, now: 250 })).toEqual({ version: 2, upgradedFrom: 1 });
   expect(served({ requested: 9, now: 999 })).toBe("v9.0 is not a version of the marketing interface");
 });
 
-test("an app begins with what was the newest in the second of its creation or of its first use, whichever is later", () => {
+test("an app begins with the newest version in the second of its creation or of its first use, whichever is later", () => {
   const least = (created: number, firstUse: number, now = 240) =>
     [1, 2].map((requested) => (served({ requested, now, created, firstUse }) as { version?: number }).version);
   expect([least(199, 1), least(200, 1), least(1, 199), least(1, 200), least(1, 0), least(240, 1)]).toEqual([
@@ -94,7 +94,7 @@ test("an app begins with what was the newest in the second of its creation or of
   expect(least(999, 999, 199)).toEqual([1, undefined]);
 });
 
-test("an ended version is upgraded to the next that is there, unless one on the way that is out by now changes the endpoint", () => {
+test("an ended version is upgraded to the next one, unless a released version in between changes the endpoint", () => {
   expect(served({ requested: 1, now: 349 })).toEqual({ version: 2, upgradedFrom: 1 });
   expect(served({ requested: 1, now: 350 })).toEqual({ version: 3, upgradedFrom: 1 });
   expect(served({ requested: 1, now: 300, upgrades: false })).toBe("v1.0 is deprecated and the app has switched the automatic upgrade off; use v3.0");

@@ -61,7 +61,7 @@ function oracle(versions: readonly MarketingVersion[], requested: number, app: V
 }
 
 describe("marketing versions", () => {
-  test("VER-5, VER-6: never backwards, never across an affected version, never for an app that switched it off", () => {
+  test("VER-5, VER-6: an upgrade is never backwards, never across a change, and never for an app that switched it off", () => {
     const moments = secondsAround(0, STEP, [0, 1400 * DAY]);
     fc.assert(
       fc.property(
@@ -88,7 +88,7 @@ describe("marketing versions", () => {
     );
   });
 
-  test("D-80: with the clock moved back before an app's creation, the version of that time is served, and no advice names one of the future", () => {
+  test("D-80: if the clock is before an app's creation, the version of that time is served, and no header names a future one", () => {
     const [feb2025, now] = [1_738_400_000, 1_790_000_000];
     const app: VersionedApp = { created_time: now, marketing_first_used_time: 0, auto_upgrade: true };
     const at = (requested: number, time: number, calendar = standardCalendar) =>
@@ -99,7 +99,7 @@ describe("marketing versions", () => {
     expect(() => at(23, now + 1, ended)).toThrow(/v23\.0 is not available to this app$/);
   });
 
-  test("VER-6: a version that is not released yet is no reason for a refusal, and nothing to be upgraded to", () => {
+  test("VER-6: an unreleased version is no reason for a refusal, and no target of an upgrade", () => {
     const app: VersionedApp = { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true };
     const marketing: MarketingVersion[] = [
       { version: 1, released: 0, until: 100 * DAY, affects: [] },
@@ -111,7 +111,7 @@ describe("marketing versions", () => {
     expect(() => at(200 * DAY)).toThrow("v1.0 is deprecated and v2.0 changed this endpoint; use v2.0");
   });
 
-  test("VER-4a, D-03: a marketing request names a version, but for G1", () => {
+  test("VER-4a, D-03: a marketing request names a version, except for G1", () => {
     const app: VersionedApp = { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true };
     const ask = (rule: "marketing" | "marketingOrCurrent") =>
       servedVersion({ rule, requested: undefined, app, calendar: standardCalendar, now: 1_795_000_000, names: [], path: "/" });
@@ -119,7 +119,7 @@ describe("marketing versions", () => {
     expect(ask("marketingOrCurrent").version).toBe(25);
   });
 
-  test("D-03: without a version an app gets the newest when it was created", () => {
+  test("D-03: without a version an app gets the newest one at its creation", () => {
     expect([0, Date.parse("2025-06-01") / 1000, 1_795_000_000].map((time) => defaultVersion(standardCalendar, time, 1_795_000_000))).toEqual([
       20, 23, 26,
     ]);
@@ -139,7 +139,7 @@ describe("calendars", () => {
     expect(() => checkCalendar(standardCalendar)).not.toThrow();
   });
 
-  test("D-80: a calendar adds to the document's versions, and names the minor ones too", () => {
+  test("D-80: a calendar adds to the document's versions, and can have minor ones", () => {
     const entry: VersionsEntry = {
       marketing: [{ version: "v27.1", released: 0, affects: [] }],
       platform: [
@@ -165,7 +165,7 @@ describe("calendars", () => {
     expect(entryOf(standardCalendar)).not.toHaveProperty("platform");
   });
 
-  test("D-80: a version that only the marketing calendar names is unknown elsewhere", () => {
+  test("D-80: a version that only the marketing calendar has is unknown elsewhere", () => {
     const calendar = calendarWith(standardCalendar, { marketing: [{ version: "27.0", released: 0, affects: [] }] });
     const app: VersionedApp = { created_time: 0, marketing_first_used_time: 0, auto_upgrade: true };
     const served = (rule: "marketing" | "platform" | "migrationIntents") =>
@@ -174,7 +174,7 @@ describe("calendars", () => {
     for (const rule of ["platform", "migrationIntents"] as const) expect(() => served(rule)).toThrow("/v27.0");
   });
 
-  test("D-80: versions out of order, and names that nothing has, are refused with their place", () => {
+  test("D-80: versions out of order, and unknown names, are refused with their place", () => {
     const release = (version: string, released: number) => ({ version, released, affects: [] as string[] });
     const refused = (entry: VersionsEntry) => () => calendarWith(standardCalendar, entry);
     expect(refused({ platform: [release("27.0", 0)] })).toThrow("platform[0].released");
@@ -204,7 +204,7 @@ describe("calendars", () => {
   });
 });
 
-describe("changes back from the newest", () => {
+describe("changes back from the newest version", () => {
   const changes: VersionChange[] = [3, 5, 8].map((introduced) => ({
     introduced,
     summary: `renames a key in ${introduced}`,
@@ -213,14 +213,14 @@ describe("changes back from the newest", () => {
     downResponse: (response) => [...(response as number[]), introduced],
   }));
 
-  test("a response goes down newest first, parameters come up oldest first", () => {
+  test("a response is converted newest first, parameters oldest first", () => {
     const log = new ChangeLog([...changes].reverse());
     expect(log.downResponse("thing", 4, [])).toEqual([8, 5]);
     expect(log.downResponse("thing", 8, [])).toEqual([]);
     expect(log.downResponse("other", 1, [])).toEqual([]);
   });
 
-  test("up then down is the identity", () => {
+  test("converting up then down changes nothing", () => {
     const renames = [2, 3, 4].map(
       (introduced): VersionChange => ({
         introduced,
@@ -259,7 +259,7 @@ onEachDatabase("migrations", (database) => {
     body: { page_label_name: "VIP" },
   });
 
-  test("D-82: a switch on the app node, an override for one request, and a default by age", async () => {
+  test("D-82: a switch of the app, an override of a request, and a default by age", async () => {
     const plaza = await openPlaza({ database, world });
     const bearer = "1001|s3cret";
     expect((await plaza.get("/v26.0/1001", { bearer, query: { fields: "migrations" } })).body).toEqual({ migrations: { [name]: false }, id: "1001" });

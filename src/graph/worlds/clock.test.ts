@@ -16,7 +16,7 @@ onEachDatabase("the clock of a world", (kind) => {
     return { store, database, real, open, clock: await open() };
   }
 
-  test("is real time until it is set; then it runs on from there, or stands", async () => {
+  test("is real time until it is set; then it runs on from there, or stands still", async () => {
     const { real, clock, open } = await newClock();
     real.ms += 5;
     expect([clock.nowMs(), clock.isFrozen]).toEqual([1_000_005, false]);
@@ -31,7 +31,7 @@ onEachDatabase("the clock of a world", (kind) => {
     expect([again.nowMs(), again.isFrozen]).toEqual([90, true]);
   });
 
-  test("goes on from where it stood when a saved state is brought back; real time and a frozen clock stay as they are", async () => {
+  test("continues from its saved time when a state is restored; real time and a frozen clock are unchanged", async () => {
     const { database, real, clock } = await newClock();
     const stored = () => findSetting(database.reader, "clock");
     await clock.note();
@@ -52,7 +52,7 @@ onEachDatabase("the clock of a world", (kind) => {
     expect([await stored(), clock.nowMs()]).toEqual([frozen, 70]);
   });
 
-  test("is set together with what is done at that time, or not at all", async () => {
+  test("is set together with the work at that time, or not at all", async () => {
     const { database, real, clock, open } = await newClock();
     await clock.set(50, true);
     const done = await clock.setWith(80, false, async (tx) => {
@@ -102,7 +102,7 @@ async function clockOfOthers() {
   return { clock, changed };
 }
 
-test("who waits for a reading sees what it has read, also where another one has begun meanwhile", async () => {
+test("a caller who waits for a read sees its result, even if another read has begun", async () => {
   const { clock, changed } = await clockOfOthers();
   const [first, second] = [changed(), changed()];
   first.end(20);
@@ -113,7 +113,7 @@ test("who waits for a reading sees what it has read, also where another one has 
   expect([clock.nowMs(), clock.rereading]).toEqual([30, undefined]);
 });
 
-test("a reading that ends late does not undo what a later one has read", async () => {
+test("a read that ends late does not undo a later one", async () => {
   const { clock, changed } = await clockOfOthers();
   const [first, second] = [changed(), changed()];
   second.end(30);

@@ -18,7 +18,7 @@ const target = (words: Partial<FaultTarget> = {}): FaultTarget => ({
   ...words,
 });
 
-describe("D-150: a fault of requests", () => {
+describe("D-150: a fault for requests", () => {
   test.each([
     ["its operation", { operation: "listLabels" }, true],
     ["any operation", { operation: "*" }, true],
@@ -30,13 +30,13 @@ describe("D-150: a fault of requests", () => {
     ["all its parameters", { operation: "*", query: { limit: "5", fields: "id" } }, true],
     ["one parameter of two", { operation: "*", query: { limit: "5", fields: "name" } }, false],
     ["a parameter that was not sent", { operation: "*", query: { after: "x" } }, false],
-  ])("meets %s: %p, %p", async (_title, input, isMet) => {
+  ])("matches %s: %p, %p", async (_title, input, isMet) => {
     const { faults } = made();
     faults.add(input);
     expect((await faults.match(target())) !== undefined).toBe(isMet);
   });
 
-  test("meets as often as it says, is counted, and is gone then", async () => {
+  test("applies the given number of times, is counted, and is then deleted", async () => {
     const { faults } = made();
     faults.add({ operation: "*", status: 500, times: 2 });
     expect(faults.isEmpty).toBe(false);
@@ -47,7 +47,7 @@ describe("D-150: a fault of requests", () => {
     expect(await faults.match(target())).toBeUndefined();
   });
 
-  test("meets the share that it says: what is drawn below it", async () => {
+  test("applies to the given share: when a random number is below it", async () => {
     const { faults } = made(0.24, 0.25, 0.99, 0.999_999);
     faults.add({ operation: "*", probability: 0.25 });
     expect(await faults.match(target())).toMatchObject({ probability: 0.25 });
@@ -59,7 +59,7 @@ describe("D-150: a fault of requests", () => {
     expect(faults.list()).toMatchObject([{ id: "2", met: 1 }]);
   });
 
-  test("the first that matches counts, and its latency passes before", async () => {
+  test("the first that matches counts, after its latency", async () => {
     const { faults, slept } = made();
     faults.add({ operation: "createLabel", status: 400 });
     faults.add({ operation: "*", status: 503, latency_ms: 70 });
@@ -69,7 +69,7 @@ describe("D-150: a fault of requests", () => {
     expect(faults.list().map(({ met }) => met)).toEqual([0, 1, 0]);
   });
 
-  test("one that changes a response does not meet a part of a batch", async () => {
+  test("one that changes a response does not apply to a part of a batch", async () => {
     for (const change of [{ body: "" }, { reset: true }, { cut_body_at: 0 }, { body_bytes_per_second: 1 }]) {
       const { faults } = made();
       faults.add({ operation: "*", ...change });
@@ -79,7 +79,7 @@ describe("D-150: a fault of requests", () => {
     expect(changesResponse({ operation: "*", reset: false, status: 500 })).toBe(false);
   });
 
-  test("does not meet webhooks, nor one of webhooks requests", async () => {
+  test("does not match webhooks, nor does a webhook fault match requests", async () => {
     const { faults } = made();
     faults.add({ operation: "*" });
     expect(faults.matchWebhook(["messages"], "1", true)).toBeUndefined();
@@ -89,7 +89,7 @@ describe("D-150: a fault of requests", () => {
   });
 });
 
-describe("D-150: a fault of webhooks", () => {
+describe("D-150: a fault for webhooks", () => {
   test.each([
     ["any field", { webhook: "*", effect: "lose" }, true, "lose"],
     ["one field of the POST", { webhook: "feed", effect: "repeat" }, true, "repeat"],
@@ -109,7 +109,7 @@ describe("D-150: a fault of webhooks", () => {
 describe("the error of a fault", () => {
   const error = (words: Parameters<typeof errorOf>[0]) => errorOf(words, "1");
 
-  test("is there for a status, with code 2 unless it says so, and passes for 429 and from 500 on", () => {
+  test("exists for a status, with code 2 by default, and is transient for 429 and from 500 on", () => {
     expect(errorOf({ operation: "*" }, "1")).toBeUndefined();
     expect(error({ operation: "*", status: 400 })?.entry).toMatchObject({ status: 400, code: 2 });
     expect(error({ operation: "*", status: 400, code: 17 })?.entry).toMatchObject({ code: 17 });
@@ -118,7 +118,7 @@ describe("the error of a fault", () => {
     expect([400, 428, 430, 499].map(passes)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  test("D-22: of a rate that is used up says so in its header, with the minutes to wait, counted up", () => {
+  test("D-22: of an exceeded rate limit has it in its header, with the minutes to wait, rounded up", () => {
     const page = error({ operation: "*", rate_limit: "page", retry_after_seconds: 61 });
     expect({ ...page?.entry }).toMatchObject({ status: 429, code: 613 });
     expect(page?.details.headers).toMatchObject({ "x-business-use-case-usage": caseUsage("1", 100, 2) });

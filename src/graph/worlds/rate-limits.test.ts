@@ -30,7 +30,7 @@ test("D-22: a page's requests run out for all apps", () => {
   expect({ used: limits.pageWaitMinutes("9"), unknown: limits.pageWaitMinutes("7") }).toEqual({ used: 60, unknown: 0 });
 });
 
-test("D-22: what is used up is counted in percent of the hour, rounded up, for each app and page by itself", () => {
+test("D-22: usage is a percentage of the hour, rounded up, for each app and page", () => {
   const limits = new RateLimits({ app_calls_per_hour: 3, page_calls_per_hour: 8 });
   limits.take("1", "9", 0);
   const usage = () => [limits.appUsage("1"), limits.appUsage("2"), limits.pageUsage("9"), limits.pageUsage("8")];
@@ -41,7 +41,7 @@ test("D-22: what is used up is counted in percent of the hour, rounded up, for e
   expect(usage()).toEqual([0, 0, 0, 0]);
 });
 
-test("D-22: a page that has none left waits for the next one, in minutes, rounded up", () => {
+test("D-22: a page without remaining requests waits for the next one, in minutes, rounded up", () => {
   const limits = new RateLimits({ app_calls_per_hour: 0, page_calls_per_hour: 4 });
   for (let request = 0; request < 3; request++) limits.take("1", "9", 0);
   expect(limits.pageWaitMinutes("9")).toBe(0);
@@ -51,7 +51,7 @@ test("D-22: a page that has none left waits for the next one, in minutes, rounde
   expect(limits.pageWaitMinutes("9")).toBe(8);
 });
 
-test("D-22: a limit of one request an hour is a limit, and a request that the app may not make costs the page nothing", () => {
+test("D-22: one request an hour is a valid limit, and a request that the app may not make does not count for the page", () => {
   const limits = new RateLimits({ app_calls_per_hour: 1, page_calls_per_hour: 2 });
   expect(limits.take("1", "9", 0)).toBeUndefined();
   expect(limits.take("1", "9", 0)).toMatchObject({ entry: { code: 4 } });
@@ -60,7 +60,7 @@ test("D-22: a limit of one request an hour is a limit, and a request that the ap
   expect(limits.take("3", "9", 0)).toMatchObject({ entry: { code: 613 } });
 });
 
-test("of ten thousand apps and pages those that sent nothing for longest are full again", () => {
+test("of ten thousand apps and pages, those that sent nothing for longest start again", () => {
   const limits = new RateLimits({ app_calls_per_hour: 1, page_calls_per_hour: 0 });
   limits.take("first", "9", 0);
   for (let app = 0; app < 4_000; app++) limits.take(String(app), "9", 0);

@@ -18,7 +18,7 @@ const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
   ...more,
 });
 
-test("what went in comes out, whatever the texts hold", () => {
+test("entries are read as they were added, with any texts", () => {
   const body = fc.string({ unit: "binary", maxLength: 60 });
   fc.assert(
     fc.property(
@@ -35,7 +35,7 @@ test("what went in comes out, whatever the texts hold", () => {
   );
 });
 
-test("who has seen so many gets those that came after, also where the log rested meanwhile, and none twice", () => {
+test("a reader gets the entries after its position, none twice, even if the log was idle", () => {
   const log = new RequestLog();
   const seen: string[] = [];
   let known = 0;
@@ -62,7 +62,7 @@ test("who has seen so many gets those that came after, also where the log rested
   expect(log.count).toBe(7);
 });
 
-test("who has seen so many gets those that came after also where the log was cleared, as a restored world's is, while it rested", () => {
+test("a reader gets the entries after its position, even if the log was cleared while it was idle", () => {
   const log = new RequestLog();
   for (let at = 0; at < 3; at++) log.add(entry({ trace_id: `A${at}` }));
   log.shrink();
@@ -74,7 +74,7 @@ test("who has seen so many gets those that came after also where the log was cle
   expect(log.entries().map(({ trace_id }) => trace_id)).toEqual(["new"]);
 });
 
-test("each request wakes all that wait for it, one or many, and once", async () => {
+test("each request wakes all that wait for it, once", async () => {
   const log = new RequestLog();
   const woken: string[] = [];
   const wait = (name: string) => log.next().then(() => woken.push(name));
@@ -96,7 +96,7 @@ test("the last thousand requests are kept", () => {
   expect({ count: kept.length, newest: kept[0], oldest: kept[999] }).toEqual({ count: 1_000, newest: "A2499", oldest: "A1500" });
 });
 
-test("of requests with long bodies fewer are kept, always the newest, and each is whole", () => {
+test("fewer requests with long bodies are kept, always the newest, and each is complete", () => {
   const log = new RequestLog();
   // Three bytes a character: 24 kB a request, and 8 MB are kept.
   const long = "あ".repeat(4_096);
@@ -125,7 +125,7 @@ test("a long text is cut, between two characters or within one", () => {
   expect(kept).toMatchObject({ path: `/${cut.slice(1)}`, query: cut, request_body: cut, response_body: `${"x".repeat(4_095)}\uFFFD…` });
 });
 
-test("what is cut off behind a secret does not bring it back", () => {
+test("a cut behind a secret does not bring the secret back", () => {
   const log = new RequestLog();
   const long = "x".repeat(5_000);
   log.add(entry({ path: "/me&access_token=s3cret", query: `access%5Ftoken=s3cret&a=${long}`, request_body: `{"access\\u005ftoken":"s3cret${long}` }));
@@ -133,7 +133,7 @@ test("what is cut off behind a secret does not bring it back", () => {
   expect(JSON.stringify(log.entries())).not.toContain("s3cret");
 });
 
-test("an entry is redacted when it is added: entries only read it", () => {
+test("an entry is redacted when it is added: readers only read it", () => {
   const [log, other] = [new RequestLog(), new RequestLog()];
   log.add(entry({ query: "access_token=s3cret", request_body: "verify_token=s3cret", response_body: '{"stream_key":"s3cret"}' }));
   for (const one of log.entries()) other.adopt(one);
@@ -141,7 +141,7 @@ test("an entry is redacted when it is added: entries only read it", () => {
   expect(other.entries()[0]).toMatchObject({ query: "access_token=…", request_body: "verify_token=…", response_body: '{"stream_key":"…"}' });
 });
 
-test("the log of a world that rests keeps its newest requests, and goes on with the next one", () => {
+test("the log of an idle world keeps its newest requests, and continues with the next one", () => {
   const log = new RequestLog();
   const entry = { operation: "o", method: "GET", surface: "base", path: "/", query: "", status: 200, time: 1, duration_ms: 2, app: undefined };
   const add = (trace_id: string, response_body: string) => log.adopt({ ...entry, trace_id, request_body: "", response_body });
@@ -157,7 +157,7 @@ test("the log of a world that rests keeps its newest requests, and goes on with 
   expect(seen()).toEqual([]);
 });
 
-test("a log that rests keeps the newest entries up to 16,384 characters, of whichever text they are", () => {
+test("an idle log keeps the newest entries up to 16,384 characters, of any text", () => {
   const texts = ["trace_id", "path", "query", "request_body", "response_body"] as const;
   const ofSize = (characters: number, text: (typeof texts)[number]): RequestEntry => {
     const rest = texts.filter((one) => one !== text).reduce((sum, one) => sum + entry()[one].length, 0);
@@ -177,7 +177,7 @@ test("a log that rests keeps the newest entries up to 16,384 characters, of whic
 /** Nothing but what every request has. */
 const plain = (more: Partial<RequestEntry> = {}): RequestEntry => entry({ path: "/", query: "", request_body: "", response_body: "", ...more });
 
-test("a story has 16,384 characters at most; a longer one is kept without its parameters and deliveries", () => {
+test("details have at most 16,384 characters; longer ones are kept without parameters and deliveries", () => {
   const log = new RequestLog();
   const storyOf = (characters: number): RequestStory => {
     const bare = { credentials: [], error: "notFound", parameters: "", deliveries: ["d1"] } as unknown as RequestStory;
@@ -189,7 +189,7 @@ test("a story has 16,384 characters at most; a longer one is kept without its pa
   expect(log.from(0).map(({ story }) => story)).toEqual([longest, { ...rest, deliveries: [] }, undefined]);
 });
 
-test("somebody looks until the last one has gone, and who goes twice has gone once", () => {
+test("somebody watches until the last one has left, and leaving twice counts once", () => {
   const log = new RequestLog();
   expect(log.isWatched).toBe(false);
   const [first, second] = [log.watch(), log.watch()];
@@ -200,7 +200,7 @@ test("somebody looks until the last one has gone, and who goes twice has gone on
   expect(log.isWatched).toBe(false);
 });
 
-test("all who wait for the next request hear of it, once it can be read, and of no later one", async () => {
+test("all who wait for the next request learn of it once it can be read, and of no later one", async () => {
   const log = new RequestLog();
   const heard: string[] = [];
   const wait = (name: string) => log.next().then(() => heard.push(`${name} ${log.entries()[0]?.trace_id}`));
@@ -214,7 +214,7 @@ test("all who wait for the next request hear of it, once it can be read, and of 
   expect(heard).toEqual(["one A1", "other A1", "third A3"]);
 });
 
-test("a text of 4,096 characters is whole, and one without an app has none", () => {
+test("a text of 4,096 characters is complete, and one without an app has none", () => {
   const log = new RequestLog();
   const text = "x".repeat(4_096);
   log.add(plain({ path: text, query: text, request_body: text, response_body: text, app: undefined }));
@@ -225,7 +225,7 @@ test("a text of 4,096 characters is whole, and one without an app has none", () 
   ]);
 });
 
-test("what was cleared is not read again, however much comes after it", () => {
+test("a cleared entry is not read again, whatever comes after it", () => {
   const log = new RequestLog();
   for (let at = 0; at < 5; at++) log.add(plain({ trace_id: `old${at}` }));
   log.clear();

@@ -11,7 +11,7 @@ const entry = (type: TokenEntry["type"], given: readonly (typeof principals)[num
   ...Object.fromEntries(given.map((name) => [name, id("7")])),
 });
 
-describe("D-11: a token that a world file or the control API writes", () => {
+describe("D-11: a token in a world file or of the control API", () => {
   test.each([
     ["app", [], []],
     ["user", ["user"], []],
@@ -19,7 +19,7 @@ describe("D-11: a token that a world file or the control API writes", () => {
     ["page", ["page"], ["user"]],
     ["social_user", ["social_account"], []],
     ["microblog_user", ["microblog_user"], []],
-  ] as const)("of the kind %s names %p, may name %p, and nobody else", (type, needs, takes) => {
+  ] as const)("of the kind %s names %p, may name %p, and nothing else", (type, needs, takes) => {
     const of = (...given: (typeof principals)[number][]) => tokenOf(entry(type, given), id("9"), 100);
     expect(of(...needs)).toMatchObject({ id: "9", type, app: "1", ...Object.fromEntries(needs.map((name) => [name, "7"])) });
     expect(of(...needs, ...takes)).toMatchObject({ type });
@@ -28,7 +28,7 @@ describe("D-11: a token that a world file or the control API writes", () => {
       expect(() => of(...needs, other)).toThrow("does not go with");
   });
 
-  test("is issued now, never ends and may do nothing, unless it says so", () => {
+  test("is issued now, never ends and has no scopes by default", () => {
     expect(tokenOf(entry("app", []), id("9"), 100)).toMatchObject({
       scopes: [],
       issued_at: 100,
@@ -40,7 +40,7 @@ describe("D-11: a token that a world file or the control API writes", () => {
     expect(tokenOf(given, id("9"), 100)).toMatchObject({ scopes: ["a"], issued_at: 0, expires_at: 200, data_access_expires_at: 300 });
   });
 
-  test("is exported by its hash, without what it does not name, and read back as the same", () => {
+  test("is exported with its hash, without absent keys, and read back as the same", () => {
     const page = tokenOf({ ...entry("page", ["page", "user"]), scopes: ["a"] }, id("9"), 100);
     const written = tokenToEntry(page, "h");
     expect(written).toEqual({
@@ -50,7 +50,7 @@ describe("D-11: a token that a world file or the control API writes", () => {
     expect(tokenOf(written as TokenEntry, id("9"), 5)).toEqual(page);
   });
 
-  test("has a hash by its value or as it is given, and refers to its app and principals", () => {
+  test("has a hash of its value or a given one, and refers to its app and principals", () => {
     expect(tokenHashOf({ ...entry("app", []), token: "x" })).toBe(hashOf("x"));
     expect(tokenHashOf({ ...entry("app", []), token_sha256: "h" })).toBe("h");
     expect(tokenHashOf(entry("app", []))).toBeUndefined();
@@ -61,7 +61,7 @@ describe("D-11: a token that a world file or the control API writes", () => {
     ]);
   });
 
-  test("scopes that nothing asks for are named once each, twenty at most", () => {
+  test("unused scopes are named once each, twenty at most", () => {
     expect(scopeWarnings([{ scopes: ["a", "b"] }, { scopes: ["b", "c"] }, {} as never], new Set(["a"]))).toEqual([
       expect.stringContaining("scope b"),
       expect.stringContaining("scope c"),

@@ -16,7 +16,7 @@ onEachDatabase("the requests of a batch", (database) => {
   };
   const bodiesOf = (responses: { body: string }[]) => responses.map(({ body }) => JSON.parse(body));
 
-  test("what is wrong with one is said of its place and key", async () => {
+  test("an error names the place and key of the wrong request", async () => {
     const { send } = await open();
     const good = { relative_url: node };
     const wrong: [key: string, request: unknown][] = [
@@ -39,7 +39,7 @@ onEachDatabase("the requests of a batch", (database) => {
     expect(await send(Array(50).fill(good))).toHaveLength(50);
   });
 
-  test("a method in any case, none for GET, and a body as a form, as JSON or as an object", async () => {
+  test("a method can have any case, GET is the default, and a body can be a form, JSON or an object", async () => {
     const { send } = await open();
     const responses = await send([
       { relative_url: node },
@@ -58,14 +58,14 @@ onEachDatabase("the requests of a batch", (database) => {
     expect(deleted).toEqual({ success: true });
   });
 
-  test("a number in a body that is an object keeps its digits", async () => {
+  test("a number in an object as body keeps its digits", async () => {
     const { send } = await open();
     const batch = `[{"method":"POST","relative_url":"${labels}","body":{"page_label_name":9007199254740993}},{"relative_url":"${labels}?fields=name&limit=1"}]`;
     const [, list] = bodiesOf(await send(batch));
     expect(list.data).toMatchObject([{ name: "9007199254740993" }]);
   });
 
-  test("one that depends on several is run when all of them succeeded, and its own name is no reason to leave it out", async () => {
+  test("a request with several dependencies runs if all of them succeeded, and its own name does not prevent it", async () => {
     const { send } = await open();
     const [good, bad] = [
       { name: "good", relative_url: node, omit_response_on_success: false },
@@ -82,7 +82,7 @@ onEachDatabase("the requests of a batch", (database) => {
     expect(await codes({ ...dependsOn("bad"), name: "never" }, dependsOn("never"))).toEqual([200, 400, null, null]);
   });
 
-  test("headers are shown unless the batch asks for none, in its body or its query", async () => {
+  test("headers are shown unless the batch's body or query excludes them", async () => {
     const { plaza, send } = await open();
     const batch = [{ relative_url: node }];
     const hasHeaders = (responses: { headers?: { name: string }[] }[]) =>
@@ -96,7 +96,7 @@ onEachDatabase("the requests of a batch", (database) => {
     expect(hasHeaders((await inQuery({ include_headers: "false" }, { include_headers: "true" })).body)).toBe(true);
   });
 
-  test("a request with a token of its own, wherever it stands, uses none of the batch's", async () => {
+  test("a request with its own token, in any place, uses none of the batch's", async () => {
     const { send } = await open();
     const write = { method: "POST", relative_url: labels };
     const bringing: [missing: string, request: object][] = [
@@ -111,7 +111,7 @@ onEachDatabase("the requests of a batch", (database) => {
     }
   });
 
-  test("D-10: a request with both tokens of page messaging in its query has the bearer of the batch, as a link that is followed", async () => {
+  test("D-10: a request with both tokens of page messaging in its query gets the batch's bearer, like a followed link", async () => {
     const { plaza, send } = await open();
     for (const page_label_name of ["a", "b"]) await plaza.post(`/${labels}`, { token: "page", body: { page_label_name } });
     const [first] = bodiesOf(await send([{ relative_url: `${labels}?limit=1&fields=name` }]));
@@ -127,7 +127,7 @@ onEachDatabase("the requests of a batch", (database) => {
     expect({ code: other.code, parameter: JSON.parse(other.body).error_data.parameter }).toEqual({ code: 403, parameter: "access_token" });
   });
 
-  test("only the root takes a batch or ids, each by its method", async () => {
+  test("only the root accepts a batch or ids, each with its method", async () => {
     const { plaza } = await open();
     const batch = [{ relative_url: node }];
     const shown = async (response: Promise<{ status: number; body: object }>) => {
@@ -147,7 +147,7 @@ onEachDatabase("the requests of a batch", (database) => {
 onEachDatabase("several nodes by ids=", (database) => {
   const open = () => openPlaza({ database, world: cafe, profile: "clients" });
 
-  test("each id once, fifty at most, and none of them empty", async () => {
+  test("each id is read once, fifty at most, and none may be empty", async () => {
     const plaza = await open();
     const read = (ids: string) => plaza.get("/v26.0/", { ...three, query: { ...three.query, ids } });
     expect((await read("5001,5101,5001")).body).toEqual((await read("5001,5101")).body);
@@ -159,7 +159,7 @@ onEachDatabase("several nodes by ids=", (database) => {
     expect((await plaza.get("/v26.0/", { ...three, body: { ids: ["5101"] } })).body).toEqual((await read("5101")).body);
   });
 
-  test("the links of an edge are of its node alone, whichever way the ids were written", async () => {
+  test("the links of an edge belong to its node only, in any form of ids", async () => {
     const plaza = await open();
     for (const name of ["a", "b"]) await plaza.post(`/${labels}`, { token: "page", body: { page_label_name: name } });
     const query = { ...three.query, limit: "1", fields: "name" };

@@ -26,7 +26,7 @@ onEachDatabase("several requests in one", (database) => {
     expect((await plaza.get("/v26.0/", { query: { ids: "5001" } })).status).toBe(401);
   });
 
-  test("D-34: a batch runs its requests in order, with references, and leaves out what another request asked for", async () => {
+  test("D-34: a batch runs its requests in order, with references, and omits responses that others use", async () => {
     const plaza = await open();
     const batch = [
       { method: "POST", name: "made", relative_url: "v26.0/2001/custom_labels", body: "page_label_name=new%20one" },
@@ -43,7 +43,7 @@ onEachDatabase("several requests in one", (database) => {
     expect(body[1].headers.find(({ name }: { name: string }) => name === "pf-api-version").value).toBe("v26.0");
   });
 
-  test("D-34, D-03: a request of a batch without a version is of the version that the batch was sent to", async () => {
+  test("D-34, D-03: a request of a batch without a version has the batch's version", async () => {
     const plaza = await open();
     const batch = ["2001/custom_labels", "/v21.0/2001/custom_labels"].map((relative_url) => ({ method: "GET", relative_url }));
     const versions = async (path: string) => {
@@ -68,7 +68,7 @@ onEachDatabase("several requests in one", (database) => {
     expect((await plaza.get("/v26.0/5001", three)).status).toBe(200);
   });
 
-  test("D-34: what is no batch is refused, and a request in it may bring its own token", async () => {
+  test("D-34: an invalid batch is refused, and a request in it may have its own token", async () => {
     const plaza = await open();
     const send = (batch: unknown) => plaza.post("/v26.0/", { ...three, body: { batch } });
     const request = { method: "GET", relative_url: "v26.0/5001" };
@@ -93,7 +93,7 @@ onEachDatabase("several requests in one", (database) => {
     expect(own.body[0].code).toBe(400);
   });
 
-  test("D-39: references that grow end with the limits of a request of its own, and the other requests go on", async () => {
+  test("D-39: growing references end at the limits of a single request, and the other requests continue", async () => {
     const plaza = await open();
     const first = { name: "r0", relative_url: "v26.0/2001/custom_labels?limit=1&debug=all&x=1234567890" };
     const before = "{result=NAME:$..message}{result=NAME:$..message}";
@@ -114,7 +114,7 @@ onEachDatabase("several requests in one", (database) => {
     expect(JSON.stringify(body).length).toBeLessThan(1_000_000);
   });
 
-  test("D-39: the body that a reference makes is bounded, and so is all that references make and look at", async () => {
+  test("D-39: the body that references build is limited, and so is the total that they build and visit", async () => {
     const personas = Array.from({ length: 100 }, (_, i) => ({
       id: String(5200 + i),
       page: "2001",
@@ -141,7 +141,7 @@ onEachDatabase("several requests in one", (database) => {
     expect(await codesOf(label(200, "$..nothing"))).toEqual([[400, "batch"]]);
   });
 
-  test("D-39: the responses of a batch are bounded together: what comes after is not run, and says so", async () => {
+  test("D-39: the responses of a batch are limited together; later requests are not run, and say so", async () => {
     const personas = Array.from({ length: 100 }, (_, i) => ({
       id: String(5200 + i),
       page: "2001",
@@ -160,7 +160,7 @@ onEachDatabase("several requests in one", (database) => {
     expect((await plaza.get("/v26.0/5001", three)).status).toBe(200);
   });
 
-  test("D-39: the responses to ids= are bounded together, and the error names the parameter", async () => {
+  test("D-39: the responses to ids= are limited together, and the error names the parameter", async () => {
     const pages = Array.from({ length: 50 }, (_, at) => ({ id: String(20_001 + at) }));
     const link = (at: number) => `https://x/${at}/${"y".repeat(2_000)}`;
     const personas = pages.flatMap(({ id: page }, of) =>
@@ -185,7 +185,7 @@ onEachDatabase("several requests in one", (database) => {
     expect(await read(50)).toMatchObject({ status: 400, body: { error: { code: 100 } } });
   });
 
-  test("D-39: a path that cannot be read is refused before any request is run", async () => {
+  test("D-39: an unreadable path is refused before any request is run", async () => {
     const plaza = await open();
     for (const path of ["$.", "$.a[", "$...a", "$['a", `$${".a".repeat(33)}`]) {
       const batch = [
@@ -208,7 +208,7 @@ onEachDatabase("several requests in one", (database) => {
     expect((await plaza.get("/v26.0/5001", { ...three, headers: { ...three.headers, "if-none-match": '"x"' } })).status).toBe(200);
   });
 
-  test("D-34: an entity tag is one of a whole response: neither the requests of a batch nor those of ids= have it", async () => {
+  test("D-34: an entity tag belongs to a whole response: requests of a batch or of ids= have none", async () => {
     const plaza = await open();
     const tag = (await plaza.get("/v26.0/5001", three)).headers.etag as string;
     const tagged = (known: string) => ({ ...three, headers: { ...three.headers, "if-none-match": known } });
@@ -222,7 +222,7 @@ onEachDatabase("several requests in one", (database) => {
     expect((await ids(whole.headers.etag as string)).status).toBe(304);
   });
 
-  test("D-34: omit_response_on_success decides, and otherwise whether another request refers to it; a failure is always shown", async () => {
+  test("D-34: omit_response_on_success decides, otherwise whether another request refers to it; a failure is always shown", async () => {
     const plaza = await open();
     const relative_url = "v26.0/5001";
     const batch = [

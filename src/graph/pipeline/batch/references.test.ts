@@ -40,7 +40,7 @@ describe("D-34: a path into a response", () => {
     expect(() => readPath(`$${".a".repeat(33)}`)).toThrow("at position 65");
   });
 
-  test("every value that is looked at counts: at any depth all of them, by a name only what holds it", () => {
+  test("every visited value counts: all of them at any depth, or the object that has the name", () => {
     const visits = (path: string): number => {
       let count = 0;
       valuesAt({ a: { b: 1 }, c: [2] }, readPath(path), () => count++);
@@ -68,7 +68,7 @@ describe("D-34, D-39: references", () => {
     expect(() => referencesIn("{result=one:$!}", "form")).toThrow("batch");
   });
 
-  test("a reference is one however its text is written: percent-encoded in part or as a whole, escaped in JSON", () => {
+  test("a reference is recognized in any form of its text: percent-encoded in part or whole, escaped in JSON", () => {
     const reference = "{result=a &b:$.data[0]['x y']}";
     const written = [
       reference,
@@ -86,7 +86,7 @@ describe("D-34, D-39: references", () => {
     expect(one.body(JSON.stringify({ a: reference, n: 1 }).replace("{result", "\\u007bresult"), "json")).toBe('{"a":"1&2 %41","n":1}');
   });
 
-  test("what a reference brings is no reference, and what cannot be decoded stays", () => {
+  test("an inserted value is not a reference, and undecodable text stays", () => {
     const of = references({ a: { id: "{result=a:$.x}" } });
     expect(of.address("/?b={result=a:$.id}")).toBe(`/?b=${encodeURIComponent("{result=a:$.x}")}`);
     expect(of.body('{"b":"{result=a:$.id}"}', "json")).toBe('{"b":"{result=a:$.x}"}');
@@ -107,7 +107,7 @@ describe("D-34, D-39: references", () => {
     expect(both.body('{"a":"{result=one:$.data.*.id}","b":"{result=two:$.id},{result=one:$.data[0].id}"}', "json")).toBe('{"a":"a,b","b":"c,a"}');
   });
 
-  test("an object stands as JSON, and what is not there as nothing", () => {
+  test("an object is inserted as JSON, and a missing value as nothing", () => {
     expect(references({ one: { a: [1] } }).body("v={result=one:$.a}", "form")).toBe("v=%5B1%5D");
     expect(references({}).body("v={result=one:$.a}", "form")).toBe("v=");
   });

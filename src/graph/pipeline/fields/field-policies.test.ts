@@ -88,7 +88,7 @@ onEachDatabase("policies of fields", (database) => {
   };
   const ofList = async (plaza: TestPlaza, token: string, fields?: string) => (await read(plaza, token, fields, PERSONAS)).body.data;
 
-  test("D-16: what nobody may read is in no read: not by default, by name, or inside an object", async () => {
+  test("D-16: a field that nobody may read is in no read: not by default, by name, or inside an object", async () => {
     const plaza = await open();
     expect(await read(plaza, "page")).toEqual({ status: 200, body: { ...plain, box: { label: "box" } } });
     expect(await read(plaza, "page", NAMED)).toEqual({ status: 200, body: { id: "5101", name: "Bo", box: { label: "box" } } });
@@ -120,7 +120,7 @@ onEachDatabase("policies of fields", (database) => {
     expect(JSON.stringify(body)).not.toContain(KEPT);
   });
 
-  test("D-16, D-34: metadata=1 promises what the caller may read", async () => {
+  test("D-16, D-34: metadata=1 lists the fields that the caller may read", async () => {
     const plaza = await open();
     const promised = async (token: string) => {
       const { body } = await plaza.get(PERSONA, { token, query: { access_token: token, oauth_token: token, metadata: "1" } });
@@ -131,7 +131,7 @@ onEachDatabase("policies of fields", (database) => {
     expect(await promised("live")).toEqual([...always, "forLive", "box", "vault"]);
   });
 
-  test("D-16, D-91: without its scope or task a field is left out, and refused when asked for by name", async () => {
+  test("D-16, D-91: without its scope or task a field is omitted, and refused if it is named", async () => {
     const plaza = await open();
     for (const token of ["page", "no-task"]) expect((await read(plaza, token)).body).toEqual({ ...plain, box: { label: "box" } });
     for (const [token, code] of [["page", 10] as const, ["no-task", 200] as const]) {
@@ -144,7 +144,7 @@ onEachDatabase("policies of fields", (database) => {
     expect((await read(plaza, "ada", "forLive")).status).toBe(403);
   });
 
-  test("D-10, D-16: each of the tokens must be good for the field", async () => {
+  test("D-10, D-16: each of the tokens must be allowed to read the field", async () => {
     const plaza = await open();
     const query = { access_token: "live", oauth_token: "page" };
     const response = (fields: string) => plaza.get(PERSONA, { query: { ...query, fields }, headers: { authorization: "Bearer live" } });
@@ -152,7 +152,7 @@ onEachDatabase("policies of fields", (database) => {
     expect((await response("name")).status).toBe(200);
   });
 
-  test("D-16: a write is done, and its response lacks the field that the caller may not read", async () => {
+  test("D-16: a write succeeds, and its response omits a field that the caller may not read", async () => {
     const plaza = await open();
     const body = { name: "New", profile_picture_url: "https://example.com/new.png", fields: "name,forLive" };
     const [without, having] = [await plaza.post(PERSONAS, { token: "page", body }), await plaza.post(PERSONAS, { token: "live", body })];
@@ -179,12 +179,12 @@ const itemsWith = (fields: Record<string, Field>, required?: string[]) => (contr
   items: { ...contract.items, fields: { ...contract.items.fields, ...fields }, ...(required === undefined ? {} : { required }) },
 });
 
-test("D-16: a list with a field of another policy says which node an item is, or the server does not start", () => {
+test("D-16: a list with a field of another policy names its items' node, or the server does not start", () => {
   expect(() => withList(itemsWith({ kept }))).toThrow("listPersonas has the field kept with a policy of its own");
   expect(() => withList(itemsWith({ box }))).toThrow("listPersonas has the field box.kept with a policy of its own");
 });
 
-test("D-16, D-37: what is always answered has its operation's policy, or the server does not start", () => {
+test("D-16, D-37: a field that is always returned has its operation's policy, or the server does not start", () => {
   expect(() => withList(itemsWith({ kept }, ["id", "kept"]))).toThrow("listPersonas always answers kept");
   const inner = boxOf({ fields: { id: kept }, defaults: ["id"] });
   expect(() => withList(itemsWith({ inner }))).toThrow("inner of listPersonas always answers id");

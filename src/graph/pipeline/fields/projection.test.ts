@@ -41,7 +41,7 @@ const { drawn } = fc.letrec<{ drawn: Drawn; object: Drawn }>((tie) => ({
   ),
 }));
 
-test("D-38: of an object exactly what is selected is kept, at every depth, also in lists", () => {
+test("D-38: exactly the selected keys of an object are kept, at every depth, also in lists", () => {
   fc.assert(
     fc.property(drawn, ({ schema, value, selection, within }) => {
       fc.pre(selection !== undefined);
@@ -52,7 +52,7 @@ test("D-38: of an object exactly what is selected is kept, at every depth, also 
   );
 });
 
-test("D-38: a name that the schema does not have is refused, and so is a selection inside what is no object", () => {
+test("D-38: an unknown name is refused, and so is a selection inside a value that is not an object", () => {
   const schema = Type.Object({
     at: Type.Object({ latitude: Type.Number() }),
     names: Type.Array(Type.String()),

@@ -72,7 +72,7 @@ onEachDatabase("selection inside fields", (database) => {
     expect(plain).toEqual({ id: "6150", owner: { id: "6002" }, children: { data: [{ id: "6200" }] } });
   });
 
-  test("D-38: what stands in objects without fields of their own is selected by name", async () => {
+  test("D-38: keys of objects without fields of their own are selected by name", async () => {
     const plaza = await open();
     const video = await read(plaza, "/v26.0/5301", "place{location{latitude}},targeting{excluded_countries}");
     expect(video.body).toEqual({ id: "5301", place: { location: { latitude: 1.5 } }, targeting: { excluded_countries: ["DE"] } });
@@ -87,7 +87,7 @@ onEachDatabase("selection inside fields", (database) => {
     ]);
   });
 
-  test("D-38: the items of a list show what other features give to their node type", async () => {
+  test("D-38: the items of a list show the fields that other features add to their node type", async () => {
     const plaza = await open();
     const { data } = (await read(plaza, "/v26.0/4001/phone_numbers", "webhook_configuration{phone_number,chatapp_business_account}")).body;
     const account = { chatapp_business_account: hook("account") };
@@ -98,7 +98,7 @@ onEachDatabase("selection inside fields", (database) => {
     }
   });
 
-  test("D-38: a node that is named shows what the caller may read of it, and its id otherwise", async () => {
+  test("D-38: a named node shows the fields that the caller may read, and otherwise its id", async () => {
     const plaza = await open();
     const { body } = await read(plaza, "/v24.0/4301", "waba{name,phone_numbers{webhook_configuration{phone_number}}},destination_waba{name}");
     expect(body).toMatchObject({ id: "4301", status: "INITIATED", waba: { id: "4001", name: "Cafe chat" }, destination_waba: { id: "4002" } });
@@ -112,7 +112,7 @@ onEachDatabase("selection inside fields", (database) => {
     });
   });
 
-  test("D-38: an edge of a node is its first page, and its links lead on", async () => {
+  test("D-38: an edge of a node is its first page, and its links lead to the next ones", async () => {
     const plaza = await open();
     const { body } = await read(plaza, "/v26.0/5301", "comments{message,from{name}}");
     expect(body.comments.data).toHaveLength(25);
@@ -124,7 +124,7 @@ onEachDatabase("selection inside fields", (database) => {
     expect(whole.body.phone_numbers.data[0]).toEqual({ id: "4120", display_phone_number: "+49 19", verified_name: "" });
   });
 
-  test("D-38: an edge that the caller's own read would not find is left out; what else is wrong with that read is the request's error", async () => {
+  test("D-38: an edge that the caller's own read would not find is omitted; any other error of that read fails the request", async () => {
     const plaza = await open();
     // LIVE-26: only the original page has comments.
     expect((await read(plaza, "/v26.0/5302", "id,comments", {}, "shown")).body).toEqual({ id: "5302" });
@@ -136,7 +136,7 @@ onEachDatabase("selection inside fields", (database) => {
     expect(needed).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter: "advertiser_id" } } } });
   });
 
-  test("D-33, D-38: an unknown field is refused as by a read of what holds it, at every depth, and modifiers everywhere", async () => {
+  test("D-33, D-38: an unknown field is refused as in a read of its holder, at every depth, and modifiers are refused everywhere", async () => {
     const plaza = await open();
     const refused = async (path: string, fields: string, message: string, bearer = "all") =>
       expect(await read(plaza, path, fields, {}, bearer)).toMatchObject({
@@ -156,7 +156,7 @@ onEachDatabase("selection inside fields", (database) => {
     for (const modifier of [".limit(1)", ".after(x)", "(limit:1)"]) await refused("/v26.0/5301", `comments${modifier}{id}`, "unsupported");
   });
 
-  test("D-38: depth and names are bounded", async () => {
+  test("D-38: depth and number of names are limited", async () => {
     const plaza = await open();
     const deep = (levels: number) => `${"page{".repeat(levels - 1)}id${"}".repeat(levels - 1)}`;
     expect((await read(plaza, "/v26.0/5301", deep(9))).body.error.message).toContain("nests deeper than 8 levels");
@@ -168,7 +168,7 @@ onEachDatabase("selection inside fields", (database) => {
     expect(twice.body.place).toEqual({ location: { latitude: 1.5, longitude: 2 } });
   });
 
-  test("D-33: a field that is named with braces and without has what both select", async () => {
+  test("D-33: a field that is named with and without braces has both selections", async () => {
     const plaza = await open();
     // Links repeat the selection as it is.
     const shown = async (path: string, fields: string) =>
@@ -193,7 +193,7 @@ onEachDatabase("selection inside fields", (database) => {
       expect((await read(plaza, path, fields)).body.error).toMatchObject({ code: 100, error_data: { field: "colour" } });
   });
 
-  test("D-38: a list asks the database as often for twenty items as for two", async () => {
+  test("D-38: a list sends the database as many statements for twenty items as for two", async () => {
     const plaza = await open();
     const { reader } = plaza.world.database;
     const spies = [spyOn(reader, "all"), spyOn(reader, "get")];
@@ -216,13 +216,13 @@ onEachDatabase("selection inside fields", (database) => {
     }
   });
 
-  test("D-22, D-38: what stands inside a response is not counted as a request of its own", async () => {
+  test("D-22, D-38: nested reads do not count as requests", async () => {
     const plaza = await openPlaza({ database, world, rateLimits: { app_calls_per_hour: 2, page_calls_per_hour: 0 } });
     const request = () => read(plaza, "/v26.0/5301", "comments{from{name}},reactions");
     expect([(await request()).status, (await request()).status, (await request()).status]).toEqual([200, 200, 429]);
   });
 
-  test("D-33, D-38: the response of a write, several nodes and the requests of a batch select inside fields, too", async () => {
+  test("D-33, D-38: fields inside fields also work for the response of a write, several nodes and the requests of a batch", async () => {
     const plaza = await open();
     const made = await plaza.post("/v26.0/5301", { bearer: "author", body: { title: "Ü", fields: "page{name},comments{message}" } });
     expect(made.body).toMatchObject({ id: "5301", page: { id: "2001", name: "Cafe" } });
@@ -239,7 +239,7 @@ onEachDatabase("selection inside fields", (database) => {
     expect(JSON.parse(one.body)).toEqual(several.body["5301"]);
   });
 
-  test("D-34: metadata=1 names edges among the connections alone", async () => {
+  test("D-34: metadata=1 lists edges only among the connections", async () => {
     const plaza = await open();
     const { metadata } = (await read(plaza, "/v26.0/4001", "id", { metadata: "1" })).body;
     expect(metadata.fields.map(({ name }: { name: string }) => name)).toEqual(["id", "name"]);

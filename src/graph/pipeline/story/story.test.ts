@@ -7,8 +7,8 @@ import { cafe } from "#harness/worlds";
 const token = "page";
 const onPage = "/v26.0/2001/custom_labels";
 
-onEachDatabase("the story of a request", (database) => {
-  test("is recorded with debug=all, or while somebody watches, and of no other request", async () => {
+onEachDatabase("the details of a request", (database) => {
+  test("are recorded with debug=all, or while a console is open, and for no other request", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     expect((await plaza.get(onPage, { token })).story).toBeUndefined();
     const { story } = await plaza.get(onPage, { token, query: { debug: "all", limit: "1" } });
@@ -26,7 +26,7 @@ onEachDatabase("the story of a request", (database) => {
     expect((await plaza.get(onPage, { token })).story).toBeUndefined();
   });
 
-  test("of a write says what the contract understood and which webhooks were stored with it", async () => {
+  test("of a write have its parameters as understood, and the webhooks that were stored with it", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     await changeEntry(plaza, "apps", "1001", {
       callback: { url: "http://127.0.0.1:9/" },
@@ -44,7 +44,7 @@ onEachDatabase("the story of a request", (database) => {
     expect(refused.story?.steps.map(({ name }) => name)).toEqual(["understand", "check", "handle"]);
   });
 
-  test("D-272: names the fault that the request met, also one that only made it late", async () => {
+  test("D-272: name the fault that affected the request, even if it was only delayed", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     plaza.world.requests.watch();
     const { id } = plaza.world.faults.add({ operation: "listLabels", status: 503, times: 1 });
@@ -57,7 +57,7 @@ onEachDatabase("the story of a request", (database) => {
     expect((await plaza.get(onPage, { token })).story).not.toHaveProperty("fault");
   });
 
-  test("of a request that was refused early says how far it came", async () => {
+  test("of a request that was refused early show its last step", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     plaza.world.requests.watch();
     const { story } = await plaza.get(onPage, { token: "nobody's" });

@@ -92,7 +92,7 @@ onEachDatabase("D-172: a person is erased", (database) => {
     return { ...control, receiver, message, report, erase, held };
   };
 
-  test("nothing in the database names them or holds a text of theirs, wherever it was; of others everything stays", async () => {
+  test("nothing in the database names them or contains a text of theirs; everything of others stays", async () => {
     const { plaza, request, receiver, message, report, erase, held } = await open();
     // The response of a receiver may repeat the webhook.
     receiver.response = ({ body }) => new Response(body.slice(0, 200), { status: body.includes("waits") ? 500 : 200 });
@@ -144,7 +144,7 @@ onEachDatabase("D-172: a person is erased", (database) => {
     expect((await request("GET", "erasures")).body.data).toHaveLength(5);
   });
 
-  test("a user who is deleted as a node is erased, too; an erasure that ends in the middle goes on", async () => {
+  test("a user who is deleted as a node is erased, too; an interrupted erasure continues", async () => {
     const { plaza, request, message, held } = await open();
     await message(ada.user, `${ADA} names the user`);
     await plaza.world.work.runDue();
@@ -170,13 +170,13 @@ onEachDatabase("D-172: a person is erased", (database) => {
     expect(await held("names the user")).toEqual([]);
   });
 
-  test("its times are the seconds that the world's clock shows", async () => {
+  test("its times are those of the world's clock, in seconds", async () => {
     const { plaza, erase } = await open();
     plaza.time.realMs += 999;
     expect(await erase("nobody-at-all")).toMatchObject({ started_at: 1_795_000_000, ended_at: 1_795_000_000 });
   });
 
-  test("what is no person, or too short to be searched for, is refused; who is unknown was not there", async () => {
+  test("an id that is not a person's, or too short, is refused; an unknown person has no data", async () => {
     const { request, erase } = await open();
     expect(await request("DELETE", "people/2001")).toMatchObject({ status: 409, body: { error: { parameter: "id" } } });
     expect(await request("DELETE", "people/123")).toMatchObject({ status: 400, body: { error: { parameter: "id" } } });

@@ -47,7 +47,7 @@ async function secretOf({ world, registry }: TestPlaza): Promise<string> {
 }
 
 onEachDatabase("world file", (database) => {
-  test("what is loaded works, and is exported in the same form", async () => {
+  test("a loaded world works, and is exported in the same form", async () => {
     const plaza = await openPlaza({ database });
     expect(await isEmpty(plaza.world)).toBeTrue();
     await load(plaza, CAFE);
@@ -64,7 +64,7 @@ onEachDatabase("world file", (database) => {
     expect(JSON.stringify(file)).not.toContain("page-token");
   });
 
-  test("an export, loaded elsewhere, is the same world: its tokens work though their values were never written", async () => {
+  test("an export, loaded elsewhere, is the same world: its tokens work although their values were never written", async () => {
     const first = await openPlaza({ database });
     await load(first, `${CAFE}\nprofile: clients\nclock: {now: 1795000000, frozen: true}\n`);
     const file = await exportWorld(first.world, first.registry, { secrets: true });
@@ -74,7 +74,7 @@ onEachDatabase("world file", (database) => {
     expect((await second.get("/v26.0/2001/custom_labels", { token: "page-token" })).status).toBe(200);
   });
 
-  test("D-263: an export without secrets holds none; a world made of it has the rest, its tokens work, and its app has a secret of its own", async () => {
+  test("D-263: an export without secrets has none; a world made from it has the rest, its tokens work, and its app has a new secret", async () => {
     const first = await openPlaza({ database });
     await load(first, `${TRUSTED}\nclock: {now: 1795000000, frozen: true}\n`);
     const file = await exportWorld(first.world, first.registry);
@@ -95,7 +95,7 @@ onEachDatabase("world file", (database) => {
     expect(Object.keys(await exportWorld(plaza.world, plaza.registry)).toSorted()).toEqual(["clock", "profile", "users"]);
   });
 
-  test("a token that was revoked is so wherever an export is loaded", async () => {
+  test("a revoked token is revoked wherever an export is loaded", async () => {
     const first = await openPlaza({ database });
     await load(first, `${CAFE}\nclock: {now: 1795000000, frozen: true}\n`);
     const users = sectionsOf(first.registry).find(({ key }) => key === "users") as WorldSection;
@@ -108,7 +108,7 @@ onEachDatabase("world file", (database) => {
       expect((await plaza.get("/v26.0/2001/custom_labels", { token: "page-token" })).body).toMatchObject({ code: 190, error_subcode: 466 });
   });
 
-  test("D-263: merging an export without secrets takes none away; a callback with another address has the verify token that the file gives", async () => {
+  test("D-263: merging an export without secrets deletes none; a callback with another address has the file's verify token", async () => {
     const plaza = await openPlaza({ database });
     await load(plaza, TRUSTED);
     const whole = await exportWorld(plaza.world, plaza.registry, { secrets: true });
@@ -120,7 +120,7 @@ onEachDatabase("world file", (database) => {
     expect(apps).toMatchObject([{ secret: "s3cret", callback: { url: "https://elsewhere.example/", verify_token: "" }, subscriptions: [] }]);
   });
 
-  test("merging replaces what is there, adds the rest, and leaves alone what the file does not name", async () => {
+  test("merging replaces existing entries, adds the rest, and keeps nodes that the file does not name", async () => {
     const plaza = await openPlaza({ database });
     await load(plaza, CAFE);
     await load(
@@ -143,7 +143,7 @@ onEachDatabase("world file", (database) => {
 });
 
 describe("world file", () => {
-  test("references may lead forward in the file", async () => {
+  test("references can name later entries of the file", async () => {
     const plaza = await openPlaza();
     // The apps' roles name users that are listed after them.
     await load(plaza, `apps: [{id: "1001", roles: [{user: "3001", role: developer}]}]\nusers: [{id: "3001"}]`);
@@ -159,7 +159,7 @@ describe("world file", () => {
     ]);
   });
 
-  test("the clock of the file is the time of what it leaves open", async () => {
+  test("the clock of the file is the default time of its entries", async () => {
     const plaza = await openPlaza();
     await load(plaza, `clock: {now: 1700000000, frozen: true}\napps: [{id: "1001"}]\ntokens: [{token: t, type: app, app: "1001"}]`);
     const file = await exportWorld(plaza.world, plaza.registry);
@@ -170,7 +170,7 @@ describe("world file", () => {
     });
   });
 
-  test("a file that is refused does not move the clock", async () => {
+  test("a refused file does not move the clock", async () => {
     const plaza = await openPlaza();
     const before = plaza.world.clock.nowMs();
     await expect(load(plaza, `clock: {now: 1700000000, frozen: true}\nlabels: [{id: 1, page: 2, name: x}]`)).rejects.toThrow("labels[0].page");
@@ -184,7 +184,7 @@ describe("world file", () => {
   });
 });
 
-test("asterisks and ampersands in text are no aliases", async () => {
+test("asterisks and ampersands in text are not aliases", async () => {
   const plaza = await openPlaza();
   const names = ["a *b* &c", "*b", "&c *d", "- *e", "f: *g"];
   const users = names.map((name, i) => `- {id: ${i + 1}, name: ${JSON.stringify(name)}}`);
@@ -194,7 +194,7 @@ test("asterisks and ampersands in text are no aliases", async () => {
   expect(file.users.map(({ name }) => name)).toEqual([...names, "&a *b\n- *c", "plain &a *b"]);
 });
 
-test("D-164: the profile of the file decides which fields it may subscribe to, not that of the world that takes it", async () => {
+test("D-164: the profile of the file, not that of the world, decides which fields it may subscribe to", async () => {
   const file = (profile: string) => `profile: ${profile}\napps:\n- {id: 1, subscriptions: [{object: page, fields: [feed]}]}`;
   const plaza = await openPlaza();
   await load(plaza, file("clients"));
@@ -298,12 +298,12 @@ describe("a world file is refused, naming place and line:", () => {
     });
   }
 
-  test("a label of a person who belongs to another page since before", async () => {
+  test("a label of a person who already belongs to another page", async () => {
     const more = "pages: [{id: 2002}]\nlabels: [{id: 5002, page: 2002, name: vip, users: [9001]}]";
     expect((await refusal(more, CAFE)).message).toContain("labels[0].users[0] refers to 9001, which belongs to 2001 and not to 2002");
   });
 
-  test("an id that the world has already", async () => {
+  test("an id that exists in the world", async () => {
     expect((await refusal("labels:\n- {id: 5001, page: 2001, name: again}", CAFE)).message).toBe("labels[0].id 5001 is taken (line 2)");
   });
 });

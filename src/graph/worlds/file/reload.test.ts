@@ -36,8 +36,8 @@ const labelsOf = async (plaza: TestPlaza, token = "page-token") => {
 
 const stateOf = async ({ world, registry }: TestPlaza) => JSON.stringify(await exportWorld(world, registry));
 
-onEachDatabase("a world file that changed", (database) => {
-  test("D-195: what is new is added, what reads differently replaced, what left is removed", async () => {
+onEachDatabase("a changed world file", (database) => {
+  test("D-195: new entries are added, changed ones replaced, removed ones deleted", async () => {
     const plaza = await loaded(database);
     const after = BEFORE.replace('- {id: "5002", page: "2001", name: regular}', '- {id: "5003", page: "2001", name: regular}').replace(
       "name: vip",
@@ -47,7 +47,7 @@ onEachDatabase("a world file that changed", (database) => {
     expect(await labelsOf(plaza)).toEqual(["gold", "regular"]);
   });
 
-  test("D-195: what reads as before stays as apps have made it, and what they have created stays", async () => {
+  test("D-195: unchanged entries keep the apps' changes, and nodes that apps created stay", async () => {
     const plaza = await loaded(database);
     await plaza.post("/v26.0/2001/custom_labels", { token: "page-token", body: { page_label_name: "made" } });
     await plaza.delete("/v26.0/5002", { token: "page-token" });
@@ -59,7 +59,7 @@ onEachDatabase("a world file that changed", (database) => {
     expect(await labelsOf(plaza)).toEqual(["made", "vip"]);
   });
 
-  test("D-195: a page that left takes along what hangs on it, unless the file still names it", async () => {
+  test("D-195: removing a page deletes its nodes, unless the file still names them", async () => {
     const plaza = await loaded(database);
     const state = await stateOf(plaza);
     const without = BEFORE.replace(/- \{id: "2001".*\n/, "");
@@ -73,7 +73,7 @@ onEachDatabase("a world file that changed", (database) => {
     expect(await labelsOf(plaza)).toEqual(["regular", "vip"]);
   });
 
-  test("D-195: a token can change its scopes, leave as revoked, and come back", async () => {
+  test("D-195: a token can change its scopes, be revoked by its removal, and come back", async () => {
     const plaza = await loaded(database);
     const narrower = BEFORE.replace('user: "3001", scopes: [pages_messaging]}\n- {token: second', 'user: "3001", scopes: []}\n- {token: second');
     expect(await reload(plaza, narrower)).toMatchObject({ added: 0, replaced: 1, removed: 0 });
@@ -86,7 +86,7 @@ onEachDatabase("a world file that changed", (database) => {
     expect(await labelsOf(plaza)).toHaveLength(2);
   });
 
-  test("D-195: a record without an id is counted once, and what left stays counted", async () => {
+  test("D-195: a record without an id is counted once, and a removed one stays counted", async () => {
     const plaza = await loaded(database);
     const viewsOf = async () => (await exportWorld(plaza.world, plaza.registry)).activity;
     const more = BEFORE.replace("value: 3}]", 'value: 3}, {value: 4, target: "7101", metric: views, time: 1767225601}]');
@@ -96,7 +96,7 @@ onEachDatabase("a world file that changed", (database) => {
     expect(await viewsOf()).toMatchObject([{ value: 3 }, { value: 4 }]);
   });
 
-  test("D-195: a file that is wrong at its end changes nothing, neither nodes nor clock nor profile", async () => {
+  test("D-195: a file with a mistake at its end changes nothing, neither nodes nor clock nor profile", async () => {
     const plaza = await loaded(database);
     const state = await stateOf(plaza);
     const wrong = `clock: {now: 1800000000, frozen: true}\nprofile: clients\n${BEFORE.replace("name: vip", "name: gold")}- {token: third, type: page, app: "1001"}\n`;
@@ -111,7 +111,7 @@ onEachDatabase("a world file that changed", (database) => {
     expect(await exportWorld(plaza.world, plaza.registry)).toMatchObject({ clock: { now: 1_900_000_000 } });
   });
 
-  test("D-195: versions that the file names as before stay as they were set since", async () => {
+  test("D-195: unchanged versions of the file stay as they were set since", async () => {
     const plaza = await loaded(database);
     const versions = (end: number) => `versions: {migrations: [{name: own, start: 1700000000, end: ${end}}]}\n`;
     const storedEnd = async () => {
@@ -126,7 +126,7 @@ onEachDatabase("a world file that changed", (database) => {
     expect(await storedEnd()).toBe(1_900_000_000);
   });
 
-  test("D-195: what apps have removed meanwhile hinders no reload of something else", async () => {
+  test("D-195: nodes that apps have removed do not prevent a reload", async () => {
     const plaza = await loaded(database);
     await plaza.world.database.write(async (tx) => {
       const { removeNode } = await import("../open-world.ts");

@@ -34,19 +34,19 @@ describe("a time", () => {
     expect(() => secondsOf(given, "tokens[0].at")).toThrow(new WorldProblem("tokens[0].at", "must be Unix seconds or an ISO 8601 time"));
   });
 
-  test("that is left out has the second that the schema names", () => {
+  test("that is omitted is the second that the schema names", () => {
     expect([worldTimeOr(0), worldTimeOr(7)]).toMatchObject([{ default: 0 }, { default: 7 }]);
   });
 });
 
 describe("an id", () => {
-  test("is a decimal number, as text or as a number that has all its digits", () => {
+  test("is a decimal number, as text or as a number with all its digits", () => {
     expect(["1", "9223372036854775807", 1, Number.MAX_SAFE_INTEGER].map((value) => String(readId(value, "id")))).toEqual([
       ...["1", "9223372036854775807", "1", "9007199254740991"],
     ]);
   });
 
-  test("that has lost digits is to be written in quotes", () => {
+  test("that has lost digits must be quoted", () => {
     for (const value of [Number.MAX_SAFE_INTEGER + 1, 1e18]) expect(() => readId(value, "pages[0].id")).toThrow("must be in quotes");
     // Text is not changed.
     expect(String(readId("9007199254740993", "id"))).toBe("9007199254740993");
@@ -58,7 +58,7 @@ describe("an id", () => {
 });
 
 describe("a problem", () => {
-  test("is found from the top of the file", () => {
+  test("has its path from the top of the file", () => {
     const placed = (path: string) => below(new WorldProblem(path, "is wrong"), "labels[3]") as WorldProblem;
     expect([placed(""), placed("name"), placed("users[0]"), placed("[1].name")].map(({ path }) => path)).toEqual([
       ...["labels[3]", "labels[3].name", "labels[3].users[0]", "labels[3][1].name"],
@@ -66,7 +66,7 @@ describe("a problem", () => {
     expect(placed("name")).toMatchObject({ name: "WorldProblem", problem: "is wrong" });
   });
 
-  test("of a request says that it was refused; any other error is none of the file", () => {
+  test("of a request says that it was refused; other errors do not belong to the file", () => {
     const refused = below(invalidParameter("place", "is no place"), "live_videos[0]") as WorldProblem;
     expect([refused instanceof WorldProblem, refused.path, refused.problem.startsWith("is refused: ")]).toEqual([true, "live_videos[0]", true]);
     const other = new TypeError("a mistake");

@@ -40,7 +40,7 @@ async function followed() {
   return { database, world, save, open, hear, broken, failures };
 }
 
-test("a world opens with the settings that are stored in it; where there are none it keeps those of the server", async () => {
+test("a world opens with its stored settings, or keeps the server's", async () => {
   const { world, save, open } = await followed();
   await open();
   expect({ profile: world.profile, isStandard: world.calendar === standardCalendar }).toEqual({ profile: "strict", isStandard: true });
@@ -52,7 +52,7 @@ test("a world opens with the settings that are stored in it; where there are non
   expect({ profile: world.profile, calendar: world.calendar }).toEqual({ profile: "clients", calendar: newer });
 });
 
-test("it follows what another process stores, whichever of the two that is, and also where all may have changed; not other facts", async () => {
+test("it follows settings of another process, even if everything may have changed, and ignores other facts", async () => {
   const { world, save, open, hear } = await followed();
   await open();
   await save({ profile: "clients", calendar: newer });
@@ -64,7 +64,7 @@ test("it follows what another process stores, whichever of the two that is, and 
   expect([await hear(), world.profile]).toEqual([true, "strict"]);
 });
 
-test("settings that cannot be read again are reported, and the world goes on with those it has", async () => {
+test("settings that cannot be read again are reported, and the world keeps those it has", async () => {
   const { world, save, open, hear, broken, failures } = await followed();
   await save({ profile: "clients" });
   await open();
@@ -73,7 +73,7 @@ test("settings that cannot be read again are reported, and the world goes on wit
   expect({ failures, profile: world.profile }).toEqual({ failures: [broken.by], profile: "clients" });
 });
 
-test("what is stored with settings sees the profile already, and the calendar with the rest; where that fails, nothing has changed", async () => {
+test("nodes that are stored with settings see the new profile, and the calendar with the rest; a failure changes nothing", async () => {
   const { world, database } = await followed();
   const settings = { profile: "clients", calendar: newer } as const;
   const failing = withSettings(world, settings, async () => {

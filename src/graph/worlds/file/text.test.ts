@@ -22,7 +22,7 @@ test("JSON, YAML, and YAML in braces are read", async () => {
   expect(await read("{a: {<<: {b: 1}, c: 2}}")).toEqual({ file: { a: { b: 1, c: 2 } } });
 });
 
-test("a file without anything is an empty world; what is no map is refused as a whole", async () => {
+test("an empty file is an empty world; a file that is not a map is refused", async () => {
   for (const text of ["", "# nothing yet", "null", "~"]) expect((await read(text)).file).toEqual({});
   for (const text of ["- 1", "[1]", "word", "7", "true"]) {
     expect(await problemOf(text)).toMatchObject({ problem: "a world file is a map, e.g. `pages: […]`", path: "", line: undefined });
@@ -67,12 +67,12 @@ test("a mistake is named with its line, in JSON too", async () => {
   expect((await problemOf("a: 1\n  b: 2\n")).line).toBe(1);
 });
 
-test("a key of the top that stands twice is refused at the second; below it and in part it may", async () => {
+test("a repeated key at the top is refused at the second; below it and in a part it is allowed", async () => {
   expect(await problemOf("labels: []\npages: []\nlabels : []\n")).toMatchObject({ path: "", line: 3 });
   expect(await read("a:\n  b: 1\nc:\n  b: 2\nab: 3\n")).toEqual({ file: { a: { b: 1 }, c: { b: 2 }, ab: 3 } });
 });
 
-test("an alias is refused with its line; its sign within text is only a sign", async () => {
+test("an alias is refused with its line; its sign in text is allowed", async () => {
   expect((await problemOf("a: &x [1]\nb: *x\n")).message).toBe("*x is an alias: write out what it repeats (line 2)");
   expect((await problemOf("a: &x |\n  one\n\n  two\n\nb:\n  - 1\n  - *x\n")).line).toBe(8);
   // An alias to nothing, such as a word after a star, is a mistake of the file as well.
@@ -87,7 +87,7 @@ test("an alias is refused with its line; its sign within text is only a sign", a
 
 const LABELS = "labels:\n  - id: 1\n    name: x\n  - id: 2\n    name: y\n    users:\n      - 7\n";
 
-test("a problem has the line of its place, or of the closest around it", async () => {
+test("a problem has the line of its path, or of the closest one around it", async () => {
   const lineOf = async (path: string, text = LABELS) => (await atItsLine(new WorldProblem(path, "is wrong"), text)).line;
   expect([await lineOf("labels[0].id"), await lineOf("labels[1].name"), await lineOf("labels[1].users[0]")]).toEqual([2, 5, 7]);
   expect([await lineOf("labels[1].users[3]"), await lineOf("labels[1].color"), await lineOf("labels[9].id"), await lineOf("labels")]).toEqual([
@@ -100,7 +100,7 @@ test("a problem has the line of its place, or of the closest around it", async (
   expect((await atItsLine(new WorldProblem("pages[0]", "is wrong"), LABELS)).message).toBe("pages[0] is wrong");
 });
 
-test("in a text of more than two million characters no line is looked for", async () => {
+test("no line is looked for in a text of more than two million characters", async () => {
   const padded = (characters: number): string => LABELS + "#".padEnd(characters - LABELS.length, "x");
   const lineOf = async (text: string) => (await atItsLine(new WorldProblem("labels[1].name", "is wrong"), text)).line;
   expect([await lineOf(padded(2_000_000)), await lineOf(padded(2_000_001))]).toEqual([5, undefined]);

@@ -4,8 +4,8 @@ import { openPlaza } from "#harness/plaza";
 import type { WorkSource } from "#jobs/work-source";
 import { sql } from "#storage/sql";
 
-onEachDatabase("a world that is closed", (database) => {
-  test("lets work that runs come to its end, which needs the database", async () => {
+onEachDatabase("a closed world", (database) => {
+  test("lets running work end, which needs the database", async () => {
     const { world } = await openPlaza({ database });
     const begun = Promise.withResolvers<void>();
     const goesOn = Promise.withResolvers<void>();

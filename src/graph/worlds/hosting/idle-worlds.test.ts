@@ -33,7 +33,7 @@ function made(...open: (boolean | Error)[]) {
   return { real, idleWorlds, woken, failures, seen, pass };
 }
 
-test("open worlds are looked at once a minute, as long as one is open", async () => {
+test("open worlds are checked once a minute, while at least one is open", async () => {
   const { idleWorlds, seen, pass } = made(true, false);
   await pass(MINUTE_MS);
   expect(seen.looks).toBe(0);
@@ -55,7 +55,7 @@ test("open worlds are looked at once a minute, as long as one is open", async ()
   expect(seen.looks).toBe(3);
 });
 
-test("a look that fails is reported, and the next one comes a minute later", async () => {
+test("a failed check is reported, and the next one runs a minute later", async () => {
   const { idleWorlds, seen, failures, pass } = made(new Error("no database"), false);
   idleWorlds.opened("a");
   await pass(MINUTE_MS);
@@ -64,7 +64,7 @@ test("a look that fails is reported, and the next one comes a minute later", asy
   expect({ ...seen, failures: failures.length }).toEqual({ looks: 2, failures: 1 });
 });
 
-test("each world that rests is woken at its time, to the millisecond and once", async () => {
+test("each idle world is opened at its time, to the millisecond and once", async () => {
   const { real, idleWorlds, woken, pass } = made();
   const { ms } = real;
   idleWorlds.idleUntil("late", ms + 5_000);
@@ -82,7 +82,7 @@ test("each world that rests is woken at its time, to the millisecond and once", 
   expect(woken).toEqual(["early", "late", "later"]);
 });
 
-test("one that is due already is woken at once", async () => {
+test("a world that is already due is opened at once", async () => {
   const { real, idleWorlds, woken, pass } = made();
   idleWorlds.idleUntil("a", real.ms - 5_000);
   expect(woken).toEqual([]);
@@ -90,7 +90,7 @@ test("one that is due already is woken at once", async () => {
   expect(woken).toEqual(["a"]);
 });
 
-test("one that rests for months is woken at its time, and within an hour where the machine's clock was put forward", async () => {
+test("a world that is idle for months is opened at its time, and within an hour after the machine's clock was put forward", async () => {
   const { real, idleWorlds, woken, pass } = made();
   const DAY_MS = 24 * HOUR_MS;
   idleWorlds.idleUntil("a", real.ms + 60 * DAY_MS);
@@ -104,7 +104,7 @@ test("one that rests for months is woken at its time, and within an hour where t
   expect(woken).toEqual(["a", "b"]);
 });
 
-test("one that opened or was deleted meanwhile is not woken, nor any after the end; nor is anything looked at then", async () => {
+test("a world that was opened or deleted meanwhile is not opened, and after the end none is, and nothing is checked", async () => {
   const { real, idleWorlds, woken, seen, pass } = made();
   for (const name of ["opened", "deleted", "other"]) idleWorlds.idleUntil(name, real.ms + 1_000);
   idleWorlds.opened("opened");
@@ -119,7 +119,7 @@ test("one that opened or was deleted meanwhile is not woken, nor any after the e
   expect({ woken, ...seen }).toEqual({ woken: ["other"], looks: 0 });
 });
 
-test("however often worlds come to rest, there is one timer", async () => {
+test("there is one timer, for any number of idle worlds", async () => {
   const { real, idleWorlds } = made();
   for (let at = 0; at < 20; at++) idleWorlds.idleUntil(`w${at}`, real.ms + 1_000 + at);
   expect(jest.getTimerCount()).toBe(1);

@@ -82,7 +82,7 @@ const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await Bun.sleep(1);
 };
 
-test("a process has a world open for ten seconds from when it last said so, and says so five times as often", async () => {
+test("a process holds a world for ten seconds after its last report, and reports five times as often", async () => {
   const { real, openings, process } = await databaseOf("postgres", "a");
   const one = process("p1", ["a"]);
   await one.openWorlds.opened("a");
@@ -96,7 +96,7 @@ test("a process has a world open for ten seconds from when it last said so, and 
   expect(one.failures).toEqual([]);
 });
 
-test("one that stalled for longer than that, so that another has taken over, says so of each of its worlds again", async () => {
+test("a process that stalled for longer, so that another took over, reports each of its worlds again", async () => {
   const { stored, openings, process } = await databaseOf("postgres", "a", "b");
   const one = process("p1", ["a", "b"]);
   for (const name of ["a", "b"]) await one.openWorlds.opened(name);
@@ -108,7 +108,7 @@ test("one that stalled for longer than that, so that another has taken over, say
   expect(await openings()).toEqual([`a p1 ${START_MS + 10_000}`, `b p1 ${START_MS + 10_000}`]);
 });
 
-test("one with no worlds open writes nothing, one with all of them noted writes once", async () => {
+test("a process without open worlds writes nothing, and one whose worlds are all noted writes once", async () => {
   const { writesUntilNow, process } = await databaseOf("postgres", "a");
   for (const [names, count] of [
     [[], 0],
@@ -124,7 +124,7 @@ test("one with no worlds open writes nothing, one with all of them noted writes 
   }
 });
 
-test("who opens a world takes it over from those whose time has passed, and it wakes no more; who closes it says when it does", async () => {
+test("a process that opens a world takes it over from expired ones; one that closes it notes when it is due", async () => {
   const { stored, openings, wakeTimes, process } = await databaseOf("postgres", "a");
   await stored.write(async (tx) => {
     await setWakeTime(tx, "a", 5);
@@ -138,7 +138,7 @@ test("who opens a world takes it over from those whose time has passed, and it w
   expect([await openings(), await wakeTimes()]).toEqual([["a lives 100000"], ["a 7"]]);
 });
 
-test("the only process of a data folder takes over what any other has left, whatever its time", async () => {
+test("the only process of a data folder takes over everything, whatever its time", async () => {
   const { stored, openings, process } = await databaseOf("sqlite", "a", "b");
   await stored.write(async (tx) => {
     await saveOpening(tx, "a", "ended", START_MS * 2);
@@ -156,7 +156,7 @@ test("the only process of a data folder takes over what any other has left, what
   expect([other.held, other.idle]).toEqual([[], []]);
 });
 
-test("of several processes the one that wakes others opens what was left and what is due, at its start and again and again", async () => {
+test("one of several processes opens abandoned and due worlds, at its start and repeatedly", async () => {
   const { stored, real, process } = await databaseOf("postgres", "left", "due", "later", "lives");
   await stored.write(async (tx) => {
     await saveOpening(tx, "left", "ended", START_MS - 1);
@@ -179,7 +179,7 @@ test("of several processes the one that wakes others opens what was left and wha
   expect([one.idle, other.held]).toEqual([[], []]);
 });
 
-test("a world that is being woken is not woken twice; one after the other, and one that cannot be opened holds up none", async () => {
+test("a world is opened once at a time, one after another, and one that cannot be opened delays none", async () => {
   const { process, openings } = await databaseOf("postgres", "a", "b");
   const one = process("p1");
   const { promise: opens, resolve: open } = Promise.withResolvers<void>();
@@ -203,7 +203,7 @@ test("a world that is being woken is not woken twice; one after the other, and o
   expect(one.left).toEqual(["b", "a"]);
 });
 
-test("once it has ended, a process opens no others, and what it had open is free for them at once", async () => {
+test("after its end a process opens no worlds, and its own are free at once", async () => {
   const { stored, openings, process } = await databaseOf("postgres", "a", "b");
   const one = process("p1", ["a"]);
   await one.openWorlds.opened("a");
@@ -218,7 +218,7 @@ test("once it has ended, a process opens no others, and what it had open is free
   expect(await openings()).toEqual(["a p1 0", "b ended 1"]);
 });
 
-test("where nobody else shares the database, what is open stays noted, so that the next start opens it", async () => {
+test("if nobody shares the database, open worlds stay noted, so that the next start opens them", async () => {
   const { openings, process } = await databaseOf("sqlite", "a");
   const { openWorlds } = process("p1", ["a"]);
   await openWorlds.opened("a");
@@ -226,7 +226,7 @@ test("where nobody else shares the database, what is open stays noted, so that t
   expect(await openings()).toEqual(["a p1 110000"]);
 });
 
-test("a database that fails is reported, and asked again with the next turn", async () => {
+test("a failing database is reported, and asked again in the next turn", async () => {
   const { broken, real, openings, process } = await databaseOf("postgres", "a");
   const one = process("p1", ["a"]);
   await one.openWorlds.opened("a");

@@ -50,7 +50,7 @@ function made() {
 const FORGOTTEN = ["requests forgotten", "faults forgotten", "rates forgotten"];
 const OPENED = ["database 1 opened", "world 1 opened"];
 
-test("opens when it is first used, once for all who come meanwhile", async () => {
+test("opens at its first use, once for all who come meanwhile", async () => {
   const { slot, seen } = made();
   expect([slot.name, slot.world, seen()]).toEqual(["orders", undefined, []]);
   const [one, other, third] = await Promise.all([slot.enter(), slot.enter(), slot.hold()]);
@@ -68,7 +68,7 @@ test("a world that cannot be opened closes its database, and the next request tr
   expect(seen()).toEqual(["database 2 opened", "world 2 opened"]);
 });
 
-test("was used where a request came since that was last asked, or one is under way", async () => {
+test("was used if a request arrived since the last check, or is running", async () => {
   const { slot, entered } = made();
   const used = () => [slot.wasUsed(), slot.wasUsed()];
   expect(used()).toEqual([false, false]);
@@ -86,7 +86,7 @@ test("was used where a request came since that was last asked, or one is under w
   expect(used()).toEqual([true, false]);
 });
 
-test("rests only while nobody uses it and nothing works: first the world ends, then its database, then its log is cut", async () => {
+test("becomes idle only without use and work: first the world ends, then its database, then its log is cut", async () => {
   const { slot, seen, happens, work, entered } = made();
   const rest = () => slot.closeIdle((dueInMs) => happens(`rests for ${dueInMs}`));
   expect(await rest()).toBe(false);
@@ -107,7 +107,7 @@ test("rests only while nobody uses it and nothing works: first the world ends, t
   expect(seen()).toEqual(["database 2 opened", "world 2 opened"]);
 });
 
-test("rests until its work is due by its own clock; while that stands still, it never is", async () => {
+test("stays idle until its work is due by its own clock; while that is stopped, it never is", async () => {
   const { slot, clock, work, entered } = made();
   const due = async (isFrozen: boolean, nextDueMs?: number): Promise<number | undefined | string> => {
     (await entered()).leave();
@@ -122,7 +122,7 @@ test("rests until its work is due by its own clock; while that stands still, it 
   expect([await due(false, 1_500), await due(true, 1_500), await due(false), await due(true)]).toEqual([500, undefined, undefined, undefined]);
 });
 
-test("begins anew: the world is left behind, what is stored is replaced, nothing is remembered, and who enters waits until the new one has begun", async () => {
+test("begins again: the old value is left, the data is replaced, nothing is cached, and new requests wait", async () => {
   const { slot, seen, happens, entered } = made();
   (await entered()).leave();
   const before = slot.world;
@@ -147,7 +147,7 @@ test("begins anew: the world is left behind, what is stored is replaced, nothing
   expect({ reported, reportedNoMore, isOther: slot.world !== before }).toEqual({ reported: [false], reportedNoMore: [], isOther: true });
 });
 
-test("goes on as it was where nothing was replaced, or that failed; one at rest opens first", async () => {
+test("continues as before if nothing was replaced, or the replacement failed; an idle world is opened first", async () => {
   const { slot, seen } = made();
   expect(await slot.renew(async () => false)).toBe(false);
   expect(seen()).toEqual([...OPENED, "world 1 abandoned", ...FORGOTTEN, "world 2 opened anew"]);
@@ -159,7 +159,7 @@ test("goes on as it was where nothing was replaced, or that failed; one at rest 
   expect(slot.world?.name).toBe("3");
 });
 
-test("replaced by another process it begins anew here, if it is open; if it rests, it only forgets", async () => {
+test("begins again when another process replaced it, if it is open; if it is idle, it only drops its state", async () => {
   const { slot, seen } = made();
   await slot.replaced();
   expect([seen(), slot.world]).toEqual([FORGOTTEN, undefined]);
@@ -171,7 +171,7 @@ test("replaced by another process it begins anew here, if it is open; if it rest
   expect([reported, slot.world?.name]).toEqual([[false], "2"]);
 });
 
-test("deleted, its followers hear of it, it ends before what is stored goes, and nobody enters it again", async () => {
+test("ends when it is deleted, before its data; its followers learn of it, and nobody enters it again", async () => {
   const { slot, seen, happens } = made();
   const reported: boolean[] = [];
   (await slot.hold())?.onReplaced((isDeleted) => reported.push(isDeleted));
@@ -192,7 +192,7 @@ test("deleted, its followers hear of it, it ends before what is stored goes, and
   expect({ isReplaced, events: seen() }).toEqual({ isReplaced: false, events: [] });
 });
 
-test("closed, the work of the world ends before its database does; one at rest has nothing to close", async () => {
+test("ends its work before its database when it is closed; an idle one has nothing to close", async () => {
   const { slot, seen, entered } = made();
   await slot.close();
   expect(seen()).toEqual([]);
@@ -202,7 +202,7 @@ test("closed, the work of the world ends before its database does; one at rest h
   expect(slot.world).toBeUndefined();
 });
 
-test("what a world begins with is kept once it is there, also for a fill that takes long, and nobody holds it afterwards", async () => {
+test("keeps its initial state once it exists, even for a slow fill, and nobody holds it afterwards", async () => {
   const { slot, seen, happens } = made();
   await slot.fill((world) => happens(`world ${world.name} filled`));
   expect(seen()).toEqual([...OPENED, "world 1 filled", "clock noted", "_beginning saved"]);
@@ -214,7 +214,7 @@ test("what a world begins with is kept once it is there, also for a fill that ta
   expect([slot.wasUsed(), slot.wasUsed()]).toEqual([true, false]);
 });
 
-test("a change waits until the requests have left, a second at most, and not for those of the control API", async () => {
+test("delays a change until the requests have left, a second at most, but not for those of the control API", async () => {
   const { timeouts } = catchTimers("/src/graph/worlds/hosting/world-slot.ts");
   const { slot, seen, entered } = made();
   const [one, other] = [await entered(), await entered()];
@@ -239,7 +239,7 @@ test("a change waits until the requests have left, a second at most, and not for
   expect(seen()).toEqual(["world 2 closed", "database 2 closed"]);
 });
 
-test("where no request is under way a change does not wait at all", async () => {
+test("makes a change at once if no request is running", async () => {
   const { timeouts } = catchTimers("/src/graph/worlds/hosting/world-slot.ts");
   const { slot, entered } = made();
   (await entered()).leave();
@@ -248,7 +248,7 @@ test("where no request is under way a change does not wait at all", async () => 
   expect(timeouts).toEqual([]);
 });
 
-test("changes take turns, and a change waits for a world that just opens, also for one that fails to", async () => {
+test("runs changes one after another, after a world that is just opening, even if that fails", async () => {
   const { slot, seen, happens, held, failures } = made();
   const { promise, resolve: open } = Promise.withResolvers<void>();
   held["world 1 opened"] = promise;

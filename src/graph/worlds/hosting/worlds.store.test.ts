@@ -35,7 +35,7 @@ onEachDatabase("the list of worlds", (kind) => {
     return { database, openings, open, rest };
   }
 
-  test("has each name once, in the order of names, and says whether one was free or was there", async () => {
+  test("has each name once, in order, and says whether it was free", async () => {
     const { database } = await withWorlds("b");
     expect(await database.write((tx) => insertWorld(tx, "b", 2))).toBe(false);
     expect(await database.write((tx) => insertWorld(tx, "a", 2))).toBe(true);
@@ -48,7 +48,7 @@ onEachDatabase("the list of worlds", (kind) => {
     expect([await hasWorld(database.reader, "a"), await hasWorld(database.reader, "b")]).toEqual([true, false]);
   });
 
-  test("knows when each world that rests wakes, the first one first, and which are due at a moment", async () => {
+  test("knows when each idle world is due, the first one first, and which are due at a time", async () => {
     const { database, rest } = await withWorlds("late", "early", "never", "awake");
     await rest("late", 300);
     await rest("early", 100);
@@ -63,7 +63,7 @@ onEachDatabase("the list of worlds", (kind) => {
     expect(wakes(await findWakeTimes(database.reader))).toEqual(["late 300", "early 400"]);
   });
 
-  test("a process has a world open once, until the time that it said last; of a world that is not in the list nothing is kept", async () => {
+  test("a process holds a world once, until the time it reported last; an unlisted world has no row", async () => {
     const { openings, open } = await withWorlds("a", "b");
     await open("a", "p1", 10);
     await open("a", "p2", 10);
@@ -84,7 +84,7 @@ onEachDatabase("the list of worlds", (kind) => {
     expect(await openings()).toEqual(["a p2 0", "b p1 20", "b p2 0"]);
   });
 
-  test("what other processes left is found by their time, each world once, and goes world by world", async () => {
+  test("worlds of other processes are found by their time, each once, and are taken one by one", async () => {
     const { database, openings, open } = await withWorlds("a", "b", "c");
     await open("b", "ended", 9);
     await open("b", "ended too", 8);
@@ -103,7 +103,7 @@ onEachDatabase("the list of worlds", (kind) => {
     expect(await openings()).toEqual(["a ended 9", "a lives 10", "b ended too 8", "c lives 10", "c own 1"]);
   });
 
-  test("with a world that is deleted go its openings, and no others", async () => {
+  test("deleting a world deletes its own rows only", async () => {
     const { database, openings, open } = await withWorlds("a", "b");
     for (const name of ["a", "b"]) await open(name, "p1", 10);
     await database.write((tx) => deleteWorldRow(tx, "a"));

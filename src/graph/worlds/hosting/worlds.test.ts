@@ -72,7 +72,7 @@ async function opened() {
   return { worlds, seen, real, work, failures, openNames, write, wordIn, openings, rest };
 }
 
-test("worlds that are open work from the start on, those that open later from then on", async () => {
+test("worlds that are open work from the start, later ones from their opening", async () => {
   const { worlds, seen, write } = await opened();
   await worlds.make("a", write("a", "x"));
   seen();
@@ -83,7 +83,7 @@ test("worlds that are open work from the start on, those that open later from th
   expect([reported.at(-1), seen()]).toEqual(["b b opened", ["b works"]]);
 });
 
-test("one that is made with content is open and noted so; one without opens when it is first used", async () => {
+test("a world that is created with content is open and noted; one without opens at its first use", async () => {
   const { worlds, seen, openNames, write, wordIn, openings } = await opened();
   expect(await worlds.make("full", write("full", "x"))).toBe(true);
   expect(await worlds.make("bare")).toBe(true);
@@ -99,7 +99,7 @@ test("one that is made with content is open and noted so; one without opens when
   ]);
 });
 
-test("of several who make a world of one name at once the first does, and the others leave it alone, also where theirs would fail", async () => {
+test("if several create a world of one name at once, the first one does, and the others do not touch it, even if theirs would fail", async () => {
   const { worlds, seen, write, wordIn } = await opened();
   seen();
   const failing = async (): Promise<void> => {
@@ -110,7 +110,7 @@ test("of several who make a world of one name at once the first does, and the ot
   expect([seen(), await wordIn("a")]).toEqual([["a opened"], "first"]);
 });
 
-test("a name is given once; what cannot be filled leaves nothing, and its name is free again", async () => {
+test("a name is used once; a world that cannot be filled leaves nothing, and its name is free again", async () => {
   const { worlds, seen, write, wordIn } = await opened();
   await expect(worlds.make("No Name")).rejects.toThrow("not a valid world name: No Name");
   expect(await worlds.make("a", write("a", "x"))).toBe(true);
@@ -128,7 +128,7 @@ test("a name is given once; what cannot be filled leaves nothing, and its name i
   expect(await wordIn("b")).toBeUndefined();
 });
 
-test("a name that another process takes while a world is made stays with that one, whose world opens when it is used", async () => {
+test("a name that another process takes first stays with that one, and its world opens at its first use", async () => {
   const { worlds, seen, openNames, wordIn } = await opened();
   const take = async () => void (await worlds.default.database.write((tx) => insertWorld(tx, "a", 1)));
   seen();
@@ -137,7 +137,7 @@ test("a name that another process takes while a world is made stays with that on
   expect([await wordIn("a"), openNames()]).toEqual([undefined, ["default", "a"]]);
 });
 
-test("what another process does with a world is done here too: one that was replaced begins anew, one that was deleted is gone", async () => {
+test("another process's changes apply here, too: a replaced world begins again, a deleted one is gone", async () => {
   const { worlds, seen, write, openNames, failures } = await opened();
   for (const name of ["a", "b"]) await worlds.make(name, write(name, "x"));
   const done = (change: "deleted" | "replaced", name: string) => worlds.default.database.write(async (tx) => announce(tx, change, "other", name));
@@ -150,7 +150,7 @@ test("what another process does with a world is done here too: one that was repl
   expect({ open: openNames(), failures }).toEqual({ open: ["default", "a"], failures: [] });
 });
 
-test("a minute after a world has opened it is looked at; for the first one alone nothing is", async () => {
+test("worlds are checked a minute after one has opened; with the first one alone nothing is checked", async () => {
   const { setTimeout } = globalThis;
   const looks: (() => void)[] = [];
   const setTimer = spyOn(globalThis, "setTimeout").mockImplementation(((look: () => void, ms?: number) => {
@@ -171,7 +171,7 @@ test("a minute after a world has opened it is looked at; for the first one alone
   }
 });
 
-test("those that nobody used since the last look rest; memory is given back only then, and the result says whether one is open still", async () => {
+test("worlds without use since the last check become idle; memory is freed only then, and the result says whether one is still open", async () => {
   const { worlds, seen, work, openNames, write, openings } = await opened();
   expect(await worlds.closeUnused()).toBe(false);
   for (const name of ["a", "b"]) await worlds.make(name, write(name, "x"));
@@ -186,7 +186,7 @@ test("those that nobody used since the last look rest; memory is given back only
   expect([await worlds.closeUnused(), openNames(), await openings()]).toEqual([false, ["default"], []]);
 });
 
-test("one that rests is to be woken when its work is due, counted from now in real time; one without work never", async () => {
+test("an idle world is opened when its work is due, counted in real time; one without work never is", async () => {
   const { worlds, real, work, write, rest } = await opened();
   for (const name of ["due", "idle"]) await worlds.make(name, write(name, "x"));
   // The world's own clock says 1,000.
@@ -198,7 +198,7 @@ test("one that rests is to be woken when its work is due, counted from now in re
   expect(await findWakeTimes(worlds.default.database.reader)).toEqual([]);
 });
 
-test("a world that is deleted goes with its data and its files, and only once; the first one cannot go", async () => {
+test("a deleted world is gone with its data and files, once; the first one cannot be deleted", async () => {
   const { worlds, seen, write, wordIn, openNames } = await opened();
   await worlds.make("a", write("a", "x"));
   seen();
@@ -211,7 +211,7 @@ test("a world that is deleted goes with its data and its files, and only once; t
   expect(await wordIn("a")).toBe("y");
 });
 
-test("requests enter a world by its name; what is none, or names none, is not there", async () => {
+test("requests enter a world by its name; an invalid or unknown name has none", async () => {
   const { worlds, write } = await opened();
   await worlds.make("a", write("a", "x"));
   expect((await worlds.enter("a"))?.world.name).toBe("a");
@@ -220,7 +220,7 @@ test("requests enter a world by its name; what is none, or names none, is not th
   expect(await worlds.enter("nothing")).toBeUndefined();
 });
 
-test("whether there is more than the first world as it is: another world, or a snapshot", async () => {
+test("whether anything besides the first world exists: another world, or a snapshot", async () => {
   const { worlds } = await opened();
   expect(await worlds.hasMore()).toBe(false);
   await worlds.make("a");
@@ -231,7 +231,7 @@ test("whether there is more than the first world as it is: another world, or a s
   expect(await worlds.hasMore()).toBe(true);
 });
 
-test("snapshots are kept, listed, brought back and deleted by name, of worlds that are there; what a world began with is none of them", async () => {
+test("snapshots of existing worlds are kept, listed, restored and deleted by name; the initial state is not one of them", async () => {
   const { worlds, seen, write, wordIn } = await opened();
   await worlds.make("a", write("a", "first"));
   for (const name of ["s", "t"]) expect(await worlds.saveSnapshot("a", name)).toBe(true);
@@ -260,7 +260,7 @@ test("snapshots are kept, listed, brought back and deleted by name, of worlds th
   expect(await Promise.all(none)).toEqual(none.map(() => undefined));
 });
 
-test("a reset brings back what a world was made with, or nothing; the first one is filled again before it is used", async () => {
+test("a reset restores the initial content, or nothing; the first world is filled again before it is used", async () => {
   const { worlds, seen, write, wordIn } = await opened();
   await worlds.make("a", write("a", "first"));
   await worlds.make("bare");
@@ -279,7 +279,7 @@ test("a reset brings back what a world was made with, or nothing; the first one 
   expect([await wordIn("a"), await wordIn("bare"), await wordIn("default")]).toEqual(["first", undefined, undefined]);
 });
 
-test("at the end the others are closed before the first one, which says what is left open, and one that is being woken as well", async () => {
+test("at the end the others are closed before the first one, which notes those that stay open, even one that is just opening", async () => {
   const { worlds, seen, real, work, write, openNames, failures, rest } = await opened();
   for (const name of ["busy", "due", "idle"]) await worlds.make(name, write(name, "x"));
   Object.assign(work, { busy: undefined, due: { nextDueMs: 61_000 } });
@@ -310,7 +310,7 @@ function shared() {
   return { tx: { invalidate } as unknown as Transaction, invalidate, heardBy };
 }
 
-test("every process but the one that does it hears which world was deleted or replaced", () => {
+test("every other process learns which world was deleted or replaced", () => {
   const { tx, heardBy } = shared();
   const [one, other] = [heardBy("p1"), heardBy("p2")];
   announce(tx, "deleted", "p1", "a");
@@ -318,7 +318,7 @@ test("every process but the one that does it hears which world was deleted or re
   expect({ one, other }).toEqual({ one: ["replaced b"], other: ["deleted a"] });
 });
 
-test("other facts, and that everything may have changed, are no change of a world", () => {
+test("other facts, or that everything may have changed, do not change a world", () => {
   const { invalidate, heardBy } = shared();
   const heard = heardBy("p1");
   invalidate(undefined);
