@@ -25,7 +25,7 @@ const seen = ({ status, body }: RawResponse): Echo => {
 };
 
 describe("D-330: bodies in gzip", () => {
-  test("whatever a body is, it is read as if it had come without compression", async () => {
+  test("any body is read as if it had arrived without compression", async () => {
     const { post } = await open();
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme", maxLength: 2_000 }), fc.constantFrom("gzip", "GZIP", "x-gzip"), async (text, encoding) => {
@@ -50,7 +50,7 @@ describe("D-330: bodies in gzip", () => {
     expect(seen(responses[0] as RawResponse).body).toEqual({ a: "1" });
   });
 
-  test("the limit of a body counts after it is unpacked", async () => {
+  test("the limit of a body applies after it is unpacked", async () => {
     const { post } = await open();
     const words = Array.from({ length: 160_000 }, (_, n) => n.toString(36)).join(" ");
     expect(await post(gzipSync(JSON.stringify({ words: words.slice(0, 990_000) })))).toMatchObject({ status: 200 });
@@ -69,7 +69,7 @@ describe("D-330: bodies in gzip", () => {
     expect(seen(await post(gzipSync(`a=${"x".repeat(250_000)}`))).body.a).toHaveLength(250_000);
   });
 
-  test("damaged data are refused wherever they are cut, and the next request is read", async () => {
+  test("damaged data are refused at any cut, and the next request is read", async () => {
     const { graph } = await open();
     const whole = gzipSync("a=1&b=2");
     for (const bytes of [
@@ -104,7 +104,7 @@ describe("D-330: bodies in gzip", () => {
     expect(statedBytes(new Uint8Array(3))).toBe(0);
   });
 
-  test("a body that holds more than it states is refused, however small it says that it is", async () => {
+  test("a body that contains more than it states is refused, however small its stated size", async () => {
     const packed = Buffer.from(gzipSync(Buffer.alloc(60_000, "a b c")));
     for (const stated of [0, 1, 59_999]) {
       packed.writeUInt32LE(stated, packed.length - 4);
@@ -112,7 +112,7 @@ describe("D-330: bodies in gzip", () => {
     }
   });
 
-  test("bytes of all kinds come back as they were", async () => {
+  test("any bytes are returned unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 5_000 }), async (bytes) => {
         expect(Buffer.from((await unpacked(gzipSync(bytes), 5_000)) as Uint8Array)).toEqual(Buffer.from(bytes));

@@ -54,12 +54,12 @@ describe("damaged responses", () => {
     expect(head.toLowerCase()).toContain("content-length: 10");
   });
 
-  test("D-150: a cut behind the end of the body leaves it whole and ends the connection", async () => {
+  test("D-150: a cut after the end of the body leaves it complete and ends the connection", async () => {
     const graph = await serve({ cut_body_at: 99 }, "0123456789");
     expect((await receive(graph.port, get())).text).toEndWith("\r\n\r\n0123456789");
   });
 
-  test("D-150: a slow body comes in parts and whole, and the connection can be used again", async () => {
+  test("D-150: a slow body arrives in parts, complete, and the connection can be reused", async () => {
     const graph = await serve({ body_bytes_per_second: 400 }, "é".repeat(100));
     const response = await fetch(`http://127.0.0.1:${graph.port}/2001`);
     const sizes: number[] = [];
@@ -88,7 +88,7 @@ describe("the parts of a damaged response that are sent", () => {
     return asked;
   }
 
-  test("D-150: a slow body comes in parts of a tenth of a second, at least a byte each", async () => {
+  test("D-150: a slow body arrives in parts every tenth of a second, of at least a byte", async () => {
     const headers = { a: "b", "content-length": "1000" };
     expect(await askedFor({ body_bytes_per_second: 4_000 }, "x".repeat(1_000))).toEqual([{ headers, sizes: [400, 400, 200] }, "finish"]);
     expect(await askedFor({ body_bytes_per_second: 4_000, cut_body_at: 500 }, "x".repeat(1_000))).toEqual([{ headers, sizes: [400, 100] }, "end"]);

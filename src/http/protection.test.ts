@@ -45,7 +45,7 @@ describe("the listener", () => {
       });
     });
 
-    test("a body of just the limit is taken, and an address may have its own limit for multipart bodies", async () => {
+    test("a body of exactly the limit is accepted, and an address may have its own limit for multipart bodies", async () => {
       const limits = {
         bodyBytesMax: 10,
         multipartBytesMaxFor: (surface: string, path: string) => (surface === "ads" && path === "/big" ? 20 : undefined),
@@ -68,7 +68,7 @@ describe("the listener", () => {
   });
 
   describe("slow clients", () => {
-    test("a body that does not come in time is refused in the request's error form", async () => {
+    test("a body that does not arrive in time is refused in the request's error form", async () => {
       await using({ bodyMsMax: 150 }, async ({ port }) => {
         const slow = [post("Content-Length: 30\r\n", "/1/personas"), ..."abcdefghijklmnopqrstuvwxyz"];
         const { responses } = await exchange(port, slow, { gapMs: 30 });
@@ -78,7 +78,7 @@ describe("the listener", () => {
       });
     });
 
-    test("headers that do not come in time end the connection", async () => {
+    test("headers that do not arrive in time end the connection", async () => {
       await using({ headMsMax: 200 }, async ({ port }) => {
         const { responses, isClosedByServer } = await exchange(
           port,
@@ -105,7 +105,7 @@ describe("the listener", () => {
       });
     }, 10_000);
 
-    test("a connection that stays silent has no longer than a head, though idle ones have", async () => {
+    test("a silent connection has no longer than a head, even if idle ones have", async () => {
       await using({ headMsMax: 200, keepAliveMs: 60_000 }, async ({ port }) => {
         const idle = exchange(port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"], { responses: 2, waitMs: 2_000 });
         expect((await exchange(port, [], { responses: 2, waitMs: 8_000 })).isClosedByServer).toBeTrue();
@@ -136,7 +136,7 @@ describe("the listener", () => {
       });
     });
 
-    test("a body that is only announced holds no memory of others", async () => {
+    test("an announced body holds no memory of others", async () => {
       await using({ arrivingBytesMax: 100 }, async ({ port }) => {
         const announced = ["Transfer-Encoding: chunked", "Content-Length: 1048576"].map(async (framing) => {
           const socket = connect(port, "127.0.0.1");
@@ -215,7 +215,7 @@ describe("the listener", () => {
     "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n",
     "GET /1 HTTP/1.1\r\n\r\n",
     "CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n",
-  ])("D-20: what is not HTTP is a declared error too: %j", async (text) => {
+  ])("D-20: a malformed request is a declared error, too: %j", async (text) => {
     await using({}, async ({ port }) => {
       const { responses, isClosedByServer } = await exchange(port, [text], { responses: 2 });
       expect(responses.length).toBe(1);
@@ -243,7 +243,7 @@ describe("the listener", () => {
     });
   });
 
-  test("too many requests at once: 503 with Retry-After, in the request's error form and version", async () => {
+  test("too many requests at once get 503 with Retry-After, in the request's error form and version", async () => {
     const { graph, release } = await serveHeld({ requestsMax: 2 });
     const url = `http://127.0.0.1:${graph.port}`;
     const running = [fetch(`${url}/held`), fetch(`${url}/held`)];
@@ -261,7 +261,7 @@ describe("the listener", () => {
   });
 
   describe("stopping", () => {
-    test("running requests end, idle connections close, new ones are not taken", async () => {
+    test("running requests end, idle connections close, new ones are refused", async () => {
       const { graph, release } = await serveHeld({});
       const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
       const running = exchange(graph.port, [get("/held")], { responses: 2 });

@@ -46,7 +46,7 @@ describe("the ready line", () => {
     ]);
   });
 
-  test("says where encoders connect: to the operator's media server, or to the port, or nowhere", () => {
+  test("says where encoders connect: to the operator's media server, to the port, or nowhere", () => {
     const rtmpUrl = (given: object | undefined) => readyInfo(configOf(), 1, 2, "", given && streaming(given)).rtmp_url;
     expect([rtmpUrl(undefined), rtmpUrl({}), rtmpUrl({ rtmpPort: 1935 }), rtmpUrl({ rtmpPort: 1935, rtmpUrl: "rtmp://media/live" })]).toEqual([
       ...[null, null, "rtmp://127.0.0.1:1935/live", "rtmp://media/live"],

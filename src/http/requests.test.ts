@@ -59,7 +59,7 @@ describe("the dispatcher", () => {
     expect(uses).toEqual(line.includes("/w/away") ? { entered: 2, left: 2 } : { entered: 3, left: 3 });
   });
 
-  test("a request is counted once, with the time that it took", async () => {
+  test("a request is counted once, with its duration", async () => {
     const { graph, world } = await open();
     const startedMs = performance.now();
     for (const line of ["GET /1", "OPTIONS /1", "GET /mistake", "GET /w/away/1"]) await exchange(graph.port, [request(line)]);
@@ -77,7 +77,7 @@ describe("the dispatcher", () => {
     expect(durations.filter(({ durationSumMs }) => durationSumMs < 0 || durationSumMs > tookMs)).toEqual([]);
   });
 
-  test("a response that breaks off cannot be taken for a whole one, and nothing follows it", async () => {
+  test("a response that breaks off cannot be taken for a complete one, and nothing follows it", async () => {
     const { graph, uses } = await open();
     const { text, isClosedByServer } = await exchange(graph.port, [request("GET /breaks") + request("GET /after")], { responses: 2 });
     expect({ isClosedByServer, isWhole: text.endsWith("0\r\n\r\n") }).toEqual({ isClosedByServer: true, isWhole: false });
@@ -87,7 +87,7 @@ describe("the dispatcher", () => {
     while (uses.left < uses.entered) await Bun.sleep(1);
   });
 
-  test("a request behind the last one of its connection is not served", async () => {
+  test("a request after the last one of its connection is not served", async () => {
     const { graph, world } = await open();
     for (const line of ["GET /last", "GET /route"]) {
       const sent = request(line, "Connection: close\r\n") + request("GET /behind");
@@ -98,7 +98,7 @@ describe("the dispatcher", () => {
     expect(world.requests.entries().map(({ path }) => path)).toEqual(["/last"]);
   });
 
-  test("a body with the encoding identity is taken as it is", async () => {
+  test("a body with the encoding identity is read unchanged", async () => {
     const { graph } = await open();
     for (const encoding of ["identity", "Identity", ""]) {
       const { responses } = await exchange(graph.port, [`${request("POST /1", `Content-Encoding: ${encoding}\r\nContent-Length: 3\r\n`)}a=1`]);

@@ -77,7 +77,7 @@ describe("the listener", () => {
       await own.stop(0);
     });
 
-    test("HTTP/1.1 without a Host, or with a malformed one, is refused; HTTP/1.0 without one reaches where the server listens", async () => {
+    test("HTTP/1.1 without a Host, or with a malformed one, is refused; HTTP/1.0 without one is for the listening address", async () => {
       for (const headers of ["", "Host:\r\n", "Host: a b\r\n", "Host: a/../b\r\n", "Host: a\r\nHost: a\r\n"])
         expect(await ask(get("/1", headers))).toMatchObject({ status: 400, body: expect.stringContaining("its Host header is missing, malformed") });
       expect((await seen("GET /1 HTTP/1.0\r\n\r\n")).baseUrl).toBe(`http://127.0.0.1:${graph.port}`);
@@ -166,7 +166,7 @@ describe("the listener", () => {
       }
     });
 
-    test("other methods of HTTP come to the pipeline", async () => {
+    test("other methods of HTTP reach the pipeline", async () => {
       for (const method of ["PUT", "PATCH", "TRACE", "PROPFIND"])
         expect((await seen(`${method} /1 HTTP/1.1\r\nHost: h\r\n\r\n`)).method).toBe(method);
     });
@@ -183,7 +183,7 @@ describe("the listener", () => {
     await own.stop(0);
   });
 
-  test("an error thrown by the pipeline or by a route is a 500 with a trace id and nothing else", async () => {
+  test("an error thrown by the pipeline or by a route is a 500 with only a trace id", async () => {
     const mistake = new Error("secret");
     const fail = () => {
       throw mistake;
@@ -242,7 +242,7 @@ describe("the listener", () => {
     await own.stop(0);
   });
 
-  test("the body of a route's response is streamed whole, in chunks or to the end of the connection", async () => {
+  test("the body of a route's response is streamed completely, in chunks or to the end of the connection", async () => {
     const part = "0123456789abcdef".repeat(4_096);
     const stream = () =>
       new ReadableStream<Uint8Array>({

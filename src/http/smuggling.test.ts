@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Owner } from "#harness/http/lone-connection";
 
 const smuggled = "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n";
-describe("bytes that two readers could understand differently are refused, and nothing behind them is read", () => {
+describe("bytes that two readers could understand differently are refused, and nothing after them is read", () => {
   test.each([
     "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",

@@ -100,7 +100,7 @@ describe("TLS", () => {
     expect(text).toContain("HTTP/1.1 100 Continue");
   });
 
-  test("a response that a client reads slowly arrives whole", async () => {
+  test("a response that a client reads slowly arrives completely", async () => {
     const { graph } = await serve({ headerBytesMax: 60_000 });
     const socket = await open(graph.port);
     socket.pause();
@@ -117,7 +117,7 @@ describe("TLS", () => {
     expect(text.split(query).length - 1).toBe(80);
   });
 
-  test("a renewed certificate is served to new connections, and those that are open go on", async () => {
+  test("a renewed certificate is served to new connections, and open ones continue", async () => {
     const { graph, renew, problems } = await serve();
     const before = await open(graph.port);
     expect(await ask(before, "/1")).toBe(200);
@@ -145,7 +145,7 @@ describe("TLS", () => {
     expect([...seen].sort()).toEqual([commonNames.before, commonNames.after]);
   });
 
-  test("files that do not belong together, or are not certificates, do not change the certificate, and are reported once", async () => {
+  test("files that do not match, or are not certificates, do not change the certificate, and are reported once", async () => {
     const { graph, renew, problems } = await serve();
     renew(renewedCertificate, receiverKey);
     renew(renewedCertificate, receiverKey);
@@ -170,7 +170,7 @@ describe("TLS", () => {
     expect(await ask(await open(graph.port), "/1")).toBe(200);
   });
 
-  test("a handshake or a head that does not come in time ends its connection, an idle one stays", async () => {
+  test("a handshake or a head that does not arrive in time ends its connection, an idle one stays", async () => {
     const { graph } = await serve({ headMsMax: 300, keepAliveMs: 60_000 });
     const idle = await open(graph.port);
     expect(await ask(idle, "/1")).toBe(200);
@@ -183,7 +183,7 @@ describe("TLS", () => {
     expect(await ask(idle, "/2")).toBe(200);
   });
 
-  test("a server that stops responds to running requests and accepts no more", async () => {
+  test("a stopping server responds to running requests and accepts no more", async () => {
     const { graph } = await serve();
     const idle = await open(graph.port);
     expect(await ask(idle, "/1")).toBe(200);

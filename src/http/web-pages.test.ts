@@ -29,7 +29,7 @@ describe("requests of web pages", () => {
     return { graph, served, ask };
   }
 
-  test("what a page of another site sends is refused, in the form of its shape, and reaches nothing", async () => {
+  test("a request of another site's page is refused, in its error form, and changes nothing", async () => {
     const { graph, served, ask } = await open();
     const flat = await ask("POST /v26.0/2001/personas", FOREIGN, "name=x");
     expect({ ...flat, body: JSON.parse(flat.body) }).toMatchObject({
@@ -52,7 +52,7 @@ describe("requests of web pages", () => {
     await graph.stop(0);
   });
 
-  test("loopback, what is allowed, programs and followed links go on; and the player is for every page", async () => {
+  test("loopback, allowed pages, programs and followed links are served; the player is for every page", async () => {
     const { graph, ask } = await open();
     const followed = "Host: localhost\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n";
     const headers = [

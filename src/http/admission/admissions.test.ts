@@ -64,7 +64,7 @@ class Server {
 const one = { token: "1001-token" };
 const other = { token: "1002-token" };
 
-test("D-97: a full server counts a request against its app before its token is checked, so that many at once do not slip in", () => {
+test("D-97: a full server counts a request against its app before its token is checked, so that many at once cannot slip in", () => {
   const metrics = new RequestMetrics();
   const limits = { ...defaultLimits, requestsMax: 4 };
   const admissions = new Admissions({ limits, metrics, knownApp: ({ app }: Client & { app: string }) => app, retryAfterSeconds: () => 1 });
@@ -75,7 +75,7 @@ test("D-97: a full server counts a request against its app before its token is c
   expect(metrics.inFlight).toBe(6);
 });
 
-describe("D-97: what a request counts against", () => {
+describe("D-97: the account of a request", () => {
   function admissionsOf(limits: Partial<HttpLimits> = {}, app?: string) {
     const metrics = new RequestMetrics();
     const asked: Client[] = [];
@@ -87,7 +87,7 @@ describe("D-97: what a request counts against", () => {
     return { admissions, metrics, asked };
   }
 
-  test("a body of 65,536 bytes is parsed at once and shows its app then; of a larger one the head is asked before", () => {
+  test("a body of 65,536 bytes is parsed at once to find its app; for a larger one only the head is", () => {
     const { admissions, asked } = admissionsOf();
     for (const [bytes, count] of [
       [65_536, 0],
@@ -98,7 +98,7 @@ describe("D-97: what a request counts against", () => {
     }
   });
 
-  test("the first app that it shows, once; and when it has ended, nothing is held", () => {
+  test("belongs to the first app that it shows, and nothing is held after its end", () => {
     const { admissions, metrics } = admissionsOf({ requestsMax: 2 });
     const { running } = admissions;
     const own = admissions.admit({ address: "a" }, 7) as RunningRequest;
@@ -118,13 +118,13 @@ describe("D-97: what a request counts against", () => {
     expect({ count: running.count, size: running.size, inFlight: metrics.inFlight }).toEqual({ count: 0, size: 0, inFlight: 0 });
   });
 
-  test("a server that stops takes none, from any client", () => {
+  test("a stopping server accepts none, from any client", () => {
     const { admissions } = admissionsOf({}, "1001");
     admissions.isStopping = true;
     expect(admissions.admit({ address: "a" }, 0)).toEqual({ app: undefined, reason: "stopping" });
   });
 
-  test("a body that arrives holds what has arrived of it, may become smaller where there is no room, and leaves nothing behind", () => {
+  test("an arriving body holds its received bytes, can be reduced if there is no room, and leaves nothing behind", () => {
     const { admissions } = admissionsOf({ arrivingBytesMax: 100 }, "1001");
     const [one, other] = [admissions.arrivingBody({ address: "a" }), admissions.arrivingBody({ address: "a" })];
     expect([one.resize(60), one.resize(100), other.resize(1)]).toEqual([true, true, false]);
@@ -140,7 +140,7 @@ describe("D-97: what a request counts against", () => {
 });
 
 describe("D-97: shares", () => {
-  test("an app alone may have all requests; once they run, another app gets its share of them", async () => {
+  test("an app alone may run all requests; when they run, another app gets its share", async () => {
     const server = await Server.start({ requestsMax: 4 });
     for (let i = 0; i < 4; i++) await server.hold("/held", one);
     expect(await server.status(one)).toBe(503);
@@ -155,7 +155,7 @@ describe("D-97: shares", () => {
     expect({ one: await server.status(one), other: await server.status(other) }).toEqual({ one: 200, other: 200 });
   });
 
-  test("the same holds for the bytes of bodies", async () => {
+  test("the same applies to the bytes of bodies", async () => {
     const server = await Server.start({ requestBytesMax: 1_000 });
     await server.hold("/held", { ...one, padding: 1_000 });
     expect({ one: await server.status(one), other: await server.status(other) }).toEqual({ one: 503, other: 200 });
@@ -173,7 +173,7 @@ describe("D-97: shares", () => {
     expect(await server.ended()).toEqual([200, 200, 200]);
   });
 
-  test("requests with tokens that are not alive count against their address, whatever app they name", async () => {
+  test("requests with invalid tokens count against their address, whatever app they name", async () => {
     const server = await Server.start({ requestsMax: 3 });
     for (let i = 0; i < 3; i++) await server.hold("/held", { token: "1001|guessed" });
     expect({ stranger: await server.status({ token: "1001|guessed" }), one: await server.status(one) }).toEqual({ stranger: 503, one: 200 });
@@ -181,7 +181,7 @@ describe("D-97: shares", () => {
     expect(await server.ended()).toEqual([200, 200, 200]);
   });
 
-  test("of several addresses, with or without a token, each has its share; behind a trusted proxy the address is the client's", async () => {
+  test("each of several addresses has its share, with or without a token; behind a trusted proxy the client's address counts", async () => {
     for (const sent of [{}, one]) {
       const server = await Server.start({ requestsMax: 2 });
       await server.hold("/held", { ...sent, from: "203.0.113.1" });
@@ -202,7 +202,7 @@ describe("D-97: shares", () => {
     expect(await server.ended()).toEqual([200, 200]);
   });
 
-  test("a request that waits for another server makes way for others, and its bytes too", async () => {
+  test("a request that waits for another server makes room for others, and so do its bytes", async () => {
     const server = await Server.start({ requestsMax: 1, requestBytesMax: 1_000 });
     await server.hold("/tarpit", { ...one, padding: 10_000 });
     await server.hold("/tarpit", other);
@@ -216,7 +216,7 @@ describe("D-97: shares", () => {
   test.each([
     { limit: "requests", waitingOfAppMax: { count: 2, size: 1e6 }, padding: 0 },
     { limit: "bytes", waitingOfAppMax: { count: 99, size: 2_000 }, padding: 1_000 },
-  ])("of one app, a limited number of $limit waits; others are not refused for it", async ({ waitingOfAppMax, padding }) => {
+  ])("a limited number of one app's requests, $limit, waits; others are not refused because of it", async ({ waitingOfAppMax, padding }) => {
     const server = await Server.start({ waitingOfAppMax });
     await server.hold("/tarpit", { ...one, padding });
     await server.hold("/tarpit", { ...one, padding });
@@ -231,7 +231,7 @@ describe("D-97: shares", () => {
     expect(await server.ended()).toEqual([200, 200, 200]);
   });
 
-  test("bodies that arrive hold memory of their app", async () => {
+  test("arriving bodies hold memory of their app", async () => {
     const server = await Server.start({ arrivingBytesMax: 1_000 });
     const { port, metrics } = server.graph;
     const head = (token: string) => `POST /1 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\nContent-Length: 20\r\n\r\n`;
@@ -246,7 +246,7 @@ describe("D-97: shares", () => {
     sender.terminate();
   });
 
-  test("a body that is refused in its middle leaves nothing behind of what had come", async () => {
+  test("a body that is refused in the middle leaves nothing behind", async () => {
     const server = await Server.start({ arrivingBytesMax: 1_000 });
     const { port } = server.graph;
     const head = (token: string, bytes: number) =>

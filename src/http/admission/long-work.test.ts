@@ -4,7 +4,7 @@ import { LongWork } from "./long-work.ts";
 
 const MIB = 2 ** 20;
 
-test("garbage is collected once more than four megabytes were parsed, and from then on counted anew", async () => {
+test("garbage is collected after more than four megabytes were parsed, and the count starts again", async () => {
   let collected = 0;
   const work = new LongWork(() => collected++);
   const after = async (...sizes: readonly (number | undefined)[]): Promise<number> => {
@@ -15,7 +15,7 @@ test("garbage is collected once more than four megabytes were parsed, and from t
   expect([await after(4 * MIB), await after(1), await after(5 * MIB), await after(4 * MIB)]).toEqual([1, 2, 3, 3]);
 });
 
-test("of several pieces one is done after the other, in their order", async () => {
+test("several pieces are processed one after another, in order", async () => {
   const work = new LongWork(() => {});
   const done: number[] = [];
   await Promise.all([1, 2, 3].map((piece) => work.next(1).then(() => done.push(piece))));

@@ -23,7 +23,7 @@ function open(limits: Partial<HttpLimits>, app?: string) {
   return { admissions, held, admit };
 }
 
-test("a request that waits holds its part of what may wait and nothing of what may run, whatever becomes of the other server", async () => {
+test("a waiting request counts only as waiting, whatever becomes of the other server", async () => {
   const { admissions, held, admit } = open({});
   const ofAddress = () => admissions.running.accountOf(undefined, "a").count;
   const request = admit(100);
@@ -41,7 +41,7 @@ test("a request that waits holds its part of what may wait and nothing of what m
   expect({ ...held(), ofAddress: ofAddress() }).toEqual({ running: [0, 0, 0], waiting: [0, 0, 0], ofAddress: 0 });
 });
 
-test("a request of a full server is that of the app that its head shows, whatever it shows later", () => {
+test("a request on a full server belongs to the app in its head, whatever it shows later", () => {
   const { admissions, admit } = open({ requestsMax: 1 }, "t1/1001");
   admit().countAgainst("1003");
   const request = admit();
@@ -49,7 +49,7 @@ test("a request of a full server is that of the app that its head shows, whateve
   expect(["1001", "1002"].map((app) => admissions.running.accountOf(`t1/${app}`, "a").count)).toEqual([1, 0]);
 });
 
-test("where too many of an app wait, the next one is turned away and goes on running, and another app's waits", async () => {
+test("if too many of an app wait, the next one is refused and keeps running, and another app's waits", async () => {
   const { held, admit } = open({ waitingOfAppMax: { count: 1, size: 1_000 } });
   const [first, second, other] = [admit(), admit(), admit()];
   first.countAgainst("1001");
@@ -69,7 +69,7 @@ test("where too many of an app wait, the next one is turned away and goes on run
   expect(held()).toEqual({ running: [3, 0, 3], waiting: [0, 0, 0] });
 });
 
-test("a request that shows its app where the app has no part any more is turned away, and counts against it until it ends", () => {
+test("a request that shows its app when the app has no share left is refused, and counts against it until it ends", () => {
   const { held, admit } = open({ requestsMax: 2 });
   const [one, two, third] = [admit(), admit(), admit(0, { address: "b", appPrefix: "t1/" })];
   one.countAgainst("1001");

@@ -24,7 +24,7 @@ function noting() {
   return { times, exchangeOf };
 }
 
-test("at first those go on whose time is over, or whose connection ends; then, as long as nobody is turned away, twice as many each time", async () => {
+test("first the connections continue whose time is over or that end; then, while nobody is refused, twice as many each time", async () => {
   const turnedAway = new TurnedAwayConnections();
   const { times, exchangeOf } = noting();
   const ending = exchangeOf("ending");
@@ -43,7 +43,7 @@ test("at first those go on whose time is over, or whose connection ends; then, a
   expect(times[6]).toEqual(["next"]);
 });
 
-test("where somebody is turned away meanwhile, no more go on before their time", async () => {
+test("if somebody is refused meanwhile, no more continue before their time", async () => {
   const turnedAway = new TurnedAwayConnections();
   const { times, exchangeOf } = noting();
   // Each goes on at the next check, and is turned away again.
@@ -68,7 +68,7 @@ test("a connection that ends with the response is not held back", () => {
   expect(times).toEqual([["ends"]]);
 });
 
-test("the more connections are held back, the later the next one may come again, up to ten seconds; one whose client is gone does not count", async () => {
+test("the more connections are held back, the longer each waits, up to ten seconds; one whose client is gone does not count", async () => {
   const turnedAway = new TurnedAwayConnections();
   const { times, exchangeOf } = noting();
   const one = exchangeOf("gone") as TurnedAwayConnection & { isGone: boolean };

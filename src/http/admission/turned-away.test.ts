@@ -29,8 +29,8 @@ const post = (body: string): string =>
 const chunked = (body: string): string =>
   `POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
-describe("requests that are turned away", () => {
-  test("D-97: a request that is turned away is not read, and what follows it on its connection is", async () => {
+describe("refused requests", () => {
+  test("D-97: a refused request is not read, and the next one on its connection is", async () => {
     const { graph, hold, release } = await occupied({ requestsMax: 1 });
     const held = await hold("a=1");
     // Neither of the bodies is a request, though the first looks like one.
@@ -49,7 +49,7 @@ describe("requests that are turned away", () => {
     await graph.stop(0);
   });
 
-  test("the bodies of running requests are bounded together, and the one that goes beyond it is the last one taken", async () => {
+  test("the bodies of running requests have a common limit, and the one that exceeds it is the last accepted", async () => {
     const { graph, hold, release } = await occupied({ requestBytesMax: 100 });
     const statusOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.status;
     const first = await hold("a".repeat(99));
@@ -62,7 +62,7 @@ describe("requests that are turned away", () => {
     await graph.stop(0);
   });
 
-  test("D-97: a request that is turned away has the headers that every response to its like has", async () => {
+  test("D-97: a refused request has the usual headers", async () => {
     const { graph, hold, release } = await occupied({ requestsMax: 1 });
     const held = await hold("a=1");
     const headersOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.headers;
@@ -73,7 +73,7 @@ describe("requests that are turned away", () => {
     await graph.stop(0);
   });
 
-  test("a server that stops does not wait for connections that it holds back", async () => {
+  test("a stopping server does not wait for held-back connections", async () => {
     const { graph, hold, release } = await occupied({ requestsMax: 1 });
     const held = await hold("a=1");
     const turnedAway = exchange(graph.port, [get], { responses: 2 });
@@ -88,7 +88,7 @@ describe("requests that are turned away", () => {
   });
 });
 
-test("D-97: a request that is turned away has its response at once, and its connection is held back", async () => {
+test("D-97: a refused request gets its response at once, and its connection is held back", async () => {
   const events: string[] = [];
   const finished = Promise.withResolvers<void>();
   const exchange = {
@@ -118,7 +118,7 @@ test("D-97: the more connections are held back, the longer the next one is", () 
   expect(turnedAway.seconds).toBe(10);
 });
 
-test("D-97: connections that are gone, and those that went on, count no more", async () => {
+test("D-97: closed connections, and those that continued, no longer count", async () => {
   const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
   for (const isGone of [true, false]) {
     const turnedAway = new TurnedAwayConnections();

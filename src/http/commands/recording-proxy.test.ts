@@ -43,7 +43,7 @@ async function open() {
 
 const valuesOf = (raw: readonly string[], name: string): string[] => raw.filter((_, at) => at % 2 === 1 && raw[at - 1]?.toLowerCase() === name);
 
-test("a request goes on with the host and the length of its own, whatever their names are written like, and all other headers", async () => {
+test("a request is passed on with its own host and length, in any spelling of their names, and all other headers", async () => {
   const { host, exchanges, send } = await open();
   const seen = await send("POST", ["X-One", "a", "Content-Length", "5", "CONNECTION", "close", "Accept-Encoding", "br"], "12345");
   expect({ target: seen.target, body: seen.body }).toEqual({ target: "/below/v1/2001?a=%41", body: "12345" });
@@ -58,7 +58,7 @@ test("a request goes on with the host and the length of its own, whatever their 
   expect(exchange?.responseHeaders.map(([name]) => name)).not.toContain("Keep-Alive");
 });
 
-test("only a POST says that it has no body", async () => {
+test("only a POST states that it has no body", async () => {
   const { send } = await open();
   const lengthsOf = async (method: string, headers: readonly string[], body: string) =>
     valuesOf((await send(method, headers, body)).raw, "content-length");
@@ -67,7 +67,7 @@ test("only a POST says that it has no body", async () => {
   expect(await lengthsOf("DELETE", ["Content-Length", "1"], "1")).toEqual(["1"]);
 });
 
-test("addresses of the server become the proxy's own on the way to the client, and stay in what is recorded", async () => {
+test("the server's addresses become the proxy's own for the client, and stay in the recording", async () => {
   const server = createServer((_, response) => {
     const { port } = server.address() as AddressInfo;
     const base = `http://127.0.0.1:${port}`;
@@ -96,7 +96,7 @@ test("addresses of the server become the proxy's own on the way to the client, a
   expect(exchanges[0]?.responseBody.toString("latin1")).toContain(`"next":"${upstream}/a?b"`);
 });
 
-test("a server that is away, or that breaks off, is a bad gateway that names it, and nothing is recorded", async () => {
+test("a server that is unreachable or breaks off is a bad gateway that names it, and nothing is recorded", async () => {
   const breaking = createServer((_, response) => {
     response.writeHead(200, { "content-length": 9 });
     response.write("half", () => response.destroy());
@@ -118,7 +118,7 @@ test("a server that is away, or that breaks off, is a bad gateway that names it,
   expect(exchanges).toEqual([]);
 });
 
-test("a body of more than 64 MiB is refused on either side, and one of as many is passed on", async () => {
+test("a body of more than 64 MiB is refused on either side, and one of exactly that size is passed on", async () => {
   const bytesMax = 64 * 1024 * 1024;
   const server = createServer(async (request, response) => {
     let bytes = 0;
@@ -151,7 +151,7 @@ test("a body of more than 64 MiB is refused on either side, and one of as many i
   expect(exchanges).toEqual([]);
 });
 
-test("a recording says when a request came and how long it took", async () => {
+test("a recording says when a request arrived and how long it took", async () => {
   const { exchanges, send } = await open();
   const beforeMs = Date.now();
   await send("POST", [], "12345");
@@ -160,7 +160,7 @@ test("a recording says when a request came and how long it took", async () => {
   expect([startedMs >= beforeMs, durationMs >= 0, startedMs + durationMs <= beforeMs + tookMs]).toEqual([true, true, true]);
 });
 
-test("a port that is taken is said at once", async () => {
+test("a port in use is reported at once", async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
   afterThisTest(() => {
@@ -172,7 +172,7 @@ test("a port that is taken is said at once", async () => {
   );
 });
 
-test("a request for another host, or of another site's page, is refused and not passed on; allowed ones are passed on", async () => {
+test("a request for another host, or of another site's page, is refused and not passed on; allowed ones are", async () => {
   const asked: string[] = [];
   const at = await served(({ url }) => {
     asked.push(url);

@@ -17,7 +17,7 @@ const where = async (destinations: Destinations, host: string, path: string) => 
   return { world: found.name, surface, mount, path: rest };
 };
 
-describe("D-01: surfaces by mount", () => {
+describe("D-01: surfaces by path", () => {
   const destinations = new Destinations(worlds, surfaces);
   test.each([
     { from: "/v26.0/2001", world: "default", surface: "base", mount: "", path: "/v26.0/2001" },
@@ -54,7 +54,7 @@ describe("D-01: surfaces by mount", () => {
   });
 });
 
-test("D-01: a surface with a host name of its own is served there alone", async () => {
+test("D-01: a surface with its own host name is served only there", async () => {
   const destinations = new Destinations(worlds, [
     { name: "base", mount: "" },
     { name: "ads", mount: "", hostname: "ads.test" },
@@ -99,17 +99,17 @@ describe("D-260: a world by its host name", () => {
     expect(await where(at.isHostKept, "none.localhost", "/v26.0/2001")).toMatchObject({ world: "default", path: "/w/none/v26.0/2001" });
   });
 
-  test("links that begin with another host name the world in their path", async () => {
+  test("links that begin with another host name contain the world in their path", async () => {
     expect(await where(at.isHostReplaced, "t1.localhost", "/app/me")).toEqual({ world: "t1", surface: "app", mount: "/w/t1/app", path: "/me" });
     expect(await where(at.isHostReplaced, "localhost", "/app/me")).toMatchObject({ world: "default", mount: "/app" });
   });
 });
 
-test("D-97: an app of another world is another app, and those of the first world have their ids alone", () => {
+test("D-97: an app of another world is another app, and the first world's apps have only their ids", () => {
   expect(["default", "t1"].map((name) => `${appPrefixOf(world(name))}1001`)).toEqual(["1001", "t1/1001"]);
 });
 
-test("a proxy may be the only one, and may write a blank behind the host that the client used", () => {
+test("there may be a single proxy, and it may write a blank after the client's host", () => {
   const origins = new Origins(["10.0.0.1"]);
   const peer = { remoteAddress: "10.0.0.1" };
   const headers = ["X-Forwarded-Host", "public.test , inner", "X-Forwarded-Proto", "https , http", "X-Forwarded-For", "203.0.113.7"];
@@ -136,7 +136,7 @@ describe("D-01: scheme and host as the client used them", () => {
     for (const remote of ["11.1.2.3", "::2", "192.0.2.8", undefined, "not an address"]) expect(from(remote, forwarded)).toBe("http://inner:1");
   });
 
-  test("links begin with the public address where there is one; a surface keeps a host name of its own", () => {
+  test("links begin with the public address if there is one; a surface keeps its own host name", () => {
     const at = (url: string | undefined, destination: { mount: string; hostname: string | undefined }) =>
       new Origins([], url).baseUrlOf({ scheme: "http", host: "evil.test" }, destination);
     expect(at(undefined, { mount: "/ads", hostname: undefined })).toBe("http://evil.test/ads");
@@ -144,7 +144,7 @@ describe("D-01: scheme and host as the client used them", () => {
     expect(at("https://graph.example:8443/plaza", { mount: "/v1.0", hostname: "micro.example" })).toBe("https://micro.example:8443/v1.0");
   });
 
-  test("a request that names no host is one to the configured address", () => {
+  test("a request without a host is for the configured address", () => {
     expect(from("11.1.2.3", [])).toBe("http://localhost:4000");
   });
 
@@ -153,7 +153,7 @@ describe("D-01: scheme and host as the client used them", () => {
     expect(() => new Origins(["proxy.local"])).toThrow("has neither IPv6 nor IPv4 CIDR format");
   });
 
-  test("the name of a host is in lower case and without its port", () => {
+  test("a host name is in lower case and without its port", () => {
     expect(["A.b:80", "[::1]:80", "a", "[::1]"].map(hostnameOf)).toEqual(["a.b", "[::1]", "a", "[::1]"]);
   });
 });

@@ -65,7 +65,7 @@ test("D-01: scheme and host are the request's own, or those that a trusted proxy
   expect(() => new Origins(["no range"])).toThrow("has neither IPv6 nor IPv4 CIDR format");
 });
 
-test("links begin with the address of the request, or with the public one, whose port is kept for a surface's own host name", () => {
+test("links begin with the request's address, or with the public one, whose port also applies to a surface's own host name", () => {
   const request = { scheme: "http", host: "own.test:80" };
   const base = (publicUrl: string | undefined, hostname?: string) => new Origins([], publicUrl).baseUrlOf(request, { mount: "/ads", hostname });
   expect([base(undefined), base(undefined, "ads.test"), base("https://plaza.test/x"), base("https://plaza.test:8443", "ads.test")]).toEqual([
@@ -75,7 +75,7 @@ test("links begin with the address of the request, or with the public one, whose
   expect(["A.test:80", "A.test", "[::1]:80", "[FD00::1]", ""].map(hostnameOf)).toEqual(["a.test", "a.test", "[::1]", "[fd00::1]", ""]);
 });
 
-test("limits grow with the limit of bodies: four of the largest bodies may arrive, and twice as much may be held", () => {
+test("limits grow with the limit of bodies: four of the largest may arrive, and twice as much may be held", () => {
   expect(limitsOf({})).toEqual(defaultLimits);
   expect(limitsOf({ bodyBytesMax: 10_000_000 })).toMatchObject({ arrivingBytesMax: 40_000_000, connectionBytesMax: 80_000_000 });
   expect([parserHeaderBytesMax(limitsOf({})), parserHeaderBytesMax(limitsOf({ headerBytesMax: 40_000 }))]).toEqual([65_536, 80_000]);
@@ -88,12 +88,12 @@ test("limits grow with the limit of bodies: four of the largest bodies may arriv
   expect([largest("/other", "multipart/form-data"), largest("/files", "multipart/form-data", 300)]).toEqual([100, 300]);
 });
 
-test("bodies of up to 8 MiB need no more than the default memory", () => {
+test("bodies of up to 8 MiB need only the default memory", () => {
   expect(limitsOf({ bodyBytesMax: 8_388_608 })).toEqual({ ...defaultLimits, bodyBytesMax: 8_388_608 });
   expect(limitsOf({ bodyBytesMax: 8_388_609 })).toMatchObject({ arrivingBytesMax: 33_554_436, connectionBytesMax: 67_108_872 });
 });
 
-test("by default two of the largest bodies run at a time, and four apps with all the requests that may wait leave no room for a fifth", () => {
+test("by default two of the largest bodies run at a time, and four apps with all their waiting requests leave no room for a fifth", () => {
   const { requestsMax, requestBytesMax, bodyBytesMax, waiting, waitingOfAppMax } = defaultLimits;
   /** How many requests of one app are taken. */
   const taken = (shares: Shares, app: string, size: number): number => {
@@ -111,7 +111,7 @@ test("by default two of the largest bodies run at a time, and four apps with all
   }
 });
 
-test("an edge that takes files has a limit of its own on the base surface, in any address", () => {
+test("an edge that accepts files has its own limit on the base surface, in any address", () => {
   const contract = (edge: string | null, multipartBytesMax?: number) => ({ served: { contract: { edge, multipartBytesMax } } });
   const endpoints = [{ served: undefined }, contract(null, 5), contract("labels"), contract("videos", 100)] as unknown as Registry["endpoints"];
   const limitFor = multipartLimits(endpoints);

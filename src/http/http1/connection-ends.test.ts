@@ -31,7 +31,7 @@ describe("after its last response a connection", () => {
     expect({ seen: owner.seen.length, held: owner.heldBytes, events: owner.line.events }).toEqual({ seen: 1, held: 0, events: ["shutdown"] });
   });
 
-  test("closes as soon as its client closes, and is not ended twice", async () => {
+  test("closes when its client closes, and is not ended twice", async () => {
     const owner = new Owner();
     await owner.send(`${last}GET`);
     owner.connection.drained();
@@ -69,7 +69,7 @@ describe("after its last response a connection", () => {
     expect(owner.line.events).toEqual(["shutdown", "terminate"]);
   });
 
-  test("reads again and sees the client's end, even if it had paused because of requests that came ahead", () => {
+  test("reads again and sees the client's end, even if requests that came ahead had paused it", () => {
     const { connection, respond, events } = holding();
     connection.received(Buffer.from(last + get.repeat(3_000)));
     expect(events).toEqual(["pause"]);
@@ -77,7 +77,7 @@ describe("after its last response a connection", () => {
     expect(events).toEqual(["pause", "resume", "shutdown"]);
   });
 
-  test("leaves the rest of a body that was refused unread, and waits for its client to close", async () => {
+  test("leaves the rest of a refused body unread, and waits for its client to close", async () => {
     const owner = new Owner({ bodyBytesMax: 10 });
     await owner.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\n");
     expect({ seen: owner.seen, responses: owner.responses, events: owner.line.events }).toMatchObject({
@@ -86,7 +86,7 @@ describe("after its last response a connection", () => {
   });
 });
 
-describe("a connection is the last one's", () => {
+describe("a connection has its last response", () => {
   test("if the server begins to stop between a response and its end", async () => {
     const { owner, connection, events } = holding();
     await owner.send(get);
@@ -96,7 +96,7 @@ describe("a connection is the last one's", () => {
     expect({ responses: owner.responses, events }).toEqual({ responses: "!", events: ["end"] });
   });
 
-  test("if only its end shows that the response is whole, though the client would keep it", async () => {
+  test("if only the end shows that the response is complete, even if the client would keep it", async () => {
     const { owner, connection, events } = holding();
     await owner.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     async function* parts(): AsyncGenerator<Uint8Array> {
@@ -108,7 +108,7 @@ describe("a connection is the last one's", () => {
     expect(owner.line.written).toEndWith("\r\n\r\nwhole");
   });
 
-  test("if a request cannot be read, whatever the one before it asked for", async () => {
+  test("if a request cannot be read, whatever the one before it requested", async () => {
     const owner = new Owner();
     owner.refusal = () => ({ status: 400, headers: {}, body: "why" });
     await owner.send(get.replace("GET", "HEAD"), "no request\r\n\r\n");
@@ -119,7 +119,7 @@ describe("a connection is the last one's", () => {
 });
 
 describe("when the server stops", () => {
-  test("only connections without a request end, not those with half of a head", async () => {
+  test("only connections without a request end, not those with part of a head", async () => {
     const [unused, idle, begun, served] = [new Owner(), new Owner(), new Owner(), holding()];
     await idle.send(get);
     await begun.send("GE");
@@ -131,7 +131,7 @@ describe("when the server stops", () => {
   });
 });
 
-describe("requests that come ahead", () => {
+describe("requests that arrive ahead", () => {
   test("may be 65,536 bytes before the client has to wait", () => {
     for (const [bytes, isPaused] of [
       [AHEAD_MAX, false],
@@ -151,7 +151,7 @@ describe("requests that come ahead", () => {
     expect({ responses: owner.responses, refused: owner.refused.length }).toEqual({ responses: "!refused!", refused: 1 });
   });
 
-  test("begin a response of their own: none of its bytes are sent, whatever was sent of the one before", async () => {
+  test("begin a response of their own: none of its bytes are sent, whatever the previous one had sent", async () => {
     const { owner, connection, respond } = holding();
     await owner.send(get + get);
     expect(connection.waitsFor).toBeUndefined();
@@ -161,7 +161,7 @@ describe("requests that come ahead", () => {
 });
 
 describe("a client that is gone", () => {
-  test("leaves no held bytes, neither received ones nor ones that it did not take", async () => {
+  test("leaves no held bytes, neither received nor unsent ones", async () => {
     const owner = new Owner();
     owner.line.capacity = 10;
     await owner.send(`${get}GET / HT`);
@@ -216,7 +216,7 @@ describe("a head that the server waits for", () => {
 describe("a body that the server waits for", () => {
   const post = (more = ""): string => `POST / HTTP/1.1\r\nHost: h\r\n${more}Content-Length: 70000\r\n\r\n`;
 
-  test("is read on, however long it is, and has waited since it was asked for", async () => {
+  test("is read on, however long it is, and its wait counts from the request for it", async () => {
     const owner = new Owner();
     owner.pass(7);
     await owner.send(post());
@@ -227,7 +227,7 @@ describe("a body that the server waits for", () => {
     expect({ bodies: owner.seen.map(({ body }) => body.length), responses: owner.responses }).toEqual({ bodies: [70_000], responses: "!" });
   });
 
-  test("is requested with 100 Continue if the client waits for that, and only then", async () => {
+  test("is requested with 100 Continue only if the client waits for that", async () => {
     const [expecting, other] = [new Owner(), new Owner()];
     await expecting.send(post("Expect: 100-continue\r\n"));
     await other.send(post());
@@ -260,7 +260,7 @@ describe("a body that the server waits for", () => {
     expect(asked).toEqual([3]);
   });
 
-  test("in chunks counts the bytes that were taken off the connection, and those that were not", () => {
+  test("in chunks counts the bytes that were read, and those that were not", () => {
     const asked: number[] = [];
     const buffer = new ReceiveBuffer();
     const hasCapacity = (bytes: number): boolean => asked.push(bytes) > 0;
@@ -304,7 +304,7 @@ describe("a body that is streamed", () => {
     return done === true ? { end: value } : Buffer.from(value as Uint8Array).toString();
   };
 
-  test("comes as its client sends it, and the next request follows it", async () => {
+  test("arrives as its client sends it, and the next request follows it", async () => {
     for (const [head, pieces] of [
       [sized(6), ["abc", `def${get}`]],
       [chunked, ["3\r\nabc\r\n", `3\r\ndef\r\n0\r\n\r\n${get}`]],

@@ -45,7 +45,7 @@ const pieces = (text: string, cuts: readonly number[]): string[] => {
   return [0, ...cutPoints].map((start, index) => text.slice(start, cutPoints[index] ?? text.length)).filter((piece) => piece !== "");
 };
 
-test("a connection that is held back has waited since then, not since its request came", async () => {
+test("a held-back connection has waited since it was held back, not since its request arrived", async () => {
   const owner = new Owner({ isLate: true });
   await owner.send("GET / HTTP/1.1\r\nHost: h\r\n");
   owner.timeMs = 7;
@@ -53,8 +53,8 @@ test("a connection that is held back has waited since then, not since its reques
   expect(owner.connection.waitsSinceMs).toBe(7);
 });
 
-describe("requests are the same however their bytes are cut", () => {
-  test("several requests behind each other, cut anywhere, with responses at once or later", async () => {
+describe("requests are the same at any cut of their bytes", () => {
+  test("several requests in a row, cut anywhere, with responses at once or later", async () => {
     const cuts = fc.array(fc.nat({ max: 2_000 }), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 4 }), cuts, fc.boolean(), async (requests, places, isLate) => {
@@ -80,7 +80,7 @@ describe("requests are the same however their bytes are cut", () => {
     );
   });
 
-  test("a head that comes again is a request of its own, with its own body", async () => {
+  test("a repeated head is a new request with its own body", async () => {
     const post = (target: string, body: string): string => `POST ${target} HTTP/1.1\r\nHost: h\r\nX: y\r\nContent-Length: 3\r\n\r\n${body}`;
     const owner = new Owner();
     await owner.send(post("/a", "one"), post("/a", "two"), post("/b", "six"), `${post("/a", "ten")}${post("/a", "one")}`);
@@ -90,7 +90,7 @@ describe("requests are the same however their bytes are cut", () => {
     expect(owner.refused.length).toBe(1);
   });
 
-  test("any bytes are a request, or are refused, or are incomplete; nothing is thrown", async () => {
+  test("any bytes are a request, refused, or incomplete, and nothing is thrown", async () => {
     const noise = fc.array(
       fc.oneof(
         bytes,
@@ -188,7 +188,7 @@ describe("how long a connection is kept", () => {
   });
 });
 
-describe("a body that comes late, while the next request is there already", () => {
+describe("a body that arrives late, when the next request is already there", () => {
   const post = "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab";
   const get = "GET /2 HTTP/1.1\r\nHost: h\r\n\r\n";
   const requestsOf = ({ seen }: Owner): string[] => seen.map(({ target, body }) => `${target} ${body}`);
@@ -199,7 +199,7 @@ describe("a body that comes late, while the next request is there already", () =
       title: "in chunks",
       parts: [post.replace("Content-Length: 4\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n4\r\nab"), `cd\r\n0\r\n\r\n${get}`],
     },
-  ])("$title: both are served, in their order", async ({ parts }) => {
+  ])("$title: both are served, in order", async ({ parts }) => {
     const owner = new Owner();
     await owner.send(...parts);
     expect(requestsOf(owner)).toEqual(["/1 abcd", "/2 "]);
@@ -214,7 +214,7 @@ describe("a body that comes late, while the next request is there already", () =
     expect({ events: owner.line.events, held: owner.heldBytes }).toEqual({ events: ["pause", "resume"], held: 0 });
   });
 
-  test("a client that ends its side behind them receives both responses", async () => {
+  test("a client that ends its side after them receives both responses", async () => {
     const owner = new Owner();
     await owner.send(post);
     owner.connection.received(Buffer.from(`cd${get}`));
@@ -224,7 +224,7 @@ describe("a body that comes late, while the next request is there already", () =
     expect({ responses: owner.responses, events: owner.line.events }).toEqual({ responses: "!last!", events: ["end"] });
   });
 
-  test("the beginning of the next head has its time from the end of the response on", async () => {
+  test("the beginning of the next head has its time from the end of the response", async () => {
     const owner = new Owner({ headMsMax: 1_000, keepAliveMs: 5_000 });
     await owner.send(post);
     owner.pass(900);
@@ -259,7 +259,7 @@ describe("time", () => {
     expect({ events: owner.line.events, responses: owner.responses }).toEqual({ events, responses });
   });
 
-  test("a head has one clock from its first byte, a leading empty line included", async () => {
+  test("a head has one clock from its first byte, including a leading empty line", async () => {
     const owner = new Owner(limits);
     for (const part of ["\r\n", "GET", " / HTTP/1.1\r\n"]) {
       await owner.send(part);
@@ -271,7 +271,7 @@ describe("time", () => {
     expect(owner.refused).toEqual([{ kind: "head-too-slow", msMax: 1_000 }]);
   });
 
-  test("a head has all of its time however long the connection has waited for it", async () => {
+  test("a head has its full time however long the connection has waited for it", async () => {
     for (const [before, ms] of Object.entries({ "": 900, [get]: 4_900 })) {
       const owner = new Owner(limits);
       if (before !== "") await owner.send(before);

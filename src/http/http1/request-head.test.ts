@@ -31,7 +31,7 @@ test("hosts", () => {
   expect(isHost("a".repeat(260))).toBe(true);
 });
 
-test("two headers of one name are both seen", () => {
+test("two headers with one name are both visible", () => {
   const headers = ["Authorization", "Bearer a", "x", "1", "authorization", "Bearer b"];
   expect(findHeader(headers, "authorization")).toBe("Bearer a, Bearer b");
   expect(findHeader(headers, "x")).toBe("1");
@@ -95,7 +95,7 @@ describe("the size of a head", () => {
     expect([0, 1].map((less) => shown(new HeadReader(length - less).read(bufferOf(head()))))).toEqual([undefined, "head-too-large"]);
   });
 
-  test("is that of the one that is read, not of those before it", () => {
+  test("counts only the current one, not those before it", () => {
     const reader = new HeadReader(length);
     const buffer = bufferOf(`${head()}\r\n\r\n${head()}\r\n\r\n`);
     expect([reader.read(buffer), reader.read(buffer)].map(shown)).toEqual(["/", "/"]);
@@ -103,7 +103,7 @@ describe("the size of a head", () => {
   });
 });
 
-test("a head is found wherever it is cut, also within its end", () => {
+test("a head is found at any cut, even within its end", () => {
   const whole = `${head("/a")}\r\n\r\n`;
   for (let cut = 1; cut < whole.length; cut++) {
     const reader = new HeadReader(1_000);
@@ -136,7 +136,7 @@ test("RFC 9112, 2.2: one empty line before each head is skipped, and a second on
   expect(shown(cut.read(pieces))).toBe("malformed-head");
 });
 
-test("bytes that cannot become a head are refused before their end, wherever they are cut", () => {
+test("bytes that cannot become a head are refused before their end, at any cut", () => {
   for (const wrong of ["GET / HTTP/1.1\nHost", "GET / \x00", "GET /\x7f", "GET / HTTP/1.1\rHost", "\x00GET"]) {
     for (let cut = 1; cut < wrong.length; cut++) {
       const reader = new HeadReader(1_000);
@@ -148,7 +148,7 @@ test("bytes that cannot become a head are refused before their end, wherever the
   }
 });
 
-test("bytes before the beginning of a head do not belong to it", () => {
+test("bytes before a head do not belong to it", () => {
   const reader = new HeadReader(1_000);
   const buffer = bufferOf(`${head()}\r\n\r\n\x00GET /`);
   expect(shown(reader.read(buffer))).toBe("/");
@@ -157,7 +157,7 @@ test("bytes before the beginning of a head do not belong to it", () => {
   expect(reader.read(buffer)).toBeUndefined();
 });
 
-test("a repeated head is taken from the cache, another one is not mistaken for it, and a long one is parsed again", () => {
+test("a repeated head comes from the cache, another one is not mistaken for it, and a long one is parsed again", () => {
   const reader = new HeadReader(10_000);
   const next = (text: string): RequestHead => reader.read(bufferOf(`${text}\r\n\r\n`)) as RequestHead;
   const first = next(head("/1"));
@@ -189,7 +189,7 @@ describe("the contents of a head", () => {
     expect(said("Content-Length: 999999999999999").framing).toBe(999_999_999_999_999);
   });
 
-  test("a head is refused if it is not clear how its body ends, because that is how requests are smuggled past a proxy", () => {
+  test("a head is refused if its body's end is unclear, because such requests can be smuggled past a proxy", () => {
     const problem = (lines: string, version = "1.1") => shown(parseHead(`POST / HTTP/${version}\r\nHost: h\r\n${lines}`));
     const unclear = [
       ...["Content-Length: 4\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 4", "Transfer-Encoding: gzip"],
@@ -213,7 +213,7 @@ describe("the contents of a head", () => {
     ]);
   });
 
-  test("whether its client waits to send, which one of HTTP/1.0 cannot", () => {
+  test("whether its client waits to send, which a client of HTTP/1.0 cannot", () => {
     expect([said("Expect: 100-Continue").expectsContinue, said("").expectsContinue, said("Expect: 200").expectsContinue]).toEqual([
       true,
       false,
@@ -228,12 +228,12 @@ describe("the contents of a head", () => {
     expect(byteCount).toBe("/ab".length + "cd".length + "Hosth".length + "X-Longvalue".length);
   });
 
-  test("the values of its headers, with or without blanks around them, or without anything", () => {
+  test("the values of its headers, with or without blanks around them, or empty", () => {
     const { headers } = parseHead("GET / HTTP/1.1\r\nHost:h\r\nX:\r\nY: \t \r\nZ:z\t") as RequestHead;
     expect([...headers]).toEqual(["Host", "h", "X", "", "Y", "", "Z", "z"]);
   });
 
-  test("its host: that of the target has precedence over that of the header", () => {
+  test("its host: that of the target has precedence over the header's", () => {
     expect(parseHead("GET http://other:1/x HTTP/1.1\r\nHost: h")).toMatchObject({ host: "other:1", isHttp10: false });
     expect(parseHead("GET / HTTP/1.0")).toMatchObject({ host: undefined, isHttp10: true });
     expect(parseHead("GET / HTTP/1.1")).toMatchObject({ kind: "malformed-head" });
@@ -245,7 +245,7 @@ describe("the contents of a head", () => {
   });
 });
 
-describe("the bytes that were received and are not used yet", () => {
+describe("the received and unused bytes", () => {
   const step = fc.record({
     text: fc.oneof(
       fc.constant(""),
@@ -255,7 +255,7 @@ describe("the bytes that were received and are not used yet", () => {
     isTaken: fc.boolean(),
   });
 
-  test("are the received ones in their order, without the taken ones, which never change any more", () => {
+  test("are the received ones in order, without those that were taken, and do not change any more", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const buffer = new ReceiveBuffer();
@@ -283,7 +283,7 @@ describe("the bytes that were received and are not used yet", () => {
     );
   });
 
-  test("are gone once they were dropped, and then only new bytes are there", () => {
+  test("are gone after they were dropped, and then only new bytes are there", () => {
     const buffer = bufferOf("abc");
     buffer.append(Buffer.from("def"));
     buffer.skip(1);

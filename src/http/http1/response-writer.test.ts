@@ -27,7 +27,7 @@ const head = { method: "HEAD", isHttp10: false } as RequestHead;
 const old = { method: "GET", isHttp10: true } as RequestHead;
 const DATE = "date: Fri, 02 Jan 1970 00:00:00 GMT\r\n";
 
-describe("a whole response", () => {
+describe("a complete response", () => {
   const sentFor = (request: RequestHead | undefined, status = 200, isLast = false): string => {
     const { writer, socket } = opened();
     expect([writer.hasBegun, writer.isLast]).toEqual([false, false]);
@@ -43,7 +43,7 @@ describe("a whole response", () => {
     expect(sentFor(get, 299)).toStartWith("HTTP/1.1 299 \r\n");
   });
 
-  test("says to clients of HTTP/1.0 that the connection is kept, unless it ends", () => {
+  test("tells clients of HTTP/1.0 that the connection is kept, unless it ends", () => {
     expect(sentFor(old)).toContain("\r\nconnection: keep-alive\r\n");
     expect(sentFor(old, 200, true)).toContain("\r\nconnection: close\r\n");
     expect(sentFor(old, 200, true)).not.toContain("keep-alive");
@@ -59,7 +59,7 @@ describe("a whole response", () => {
       expect(sentFor(get, status)).toBe(`HTTP/1.1 ${status} ${reason}\r\n${lines}${DATE}\r\n`);
   });
 
-  test("is kept from the first byte that the socket did not take, and not at all if it took all", () => {
+  test("is kept from the first byte that the socket did not accept, and not at all if it accepted all", () => {
     const body = { status: 200, headers: {}, body: "é!" };
     const whole = opened();
     whole.writer.send(get, body, false);
@@ -107,7 +107,7 @@ describe("a response in parts", () => {
   const date = `x-common: 1|${DATE.trim()}`;
   const closing = `x-common: 1|connection: close|${DATE.trim()}`;
 
-  test("comes in chunks, none of them empty, and ends with the last chunk", async () => {
+  test("is sent in chunks, none of them empty, and ends with the last chunk", async () => {
     expect(await streamed(get, {}, partsOf("0123456789abcdef", "", "é"))).toEqual({
       sent: `${date}|transfer-encoding: chunked||10|0123456789abcdef|2|Ã©|0||`,
       isLast: false,
@@ -115,7 +115,7 @@ describe("a response in parts", () => {
     expect((await streamed(undefined, {}, partsOf("a"))).sent).toContain("chunked||1|a|0||");
   });
 
-  test("of a known length comes as it is; for HTTP/1.0 without one the end of the connection is its end", async () => {
+  test("of a known length is sent as it is; for HTTP/1.0 without one the end of the connection is its end", async () => {
     expect((await streamed(get, { "content-length": "2" }, partsOf("a", "b"))).sent).toBe(`content-length: 2|${date}||ab`);
     expect(await streamed(old, {}, partsOf("a", "b"))).toEqual({ sent: `${closing}||ab`, isLast: true });
     expect(await streamed(old, { "content-length": "1" }, partsOf("a"))).toMatchObject({ isLast: false });
@@ -132,7 +132,7 @@ describe("a response in parts", () => {
     for (const status of [204, 304]) expect((await streamed(get, {}, undefined, status)).sent).toBe(`${date}||`);
   });
 
-  test("to HEAD, or with a status that has no body, is its head alone, and the body is not read", async () => {
+  test("to HEAD, or with a status that has no body, is only its head, and the body is not read", async () => {
     const unread = { getReader: () => ({ read: () => expect.unreachable("nobody reads it") }) } as unknown as ReadableStream<Uint8Array>;
     expect((await streamed(head, {}, unread)).sent).toBe(`${date}||`);
     expect((await streamed(head, { "content-length": "5" }, unread)).sent).toBe(`content-length: 5|${date}||`);
@@ -169,8 +169,8 @@ describe("a response in parts", () => {
   });
 });
 
-describe("the bytes that the client has not taken", () => {
-  test("are sent in their order, and have waited since the last byte that was taken", () => {
+describe("the bytes that the client has not accepted", () => {
+  test("are sent in order, and have waited since the last accepted byte", () => {
     const { socket, clock, kept, buffer } = opened(2);
     buffer.writeText("abcd", 4);
     expect([buffer.sinceMs, buffer.isEmpty]).toEqual([5, false]);
@@ -199,7 +199,7 @@ describe("the bytes that the client has not taken", () => {
     expect(kept).toHaveLength(5);
   });
 
-  test("are followed by bytes as by text: behind them, and whole; for a client that is gone not even one byte is held", () => {
+  test("are followed by bytes or text, completely; for a client that is gone nothing is held", () => {
     const { socket, kept, buffer } = opened(1);
     buffer.writeText("ab", 2);
     socket.takes = Number.POSITIVE_INFINITY;
@@ -213,7 +213,7 @@ describe("the bytes that the client has not taken", () => {
     expect(gone.kept).toEqual([1, -1]);
   });
 
-  test("hold up all writers until nothing is left, or the client is gone", async () => {
+  test("stop all writers until nothing is left, or the client is gone", async () => {
     for (const end of ["drain", "close"] as const) {
       const { socket, buffer, kept } = opened(0);
       const ended: string[] = [];
@@ -233,7 +233,7 @@ describe("the bytes that the client has not taken", () => {
   });
 });
 
-test("bytes that are written while others are kept wait behind them, though the socket takes bytes again", async () => {
+test("bytes that are written while others wait stay behind them, even if the socket accepts bytes again", async () => {
   const { socket, buffer } = opened(3);
   buffer.writeText("abcde", 5);
   socket.takes = 100;

@@ -52,7 +52,7 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 4; turn++) await nextTurn();
 };
 
-describe("the connection that is closed", () => {
+describe("the connection to close", () => {
   test("is the one that has waited longest for its client, never a busy one", async () => {
     const { add, closed, metrics } = evicting({ connectionsMax: 10 });
     for (let busy = 0; busy < 7; busy++) add("busy");
@@ -96,7 +96,7 @@ describe("the connection that is closed", () => {
     expect(closed).toEqual(["of many 2", "of many 3"]);
   });
 
-  test("waits for what most wait for, however long another waits", async () => {
+  test("waits for what most of them wait for, however long another waits", async () => {
     const { add, closed } = evicting({ connectionsMax: 4 });
     add("for its body", { waitsFor: "body", since: 1 });
     for (const since of [2, 3, 4, 5]) add(`idle ${since}`, { since });
@@ -105,7 +105,7 @@ describe("the connection that is closed", () => {
     expect(closed).toEqual(["idle 2", "idle 3"]);
   });
 
-  test("where they hold too much memory, the largest of the address that holds most", () => {
+  test("is the largest of the address that holds the most, if they hold too much memory", () => {
     const { add, closed } = evicting({ connectionBytesMax: 100 });
     add("large", { from: "b", bytes: 45 });
     for (const bytes of [16, 20, 14]) add(`of many ${bytes}`, { bytes });
@@ -113,20 +113,20 @@ describe("the connection that is closed", () => {
     expect(closed).toEqual(["of many 20"]);
   });
 
-  test("so many of the largest that an eighth of the memory is free again, and not one more", () => {
+  test("is one of the largest, until exactly an eighth of the memory is free", () => {
     const { add, closed, metrics } = evicting({ connectionBytesMax: 80 });
     for (let at = 1; at <= 9; at++) add(`${at}`, { bytes: 10 });
     expect({ closed, evicted: metrics.evicted }).toEqual({ closed: ["1", "2"], evicted: 2 });
   });
 
-  test("none of another address, though they still hold too much while the first ones close", () => {
+  test("is not one of another address, even if they hold too much while the first ones close", () => {
     const { add, closed } = evicting({ connectionBytesMax: 80 });
     for (const name of ["first", "second"]) add(name, { bytes: 40 });
     add("other", { from: "b", bytes: 75 });
     expect(closed).toEqual(["first", "second"]);
   });
 
-  test("again and again, each time that there are too many", async () => {
+  test("is found again each time that there are too many", async () => {
     const { add, closed } = evicting({ connectionsMax: 4 });
     for (let since = 1; since <= 7; since++) {
       add(`since ${since}`, { since });
@@ -135,7 +135,7 @@ describe("the connection that is closed", () => {
     expect(closed).toEqual(["since 1", "since 2", "since 3"]);
   });
 
-  test("one at a time and not at once, up to a quarter more than there may be", () => {
+  test("is one at a time up to a quarter above the limit", () => {
     const { add, closed } = evicting({ connectionsMax: 8 });
     for (let since = 1; since <= 10; since++) add(`since ${since}`, { since });
     expect(closed).toEqual([]);
@@ -144,7 +144,7 @@ describe("the connection that is closed", () => {
   });
 });
 
-test("where no file can be opened any more, those that have waited longest", () => {
+test("is the one that has waited longest, if no file can be opened any more", () => {
   const { add, closed, evictions } = evicting({});
   for (let since = 0; since < 70; since++) add(`since ${since}`, { since });
   add("busy");
@@ -152,7 +152,7 @@ test("where no file can be opened any more, those that have waited longest", () 
   expect(closed).toEqual(Array.from({ length: 64 }, (_, since) => `since ${since}`));
 });
 
-test("of two addresses that let many wait, both keep as many", () => {
+test("is chosen so that two addresses with many connections keep the same number", () => {
   const { add, closed, evictions } = evicting({});
   for (let since = 0; since < 40; since++) add("a", { from: "a", since });
   for (let since = 0; since < 30; since++) add("b", { from: "b", since });
@@ -187,8 +187,8 @@ async function opened({ port, metrics }: EchoGraph, text = ""): Promise<{ readon
   return connection;
 }
 
-describe("the cap on connections", () => {
-  test("above it, new connections are served, idle ones close, and requests that run end", async () => {
+describe("the limit of connections", () => {
+  test("above it, new connections are served, idle ones close, and running requests end", async () => {
     const { graph, release } = await started({ connectionsMax: 4 });
     const held = await opened(graph, "GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
     while (graph.metrics.inFlight === 0) await Bun.sleep(1);
@@ -214,7 +214,7 @@ describe("the cap on connections", () => {
   });
 });
 
-describe("what waits for its client and is closed first", () => {
+describe("connections that wait for their client close first", () => {
   test.each([
     { what: "half of a head", text: "GET /1 HTT" },
     { what: "an empty line", text: "\r\n" },
@@ -233,7 +233,7 @@ describe("what waits for its client and is closed first", () => {
     while (!held.text().includes("200 OK")) await Bun.sleep(1);
   });
 
-  test("a stream on which nothing is sent is not idle: a connection without a request is closed instead", async () => {
+  test("a stream without data is not idle: a connection without a request is closed instead", async () => {
     const stream = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>();
     const body = new ReadableStream<Uint8Array>({ start: (controller) => stream.resolve(controller) });
     const graph = await serveEcho({ limits: { connectionsMax: 2 }, extraRoutes: new Map([["/stream", () => new Response(body)]]) });
@@ -251,7 +251,7 @@ describe("what waits for its client and is closed first", () => {
     controller.close();
   });
 
-  test("heads that do not end hold a limited memory together, and other clients are served", async () => {
+  test("heads without an end share a limited memory, and other clients are served", async () => {
     const { graph } = await started({ connectionBytesMax: 100_000 });
     const padded = `GET /1 HTTP/1.1\r\nHost: h\r\nX: ${"a".repeat(40_000)}`;
     const heads = [];

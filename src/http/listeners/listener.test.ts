@@ -15,7 +15,7 @@ async function usingServer(limits: Partial<HttpLimits>, work: (graph: EchoGraph)
 
 const post = (headers: string): string => `POST /1 HTTP/1.1\r\nHost: h\r\n${headers}\r\n`;
 
-test("a client may end its side after its request, and has the response all the same", async () => {
+test("a client may end its side after its request, and still gets the response", async () => {
   const { graph, release } = await serveHeld({});
   const socket = connect({ port: graph.port, host: "127.0.0.1", allowHalfOpen: true });
   let text = "";
@@ -33,7 +33,7 @@ test("a client may end its side after its request, and has the response all the 
   expect(text).toStartWith("HTTP/1.1 200 OK\r\n");
 });
 
-test("a body that comes with its head needs none of the memory of those that are arriving", async () => {
+test("a body that arrives with its head needs no memory for arriving bodies", async () => {
   await usingServer({ arrivingBytesMax: 0 }, async ({ port }) => {
     const head = post("Content-Length: 3\r\n");
     expect((await exchange(port, [`${head}a=1`])).responses[0]?.status).toBe(200);

@@ -46,23 +46,23 @@ test("the methods of all operations at the address, in one order, and HEAD where
   expect(at("/v26.0/debug")).toBe("GET, HEAD, OPTIONS");
 });
 
-test("where nothing is served there is only OPTIONS; the server's own addresses are read", () => {
+test("without an operation there is only OPTIONS; the server's own addresses can be read", () => {
   for (const path of ["/v26.0/1/unknown", "/v26.0/unknown", "/v26.0/1/notes/2"]) expect(at(path)).toBe("OPTIONS");
   expect(at("/openapi.json", "strict", "base", true)).toBe("GET, HEAD, OPTIONS");
 });
 
-test("D-34: the root takes batches and reads of several ids, and an edge without an id such reads", () => {
+test("D-34: the root has batches and reads of several ids, and an edge without an id has such reads", () => {
   expect(at("/")).toBe("GET, HEAD, POST, OPTIONS");
   expect(at("/v26.0")).toBe("GET, HEAD, POST, OPTIONS");
   expect(at("/v26.0/notes")).toBe("GET, HEAD, OPTIONS");
 });
 
-test("behind a literal only the edges that stand there", () => {
+test("after a literal only its own edges count", () => {
   expect(at("/v26.0/pages/1/notes")).toBe("GET, HEAD, OPTIONS");
   expect(at("/v26.0/pages/1/sends")).toBe("OPTIONS");
 });
 
-test("only on the surfaces of the operation; in the clients profile on those that it has there, too", () => {
+test("only on the surfaces of the operation; in the clients profile also on its further ones", () => {
   expect([at("/v26.0/1/ads"), at("/v26.0/1/ads", "clients")]).toEqual(["OPTIONS", "POST, OPTIONS"]);
   expect(at("/v26.0/1/ads", "strict", "ads")).toBe("POST, OPTIONS");
   expect([at("/v26.0/1/videos", "clients"), at("/v26.0/1/notes", "clients", "ads")]).toEqual(["OPTIONS", "OPTIONS"]);

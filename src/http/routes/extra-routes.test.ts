@@ -13,7 +13,7 @@ const found = (path: string, { method = "GET", accept = "text/html", surface = "
   return names.find((name) => handlers.get(name) === handler);
 };
 
-test("an exact path comes before the one that takes all below it; others are not the server's own", () => {
+test("an exact path precedes one for everything below it; others are not the server's own", () => {
   expect(["/openapi.json", "/player/own.js", "/player/other.js", "/player/"].map((path) => found(path))).toEqual([
     "/openapi.json",
     "/player/own.js",
@@ -35,7 +35,7 @@ test("only a GET or HEAD on the base surface finds one", () => {
   expect(found("/player/x", { surface: "app" })).toBeUndefined();
 });
 
-test("D-05: the first page is for browsers alone, and takes nothing below it", () => {
+test("D-05: the first page is only for browsers, and has nothing below it", () => {
   expect(found("/")).toBe("/");
   expect(found("/", { accept: "application/xml, text/html;q=0.9" })).toBe("/");
   for (const accept of ["", "*/*", "application/json"]) expect(found("/", { accept })).toBeUndefined();
@@ -43,7 +43,7 @@ test("D-05: the first page is for browsers alone, and takes nothing below it", (
   expect(found("/2001")).toBeUndefined();
 });
 
-test("an address is the server's own whatever the request says, but on the base surface only", () => {
+test("an address is the server's own for any request, but only on the base surface", () => {
   expect(["/", "/player/x", "/other"].map((path) => table.isAt(destinationOf(path)))).toEqual([true, true, false]);
   expect(table.isAt(destinationOf("/player/x", "app"))).toBe(false);
 });

@@ -5,7 +5,7 @@ import { openapiRoute } from "./openapi-route.ts";
 
 const addresses = surfaces.map(({ name, mount }) => ({ name, mount }));
 
-test("a document that was made is used again until time, profile, calendar, address or selection change what it says", async () => {
+test("a document is used again until time, profile, calendar, address or selection change it", async () => {
   const { world, registry } = await openPlaza();
   const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
   const read = async (query = "", baseUrl = "http://one"): Promise<string> => {
@@ -31,7 +31,7 @@ test("a document that was made is used again until time, profile, calendar, addr
   expect(await read()).not.toBe(first);
 });
 
-test("each type is taken, each surface is taken, and so is a type with a surface that serves it", async () => {
+test("each type and each surface is accepted, and so is a type with a surface that serves it", async () => {
   const { world, registry } = await openPlaza();
   const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
   const destination = { world, baseUrl: "http://one", surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<
@@ -47,7 +47,7 @@ test("each type is taken, each surface is taken, and so is a type with a surface
   expect(await pathsOf("?type=label&surface=base")).toEqual(await pathsOf("?type=label"));
 });
 
-test("a type or a surface that does not exist is refused, with those that do, and so is a surface that does not serve the type", async () => {
+test("an unknown type or surface is refused with the known ones, and so is a surface that does not serve the type", async () => {
   const { world, registry } = await openPlaza();
   const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
   const destination = { world, baseUrl: "http://one", surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<

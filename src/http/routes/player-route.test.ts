@@ -30,7 +30,7 @@ async function open(options: Partial<PlayerOptions> = {}) {
   return { get, recordings, plaza };
 }
 
-test("the page names its playlist and its own title, and is kept nowhere; each has scripts of its own", async () => {
+test("the page names its playlist and its title, and is not cached; each has its own scripts", async () => {
   const { get } = await open();
   const [page, again] = [await get("/player/1"), await get("/player/1")];
   const text = await page.text();
@@ -53,7 +53,7 @@ test("the library is served as a script, and only at its own address", async () 
   expect((await get("/player/hls.js/x")).status).toBe(400);
 });
 
-test("playlist and segments have their types; a segment that is not there is an address that does not exist", async () => {
+test("playlist and segments have their types; a missing segment is an unknown address", async () => {
   const { get, recordings, plaza } = await open();
   const folder = join(recordings, plaza.world.name, "1", "1");
   mkdirSync(folder, { recursive: true });
@@ -75,7 +75,7 @@ test("playlist and segments have their types; a segment that is not there is an 
     expect((await get(`/player/${path}`)).status).toBe(400);
 });
 
-test("LIVE-24, LIVE-27, LIVE-28: what may not be watched says why, with a status that a player understands", async () => {
+test("LIVE-24, LIVE-27, LIVE-28: an unavailable video says why, with a status that a player understands", async () => {
   const { get } = await open();
   const refusal = async (path: string, headers = {}) => {
     const response = await get(path, headers);
@@ -95,7 +95,7 @@ test("LIVE-24, LIVE-27, LIVE-28: what may not be watched says why, with a status
   expect((await later.get("/player/5", { "user-agent": "Mozilla/5.0 (X11; Linux)" })).status).toBe(200);
 });
 
-test("LIVE-24: the country that was chosen counts before the one that a proxy names", async () => {
+test("LIVE-24: the chosen country has precedence over a proxy's", async () => {
   const mayWatch = async (options: Partial<PlayerOptions>, query: string, named: string | undefined, more: object) => {
     const { get } = await open(options);
     return (await get(`/player/4${query}`, named === undefined ? {} : { "x-country": named }, more)).status === 200;
