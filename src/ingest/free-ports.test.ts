@@ -11,7 +11,7 @@ function listen(port: number): number {
   return listener.port;
 }
 
-test("ports are found in the order in which they are wanted, no two alike, and nobody holds them", () => {
+test("ports are found in the wanted order, all different, and nobody holds them", () => {
   const [one = 0, other = 0] = findFreePorts(HOST, [
     { port: 0, isChoice: false },
     { port: 0, isChoice: true },
@@ -26,7 +26,7 @@ test("ports are found in the order in which they are wanted, no two alike, and n
   expect([listen(one), listen(other)]).toEqual([one, other]);
 });
 
-test("where nobody has asked for a port that is taken it is another one; one that was asked for is not to be had, and the others are free again", () => {
+test("if a default port is in use, another one is found; a requested one is refused, and the others are free again", () => {
   const taken = listen(0);
   const [elsewhere = 0] = findFreePorts(HOST, [{ port: taken, isChoice: true }]);
   // Any program may listen there.
@@ -40,6 +40,6 @@ test("where nobody has asked for a port that is taken it is another one; one tha
   expect(listen(elsewhere)).toBe(elsewhere);
 });
 
-test("an address that is not this machine's is refused, whether or not anybody asked for its port", () => {
+test("an address of another machine is refused, whether or not its port was requested", () => {
   for (const isChoice of [true, false]) expect(() => findFreePorts("192.0.2.1", [{ port: 0, isChoice }])).toThrow("Failed to listen at 192.0.2.1");
 });

@@ -74,7 +74,7 @@ function open(...starts: Start[]) {
   return { ingest, seen, pids, until };
 }
 
-test("what the process asks gets a response, what it reports is passed on, and it hears what may not go on; it ends when the server says so", async () => {
+test("the process gets responses, its reports are passed on, it learns which feeds must end, and it ends when the server says so", async () => {
   const connections = { open: 2, without_key: 1, turned_away: 3 };
   const report = { kind: "report", feeds: [FEED, { ...FEED, session: 1 }], connections };
   const asked = [
@@ -107,7 +107,7 @@ test("what the process asks gets a response, what it reports is passed on, and i
   expect(seen.filter((one) => one !== heard({ kind: "stop" }))).toEqual([]);
 });
 
-test("a process that does not come to listen is started again, and so is one that dies; what it had is lost before", async () => {
+test("a process that does not begin to listen, or dies, is started again; its feeds are lost before", async () => {
   const { ingest, seen, pids, until } = open(["fails", "the port is taken"], ["dies", []], ["exits", 3], ["listens", []]);
   await ingest.listening;
   await until(() => pids().length === 4);
@@ -119,7 +119,7 @@ test("a process that does not come to listen is started again, and so is one tha
   expect(pids()).toHaveLength(4);
 });
 
-test("a process that never comes to listen is ended with the server, which does not wait for it", async () => {
+test("a process that never listens is ended with the server, which does not wait for it", async () => {
   const { ingest, seen, pids, until } = open(["is silent"]);
   await until(() => pids().length === 1);
   await ingest.stop();

@@ -66,7 +66,7 @@ function open(hostname = "") {
   return { clock, ingest, seen, timeouts, waits, until, kill, isAlive, begun };
 }
 
-test("it starts a moment after the server, again after a second where it lived for less than five, and else at once", async () => {
+test("it starts a moment after the server, again after a second if it lived for less than five, and otherwise at once", async () => {
   const { clock, ingest, seen, timeouts, waits, until, kill, begun } = open();
   await until(() => timeouts.length === 1);
   expect([waits(), seen]).toEqual([[50], ["lost"]]);
@@ -90,7 +90,7 @@ test("it starts a moment after the server, again after a second where it lived f
   await ingest.stop();
 });
 
-test("one that does not end within five seconds is killed", async () => {
+test("a process that does not end within five seconds is killed", async () => {
   const { ingest, timeouts, waits, until, isAlive, begun } = open("deaf");
   await begun();
   const stopped = ingest.stop();
@@ -100,7 +100,7 @@ test("one that does not end within five seconds is killed", async () => {
   await until(() => !isAlive());
 });
 
-test("a server whose process has just died, or was not yet started, ends at once", async () => {
+test("a server whose process has just died, or was not started yet, ends at once", async () => {
   const { ingest, seen, timeouts, until, kill, begun } = open();
   await begun();
   kill();

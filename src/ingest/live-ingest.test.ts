@@ -36,14 +36,14 @@ function taken(port: number): number {
 
 const certificate = { tls_cert: "cert.pem", tls_key: "key.pem" };
 
-test("encoders are sent to the operator's own server, or nowhere, where that is configured", () => {
+test("encoders are sent to the operator's own server, or nowhere, if it is configured so", () => {
   const elsewhere = { rtmpUrl: "rtmp://media.example/live", rtmpPort: undefined, rtmpsPort: undefined };
   expect(open({ rtmp_url: "rtmp://media.example/live" }).ingest.open()).toEqual(elsewhere);
   expect(open({ rtmp_url: "rtmp://media.example/live", rtmp_port: "off" }).ingest.open()).toEqual(elsewhere);
   expect(open({ rtmp_port: "off" }).ingest.open()).toBeUndefined();
 });
 
-test("processes that do not take streams themselves know the ports of the one that does: the usual ones unless others are asked for", () => {
+test("processes without streams know the ports of the one with them: the default ones unless others are configured", () => {
   const ports = (config: Partial<Config>) => {
     const { rtmpPort, rtmpsPort } = open(config, false).ingest.open() ?? {};
     return [rtmpPort, rtmpsPort];
@@ -56,7 +56,7 @@ test("processes that do not take streams themselves know the ports of the one th
   expect(ports({ tls_cert: "cert.pem" })).toEqual([1935, undefined]);
 });
 
-test("a usual port that is taken is another one, with a warning; one that was asked for is not to be had", () => {
+test("a default port in use is replaced with a warning; a requested one is refused", () => {
   taken(1935);
   const usual = open({});
   const { rtmpPort = 0, rtmpsPort } = usual.ingest.open() ?? {};
@@ -74,7 +74,7 @@ test("a usual port that is taken is another one, with a warning; one that was as
   expect(secure.warnings).toHaveLength(1);
 });
 
-test("recordings are beside the data, or where the operator wants them; of data in memory they go with the program", async () => {
+test("recordings are beside the data, or in the operator's folder; with data in memory they end with the program", async () => {
   const data = temporaryFolder();
   expect(open({ data }).ingest.recordings).toBe(join(data, "recordings"));
   expect(existsSync(join(data, "recordings"))).toBe(true);
@@ -98,7 +98,7 @@ test("recordings are beside the data, or where the operator wants them; of data 
   expect(existsSync(elsewhere)).toBe(true);
 });
 
-test("D-118: where the operator's own server takes the streams, silent ones are looked for every five seconds until the end", async () => {
+test("D-118: if the operator's own server takes the streams, silent ones are looked for every five seconds until the end", async () => {
   const { intervals } = catchTimers("/src/ingest/live-ingest.ts");
   let [looks, isAway] = [0, false];
   const worlds = {
@@ -127,7 +127,7 @@ test("D-118: where the operator's own server takes the streams, silent ones are 
   expect(intervals).toHaveLength(1);
 });
 
-test("requests wait five seconds at most for a process that does not come to listen", async () => {
+test("requests wait at most five seconds for a process that does not begin to listen", async () => {
   const { timeouts } = catchTimers("/src/ingest/live-ingest.ts");
   const { listening } = open({ rtmp_port: 0 }).ingest.open() ?? {};
   let isOver = false;

@@ -63,7 +63,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 const greeting = publishing("unknown")[0] as Uint8Array;
 
-test("there are as many connections with a key as may be and not one more; one that leaves makes room", async () => {
+test("exactly the maximum number of connections with a key is accepted; one that leaves makes room", async () => {
   const feed = { world: "w", video: "1", session: 0 };
   const limits = { bitsPerSecondMax: 1, connectionsMax: 2, unauthenticatedMax: 9, unauthenticatedPerAddressMax: 9 };
   const { port } = openPort({ limits }, { a: feed, b: { ...feed, video: "2" }, c: { ...feed, video: "3" } });
@@ -82,7 +82,7 @@ test("there are as many connections with a key as may be and not one more; one t
   await until(() => second.line.isClosed);
 });
 
-test("D-298: of the connections without a key the oldest of the address with the most leaves, and an encoder with its key finds room", async () => {
+test("D-298: of the connections without a key the oldest of the address with the most is closed, and an encoder with its key finds room", async () => {
   const feed = { world: "w", video: "1", session: 0 };
   const notes: unknown[] = [];
   const limits = { bitsPerSecondMax: 1, connectionsMax: 9, unauthenticatedMax: 4, unauthenticatedPerAddressMax: 3 };
@@ -122,7 +122,7 @@ test("D-298: of the connections without a key the oldest of the address with the
   await until(() => again.line.received.includes("NetStream.Publish.Start"));
 });
 
-test("encoders of other videos and of other worlds leave each other alone", async () => {
+test("encoders of other videos and worlds do not affect each other", async () => {
   const feed = { world: "w", video: "1", session: 0 };
   const { port } = openPort({}, { a: feed, b: { ...feed, video: "2" }, c: { ...feed, world: "x" } });
   const all: Awaited<ReturnType<typeof connect>>[] = [];
@@ -140,7 +140,7 @@ test("encoders of other videos and of other worlds leave each other alone", asyn
   expect([new Set(found).size, found.map((one) => `${one?.world} ${one?.video}`)]).toEqual([3, ["w 1", "w 2", "x 1"]]);
 });
 
-test("where RTMPS cannot be listened on, nothing is", () => {
+test("if RTMPS cannot listen, nothing does", () => {
   const [plain, taken] = [freePort(), freePort()];
   const listener = Bun.listen({ hostname: HOST, port: taken, socket: { data: () => {} } });
   afterThisTest(() => listener.stop(true));
@@ -148,7 +148,7 @@ test("where RTMPS cannot be listened on, nothing is", () => {
   Bun.listen({ hostname: HOST, port: plain, socket: { data: () => {} } }).stop(true);
 });
 
-test("a renewed certificate leaves the connections alone that RTMPS has, and those that come find RTMPS where it was", async () => {
+test("a renewed certificate does not affect connections over RTMPS, and new ones find RTMPS on the same port", async () => {
   const feed = { world: "w", video: "1", session: 0 };
   const { port } = openPort({ secure: { port: 0, certificate } }, { a: feed, b: { ...feed, video: "2" } });
   const to = { port: port.securePort as number, tls: { rejectUnauthorized: false } };
@@ -174,7 +174,7 @@ test("a port without RTMPS has no certificate to renew", () => {
   expect([port.securePort, port.health]).toEqual([undefined, []]);
 });
 
-test("once a second it looks at its connections and reports what they send, until it ends", async () => {
+test("once a second it checks its connections and reports what they send, until it ends", async () => {
   const { intervals } = catchTimers();
   const { port, reports } = openPort();
   expect(intervals.map(({ ms }) => ms)).toEqual([1_000]);

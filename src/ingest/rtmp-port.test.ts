@@ -97,7 +97,7 @@ test("ingest: a wrong key is refused in RTMP's own words", async () => {
   expect(await encoder.messages).toContain("Unknown stream key");
 });
 
-test("ingest: a stream that is too much ends with its reason, which is no error of the program", async () => {
+test("ingest: a stream that is too large ends with its reason, which is not an error of the program", async () => {
   const { address, happened, seen } = openPort({ bitsPerSecondMax: 1_000 });
   const encoder = startEncoder(address("good"), { seconds: 60 });
   await happened("lost 1");
@@ -110,7 +110,7 @@ test("ingest: a stream that is too much ends with its reason, which is no error 
   ]);
 });
 
-test("ingest: the server ends the feed that it names, and no other of that video, that world or that number", async () => {
+test("ingest: the server ends the named feed, and no other of that video, world or number", async () => {
   const { port, address, happened } = openPort();
   const encoder = startEncoder(address("good"), { seconds: 60 });
   await happened("started 320x180");
@@ -138,7 +138,7 @@ test("ingest: while an encoder sends, another one with its key is refused", asyn
   await happened("lost 1");
 });
 
-test("ingest: an encoder whose connection is half open gives way to another one with its key", async () => {
+test("ingest: a half-open encoder is replaced by another one with its key", async () => {
   const { port, address, happened } = openPort();
   // It is admitted, says nothing more, and does not close.
   const admitted = Promise.withResolvers<void>();
@@ -165,7 +165,7 @@ test("ingest: LIVE-11: a stream without audio ends, and nothing of it is recorde
   expect(seen).toContain("a feed was ended: The stream has no audio, and audio is required");
 });
 
-test("ingest: LIVE-11: what ends a stream is reported, even if the stream ends before the server has admitted it", async () => {
+test("ingest: LIVE-11: the reason of a stream's end is reported, even if it ends before the server has admitted it", async () => {
   const admitted = Promise.withResolvers<void>();
   const { address, happened, seen } = openPort({ startWhen: () => admitted.promise });
   const encoder = startEncoder(address("good"), { seconds: 10, hasAudio: false, isFast: true });
@@ -175,7 +175,7 @@ test("ingest: LIVE-11: what ends a stream is reported, even if the stream ends b
   expect(seen.filter((event) => event.startsWith("lost"))).toEqual([]);
 });
 
-test("ingest: a stream that is over before the server has admitted it is recorded whole", async () => {
+test("ingest: a stream that ends before the server has admitted it is recorded completely", async () => {
   const admitted = Promise.withResolvers<void>();
   const { address, happened, recordings } = openPort({ startWhen: () => admitted.promise });
   expect(await startEncoder(address("good"), { seconds: 3, isFast: true }).ended).toBe(0);
@@ -189,7 +189,7 @@ test("ingest: a stream that is over before the server has admitted it is recorde
   }
 });
 
-test("ingest: a port that stops is done when the recording of a connection is whole that had closed before", async () => {
+test("ingest: a port has stopped when the recording of an already closed connection is complete", async () => {
   const [asked, admitted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { port, address, happened, recordings } = openPort({
     startWhen: () => {
@@ -209,7 +209,7 @@ test("ingest: a port that stops is done when the recording of a connection is wh
   await happened("lost 1");
 });
 
-test("ingest: an encoder that dies and comes back with another picture size gets a session of its own", async () => {
+test("ingest: an encoder that dies and returns with another picture size gets a new session", async () => {
   const { address, happened, recordings } = openPort();
   const first = startEncoder(address("good"), { seconds: 30 });
   await happened("started 320x180");
@@ -225,7 +225,7 @@ test("ingest: an encoder that dies and comes back with another picture size gets
   ]);
 });
 
-test("ingest: RTMPS: a stream over TLS is the same, and a renewed certificate leaves it alone", async () => {
+test("ingest: RTMPS: a stream over TLS is the same, and a renewed certificate does not affect it", async () => {
   const { port, happened, recordings } = openPort();
   const address = `rtmps://127.0.0.1:${port.securePort}/live/good`;
   const first = startEncoder(address, { seconds: 60 });
@@ -249,7 +249,7 @@ test("ingest: a full disk ends the recording", async () => {
   expect(await encoder.ended).not.toBe(0);
 });
 
-test("ingest: garbage on the port ends its connection, and connections without a key are few", async () => {
+test("ingest: garbage on the port ends its connection, and connections without a key are limited", async () => {
   const { port, address, happened } = openPort();
   const closed = (bytes: Uint8Array) =>
     new Promise<void>((resolve) => {

@@ -31,7 +31,7 @@ onEachDatabase("the feeds of a world", (database) => {
   }
   const healthOf = (world: string, session: number) => ({ world, video: "5301", session }) as FeedHealth;
 
-  test("a key is looked for in the world that it names, and the feed is of that world; the world is left at once", async () => {
+  test("a key is looked up in the world that it names, and the feed belongs to that world; the world is left at once", async () => {
     const { feeds, held, has } = await open();
     expect(await feeds.check("0123456789abcdef")).toBeUndefined();
     expect(await feeds.check("other.0123456789abcdef")).toBeUndefined();
@@ -45,7 +45,7 @@ onEachDatabase("the feeds of a world", (database) => {
     expect(held).toEqual(["hold own", "leave own", "hold own", "leave own", "hold own", "leave own", "hold own", "leave own"]);
   });
 
-  test("of a world that is gone no feed may go on; one without feeds is not kept open for a report", async () => {
+  test("no feed of a deleted world may continue; a world without feeds is not kept open for a report", async () => {
     const { feeds, held, world } = await open();
     expect(await feeds.report([])).toEqual([]);
     expect(held).toEqual([]);
@@ -60,7 +60,7 @@ onEachDatabase("the feeds of a world", (database) => {
     expect(held).toEqual(["hold gone", "hold own", "leave own"]);
   });
 
-  test("a world is left where the question fails, too", async () => {
+  test("a world is left even if the question fails", async () => {
     const { feeds, held, world } = await open();
     await feeds.check(KEY);
     held.splice(0);
@@ -69,7 +69,7 @@ onEachDatabase("the feeds of a world", (database) => {
     expect(held).toEqual(["hold own", "leave own"]);
   });
 
-  test("when the process has died the feeds of all open worlds are lost, and those of others are left to those who open them", async () => {
+  test("when the process has died, the feeds of all open worlds are lost, and those of others when they are opened", async () => {
     const one = await open();
     await one.feeds.start(KEY, SIZE);
     await one.feeds.lost();
@@ -81,7 +81,7 @@ onEachDatabase("the feeds of a world", (database) => {
     expect(await other.has()).toEqual([1]);
   });
 
-  test("the feeds of a process that says nothing more are lost: to who opens the world, and to who looks later", async () => {
+  test("the feeds of a silent process are lost, both for a world that is opened and for a later check", async () => {
     const { feeds, other, has, plaza, world } = await open();
     await feeds.start(KEY, SIZE);
     await other.opened(world);

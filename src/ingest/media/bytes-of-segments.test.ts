@@ -53,7 +53,7 @@ test("of a transport stream", () => {
   expect(digestsOf([large.take()])).toEqual(["448004 340228c95d45474a"]);
 });
 
-test("a message of video is a configuration, a picture with its time of showing, or nothing that is shown", () => {
+test("a video message is a configuration, a picture with its presentation time, or nothing", () => {
   const read = (hex: string) => readVideoTag(Buffer.from(hex, "hex"));
   expect(read("170000000001")).toMatchObject({ kind: "config", bytes: Uint8Array.of(1) });
   expect(read("1700000000")).toMatchObject({ kind: "config" });
@@ -63,7 +63,7 @@ test("a message of video is a configuration, a picture with its time of showing,
   for (const wrong of ["12", "1801000000aa"]) expect(() => read(wrong)).toThrow("the video is not H.264");
 });
 
-test("a message of sound is a configuration, a frame, or nothing that is heard", () => {
+test("an audio message is a configuration, a frame, or nothing", () => {
   const read = (hex: string) => readAudioTag(Buffer.from(hex, "hex"));
   expect(read("af001208")).toMatchObject({ kind: "config", config: { sampleRate: 44_100, channels: 1 } });
   expect(read("af01aa")).toEqual({ kind: "frame", bytes: Buffer.from("aa", "hex") });

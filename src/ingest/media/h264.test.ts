@@ -47,7 +47,7 @@ const chromaOf = (format: number, lists = "0"): string => `${unsigned(format)}${
 const cropOf = (left: number, right: number, top: number, bottom: number): string => `1${[left, right, top, bottom].map(unsigned).join("")}`;
 
 describe("the size of the pictures", () => {
-  test("is counted in blocks of 16, of fields in twice as many", () => {
+  test("is counted in blocks of 16, and twice as many for fields", () => {
     expect([sizeOf({}), sizeOf({ across: 1, down: 1 }), sizeOf({ frames: "00" }), sizeOf({ frames: "01" })]).toEqual([
       "320x192",
       "16x16",
@@ -56,7 +56,7 @@ describe("the size of the pictures", () => {
     ]);
   });
 
-  test("is cut on each of its sides, by pairs where colours are sampled in pairs, and fields by twice as much", () => {
+  test("is cropped on each side, by pairs for subsampled colours, and twice as much for fields", () => {
     expect(sizeOf({ crop: cropOf(1, 2, 3, 4) })).toBe("314x178");
     expect(sizeOf({ crop: cropOf(1, 2, 3, 4), frames: "00" })).toBe("314x356");
     const of = (format: number, frames = "1") => sizeOf({ profile: 100, chroma: chromaOf(format), crop: cropOf(1, 2, 3, 4), frames });
@@ -65,15 +65,15 @@ describe("the size of the pictures", () => {
     expect([2, 3].map((format) => of(format, "01"))).toEqual(["314x370", "317x370"]);
   });
 
-  test.each([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135])("stands behind the colours in profile %d", (profile) => {
+  test.each([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135])("follows the colours in profile %d", (profile) => {
     expect(sizeOf({ profile, chroma: chromaOf(1) })).toBe("320x192");
   });
 
-  test.each([66, 77, 88, 99])("stands without colours in profile %d", (profile) => {
+  test.each([66, 77, 88, 99])("has no colours before it in profile %d", (profile) => {
     expect(sizeOf({ profile })).toBe("320x192");
   });
 
-  test("stands behind scaling lists: eight of them, twelve for 4:4:4, of which six have 16 numbers and the others 64", () => {
+  test("follows scaling lists: eight, or twelve for 4:4:4, of which six have 16 numbers and the others 64", () => {
     // All numbers of a list, one of which ends it where the next would be 0.
     const full = (size: number) => `1${signed(1).repeat(size)}`;
     const ended = (after: number) => `1${signed(2).repeat(after)}${signed(-(8 + 2 * after))}`;
@@ -85,7 +85,7 @@ describe("the size of the pictures", () => {
     expect(sizeOf({ profile: 100, chroma: chromaOf(1, `1${round}0000000`) })).toBe("320x192");
   });
 
-  test("stands behind each kind of the order of pictures", () => {
+  test("follows each kind of picture order", () => {
     const cycle = (count: number, written = count) => `${unsigned(1)}1${signed(-3)}${signed(4)}${unsigned(count)}${signed(5).repeat(written)}`;
     expect([`${unsigned(0)}${unsigned(4)}`, unsigned(2), cycle(0), cycle(2), cycle(255)].map((order) => sizeOf({ order }))).toEqual(
       new Array(5).fill("320x192"),
@@ -94,14 +94,14 @@ describe("the size of the pictures", () => {
     expect(sizeOf({ order: cycle(60_000, 255) })).toBe("320x192");
   });
 
-  test("is at most 16,384 on each side, and never nothing", () => {
+  test("is at most 16,384 on each side, and never zero", () => {
     expect([sizeOf({ across: 1024 }), sizeOf({ down: 1024 }), sizeOf({ crop: cropOf(159, 0, 0, 95) })]).toEqual(["16384x192", "320x16384", "2x2"]);
     expect(sizeOf({ profile: 244, chroma: chromaOf(3), crop: cropOf(319, 0, 0, 191) })).toBe("1x1");
     for (const wrong of [{ across: 1025 }, { down: 1025 }, { crop: cropOf(100, 60, 0, 0) }, { crop: cropOf(0, 0, 48, 48) }])
       expect(() => sizeOf(wrong)).toThrow(MediaProblem);
   });
 
-  test("is read without the bytes that keep zeros from looking like a start code", () => {
+  test("is read without the emulation prevention bytes", () => {
     // 0 0 3 stands for 0 0; a 3 elsewhere is itself.
     const plain = sequenceOf({
       profile: 100,
@@ -134,7 +134,7 @@ describe("the size of the pictures", () => {
 describe("the configuration", () => {
   const sequence = sequenceOf({ profile: 100, chroma: chromaOf(1) });
 
-  test("names the codec, the parameter sets in their order, and how long lengths are", () => {
+  test("names the codec, the parameter sets in order, and the size of lengths", () => {
     expect(readVideoConfig(configOf(sequence))).toEqual({
       lengthBytes: 4,
       parameterSets: [Uint8Array.from(sequence), Uint8Array.from(PICTURE_SET)],
@@ -147,7 +147,7 @@ describe("the configuration", () => {
     expect(readVideoConfig(configOf(low)).codec).toBe("avc1.42c00a");
   });
 
-  test("may hold several sets of each kind, also one longer than 255 bytes", () => {
+  test("may have several sets of each kind, even one longer than 255 bytes", () => {
     const long = [...sequence, ...new Array<number>(300).fill(0x80)];
     const bytes = Uint8Array.from([
       ...[1, 100, 0, 30, 0xff, 0xe2, ...lengthOf(long), ...long, ...lengthOf(sequence), ...sequence],
@@ -156,7 +156,7 @@ describe("the configuration", () => {
     expect(readVideoConfig(bytes).parameterSets.map(({ length }) => length)).toEqual([long.length, sequence.length, 2, 1]);
   });
 
-  test("that is cut off anywhere, of another version, without sets or with another unit in their place is refused", () => {
+  test("is refused if it is cut off anywhere, has another version, no sets, or another unit instead of one", () => {
     const whole = configOf(sequence);
     for (let length = 0; length < whole.length; length++) {
       const cut = whole.subarray(0, length);
@@ -176,7 +176,7 @@ describe("the configuration", () => {
   });
 });
 
-test("a picture's NAL units stand behind lengths of 1, 2 or 4 bytes; delimiters and empty ones are left out", () => {
+test("a picture's NAL units follow lengths of 1, 2 or 4 bytes; delimiters and empty ones are omitted", () => {
   const units = [[0x65, 1, 2], [], [0x09, 0x10], [0x41]];
   for (const lengthBytes of [1, 2, 4]) {
     const bytes = Uint8Array.from(units.flatMap((unit) => [...new Array<number>(lengthBytes - 1).fill(0), unit.length, ...unit]));
@@ -189,7 +189,7 @@ test("a picture's NAL units stand behind lengths of 1, 2 or 4 bytes; delimiters 
   for (const zeros of [0, 3, 4, 9]) expect(nalUnitsOf(new Uint8Array(zeros), 4)).toEqual([]);
 });
 
-test("bits are read from the highest to the lowest, numbers as Exp-Golomb, and zeros past the end", () => {
+test("bits are read from the highest to the lowest, numbers as Exp-Golomb, and zeros after the end", () => {
   const reader = new BitReader(Uint8Array.of(0b1010_0110, 0b0000_1111));
   expect([reader.bits(1), reader.bits(3), reader.bits(4), reader.bits(0)]).toEqual([1, 2, 6, 0]);
   reader.skip(4);

@@ -50,27 +50,27 @@ test("segments go from key frame to key frame, and the last one ends with the la
   expect(seen).toEqual(["began 320x180 avc1.42c00c", "segment 2000", "segment 2000", "segment 993"]);
 });
 
-test("key frames that come faster do not make segments of less than a second", () => {
+test("key frames at shorter distances do not make segments of less than a second", () => {
   expect(send({ video: 4100, audio: 4100 }, { keyMs: 400 }).seen.slice(1)).toEqual(["segment 1200", "segment 1200", "segment 1200"]);
 });
 
-test("times that wrap after 49 days go on", () => {
+test("times that wrap after 49 days continue", () => {
   expect(send({ video: 4100, audio: 4100 }, { start: 2 ** 32 - 2000 }).seen.slice(1)).toEqual(["segment 2000", "segment 2000"]);
 });
 
-test("LIVE-11, D-51: without sound 2 s of video end the stream, and 4 s where sound is announced; nothing of it is a segment", () => {
+test("LIVE-11, D-51: without audio 2 s of video end the stream, or 4 s if audio is announced, and none of it is a segment", () => {
   expect(send({ video: 2000, audio: 0 }).seen).toEqual(["began 320x180 avc1.42c00c"]);
   expect(send({ video: 2080, audio: 0 }).seen).toEqual(["began 320x180 avc1.42c00c", "audio missing"]);
   expect(send({ video: 4000, audio: 0 }, { announced: true }).seen).toEqual(["began 320x180 avc1.42c00c"]);
   expect(send({ video: 20_000, audio: 0 }, { announced: true }).seen).toEqual(["began 320x180 avc1.42c00c", "audio missing"]);
 });
 
-test("LIVE-11, D-51: sound that stops ends the stream after 10 s", () => {
+test("LIVE-11, D-51: audio that stops ends the stream after 10 s", () => {
   expect(send({ video: 13_000, audio: 3000 }).seen).not.toContain("audio missing");
   expect(send({ video: 30_000, audio: 3000 }).seen.at(-1)).toBe("audio missing");
 });
 
-test("what is no H.264 or AAC, is broken, or has no key frames, is refused with words for the person at the encoder", () => {
+test("another codec, a broken stream, or one without key frames is refused with a reason for the person at the encoder", () => {
   const { packager } = send({ video: 100, audio: 100 });
   expect(() => video(Uint8Array.of(0x12, 0))).toThrow(/H\.264/);
   expect(() => audio(Uint8Array.of(0x2f, 0))).toThrow(/AAC/);
@@ -81,7 +81,7 @@ test("what is no H.264 or AAC, is broken, or has no key frames, is refused with 
   expect(() => send({ video: 0, audio: 11_000 })).toThrow(/no picture/);
 });
 
-test("sound is behind by nothing before there is anything, and where it goes ahead; else by what the newest picture is newer", () => {
+test("the audio delay is zero before there is audio, or if it is ahead; otherwise the distance to the newest picture", () => {
   expect(send({ video: 0, audio: 0 }).packager.audioBehindMs).toBe(0);
   expect(send({ video: 40, audio: 40 }).packager.audioBehindMs).toBe(0);
   expect(send({ video: 1_000, audio: 2_000 }).packager.audioBehindMs).toBe(0);
@@ -90,7 +90,7 @@ test("sound is behind by nothing before there is anything, and where it goes ahe
   expect(send({ video: 1_000, audio: 0 }).packager.audioBehindMs).toBe(960);
 });
 
-test("pictures that are missing for a quarter of a second are a gap, also right after the first one, and the sound before it is none", () => {
+test("missing pictures for a quarter of a second are a gap, even after the first one; audio before it is not", () => {
   const gapsOf = (soundMs: number, ...pictureMs: readonly number[]): number => {
     const { packager } = send({ video: 0, audio: soundMs });
     for (const [nth, ms] of pictureMs.entries()) packager.addVideo(ms, video(picture(nth === 0)));
@@ -150,7 +150,7 @@ function watched() {
   return { packager, seen, at, hear, hearAt, configure };
 }
 
-test("what comes before the first key frame or before its configuration is left out, but for its time", () => {
+test("packets before the first key frame or its configuration are dropped, except for their time", () => {
   const { seen, at, hear, configure } = watched();
   at(0, true);
   hear(0);
@@ -165,7 +165,7 @@ test("what comes before the first key frame or before its configuration is left 
   expect(seen.at(-1)).toBe("picture 80 60");
 });
 
-test("sound waits for 150 ms of it, and for the segment's end", () => {
+test("audio is collected for 150 ms, or until the segment's end", () => {
   const { packager, seen, at, hear, configure } = watched();
   configure();
   at(0, true);
@@ -181,7 +181,7 @@ test("sound waits for 150 ms of it, and for the segment's end", () => {
   expect(seen.slice(5)).toEqual([]);
 });
 
-test("D-297: sound of another form begins with the next segment, which is discontinuous and may begin before a second is over", () => {
+test("D-297: audio of another form begins with the next segment, which is discontinuous and may begin before a second is over", () => {
   const { packager, seen, at, hear, configure } = watched();
   configure();
   at(0, true);
@@ -200,7 +200,7 @@ test("D-297: sound of another form begins with the next segment, which is discon
   ]);
 });
 
-test("D-297: pictures of another form begin a segment that is discontinuous, and a configuration that comes again does not", () => {
+test("D-297: pictures of another form begin a discontinuous segment, and a repeated configuration does not", () => {
   const { packager, seen, at, hear, configure } = watched();
   configure();
   at(0, true);
@@ -213,7 +213,7 @@ test("D-297: pictures of another form begin a segment that is discontinuous, and
   expect(seen.slice(2)).toEqual(["key 300 300", "sound 20 1", "segment 440", "key 440 440", "segment 33, discontinuous"]);
 });
 
-test("D-297: no segment lasts longer than rounds to six seconds, whatever the distance of key frames and however long pictures stop", () => {
+test("D-297: no segment is longer than six seconds when rounded, at any distance of key frames and any pause of pictures", () => {
   const { seen, at, hear, configure } = watched();
   configure();
   for (let ms = 0; ms < 18_000; ms += 20) {
@@ -228,7 +228,7 @@ test("D-297: no segment lasts longer than rounds to six seconds, whatever the di
   expect(durations).toEqual(["5000", "5500", "5500", "2013", "1000, discontinuous"]);
 });
 
-test("a segment is cut at a key frame after a second, and not a millisecond sooner, nor before there was sound", () => {
+test("a segment is cut at a key frame after a second, not a millisecond earlier, and only when there is audio", () => {
   const { seen, at, hear, configure } = watched();
   configure();
   at(0, true);
@@ -250,7 +250,7 @@ test("a segment is cut at a key frame after a second, and not a millisecond soon
   ]);
 });
 
-test("a feed without sound has no segment, neither has one with sound before its first picture only, nor one that never began", () => {
+test("a feed without audio, with audio only before its first picture, or without a beginning has no segment", () => {
   for (const [isHeard, isSeen] of [
     [false, true],
     [true, true],
@@ -266,7 +266,7 @@ test("a feed without sound has no segment, neither has one with sound before its
   }
 });
 
-test("LIVE-11: what came before a silence that ends the stream is its last segment", () => {
+test("LIVE-11: the stream before a silence that ends it is its last segment", () => {
   const { seen, at, hear, configure } = watched();
   configure();
   at(0, true);
@@ -276,7 +276,7 @@ test("LIVE-11: what came before a silence that ends the stream is its last segme
   expect(seen).toEqual(["began", "key 0 0", "sound 500 1", "segment 533", "key 9000 9000", "segment 33, discontinuous", "audio missing"]);
 });
 
-test("LIVE-11, D-51: silence ends a stream a millisecond after its time, once, and so do pictures without key frames and sound alone", () => {
+test("LIVE-11, D-51: silence ends a stream a millisecond after its time, once, and so do pictures without key frames and audio alone", () => {
   const silentFrom = (configureSound: boolean, limitMs: number, heardMs?: number) => {
     const { packager, seen, at, hear } = watched();
     packager.addVideo(0, video(VIDEO_CONFIG));
@@ -304,7 +304,7 @@ test("LIVE-11, D-51: silence ends a stream a millisecond after its time, once, a
   expect(() => alone.hear(10_001)).toThrow("no picture came for 10 s");
 });
 
-test("D-51: sound of long before the first picture is silence from that picture on", () => {
+test("D-51: audio from long before the first picture counts as silence from that picture on", () => {
   const { seen, at, hear, configure } = watched();
   configure();
   hear(0);
@@ -315,7 +315,7 @@ test("D-51: sound of long before the first picture is silence from that picture 
   expect(seen.at(-1)).toBe("audio missing");
 });
 
-test("frames of sound keep their order, and what came before a configuration or the first picture counts for nothing", () => {
+test("audio frames keep their order, and packets before a configuration or the first picture do not count", () => {
   const given: number[][] = [];
   const seen: string[] = [];
   const packager = new Packager(
@@ -366,7 +366,7 @@ test.each([
   ["a clip of 9 s three times", 27_000, (ms: number) => ms % 9_000, 2],
   ["49 days in the middle of a wrap, and back", 14_000, (ms: number) => (ms < 7_000 ? 2 ** 32 - 3_000 + ms : 5_000_000 + ms), 1],
   ["no step", 14_000, (ms: number) => ms, 0],
-])("D-297: a step of the encoder's clock is not silence, and the recording goes on: %s", (_, untilMs, stamp, steps) => {
+])("D-297: a step of the encoder's clock is not silence, and the recording continues: %s", (_, untilMs, stamp, steps) => {
   const { packager, wholeMs, breaks, isSilent } = play(untilMs, stamp);
   expect({ isSilent, steps: packager.clockSteps, breaks }).toEqual({ isSilent: false, steps, breaks: steps });
   expect(Math.abs(wholeMs - untilMs)).toBeLessThan(100);
@@ -379,7 +379,7 @@ const clockStep = fc.record({
   track: fc.constantFrom("both", "video", "audio"),
 });
 
-test("D-297: whatever steps the clocks of pictures and sound make, together or alone, the recording is as long as the broadcast", () => {
+test("D-297: whatever steps the clocks of pictures and audio make, together or alone, the recording is as long as the broadcast", () => {
   fc.assert(
     fc.property(fc.array(clockStep, { maxLength: 4 }), (steps) => {
       const stamp = (ms: number, track: string): number =>
@@ -392,7 +392,7 @@ test("D-297: whatever steps the clocks of pictures and sound make, together or a
   );
 });
 
-test("D-297: sound that arrives is not missing, however far its time stamps are behind from the beginning, and the network may hold everything back", () => {
+test("D-297: arriving audio is not missing, however far its time stamps are behind, and the network may delay everything", () => {
   const late = play(26_000, (ms, track) => ms + (track === "audio" ? 0 : 11_000));
   expect({ isSilent: late.isSilent, steps: late.packager.clockSteps }).toEqual({ isSilent: false, steps: 1 });
   // Nothing arrives for 7 s, then everything at once: the last sound arrived more than 10 s before.
@@ -409,7 +409,7 @@ test("D-297: sound that arrives is not missing, however far its time stamps are 
   expect(seen).not.toContain("audio missing");
 });
 
-test("pictures without a first key frame or without a configuration are refused after 10 s by what is missing", () => {
+test("pictures without a first key frame or a configuration are refused after 10 s with what is missing", () => {
   const keyless = watched();
   keyless.configure();
   keyless.at(0);

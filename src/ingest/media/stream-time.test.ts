@@ -13,12 +13,12 @@ test("times count from the first one, and a picture is always later than the one
   expect([sound.video(501, 0), sound.steps]).toEqual([1, 0]);
 });
 
-test("they have 32 bits and begin again", () => {
+test("they have 32 bits and wrap", () => {
   const time = new StreamTime();
   expect([time.video(2 ** 32 - 10, 0), time.audio(2 ** 32 - 1, 0), time.video(0, 10), time.audio(30, 40), time.steps]).toEqual([0, 9, 10, 40, 0]);
 });
 
-test("a difference of more than a second that nothing explains is a step, forward and back, and the timeline goes on by the last duration", () => {
+test("an unexplained difference of more than a second is a step, forward or back, and the timeline continues by the last duration", () => {
   const stepsOf = (...timestamps: readonly number[]) => {
     const time = new StreamTime();
     const places = [0, 40, ...timestamps].map((timestamp) => time.video(timestamp, 0));
@@ -36,7 +36,7 @@ test("a difference of more than a second that nothing explains is a step, forwar
   ]);
 });
 
-test("a pause is no step if as much time has passed, or if the other track is as far", () => {
+test("a pause is not a step if the same time has passed, or if the other track has the same time", () => {
   const paused = new StreamTime();
   paused.video(0, 0);
   expect([paused.video(6_000, 5_000), paused.steps]).toEqual([6_000, 0]);
@@ -47,7 +47,7 @@ test("a pause is no step if as much time has passed, or if the other track is as
   expect([fast.video(5_010, 0), fast.steps]).toEqual([5_010, 0]);
 });
 
-test("a step of both tracks counts once, keeps them together, and one track that returns to the other's clock is no step", () => {
+test("a step of both tracks counts once and keeps them together, and a track that returns to the other's clock makes no step", () => {
   const time = new StreamTime();
   time.video(0, 0);
   time.audio(5, 0);

@@ -57,7 +57,7 @@ function clockOf({ adaptation }: Packet): number {
   return a * 2 ** 25 + b * 2 ** 17 + c * 2 ** 9 + d * 2 + (e >> 7);
 }
 
-test("a segment begins with its two tables, each filled up with ones", () => {
+test("a segment begins with its two tables, padded with ones", () => {
   const [pat, pmt] = segmentOf(picture(0));
   expect([pat?.pid, pmt?.pid]).toEqual([0, 0x1000]);
   const section = (packet: Packet | undefined) => {
@@ -69,14 +69,14 @@ test("a segment begins with its two tables, each filled up with ones", () => {
   expect(section(pmt)).toEqual({ section: "02b0170001c10000e100f0001be100f0000fe101f000", rest: new Set([0xff]) });
 });
 
-test("the clock runs a tenth of a second ahead of the pictures, in ticks of 90 kHz, whatever bytes it has", () => {
+test("the clock is a tenth of a second before the pictures, in ticks of 90 kHz, with any bytes", () => {
   for (const decodeMs of [0, 1, 40, 2_800, 2_817, 364_088, 47_000_000]) {
     const first = segmentOf(picture(decodeMs)).find(({ pid }) => pid === 0x100) as Packet;
     expect({ decodeMs, clock: clockOf(first) }).toEqual({ decodeMs, clock: (decodeMs + 1_000 - 100) * 90 });
   }
 });
 
-test("only the first packet of a picture has the clock, and says of a key frame that one may begin there", () => {
+test("only the first packet of a picture has the clock, and marks a key frame as an entry point", () => {
   const packets = segmentOf(picture(0, { bytes: unit(1_000) }), picture(40, { isKey: false })).filter(({ pid }) => pid === 0x100);
   const flags = packets.map(({ isFirst, adaptation }) => `${isFirst ? "first" : "next"} ${adaptation[1] ?? "none"}`);
   expect(flags).toEqual(["first 80", "next none", "next none", "next none", "next none", "next 0", "first 16"]);
@@ -84,7 +84,7 @@ test("only the first packet of a picture has the clock, and says of a key frame 
   for (const { adaptation } of packets) for (const byte of adaptation.subarray(adaptation[1] === 0 ? 2 : 8)) expect(byte).toBe(0xff);
 });
 
-test("the packets of each stream are counted for themselves, modulo 16, through all segments", () => {
+test("the packets of each stream are counted separately, modulo 16, through all segments", () => {
   const stream = new TransportStream();
   const counters = new Map<number, number[]>();
   for (let segment = 0; segment < 20; segment++) {
@@ -97,7 +97,7 @@ test("the packets of each stream are counted for themselves, modulo 16, through 
   expect([...counters]).toEqual([0, 0x1000, 0x100].map((pid) => [pid, wanted]));
 });
 
-test("sound has a stream of its own", () => {
+test("audio has a stream of its own", () => {
   const stream = new TransportStream();
   stream.addSound(sound);
   expect(packetsOf(stream.take()).map(({ pid }) => pid)).toEqual([0, 0x1000, 0x101]);

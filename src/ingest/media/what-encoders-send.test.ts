@@ -6,14 +6,14 @@ import { readAudioTag, readVideoTag } from "./packets.ts";
 const video = (...bytes: number[]) => readVideoTag(Uint8Array.from(bytes));
 const audio = (...bytes: number[]) => readAudioTag(Uint8Array.from(bytes));
 
-test("a video tag is the decoder's configuration, or a picture that is a key frame or none", () => {
+test("a video tag is the decoder's configuration, or a picture that is a key frame or not", () => {
   expect(video(0x17, 0, 0, 0, 0, 1, 2)).toEqual({ kind: "config", bytes: Uint8Array.of(1, 2) });
   expect(video(0x17, 0, 0, 0, 0)).toEqual({ kind: "config", bytes: new Uint8Array() });
   expect(video(0x17, 1, 0, 0, 0, 9)).toEqual({ kind: "frame", isKey: true, compositionMs: 0, bytes: Uint8Array.of(9) });
   expect(video(0x27, 1, 0, 0, 40, 9, 8)).toEqual({ kind: "frame", isKey: false, compositionMs: 40, bytes: Uint8Array.of(9, 8) });
 });
 
-test("a picture is shown later than it is decoded by 24 bits with a sign", () => {
+test("a picture's presentation offset has 24 bits with a sign", () => {
   const compositionMs = (...time: [number, number, number]) => {
     const packet = video(0x27, 1, ...time, 9);
     return packet?.kind === "frame" ? packet.compositionMs : undefined;
@@ -23,7 +23,7 @@ test("a picture is shown later than it is decoded by 24 bits with a sign", () =>
   ]);
 });
 
-test("what shows or sounds like nothing is passed over: an empty or short tag, a server's command, an end", () => {
+test("tags without content are skipped: an empty or short tag, a server's command, an end", () => {
   for (const bytes of [[], [0x17, 1, 0, 0], [0x17, 0, 0, 0], [0x17, 1, 0, 0, 0], [0x57, 0, 0, 0, 0, 9], [0x57, 1, 0, 0, 0, 9], [0x17, 2, 0, 0, 0, 9]])
     expect({ bytes, packet: video(...bytes) }).toEqual({ bytes, packet: undefined });
   for (const bytes of [[], [0xaf], [0xaf, 1], [0xaf, 2, 9]]) expect({ bytes, packet: audio(...bytes) }).toEqual({ bytes, packet: undefined });
@@ -38,7 +38,7 @@ test("an audio tag is the decoder's configuration, or a frame", () => {
 /** Of a codec that four characters name. */
 const named = (first: number, codec: string, ...bytes: number[]) => [first, ...Buffer.from(codec), ...bytes];
 
-test("another codec is refused by its name, with the one to choose, however short its tag is", () => {
+test("another codec is refused with its name and the one to choose, however short its tag is", () => {
   const refusal = (read: () => unknown): string => {
     try {
       return `read ${JSON.stringify(read())}`;
@@ -86,7 +86,7 @@ test("another codec is refused by its name, with the one to choose, however shor
   ]);
 });
 
-test("enhanced RTMP: avc1 and mp4a are H.264 and AAC, with and without a time of presentation, after modifiers, and never as several tracks", () => {
+test("enhanced RTMP: avc1 and mp4a are H.264 and AAC, with and without a presentation time, after modifiers, and never as several tracks", () => {
   expect(video(...named(0x90, "avc1", 1, 2))).toEqual({ kind: "config", bytes: Uint8Array.of(1, 2) });
   expect(video(...named(0x91, "avc1", 0xff, 0xff, 0xfe, 9))).toEqual({ kind: "frame", isKey: true, compositionMs: -2, bytes: Uint8Array.of(9) });
   expect(video(...named(0xa3, "avc1", 9))).toEqual({ kind: "frame", isKey: false, compositionMs: 0, bytes: Uint8Array.of(9) });
@@ -111,7 +111,7 @@ test("enhanced RTMP: avc1 and mp4a are H.264 and AAC, with and without a time of
   expect(() => audio(...named(0x95, "mp4a", 0))).toThrow("several tracks");
 });
 
-test("bits are read from the highest to the lowest, across bytes, and past the end there are zeros", () => {
+test("bits are read from the highest to the lowest, across bytes, and zeros follow the end", () => {
   const reader = new BitReader(Uint8Array.of(0b1010_0110, 0b1100_0001));
   expect([reader.bits(3), reader.bits(6), reader.bits(0), reader.isPastEnd]).toEqual([0b101, 0b001101, 0, false]);
   reader.skip(6);
@@ -120,7 +120,7 @@ test("bits are read from the highest to the lowest, across bytes, and past the e
   expect(new BitReader(Uint8Array.of(0xff, 0xff, 0xff, 0xfe)).bits(32)).toBe(0xff_ff_ff_fe);
 });
 
-test("H.264, 9.1: numbers of as many bits as zeros come before them, without and with a sign", () => {
+test("H.264, 9.1: numbers have as many bits as leading zeros, without and with a sign", () => {
   // 1, 010, 011, 00100, 00111, 0001000
   const bytes = Uint8Array.of(0b1010_0110, 0b0100_0011, 0b1000_1000);
   const unsigned = new BitReader(bytes);
@@ -129,7 +129,7 @@ test("H.264, 9.1: numbers of as many bits as zeros come before them, without and
   expect(Array.from({ length: 6 }, () => signed.signed() + 0)).toEqual([0, 1, -1, 2, -3, 4]);
 });
 
-test("a number after 31 zeros is the largest; more zeros are no number", () => {
+test("a number after 31 zeros is the largest; more zeros are not a number", () => {
   expect(new BitReader(Uint8Array.of(0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe)).unsigned()).toBe(2 ** 32 - 2);
   expect(new BitReader(Uint8Array.of(0, 0, 0, 0, 0x80, 0, 0, 0, 0)).unsigned()).toBe(0);
   // An end without a one is not waited for.

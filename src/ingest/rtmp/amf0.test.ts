@@ -21,7 +21,7 @@ const { value } = fc.letrec<{ value: AmfValue }>((tie) => ({
   ),
 }));
 
-test("AMF0: what is written is read back", () => {
+test("AMF0: written values are read back", () => {
   fc.assert(
     fc.property(fc.array(value, { maxLength: 4 }), (values) => {
       expect(readAmf(writeAmf(values))).toEqual(values);
@@ -37,7 +37,7 @@ test("AMF0: an ECMA array, a date and a long text are read, and an object withou
   expect(readAmf(Uint8Array.from([...ecma, ...date, ...long, ...open]))).toEqual([{ a: null }, 100, "hi", { b: true }]);
 });
 
-test("AMF0: a name such as __proto__ is one like any other", () => {
+test("AMF0: a name such as __proto__ is an ordinary name", () => {
   const [object] = readAmf(Uint8Array.from([3, 0, 9, ...Buffer.from("__proto__"), 1, 1, 0, 0, 9]));
   expect(Object.keys(object as object)).toEqual(["__proto__"]);
   expect(({} as { b?: unknown }).b).toBeUndefined();
@@ -61,14 +61,14 @@ test("AMF0: eight levels and 512 values are read, and not one more", () => {
   expect(() => readAmf(new Uint8Array(513).fill(5))).toThrow("too many AMF values");
 });
 
-test("AMF0: lengths have two bytes, and a text that is longer is cut off there", () => {
+test("AMF0: lengths have two bytes, and a longer text is cut off there", () => {
   const long = "x".repeat(300);
   const list = Array.from({ length: 300 }, () => null);
   expect(readAmf(writeAmf([long, list, { [long]: 1 }]))).toEqual([long, list, { [long]: 1 }]);
   expect(String(readAmf(writeAmf(["x".repeat(70_000)]))[0]).length).toBe(65_535);
 });
 
-test("AMF0: a name may be empty, an end needs one, and any byte but 0 is true", () => {
+test("AMF0: a name may be empty, an end needs one, and any byte except 0 is true", () => {
   expect(readAmf(Uint8Array.from([3, 0, 0, 1, 2, 0, 0, 9, 1, 0]))).toEqual([{ "": true }, false]);
   expect(() => readAmf(Uint8Array.from([3, 0, 1, 97, 9, 0, 0, 9]))).toThrow("the AMF type 9");
   expect(() => readAmf(Uint8Array.from([11, 0x40, 0x59, 0, 0, 0, 0, 0, 0, 0]))).toThrow("cut off");

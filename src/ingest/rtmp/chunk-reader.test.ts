@@ -26,7 +26,7 @@ const sent = fc.record({
   body: fc.uint8Array({ maxLength: 1000 }),
 });
 
-test("chunks: messages arrive whole, wherever the network cuts them", () => {
+test("chunks: messages arrive completely, at any cut of the network", () => {
   fc.assert(
     fc.property(fc.array(sent, { maxLength: 5 }), fc.integer({ min: 1, max: 700 }), fc.array(fc.nat(), { maxLength: 30 }), (all, size, places) => {
       const setSize = chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, size >> 8, size & 0xff) });
@@ -36,7 +36,7 @@ test("chunks: messages arrive whole, wherever the network cuts them", () => {
   );
 });
 
-test("chunks: messages of different chunk streams arrive between each other's chunks", () => {
+test("chunks: messages of different chunk streams arrive interleaved", () => {
   const video = { chunkStream: 6, type: 9, stream: 1, timestamp: 5, body: new Uint8Array(500).fill(1) };
   const audio = { chunkStream: 4, type: 8, stream: 1, timestamp: 6, body: new Uint8Array(300).fill(2) };
   const [a, b] = [chunked(video), chunked(audio)];
@@ -44,7 +44,7 @@ test("chunks: messages of different chunk streams arrive between each other's ch
   expect(messagesOf(woven)).toEqual([audio, video].map(({ chunkStream: _, ...message }) => message));
 });
 
-test("chunks: shorter headers repeat what came before, and add to its time", () => {
+test("chunks: shorter headers repeat the previous one, and add to its time", () => {
   const first = join(chunked({ chunkStream: 4, type: 8, stream: 1, timestamp: 1000, body: Uint8Array.of(1) }));
   const sameLength = Uint8Array.of(0x84, 0, 0, 23, 2);
   const sameAll = Uint8Array.of(0xc4, 3);
@@ -65,7 +65,7 @@ test("chunks: an abort drops the message that has begun", () => {
   expect(messagesOf([begun as Uint8Array, ...abort, ...chunked(next)]).map(({ timestamp }) => timestamp)).toEqual([9]);
 });
 
-test("chunks: what would hold too much is refused", () => {
+test("chunks: messages that would hold too much are refused", () => {
   const large = (chunkStream: number, length: number) =>
     Uint8Array.of(chunkStream, 0, 0, 0, length >> 16, (length >> 8) & 0xff, length & 0xff, 9, 1, 0, 0, 0);
   const limit = BEFORE_KEY.messageBytesMax;
@@ -85,13 +85,13 @@ test("chunks: what would hold too much is refused", () => {
   expect(() => messagesOf(streams)).toThrow(RtmpProblem);
 });
 
-test("chunks: headers that follow nothing, and sizes that are none, are refused", () => {
+test("chunks: headers without a predecessor, and invalid sizes, are refused", () => {
   expect(() => messagesOf([Uint8Array.of(0xc6)])).toThrow(RtmpProblem);
   for (const size of [[0, 0, 0, 0], [0x80, 0, 0, 0], [1]])
     expect(() => messagesOf(chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.from(size) }))).toThrow(RtmpProblem);
 });
 
-test("chunks: a message is as large as allowed, sizes go from one byte to 31 bits, and sixteen chunk streams are none too many", () => {
+test("chunks: a message has the allowed size, sizes go from one byte to 31 bits, and sixteen chunk streams are allowed", () => {
   const limits = { messageBytesMax: 300 };
   const body = new Uint8Array(300).fill(3);
   const message = { chunkStream: 6, type: 9, stream: 1, timestamp: 7, body };
@@ -104,7 +104,7 @@ test("chunks: a message is as large as allowed, sizes go from one byte to 31 bit
   expect(messagesOf(streams)).toHaveLength(16);
 });
 
-test("chunks: what was dropped or is whole holds nothing more, and an empty message is one", () => {
+test("chunks: dropped and complete messages hold nothing, and an empty message is one", () => {
   const limits = { messageBytesMax: 10_000 };
   const begin = (chunkStream: number, timestamp: number) =>
     chunked({ chunkStream, type: 9, stream: 1, timestamp, body: new Uint8Array(6_000).fill(7) }, 5_000)[0] as Uint8Array;
@@ -120,14 +120,14 @@ test("chunks: what was dropped or is whole holds nothing more, and an empty mess
   ]);
 });
 
-test("chunks: a message in the middle of another one of its chunk stream is refused, and so is a control message without its number", () => {
+test("chunks: a message inside another one of its chunk stream is refused, and so is a control message without its number", () => {
   const [begun] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body: new Uint8Array(200) });
   const [next] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body: Uint8Array.of(1) });
   expect(() => messagesOf([begun as Uint8Array, next as Uint8Array])).toThrow("before the one before it");
   expect(() => messagesOf(chunked({ chunkStream: 2, type: 2, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 6) }))).toThrow("cut off");
 });
 
-test("chunks: an extended timestamp that format 3 leaves out is not looked for in the payload, wherever the network cuts it", () => {
+test("chunks: an extended timestamp that format 3 omits is not looked for in the payload, at any cut of the network", () => {
   // One message of 7 bytes in chunks of 4, whose second chunk does not repeat its time, then another one.
   const bytes = Buffer.from("06ffffff000007090100000001000000" + "01020304c6050607" + "06ffffff000007090100000001000000" + "0b0c0d0ec60f1011", "hex");
   for (let at = 0; at <= bytes.length; at++) {
@@ -145,7 +145,7 @@ test("chunks: an extended timestamp that format 3 leaves out is not looked for i
   }
 });
 
-test("chunks: what the first chunk of format 3 does with its extended timestamp, the others do, also where a payload begins like the time", () => {
+test("chunks: later chunks of format 3 treat their extended timestamp like the first one, even if a payload begins like the time", () => {
   const LONG = 0x01_00_00_00;
   const first = (body: Uint8Array, repeats: boolean): Uint8Array[] => {
     const [head, ...rest] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: LONG, body });
@@ -157,7 +157,7 @@ test("chunks: what the first chunk of format 3 does with its extended timestamp,
   for (const repeats of [true, false]) expect(bodies(repeats, other, likeTime, other)).toEqual([[...other], [...likeTime], [...other]]);
 });
 
-test("chunks: a long time is repeated by each chunk or by none of them, and is added where the header is short", () => {
+test("chunks: a long time is repeated by each chunk or by none, and is added if the header is short", () => {
   const LONG = 0x01_00_00_00;
   const body = Uint8Array.from({ length: 140 }, (_, at) => at & 0x7f);
   const [first, second] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: LONG, body }) as [Uint8Array, Uint8Array];

@@ -3,7 +3,7 @@ import { ChunkReader } from "./chunk-reader.ts";
 import { chunksOf } from "./chunk-writer.ts";
 import type { Message } from "./message.ts";
 
-test("section 5.3.1: a message has a whole header, and another byte before every further 128 bytes", () => {
+test("section 5.3.1: a message has a complete header, and another byte before every further 128 bytes", () => {
   for (const [length, more] of [
     [0, 0],
     [1, 0],
@@ -21,7 +21,7 @@ test("section 5.3.1: a message has a whole header, and another byte before every
   }
 });
 
-test("section 5.3.1.3: a time that its three bytes cannot say stands behind the header of each chunk", () => {
+test("section 5.3.1.3: a time that does not fit into three bytes follows the header of each chunk", () => {
   for (const timestamp of [0xff_ff_fe, 0xff_ff_ff, 2 ** 32 - 1])
     for (const chunkBytes of [128, 4_096]) {
       const message = { type: 9, stream: 1, timestamp, body: Uint8Array.from({ length: 5_000 }, (_, at) => at % 251) };

@@ -27,7 +27,7 @@ test("section 5.2: the reply is the version, a part with random bytes, and the p
   expect(reply.subarray(1 + PART)).toEqual(hello.subarray(1));
 });
 
-test("it is over with the last byte of the peer's third part, wherever the network cuts it, and what follows is the peer's", () => {
+test("it ends with the last byte of the peer's third part, at any cut, and the rest is the peer's", () => {
   const { replies, read } = open();
   expect([read(new Uint8Array()), read(hello.subarray(0, 1)), read(hello.subarray(1, PART)), replies.length]).toEqual([
     ...[undefined, undefined, undefined, 0],
@@ -40,6 +40,6 @@ test("it is over with the last byte of the peer's third part, wherever the netwo
   expect(whole.read(new Uint8Array(PART))).toEqual(new Uint8Array());
 });
 
-test("another version is refused with its first byte", () => {
+test("another version is refused at its first byte", () => {
   for (const version of [0, 2, 4, 6, 0x47]) expect(() => open().read(Uint8Array.of(version))).toThrow("the peer does not speak RTMP");
 });

@@ -37,7 +37,7 @@ function hostileStream(random: () => number, honest: readonly Uint8Array[]): Uin
   return bytes;
 }
 
-test(`RTMP: ${STREAMS} hostile streams end with a problem or without one, and nothing of them stays`, () => {
+test(`RTMP: ${STREAMS} hostile streams end, with or without a problem, and nothing of them stays`, () => {
   const random = numbers(14);
   const setSize = join(chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 16, 0) }));
   const honest = [

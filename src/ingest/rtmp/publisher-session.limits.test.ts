@@ -54,7 +54,7 @@ function admitted() {
   return one;
 }
 
-test("a connection receives the window, then that it is connected; its stream begins by its own number", () => {
+test("a connection receives the window, then the confirmation; its stream has its own number", () => {
   const { session, receive, messages } = open();
   receive(HELLO, CONNECT, CREATE, CREATE, command(["publish", 5, null, "k"], 2));
   expect(session.isPublishing).toBe(false);
@@ -99,7 +99,7 @@ test("eight streams, a key of 256 characters and 32 commands before it are allow
   expect(after.seen).toEqual([]);
 });
 
-test("a stream is published that was created, once, and a key is text that is not empty", () => {
+test("only a created stream is published, once, and a key is text that is not empty", () => {
   for (const stream of [0, 2, 3]) {
     const { receive } = open();
     expect(() => receive(HELLO, CONNECT, CREATE, command(["publish", 5, null, "k"], stream))).toThrow("has not made");
@@ -118,7 +118,7 @@ test("a stream is published that was created, once, and a key is text that is no
   expect(seen).toEqual([["asked", "k"]]);
 });
 
-test("an unknown command is refused where it wants a response, and an end before the beginning is nothing", () => {
+test("an unknown command is refused if it wants a response, and an end before the beginning is ignored", () => {
   const { seen, receive, messages } = open();
   receive(HELLO, CONNECT);
   const before = messages().length;
@@ -129,7 +129,7 @@ test("an unknown command is refused where it wants a response, and an end before
   expect(messages().at(-1)?.says).toEqual(["_error", 9, null, expect.objectContaining({ code: "NetConnection.Call.Failed" })] as never);
 });
 
-test("commands may come in the form of AMF3, and each of the three words ends the stream once; FCUnpublish leaves the connection open", () => {
+test("commands may have the form of AMF3, and each of the three words ends the stream once; FCUnpublish leaves the connection open", () => {
   const amf3 = (values: Parameters<typeof writeAmf>[0]) =>
     join(chunked({ chunkStream: 3, type: 17, stream: 0, timestamp: 0, body: join([Uint8Array.of(0), writeAmf(values)]) }));
   for (const word of ["FCUnpublish", "deleteStream", "closeStream"]) {
@@ -152,7 +152,7 @@ test("commands may come in the form of AMF3, and each of the three words ends th
   expect([waiting.seen, waiting.status()]).toEqual([["unpublished", "end"], expect.objectContaining({ code: "NetStream.Unpublish.Success" })]);
 });
 
-test("section 7.1.6: an aggregate message is its parts, whose first one has its time; one that is cut off is refused", () => {
+test("section 7.1.6: an aggregate message is its parts, the first of which has its time; one that is cut off is refused", () => {
   for (const hasLastSize of [true, false]) {
     const { seen, receive } = admitted();
     receive(aggregateOf([9, 8, 9], 70_000, hasLastSize));
@@ -171,7 +171,7 @@ test("section 7.1.6: an aggregate message is its parts, whose first one has its 
   }
 });
 
-test("before its key is admitted a message has 16 KiB at most; then a picture may be large", () => {
+test("before its key is admitted a message has at most 16 KiB; then a picture may be large", () => {
   const large = media("video", 0, new Uint8Array(16_385));
   const early = open();
   early.receive(...publishing("k"), media("video", 0, new Uint8Array(16_384)));
@@ -181,7 +181,7 @@ test("before its key is admitted a message has 16 KiB at most; then a picture ma
   expect(seen).toEqual([["video", 0, 16_385]]);
 });
 
-test("a feed that is refused has another word than a key", () => {
+test("a refused feed has another word than a refused key", () => {
   const { seen, status, session } = admitted();
   session.refuse("feed", "The broadcast has ended");
   session.refuse("feed", "again");
@@ -191,7 +191,7 @@ test("a feed that is refused has another word than a key", () => {
   });
 });
 
-test("metadata comes with its word or without, in both forms; media and data of another stream and other data are nothing", () => {
+test("metadata is read with or without its word, in both forms; media and data of another stream and other data are ignored", () => {
   const data = (type: number, stream: number, ...values: Parameters<typeof writeAmf>[0]) =>
     join(chunked({ chunkStream: 4, type, stream, timestamp: 0, body: join([...(type === 15 ? [Uint8Array.of(0)] : []), writeAmf(values)]) }));
   const { seen, receive } = admitted();
@@ -208,7 +208,7 @@ test("metadata comes with its word or without, in both forms; media and data of 
   ]);
 });
 
-test("only a ping has a pong: of six bytes and of its number", () => {
+test("only a ping has a pong, of six bytes and with its number", () => {
   const { receive, messages } = admitted();
   const before = messages().length;
   receive(control(4, 0, 6, 1, 2, 3), control(4, 0, 6, 1, 2, 3, 4, 5), control(4, 0, 3, 1, 2, 3, 4));
@@ -217,7 +217,7 @@ test("only a ping has a pong: of six bytes and of its number", () => {
   expect(messages().at(-1)).toEqual({ type: 4, stream: 0, says: [0, 7, 9, 8, 7, 6] });
 });
 
-test("section 5.4.3: what was received is acknowledged once the window is full, counted from the last time", () => {
+test("section 5.4.3: received bytes are acknowledged when the window is full, counted from the last time", () => {
   const { session, receive, acknowledged, seen } = open();
   // The third part of the handshake and all that follows counts.
   receive(handshake());

@@ -51,7 +51,7 @@ test("RTMP: an encoder shakes hands, connects, and asks to publish with its key"
   expect(commands().at(-1)).toMatchObject(["onStatus", 0, null, { level: "status", code: "NetStream.Publish.Start" }]);
 });
 
-test("RTMP: media of an admitted publisher is given on, before that it is dropped", () => {
+test("RTMP: media of an admitted publisher is passed on, and before that dropped", () => {
   const { seen, receive, session } = open();
   receive(...publishing("k"), media("video", 0, Uint8Array.of(9)));
   session.admit();
@@ -67,7 +67,7 @@ test("RTMP: media of an admitted publisher is given on, before that it is droppe
   expect(seen.slice(-2)).toEqual(["unpublished", "finished"]);
 });
 
-test("RTMP: a key that opens nothing is refused with NetStream.Publish.BadName, and the connection ends", () => {
+test("RTMP: an unknown key is refused with NetStream.Publish.BadName, and the connection ends", () => {
   const { seen, commands, receive, session } = open();
   receive(...publishing("wrong?query"));
   expect(seen).toEqual([["asked", "wrong"]]);
@@ -77,7 +77,7 @@ test("RTMP: a key that opens nothing is refused with NetStream.Publish.BadName, 
   expect(seen.slice(1)).toEqual(["end"]);
 });
 
-test("RTMP: a key that is none, another application, and playing are refused in RTMP's own words", () => {
+test("RTMP: an invalid key, another application, and playing are refused in RTMP's own words", () => {
   const refusals: [Uint8Array[], string][] = [
     [[...publishing("x").slice(0, 5), command(["publish", 5, null, 7, "live"], 1)], "NetStream.Publish.BadName"],
     [publishing("k".repeat(257)), "NetStream.Publish.BadName"],
@@ -92,7 +92,7 @@ test("RTMP: a key that is none, another application, and playing are refused in 
   }
 });
 
-test("RTMP: what no encoder does ends the connection", () => {
+test("RTMP: anything that no encoder sends ends the connection", () => {
   const connect = publishing("k")[1] as Uint8Array;
   const hostile: Uint8Array[][] = [
     [Uint8Array.of(6, 1, 2)],
@@ -109,7 +109,7 @@ test("RTMP: what no encoder does ends the connection", () => {
   for (const parts of hostile) expect(() => open().receive(...parts)).toThrow(RtmpProblem);
 });
 
-test("RTMP: a ping gets its pong, and what was received is acknowledged", () => {
+test("RTMP: a ping gets its pong, and received bytes are acknowledged", () => {
   const { sent, receive, session } = open();
   receive(...publishing("k"));
   session.admit();

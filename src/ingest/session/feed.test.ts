@@ -53,7 +53,7 @@ function newFeed(admission: Admission | undefined | Promise<Admission | undefine
   return { feed, root, real, stopped, ended, asked, begin, send, index };
 }
 
-test("too much is what exceeds the limit over five seconds, not in one of them, and not exactly it", () => {
+test("too much is more than the limit over five seconds, not in one of them, and not exactly the limit", () => {
   const { feed } = newFeed(undefined, 8_000);
   const second = (bytes: number): void => {
     feed.video(0, { ...VIDEO_CONFIG, bytes: Buffer.concat([VIDEO_CONFIG.bytes, new Uint8Array(bytes - VIDEO_CONFIG.bytes.length)]) } as VideoPacket);
@@ -107,7 +107,7 @@ test("its health is known from the first second on, as an average of the last fi
   expect(feed.health).toBeUndefined();
 });
 
-test("what came before the server responded is recorded first, and all of it is there at the end, which the server learns once", async () => {
+test("packets from before the server's response are recorded first, and everything is there at the end, which the server learns once", async () => {
   const gate = Promise.withResolvers<Admission | undefined>();
   const { feed, begin, send, real, index, ended, stopped, root } = newFeed(gate.promise);
   begin();
@@ -127,7 +127,7 @@ test("what came before the server responded is recorded first, and all of it is 
   expect(index()).toBe(lines.join("\n"));
 });
 
-test("a segment begins as much earlier as it is long", async () => {
+test("a segment begins earlier by its duration", async () => {
   const { feed, begin, send, real, index } = newFeed();
   begin();
   send(0, 1_000);
@@ -138,7 +138,7 @@ test("a segment begins as much earlier as it is long", async () => {
   expect(index().split("\n")[0]?.split(" ")[2]).toBe("10500");
 });
 
-test("a key that opens nothing any more stops the publisher, and leaves no recording", async () => {
+test("a key that is no longer valid stops the publisher, and leaves no recording", async () => {
   const { feed, begin, send, stopped, root, ended } = newFeed(Promise.resolve(undefined));
   begin();
   send(0, 100);
@@ -148,7 +148,7 @@ test("a key that opens nothing any more stops the publisher, and leaves no recor
   expect({ stopped, ended, files: readdirSync(root) }).toEqual({ stopped: ["The stream key is no longer valid"], ended: [], files: [] });
 });
 
-test("a stream without sound is stopped, and the server learns why", async () => {
+test("a stream without audio is stopped, and the server learns why", async () => {
   const { feed, stopped, ended } = newFeed();
   feed.video(0, VIDEO_CONFIG);
   for (let ms = 0; ms < 5_000; ms += 100) feed.video(ms, ms % 1_000 === 0 ? KEY_PICTURE : PICTURE);

@@ -9,7 +9,7 @@ import { writeAmf } from "../rtmp/amf0.ts";
 
 const STARTED = "NetStream.Publish.Start";
 
-test("a connection without a key is closed after ten seconds, whether it says something or not", () => {
+test("a connection without a key is closed after ten seconds, silent or not", () => {
   const { time, connect } = openConnections();
   time.ms = 100;
   const silent = connect();
@@ -24,7 +24,7 @@ test("a connection without a key is closed after ten seconds, whether it says so
   expect([silent.line.ends, greeted.line.ends]).toEqual([["terminate"], ["terminate"]]);
 });
 
-test("a publisher is closed after eight seconds of silence, counted from its newest byte", async () => {
+test("a publisher is closed after eight seconds of silence, counted from its last byte", async () => {
   const { time, connect } = openConnections();
   const { line, publisher, publish, send } = connect();
   expect(publisher.isUnauthenticated).toBe(true);
@@ -45,7 +45,7 @@ test("a publisher is closed after eight seconds of silence, counted from its new
   expect(line.ends).toEqual(["terminate"]);
 });
 
-test("a connection that was ended has two seconds to read why, and what it still sends is nothing", async () => {
+test("an ended connection has two seconds to read the reason, and anything it still sends is ignored", async () => {
   const { time, connect, happened } = openConnections(async () => undefined);
   const { line, publisher, publish } = connect();
   time.ms = 500;
@@ -61,7 +61,7 @@ test("a connection that was ended has two seconds to read why, and what it still
   expect(line.ends).toEqual(["shutdown", "terminate"]);
 });
 
-test("the end waits for what was not yet sent", () => {
+test("the end waits for unsent bytes", () => {
   const { connect } = openConnections();
   const { line, publisher } = connect(3);
   publisher.send(Buffer.from("abcdef"));
@@ -87,7 +87,7 @@ test("a key that cannot be checked is refused with that reason, and the error is
   expect([line.sent.includes("The server cannot check the key now"), line.ends, happened]).toEqual([true, ["shutdown"], ["error no database {}"]]);
 });
 
-test("a response that comes after the connection was ended admits nobody", async () => {
+test("a response that arrives after the connection was ended admits nobody", async () => {
   const response = Promise.withResolvers<void>();
   const videos = ["7", "8", "9"];
   const { connect } = openConnections(async () => {
@@ -127,7 +127,7 @@ test("another connection with the same key takes over after three seconds of sil
   }
 });
 
-test("another video or another world has nothing to take over", async () => {
+test("another video or world has nothing to take over", async () => {
   const feeds = [FEED, { ...FEED, video: "8" }, { ...FEED, world: "other" }];
   const { connect } = openConnections(async () => ({ feed: feeds.shift() as FeedName }));
   const all = [connect(), connect(), connect()];
@@ -135,7 +135,7 @@ test("another video or another world has nothing to take over", async () => {
   expect(all.map(({ line }) => `${line.sent.includes(STARTED)} ${line.ends}`)).toEqual(["true ", "true ", "true "]);
 });
 
-test("a feed is recorded from its beginning to its end, and has the number that the server gave it", async () => {
+test("a feed is recorded from beginning to end, and has the server's number", async () => {
   const { recordings, connect } = openConnections();
   const { begin, publisher } = connect();
   expect(publisher.publishes(FEED)).toBe(false);
@@ -146,7 +146,7 @@ test("a feed is recorded from its beginning to its end, and has the number that 
   expect(readFileSync(join(recordings, "w", "7", "2", "index"), "utf8").split("\n")[0]).toMatch(/^33 \d+ 1000$/);
 });
 
-test("media that cannot go on ends its feed with the reason for both; what is no protocol ends the connection in silence", async () => {
+test("media that cannot continue ends its feed with the reason for both; a malformed protocol ends the connection without a word", async () => {
   const { connect, happened } = openConnections();
   const { line, publisher, begin, send } = connect();
   await begin();
@@ -174,7 +174,7 @@ test.each([
   });
 });
 
-test("D-295: an encoder with a key that breaks the protocol, or sends no picture and then nothing, is told and reported too", async () => {
+test("D-295: an encoder with a key that breaks the protocol, or goes silent without a picture, gets the reason, and so does the server", async () => {
   const { connect, happened, time } = openConnections();
   const broken = connect();
   await broken.publish();
@@ -207,7 +207,7 @@ test("a mistake of the program is logged with the feed, which is lost and its co
   expect([line.ends, happened]).toEqual([["terminate"], ['error a mistake {"world":"w","video":"7"}', "lost 2"]]);
 });
 
-test("a feed that the server ends learns why, and a connection that said nothing yet is closed", async () => {
+test("a feed that the server ends gets the reason, and a connection that sent nothing yet is closed", async () => {
   const { connect, happened } = openConnections();
   const { line, publisher, begin } = connect();
   await begin();
@@ -227,7 +227,7 @@ test("a feed that the server ends learns why, and a connection that said nothing
   expect([silent.line.sent, silent.line.ends]).toEqual(["", ["terminate"]]);
 });
 
-test("an encoder's word that it ends is the end of its feed, and the encoder closes the connection; tags that hold nothing are none", async () => {
+test("an encoder's end command ends its feed, and the encoder closes the connection; empty tags are not an end", async () => {
   const { connect, happened, time } = openConnections();
   const { publisher, begin, send, line } = connect();
   await begin();
@@ -264,7 +264,7 @@ test("an encoder that ends its stream and does not close its connection has ten 
   }
 });
 
-test("D-51: metadata that names the codec of the sound gives it two more seconds to come", async () => {
+test("D-51: metadata that names the audio codec gives the audio two more seconds to arrive", async () => {
   for (const [metadata, isOver] of [
     [{ audiocodecid: 10 }, false],
     [{ width: 320 }, true],

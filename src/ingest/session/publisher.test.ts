@@ -19,7 +19,7 @@ function connected() {
   return { line, publisher: new Publisher(socket, { monotonicMs: () => 0 } as PublisherOwner) };
 }
 
-test("messages to a peer that reads slowly arrive whole and in order", () => {
+test("messages to a slow peer arrive completely and in order", () => {
   const { line, publisher } = connected();
   for (const message of ["first ", "second ", "third"]) {
     line.capacity = 4;
@@ -39,7 +39,7 @@ test("messages to a peer that reads slowly arrive whole and in order", () => {
   expect(line.taken).toBe("first second third123");
 });
 
-test("a peer that reads nothing is dropped once 64 KiB wait for it", () => {
+test("a peer that reads nothing is dropped when 64 KiB wait for it", () => {
   const { line, publisher } = connected();
   for (let i = 0; i < 64; i++) publisher.send(Buffer.alloc(1_024));
   expect(line.isTerminated).toBeFalse();

@@ -13,7 +13,7 @@ const KIB = 1_024;
 /** The steps between the times of neighbours. */
 const stepsOf = (tags: readonly Tag[]): number[] => tags.slice(1).map(({ ms }, at) => ms - (tags[at] as Tag).ms);
 
-test("the clip is small, has B-frames and a key frame every 1.6 s, and is as long in pictures as in sound", async () => {
+test("the clip is small, has B-frames and a key frame every 1.6 s, and its pictures and its sound have the same length", async () => {
   const tags = await readClip();
   expect(tags.reduce((sum, { body }) => sum + body.length, 0)).toBeLessThan(300 * KIB);
   const pictures = tags.filter(({ isAudio }) => !isAudio).map(({ ms, body }) => ({ ms, packet: readVideoTag(body) }));
@@ -28,7 +28,7 @@ test("the clip is small, has B-frames and a key frame every 1.6 s, and is as lon
   expect((sounds.filter((packet) => packet?.kind === "frame").length * 1_024) / 48).toBe(CLIP_MS);
 });
 
-test("over its repetitions times go on as they do within it, for pictures and for sound", async () => {
+test("times continue over its repetitions as within it, for pictures and for sound", async () => {
   const sent: Tag[] = [];
   const playback = new Playback(await readClip(), 1_000, (tag) => void sent.push(tag));
   for (let ms = 0; ms < 5 * CLIP_MS; ms += 40) playback.turn(1_000 + ms);
@@ -45,7 +45,7 @@ test("over its repetitions times go on as they do within it, for pictures and fo
   expect(Math.abs((pictures.at(-1) as Tag).ms - (sounds.at(-1) as Tag).ms)).toBeLessThan(40);
 });
 
-test("it is sent at its own pace; after a pause of the machine it goes on from where it was, and does not catch up", async () => {
+test("it is sent at its own pace; after a pause of the machine it continues where it was, and does not catch up", async () => {
   const sent: Tag[] = [];
   const playback = new Playback(await readClip(), 0, (tag) => void sent.push(tag));
   playback.turn(0);
@@ -87,7 +87,7 @@ function openPort(isKnown: (key: string) => boolean) {
 
 const play = (port: number, key: string) => playClip("127.0.0.1", port, key, () => performance.now());
 
-test("the port takes it with its key, and disconnects it with a reason when the broadcast ends", async () => {
+test("the port accepts it with its key, and disconnects it with a reason when the broadcast ends", async () => {
   const { port, feed, started } = openPort(() => true);
   const { ended } = await play(port.port, "k");
   expect(await started).toBe("k 640x360");
@@ -96,7 +96,7 @@ test("the port takes it with its key, and disconnects it with a reason when the 
   expect(await ended).toBe("The broadcast has ended");
 });
 
-test("it stops in an orderly way, and a key that opens nothing is refused with the server's reason", async () => {
+test("it stops in order, and an unknown key is refused with the server's reason", async () => {
   const { port, started } = openPort((key) => key === "k");
   const { ended, stop } = await play(port.port, "k");
   await started;
