@@ -25,7 +25,7 @@ onEachDatabase("jobs", (kind) => {
   const schedule = ({ jobs, database }: JobWorker, of: string, key: string, dueMs: number, payload?: unknown) =>
     database.write((tx) => jobs.schedule(tx, { kind: of, key, dueMs, payload }));
 
-  test("begin in the order of their times, then of kind and key, whatever the order in which they were scheduled", async () => {
+  test("begin in the order of their times, then of kind and key, in any order of scheduling", async () => {
     const early: JobKind<JobWorker> = {
       kind: "early",
       run: async ({ ran }, key) => void ran.push({ kind: "early", key, payload: null, attempt: 1 }),
@@ -42,7 +42,7 @@ onEachDatabase("jobs", (kind) => {
     expect(worker.ran.map((job) => `${job.kind} ${job.key}`)).toEqual(names);
   });
 
-  test("that are replaced while they run begin anew, whatever becomes of that run: payload, time and attempts", async () => {
+  test("that are replaced while they run begin again, whatever becomes of that run: payload, time and attempts", async () => {
     const seen: unknown[] = [];
     const replaced: JobKind<JobWorker> = {
       kind: "replaced",
@@ -72,7 +72,7 @@ onEachDatabase("jobs", (kind) => {
     expect(await dueTime()).toBe(0);
   });
 
-  test("that are scheduled again while they run begin when that run has ended, not beside it", async () => {
+  test("that are scheduled again while they run begin after that run, not beside it", async () => {
     const gate = Promise.withResolvers<void>();
     const seen: string[] = [];
     const slow: JobKind<JobWorker> = {
@@ -117,7 +117,7 @@ onEachDatabase("jobs", (kind) => {
     expect(await effectsIn(worker)).toEqual([]);
   });
 
-  test("are settled by a commit alone: one whose transaction was undone comes again", async () => {
+  test("are settled only by a commit: a job whose transaction was undone runs again", async () => {
     const attempts: number[] = [];
     const undone: JobKind<JobWorker> = {
       kind: "undone",
@@ -145,7 +145,7 @@ onEachDatabase("jobs", (kind) => {
   });
 });
 
-test("PostgreSQL: what a process holds is taken over when its lease is over, and not before; what others hold is left to them", async () => {
+test("PostgreSQL: the jobs of a process are taken over when its lease is over, and not before; those of others stay with them", async () => {
   const store = await newWorkStore("postgres", [jobMigrations]);
   const startMs = 1_795_000_000_000;
   const begun: string[] = [];
@@ -215,7 +215,7 @@ async function runOutage(isFailing: boolean) {
   return { database, outage, worker, stored };
 }
 
-test("a job that has ended is tried to be stored each half second until it is, and runs no second time", async () => {
+test("a job's end is stored again each half second until it succeeds, and the job runs once", async () => {
   const { timeouts } = catchTimers();
   const { worker, stored, outage } = await runOutage(false);
   let hasEnded = false;
@@ -236,7 +236,7 @@ test("a job that has ended is tried to be stored each half second until it is, a
   expect(worker.failures).toHaveLength(2);
 });
 
-test("one that failed is put off as soon as it can be, by the time at which it ran", async () => {
+test("a failed job is postponed as soon as it can be, from the time at which it ran", async () => {
   const { timeouts } = catchTimers();
   const { worker, stored } = await runOutage(true);
   const beganMs = worker.clock.ms;
@@ -251,7 +251,7 @@ test("one that failed is put off as soon as it can be, by the time at which it r
   expect(worker.failures.map(String)).toEqual(["Error: of the job", "Error: out of reach", "Error: out of reach"]);
 });
 
-test("the end of the program waits for no database: who comes next runs the job again", async () => {
+test("the end of the program waits for no database: the next process runs the job again", async () => {
   const { timeouts } = catchTimers();
   const { worker, database, outage } = await runOutage(false);
   const run = worker.loop.runDue();

@@ -13,7 +13,7 @@ onEachDatabase("jobs", (kind) => {
       for (let n = 0; n < count; n++) await jobs.schedule(tx, { kind: of, key: `k${String(n).padStart(3, "0")}`, dueMs: 0 });
     });
 
-  test("run eight at a time, the earliest first; with the end of one the next begins", async () => {
+  test("run eight at a time, the earliest first; when one ends the next begins", async () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const long: JobKind<JobWorker> = {
@@ -40,7 +40,7 @@ onEachDatabase("jobs", (kind) => {
     await worker.jobs.settled();
   });
 
-  test("that wait for another server leave their place to others, 64 of them and not one more", async () => {
+  test("that wait for another server make room for others, 64 of them and not one more", async () => {
     const gate = Promise.withResolvers<void>();
     let waiting = 0;
     const fetching: JobKind<JobWorker> = {
@@ -62,7 +62,7 @@ onEachDatabase("jobs", (kind) => {
     await worker.jobs.settled();
   });
 
-  test("that fail again and again wait 1, 5, 30, 120, 600 and from then on 3600 seconds, or up to a tenth less", async () => {
+  test("that fail repeatedly wait 1, 5, 30, 120, 600 and then always 3600 seconds, or up to a tenth less", async () => {
     const failing: JobKind<JobWorker> = {
       kind: "failing",
       async run() {

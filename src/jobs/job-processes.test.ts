@@ -9,7 +9,7 @@ import type { JobKind } from "./job-kind.ts";
 import { jobMigrations } from "./jobs.migrations.ts";
 import { LEASE_MS } from "./work-session.ts";
 
-onEachDatabase("jobs of a process that ended", (kind) => {
+onEachDatabase("jobs of an ended process", (kind) => {
   test("are run by the next one: at once on SQLite, when the lease is over on PostgreSQL", async () => {
     const store = await newWorkStore(kind, [jobMigrations]);
     const database = await store.open();
@@ -50,7 +50,7 @@ test("two processes on PostgreSQL share the work: each job runs in one of them, 
   expect(other.ran.length).toBeGreaterThan(0);
 });
 
-test("PostgreSQL: a clock that another process has set back counts for what is claimed from then on", async () => {
+test("PostgreSQL: a clock that another process has set back counts for jobs that are claimed from then on", async () => {
   const database = await (await newWorkStore("postgres", [jobMigrations])).open();
   const [here, stored] = [movedClock(20_000), movedClock(10_000)];
   const worker = jobWorkerOn(database, [], movedClock(), here, stored);
@@ -64,7 +64,7 @@ test("PostgreSQL: a clock that another process has set back counts for what is c
   expect(worker.ran.map(({ key }) => key)).toEqual(["10000", "10001"]);
 });
 
-test("PostgreSQL: who waits for what is due waits for what other processes run of it, and for what that makes due", async () => {
+test("PostgreSQL: a caller who waits for due work also waits for other processes' work, and for the work that it makes due", async () => {
   const store = await newWorkStore("postgres", [jobMigrations]);
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow: JobKind<JobWorker> = {

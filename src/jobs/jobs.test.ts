@@ -21,7 +21,7 @@ onEachDatabase("jobs", (kind) => {
   const schedule = ({ jobs, database }: JobWorker, key: string, dueMs: number, payload?: unknown, of = "noted") =>
     database.write((tx) => jobs.schedule(tx, { kind: of, key, dueMs, payload }));
 
-  test("a job runs when the world's clock has reached its time, and once", async () => {
+  test("a job runs once, when the world's clock has reached its time", async () => {
     const worker = await newWorker();
     await schedule(worker, "one", worker.clock.ms + 1_000, { a: [1, "ä𝄞"] });
     await worker.loop.runDue();
@@ -59,12 +59,12 @@ onEachDatabase("jobs", (kind) => {
     expect(worker.ran).toEqual([]);
   });
 
-  test("a kind that no feature declares is refused where it is scheduled", async () => {
+  test("a kind that no feature declares is refused when it is scheduled", async () => {
     const worker = await newWorker();
     await expect(schedule(worker, "k", 0, null, "unknown")).rejects.toThrow("no feature declares a job of kind unknown");
   });
 
-  test("what a job makes due is done as well before runDue ends", async () => {
+  test("work that a job makes due is done before runDue ends", async () => {
     const chain: JobKind<JobWorker> = {
       kind: "chain",
       async run({ jobs, database, clock, ran }, key, payload) {
@@ -79,7 +79,7 @@ onEachDatabase("jobs", (kind) => {
     expect(worker.ran.map(({ payload }) => payload)).toEqual([3, 2, 1, 0]);
   });
 
-  test("a job that throws comes again later, each time with a longer wait, and its error is kept", async () => {
+  test("a job that throws is repeated later, each time with a longer wait, and its error is kept", async () => {
     const attempts: number[] = [];
     const flaky: JobKind<JobWorker> = {
       kind: "flaky",
@@ -105,28 +105,7 @@ onEachDatabase("jobs", (kind) => {
     expect(await worker.jobs.dueTimeOf(worker.database.reader, "flaky", "k")).toBeUndefined();
   });
 
-  test("what a run remembers is the payload of the next one, and a run that was replaced remembers nothing", async () => {
-    const payloads: unknown[] = [];
-    const counting: JobKind<JobWorker> = {
-      kind: "counting",
-      async run({ database, jobs }, key, payload, job) {
-        payloads.push(payload);
-        await database.write((tx) => job.remember(tx, { runs: payloads.length }));
-        if (payloads.length === 1) throw new Error("once more");
-        if (payloads.length > 2) return;
-        await database.write((tx) => jobs.schedule(tx, { kind: "counting", key, dueMs: 0, payload: "replaced" }));
-        await database.write((tx) => job.remember(tx, "lost"));
-      },
-    };
-    const worker = await newWorker([counting]);
-    await schedule(worker, "k", 0, "first", "counting");
-    await worker.loop.runDue();
-    worker.clock.ms += 3_600_000;
-    await worker.loop.runDue();
-    expect(payloads).toEqual(["first", { runs: 1 }, "replaced"]);
-  });
-
-  test("a job that is settled in its transaction and then throws has happened, once", async () => {
+  test("a job that is settled in its transaction and then throws has run, once", async () => {
     const counting: JobKind<JobWorker> = {
       kind: "counting",
       async run({ database }, key, _payload, job) {
@@ -174,7 +153,7 @@ onEachDatabase("jobs", (kind) => {
     expect(worker.failures).toEqual([]);
   });
 
-  test("a job that takes long does not hold up the others", async () => {
+  test("a slow job does not delay the others", async () => {
     let end = (): void => {};
     const long: JobKind<JobWorker> = { kind: "long", run: () => new Promise((resolve) => (end = resolve)) };
     const worker = await newWorker([long]);
@@ -187,7 +166,7 @@ onEachDatabase("jobs", (kind) => {
     await worker.jobs.settled();
   });
 
-  test("jobs that wait for another server do not hold up the others, however many they are", async () => {
+  test("jobs that wait for another server do not delay the others, however many they are", async () => {
     const gate = Promise.withResolvers<void>();
     const fetching: JobKind<JobWorker> = { kind: "fetching", run: (_worker, _key, _payload, job) => job.whileWaiting(() => gate.promise) };
     const worker = await newWorker([fetching]);
@@ -200,7 +179,7 @@ onEachDatabase("jobs", (kind) => {
     await worker.jobs.settled();
   });
 
-  test("a started loop runs a job without being asked, at its time", async () => {
+  test("a started loop runs a job by itself, at its time", async () => {
     const database = await (await newWorkStore(kind, migrations)).open();
     const real = { ms: 0, nowMs: () => Date.now() };
     const worker = jobWorkerOn(database, [], movedClock(), real);
@@ -221,7 +200,7 @@ onEachDatabase("jobs", (kind) => {
     expect(worker.ran).toHaveLength(3);
   });
 
-  test("a long move of the clock passes by each job at its time", async () => {
+  test("a long move of the clock stops at each job's time", async () => {
     const at: number[] = [];
     const hourly: JobKind<JobWorker> = {
       kind: "hourly",

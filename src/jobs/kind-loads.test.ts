@@ -13,7 +13,7 @@ onEachDatabase("limits of kinds of jobs", (kind) => {
   const schedule = ({ jobs, database }: JobWorker, key: string, dueMs: number, payload?: unknown, of = "noted") =>
     database.write((tx) => jobs.schedule(tx, { kind: of, key, dueMs, payload }));
 
-  test("jobs of a kind with a limit leave space for others, while they run, while they wait and after it", async () => {
+  test("jobs of a kind with a limit leave room for others, while they run, while they wait and afterwards", async () => {
     const gates = { waiting: Promise.withResolvers<void>(), running: Promise.withResolvers<void>() };
     const counts = { running: 0, runningMax: 0, waiting: 0, waitingMax: 0 };
     const limited: JobKind<JobWorker> = {
@@ -44,7 +44,7 @@ onEachDatabase("limits of kinds of jobs", (kind) => {
     expect(counts).toEqual({ running: 0, runningMax: 2, waiting: 0, waitingMax: 5 });
   });
 
-  test("jobs of one share leave space for those of others, while they run and while they wait, and all of them run", async () => {
+  test("jobs of one share leave room for those of others, while they run and while they wait, and all of them run", async () => {
     const gates = { waiting: Promise.withResolvers<void>(), running: Promise.withResolvers<void>() };
     const [begun, others]: [string[], string[]] = [[], []];
     let atOnce = 0;
@@ -85,7 +85,7 @@ onEachDatabase("limits of kinds of jobs", (kind) => {
   });
 });
 
-test("of a kind so many begin as run and wait together may: up to each limit, of every share up to its own, and of other kinds any", async () => {
+test("as many of a kind begin as may run and wait together: up to each limit, each share up to its own, and any number of other kinds", async () => {
   const loads = new KindLoads([{ kind: "limited", atOnceMax: { running: 4, waiting: 5, ofShare: 3 } }]);
   const rows = ["a", "a", "a", "a", "b", "b", "b"].map((share) => ({ kind: "limited", share }));
   const fitting = (limit = 100): string => loads.fitting(rows, limit).reduce((shares, { share }) => shares + share, "");
@@ -108,7 +108,7 @@ test("of a kind so many begin as run and wait together may: up to each limit, of
   await Promise.race(waits);
 });
 
-test("what has waited for its turn goes before what has not begun, also when several have", async () => {
+test("a job that waited for its turn precedes one that has not begun, even if several have", async () => {
   const loads = new KindLoads([{ kind: "limited", atOnceMax: { running: 2, waiting: 9 } }]);
   const row = { kind: "limited", share: "a" };
   const gate = Promise.withResolvers<void>();
@@ -123,7 +123,7 @@ test("what has waited for its turn goes before what has not begun, also when sev
   expect(loads.fitting([row], 1)).toEqual([]);
 });
 
-test("each end of a run lets one more of its share begin, and not two", () => {
+test("each end of a run lets exactly one more of its share begin", () => {
   const loads = new KindLoads([{ kind: "limited", atOnceMax: { running: 9, waiting: 9, ofShare: 3 } }]);
   const rows = Array.from({ length: 9 }, () => ({ kind: "limited", share: "a" }));
   const [row] = rows as [(typeof rows)[number]];

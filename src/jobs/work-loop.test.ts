@@ -53,7 +53,7 @@ const untilTurns = async (source: Noting, count: number): Promise<void> => {
   while (source.turns.length < count) await Bun.sleep(1);
 };
 
-test("at rest, the loop knows the earliest time of all sources, in whatever order they stand", async () => {
+test("when idle, the loop knows the earliest time of all sources, in any order", async () => {
   for (const dueInMs of [
     [undefined, 5, 3],
     [3, 5, undefined],
@@ -73,7 +73,7 @@ test("at rest, the loop knows the earliest time of all sources, in whatever orde
   }
 });
 
-test("with nothing to come, the loop rests without a time; while something runs or waits, it does not rest", async () => {
+test("without future work the loop is idle without a time; while something runs or waits, it is not idle", async () => {
   const { loop, sources, source } = await newLoop(2);
   await loop.runDue();
   expect(loop.rest).toEqual({ nextDueMs: undefined });
@@ -93,7 +93,7 @@ test("with nothing to come, the loop rests without a time; while something runs 
   expect(loop.rest).toEqual({ nextDueMs: undefined });
 });
 
-test("nothing is asked before the start, and each source once at the start", async () => {
+test("no source is asked before the start, and each once at the start", async () => {
   const { loop, sources } = await newLoop(2);
   loop.wake();
   await Bun.sleep(5);
@@ -106,7 +106,7 @@ test("nothing is asked before the start, and each source once at the start", asy
   expect(sources.map(({ turns }) => turns)).toEqual([0, 1].map(() => [{ nowMs: 1_000_000, isHurried: false, isLast: false }]));
 });
 
-test("a source is asked again as long as it did work, and when it was woken during its turn", async () => {
+test("a source is asked again while it did work, and when it was woken during its turn", async () => {
   const { loop, source, sources } = await newLoop(2);
   source.didWork = () => source.turns.length < 3;
   loop.start();
@@ -127,7 +127,7 @@ test("a source is asked again as long as it did work, and when it was woken duri
   expect(sources.map(({ turns }) => turns.length)).toEqual([5, 1]);
 });
 
-test("a wait of real time ends with a turn of its source alone; a later one does not put it off", async () => {
+test("a wait in real time ends with a turn of only its source; a later one does not postpone it", async () => {
   const { loop, source, sources } = await newLoop(2);
   loop.start();
   for (const each of sources) await untilTurns(each, 1);
@@ -143,7 +143,7 @@ test("a wait of real time ends with a turn of its source alone; a later one does
   expect(sources[1]?.turns).toHaveLength(1);
 });
 
-test("due work is asked for on behalf of a waiting caller, as long as there is any: done in the turn, or ended after it", async () => {
+test("due work is requested for a waiting caller while there is any: done in the turn, or ended after it", async () => {
   const { loop, source, sources } = await newLoop(3);
   source.didWork = () => source.turns.length < 3;
   source.wait = async () => source.turns.length === 3;
@@ -153,7 +153,7 @@ test("due work is asked for on behalf of a waiting caller, as long as there is a
   expect(sources.map(({ turns }) => turns.length)).toEqual([4, 4, 4]);
 });
 
-test("who waits for due work waits for the turn that runs already, too, and for its work", async () => {
+test("a caller who waits for due work also waits for the running turn and its work", async () => {
   const { loop, source } = await newLoop();
   const gates = { turn: Promise.withResolvers<void>(), work: Promise.withResolvers<void>() };
   source.ask = () => (source.turns.length === 1 ? gates.turn.promise : Promise.resolve());
@@ -177,14 +177,14 @@ test("who waits for due work waits for the turn that runs already, too, and for 
   await run;
 });
 
-test("what never comes to an end is a mistake, and is named after ten thousand turns", async () => {
+test("endless work is a mistake, and named after ten thousand turns", async () => {
   const { loop, source } = await newLoop();
   source.didWork = () => true;
   await expect(loop.runDue()).rejects.toThrow("work keeps becoming due after 10000 turns");
   expect(source.turns).toHaveLength(10_000);
 });
 
-test("a failed turn is reported, and asked for again by itself after a pause, not at once", async () => {
+test("a failed turn is reported, and repeated by itself after a pause", async () => {
   const { loop, source, errors } = await newLoop();
   source.ask = async () => {
     if (source.turns.length === 1) throw new Error("no database");
@@ -217,7 +217,7 @@ test("a move of the clock stops at each due time, however far it goes, and at it
   expect(source.turns.at(-1)?.nowMs).toBe(startMs + 1_000 * day);
 });
 
-test("a move that has had enough ends at a stop, after the work that is due there", async () => {
+test("a move that reaches its limit ends at a stop, after the work that is due there", async () => {
   const { loop, clock, source } = await newLoop();
   const startMs = clock.ms;
   source.ask = async ({ nowMs }) => {
@@ -231,7 +231,7 @@ test("a move that has had enough ends at a stop, after the work that is due ther
   expect(source.turns.at(-1)?.nowMs).toBe(startMs + 30);
 });
 
-test("a clock that stands at the target already is not moved, but its due work happens", async () => {
+test("a clock that is already at the target is not moved, but its due work is done", async () => {
   const { loop, clock, source } = await newLoop();
   const moves: number[] = [];
   await loop.runUntil(clock.ms, async (ms) => void moves.push(ms));
@@ -239,7 +239,7 @@ test("a clock that stands at the target already is not moved, but its due work h
   expect(source.turns).toHaveLength(1);
 });
 
-test("at the end, running work is waited for, a last turn stores its results, and what is held is given back, once", async () => {
+test("at the end, running work is awaited, a last turn stores its results, and held work is given back, once", async () => {
   const { loop, source, database } = await newLoop();
   const fence = await database.write((tx) => loop.session.fenceFor(tx));
   const givenBack: number[] = [];
@@ -268,7 +268,7 @@ test("at the end, running work is waited for, a last turn stores its results, an
   expect(source.turns).toHaveLength(2);
 });
 
-test("a last turn that fails is reported, and the end comes all the same", async () => {
+test("a last turn that fails is reported, and the loop still ends", async () => {
   const { loop, source, errors } = await newLoop();
   source.ask = async () => {
     throw new Error("no database");
@@ -277,7 +277,7 @@ test("a last turn that fails is reported, and the end comes all the same", async
   expect(errors.map(String)).toEqual(["Error: no database"]);
 });
 
-test("what is abandoned has no last turn, and gives nothing back", async () => {
+test("an abandoned loop has no last turn, and gives nothing back", async () => {
   const { loop, source, database } = await newLoop();
   await database.write((tx) => loop.session.fenceFor(tx));
   loop.start();
@@ -289,7 +289,7 @@ test("what is abandoned has no last turn, and gives nothing back", async () => {
   expect({ turns: source.turns.length, released: source.released }).toEqual({ turns: 1, released: [] });
 });
 
-test("what fails once it is abandoned is not reported: its database is closed, and nothing is tried again", async () => {
+test("failures of an abandoned loop are not reported: its database is closed, and nothing is repeated", async () => {
   const { loop, source, errors } = await newLoop();
   const gate = Promise.withResolvers<void>();
   source.ask = () => gate.promise;
@@ -302,7 +302,7 @@ test("what fails once it is abandoned is not reported: its database is closed, a
   expect(errors).toEqual([]);
 });
 
-test("the work of ended processes is given back by every source before it is asked for", async () => {
+test("every source gives back the work of ended processes before it is asked for work", async () => {
   const { loop, sources, database } = await newLoop(2);
   const dead = new WorkLoop({ database, clock: movedClock(), realNowMs: () => 0, onError: () => {} });
   const fence = await database.write((tx) => dead.session.fenceFor(tx));

@@ -73,7 +73,7 @@ function newLoop(dialect: Database["dialect"] = "sqlite") {
   return { loop, clock, real, monotonic, errors, asked, source, armed, untilTimer, start, state, database, timeouts };
 }
 
-test("with nothing to come the loop looks once a minute, and its timer does not keep the program running", async () => {
+test("without future work the loop checks once a minute, and its timer does not keep the program running", async () => {
   const { start, armed, asked, untilTimer } = newLoop();
   await start();
   expect({ ms: armed().ms, isUnreffed: armed().isUnreffed, turns: asked.turns }).toEqual({ ms: 60_000, isUnreffed: true, turns: 1 });
@@ -82,7 +82,7 @@ test("with nothing to come the loop looks once a minute, and its timer does not 
   expect(asked.turns).toBe(1);
 });
 
-test("the timer comes at the next due time or the wait that was asked for, whichever is first, once, and never sooner than a millisecond", async () => {
+test("the timer fires at the next due time or the requested wait, whichever is first, once, and never sooner than a millisecond", async () => {
   const { loop, source, start, armed, asked, untilTimer, timeouts, clock } = newLoop();
   asked.nextDueMs = clock.ms + 5_000;
   await start();
@@ -102,7 +102,7 @@ test("the timer comes at the next due time or the wait that was asked for, which
   expect(armed().ms).toBe(1);
 });
 
-test("what is due at the very millisecond is asked for; while the world's clock stands still, the loop looks each second and asks nobody", async () => {
+test("work that is due at the exact millisecond is requested; while the world's clock is stopped, the loop checks each second and asks nobody", async () => {
   const { start, armed, asked, untilTimer, clock } = newLoop();
   asked.nextDueMs = clock.ms + 500;
   await start();
@@ -115,7 +115,7 @@ test("what is due at the very millisecond is asked for; while the world's clock 
   expect(asked.turns).toBe(2);
 });
 
-test("after a turn that failed the source has its next one in a second, though others ask before, and the failure is reported", async () => {
+test("after a failed turn the source has its next one in a second, even if others ask before, and the failure is reported", async () => {
   const { loop, source, start, armed, asked, untilTimer, monotonic, errors } = newLoop();
   source.ask = () => {
     if (asked.turns < 3) throw new Error(`failure ${asked.turns}`);
@@ -156,7 +156,7 @@ test("on a shared database every source is asked each second for what others hav
   ]);
 });
 
-test("one heartbeat at a time, and what it takes over from ended processes wakes the sources", async () => {
+test("there is one heartbeat at a time, and work that it takes over from ended processes wakes the sources", async () => {
   const { loop, start, asked, untilTimer, state, database, source } = newLoop("postgres");
   await start();
   await database.write((tx) => loop.session.fenceFor(tx));
@@ -173,7 +173,7 @@ test("one heartbeat at a time, and what it takes over from ended processes wakes
   expect(asked.turns).toBe(turns + 1);
 });
 
-test("who waits for due work is served within a minute, though more keeps coming", async () => {
+test("a caller who waits for due work is served within a minute, even if more keeps arriving", async () => {
   const { loop, asked, source, monotonic } = newLoop();
   asked.didWork = true;
   source.ask = () => {
@@ -183,7 +183,7 @@ test("who waits for due work is served within a minute, though more keeps coming
   expect(asked.turns).toBe(6);
 });
 
-test("a lease that has not been renewed for a second is renewed before work is claimed for a waiting caller", async () => {
+test("a lease that was not renewed for a second is renewed before work is claimed for a waiting caller", async () => {
   const { loop, asked, source, database, real, state } = newLoop("postgres");
   await database.write((tx) => loop.session.fenceFor(tx));
   const seen: number[] = [];
@@ -195,7 +195,7 @@ test("a lease that has not been renewed for a second is renewed before work is c
   expect([seen, asked.turns]).toEqual([[before, before + 1], 2]);
 });
 
-test("the end waits eight seconds for work that hangs, and what is abandoned a tenth of a second", async () => {
+test("the end waits eight seconds for hanging work, and a tenth of a second if it is abandoned", async () => {
   for (const [end, ms, lastTurns] of [
     ["stop", 8_000, 1],
     ["abandon", 100, 0],
@@ -218,7 +218,7 @@ test("the end waits eight seconds for work that hangs, and what is abandoned a t
   }
 });
 
-test("what other processes run is waited for two seconds in all, as long as it is due", async () => {
+test("work of other processes is awaited for two seconds in total, while it is due", async () => {
   const { timeouts } = catchTimers();
   const monotonic = stopMonotonicClock(1_000);
   let isDue = true;

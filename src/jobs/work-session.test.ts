@@ -41,7 +41,7 @@ onEachDatabase("the session of a process", (kind) => {
     expect(fences).toEqual([fence]);
   });
 
-  test("holds what it claimed until its lease ends; where no other process can come, for ever", async () => {
+  test("holds its claims until its lease ends, or forever if no other process can exist", async () => {
     const { database, real, session } = await newSession();
     const fence = await claim(database, session);
     expect([session.holds(fence), session.holds(fence + 1)]).toEqual([true, false]);
@@ -52,7 +52,7 @@ onEachDatabase("the session of a process", (kind) => {
     expect(session.holds(fence)).toBe(!isShared);
   });
 
-  test("asks for a heartbeat when it is time, and only with a lease to renew", async () => {
+  test("asks for a heartbeat when it is time, and only if it has a lease to renew", async () => {
     const { database, real, session } = await newSession();
     real.ms += LEASE_MS;
     expect(session.needsBeat).toBe(false);
@@ -65,7 +65,7 @@ onEachDatabase("the session of a process", (kind) => {
     expect(session.needsBeat).toBe(false);
   });
 
-  test("lives on with each heartbeat, here and for the others", async () => {
+  test("is extended by each heartbeat, here and for the others", async () => {
     const { database, real, session } = await newSession();
     const fence = await claim(database, session);
     for (let beats = 0; beats < 3; beats++) {
@@ -93,7 +93,7 @@ onEachDatabase("the session of a process", (kind) => {
     expect(await claim(database, session)).not.toBe(fence);
   });
 
-  test("takes over in one transaction: where giving back fails, the ended session stays for the next attempt", async () => {
+  test("takes over in one transaction: if giving back fails, the ended session stays for the next attempt", async () => {
     const { database, real, session } = await newSession();
     const fence = await claim(database, session);
     const next = new WorkSession(database, () => real.ms + LEASE_MS + 1);
@@ -107,7 +107,7 @@ onEachDatabase("the session of a process", (kind) => {
   });
 });
 
-test("PostgreSQL: a process that lost its session goes on under a new fence, and holds nothing of before", async () => {
+test("PostgreSQL: a process that lost its session continues under a new fence, and holds no earlier work", async () => {
   const store = await newWorkStore("postgres", [jobMigrations]);
   const real = movedClock();
   const database = await store.open();
@@ -123,7 +123,7 @@ test("PostgreSQL: a process that lost its session goes on under a new fence, and
   expect(session.holds(next)).toBe(true);
 });
 
-test("PostgreSQL: a session that a replaced state has taken along is stored anew with the next claim, which nobody would give back otherwise", async () => {
+test("PostgreSQL: a session that a restored state deleted is stored again with the next claim, so that it can be given back", async () => {
   const store = await newWorkStore("postgres", [jobMigrations]);
   const real = movedClock();
   const database = await store.open();
@@ -139,7 +139,7 @@ test("PostgreSQL: a session that a replaced state has taken along is stored anew
   expect(given).toEqual([fence]);
 });
 
-test("PostgreSQL: a claim renews the lease as a heartbeat does, once it has committed", async () => {
+test("PostgreSQL: a claim renews the lease like a heartbeat, after its commit", async () => {
   const database = await (await newWorkStore("postgres", [jobMigrations])).open();
   const real = movedClock();
   const session = new WorkSession(database, () => real.ms);
@@ -158,7 +158,7 @@ test("PostgreSQL: a claim renews the lease as a heartbeat does, once it has comm
   expect(session.holds(fence)).toBe(true);
 });
 
-test("PostgreSQL: of two processes that find the same session ended, one gives back its work", async () => {
+test("PostgreSQL: if two processes find the same ended session, one gives back its work", async () => {
   const store = await newWorkStore("postgres", [jobMigrations]);
   const real = movedClock();
   const ended = await store.open();
