@@ -80,6 +80,8 @@ export interface CallerKey {
 export interface ControlRequest<Q = unknown, B = unknown> {
   readonly deps: ControlDeps;
   readonly key: CallerKey;
+  /** The path names a world that does not exist, and `world` is the first one: the secret in the request must count as wrong (`needsNoKey`). */
+  readonly isNoWorld: boolean;
   /** The world of the path; the first world if the path has none or if the route is about the world as a whole. */
   readonly world: OpenWorld;
   /** Segments of the path by name, e.g. `{id}`. */
@@ -111,7 +113,10 @@ export interface ControlRoute {
   readonly status?: 200 | 201;
   /** When the response has the status 202, with the same content. The handler then returns a `Response`. */
   readonly unfinished?: string;
-  /** The request contains a secret of its own, so it needs no control key, and its handler gets none. */
+  /**
+   * The request contains a secret of its own, so it needs no control key, and its handler gets none. If its world does not exist, it is handled in the first
+   * world with `isNoWorld`, so that strangers do not learn which worlds there are.
+   */
   readonly needsNoKey?: true;
   /** Whether the response has secrets for a key with full access, so that the request is in the list of what keys did. */
   readsSecrets?(path: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): boolean;

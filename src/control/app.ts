@@ -240,7 +240,8 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
     // No stored name has these characters, and PostgreSQL refuses a query with them.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${pathname}`);
     const key = c.get("key") as CallerKey | undefined;
-    const held = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
+    const found = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
+    const held = found === undefined && route.needsNoKey === true ? await deps.worlds.hold(DEFAULT_WORLD) : found;
     if (held === undefined) throw notFound(`world ${path.w}`);
     held.world.workBegins(operation);
     const shown = shownTo(key, origin + pathname);
@@ -250,6 +251,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
       const request: ControlRequest = {
         deps,
         key: c.get("key"),
+        isNoWorld: found === undefined,
         world: held.world,
         path,
         query: queryOf(readQuery, c.req.query()),

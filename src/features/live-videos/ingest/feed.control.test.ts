@@ -102,4 +102,22 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await refusal("{")).toMatchObject({ code: "bad_request" });
     expect(await refusal(`call=publish&name=${"x".repeat(20_000)}`)).toMatchObject({ code: "body_too_large" });
   });
+
+  test("a world that does not exist is answered as one that does not have the key, also if the first world has it", async () => {
+    const { app, state } = await open();
+    const send = async (path: string, body: string) => {
+      const response = await app.request(`/v1/worlds/${path}/live-feeds/callback`, { method: "POST", body });
+      return { status: response.status, headers: [...response.headers], text: await response.text() };
+    };
+    const forms = ["publish", "update", "update_publish", "publish_done", "other"].map(
+      (call) => (name: string) => `call=${call}&name=${name}&clientid=1`,
+    );
+    const bodies = [...forms, (name: string) => `{"action":"publish","path":"live/${name}"}`, () => "{", () => "call=publish"];
+    for (const bodyOf of bodies) {
+      const known = await send("default", bodyOf("unknown-key-of-an-encoder"));
+      for (const world of ["nothing", "No-World"])
+        for (const key of ["unknown-key-of-an-encoder", KEY]) expect({ world, ...(await send(world, bodyOf(key))) }).toEqual({ world, ...known });
+    }
+    expect(await state()).toMatchObject({ feed: { is_sending: false, session: 0 } });
+  });
 });

@@ -98,14 +98,16 @@ async function sourceEnded(world: World, key: string, source: string): Promise<v
 }
 
 /** The stream key is the secret of the request: without a valid one a caller learns and changes nothing. */
-async function takeCallback({ world, body }: ControlRequest<unknown, string>): Promise<unknown> {
-  const isAllowed = body.startsWith("{") ? await mayPublish(world, body) : await takeForm(world, new URLSearchParams(body));
+async function takeCallback({ world, body, isNoWorld }: ControlRequest<unknown, string>): Promise<unknown> {
+  // No key has this character, so a key of the first world does not count in a world that does not exist.
+  const keyOf = (path: string): string => (isNoWorld ? `${keyIn(path)}\0` : keyIn(path));
+  const isAllowed = body.startsWith("{") ? await mayPublish(world, body, keyOf) : await takeForm(world, new URLSearchParams(body), keyOf);
   if (!isAllowed) throw new ControlError("forbidden", "the stream key is unknown, or another encoder uses it");
   return { accepted: true };
 }
 
 /** MediaMTX asks with `{"action": "publish", "path": "live/KEY", …}`. */
-async function mayPublish(world: World, text: string): Promise<boolean> {
+async function mayPublish(world: World, text: string, keyOf: KeyOf): Promise<boolean> {
   let asked: unknown;
   try {
     asked = JSON.parse(text);
@@ -114,16 +116,18 @@ async function mayPublish(world: World, text: string): Promise<boolean> {
   }
   const { action, path } = (asked ?? {}) as { action?: unknown; path?: unknown };
   if (typeof path !== "string") throw badRequest("path must be text that ends with the stream key", "path");
-  return action === "publish" && (await findFeedByKey(world, keyIn(path))) !== undefined;
+  return action === "publish" && (await findFeedByKey(world, keyOf(path))) !== undefined;
 }
 
-async function takeForm(world: World, form: URLSearchParams): Promise<boolean> {
+type KeyOf = (path: string) => string;
+
+async function takeForm(world: World, form: URLSearchParams, keyOf: KeyOf): Promise<boolean> {
   const [call, name, source = ""] = ["call", "name", "clientid"].map((field) => form.get(field)?.slice(0, FIELD_CHARACTERS_MAX));
   const known = callbacks.find((one) => one === call);
   if (known === undefined) throw badRequest(`call must be one of ${callbacks.join(", ")}`, "call");
   if (name === undefined || name === "") throw badRequest("name must be the stream key", "name");
-  if (known !== "publish_done") return sourceSends(world, keyIn(name), source, known !== "publish");
-  await sourceEnded(world, keyIn(name), source);
+  if (known !== "publish_done") return sourceSends(world, keyOf(name), source, known !== "publish");
+  await sourceEnded(world, keyOf(name), source);
   return true;
 }
 
