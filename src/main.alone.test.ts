@@ -113,7 +113,7 @@ const kinds = {
   },
 };
 
-onEachDatabase("a server that has stopped", (kind) => {
+onEachDatabase("a stopped server", (kind) => {
   test("leaves no timer, listener, file, connection, process or lease behind", async () => {
     const [folder, temporary] = [temporaryFolder(), temporaryFolder()];
     const { data, more, heldIn } = await kinds[kind](folder);

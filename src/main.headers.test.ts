@@ -47,7 +47,7 @@ function linesOf(text: string): string[] {
   return [first, ...headers.sort()].map((line) => SHAPES.reduce((so, [shape, shown]) => so.replace(shape, shown), line));
 }
 
-describe("what a server hands out", () => {
+describe("responses of a server", () => {
   const CORS = [
     "access-control-allow-origin: *",
     "access-control-expose-headers: x-pf-trace-id, pf-api-version, x-app-usage, x-business-use-case-usage, x-ad-api-version-warning, deprecation, link, etag, retry-after, www-authenticate",
@@ -182,7 +182,7 @@ describe("what a server hands out", () => {
     }
   }
 
-  test("has these headers at each address that is declared", async () => {
+  test("have these headers at each declared address", async () => {
     const { app, plaza } = await openControl();
     const ofApi = new Set(controlRoutes(plaza.registry).map(({ path }) => path.replaceAll(/\{(\w+)\}/g, ":$1")));
     expect(Object.keys(CONTROL)).toEqual([...new Set(app.routes.map(({ path }) => path))].filter((path) => !ofApi.has(path)));
@@ -217,7 +217,7 @@ describe("what a server hands out", () => {
   });
 });
 
-describe("what a server sends to others", () => {
+describe("requests of a server to others", () => {
   const USUAL = ["Host: 127.0.0.1:{port}", "User-Agent: plaza"];
   const FEED = ["Accept: */*", "Accept-Encoding: identity", ...USUAL];
   const VERIFYING = ["Accept: */*", ...USUAL];
@@ -242,7 +242,7 @@ describe("what a server sends to others", () => {
     ],
   };
 
-  test("has these headers, in each file that sends", async () => {
+  test("have these headers, in each file that sends", async () => {
     const senders = [...new Bun.Glob("**/*.ts").scanSync(import.meta.dir)].filter((path) => !path.endsWith(".test.ts"));
     const texts = await Promise.all(senders.map(async (path) => ({ path, text: await Bun.file(join(import.meta.dir, path)).text() })));
     expect(Object.keys(SENT)).toEqual(

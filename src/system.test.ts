@@ -5,7 +5,7 @@ import { tokenValue } from "./system.ts";
 
 const [one, other] = [nodeId("7"), nodeId("8")];
 
-test("a token's value is random; with a seed it is that of the seed and the token's id", () => {
+test("a token's value is random; with a seed it is derived from the seed and the token's id", () => {
   const random = Array.from({ length: 100 }, () => tokenValue(undefined, one));
   expect(new Set(random).size).toBe(100);
   expect(tokenValue(1, one)).toBe(tokenValue(1, one));

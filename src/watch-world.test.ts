@@ -13,7 +13,7 @@ import { watchWorld } from "./watch-world.ts";
 const BEFORE = { users: [{ id: "3001", name: "Ada" }] };
 const AFTER = { users: [{ id: "3001", name: "Eve" }] };
 
-test("what a file changes is counted from what was applied last, not from a file that was refused in between", async () => {
+test("changes of a file are counted from the last applied version, not from a refused one", async () => {
   const folder = mkdtempSync(join(tmpdir(), "watched-"));
   afterThisTest(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "world.json");
@@ -50,7 +50,7 @@ test("what a file changes is counted from what was applied last, not from a file
   await watch.stop();
 });
 
-test("a file that is saved after the end changes nothing any more, while another one that is watched does", async () => {
+test("a file that is saved after the end changes nothing, while another one that is watched does", async () => {
   const folder = mkdtempSync(join(tmpdir(), "watched-"));
   afterThisTest(() => rmSync(folder, { recursive: true }));
   const logged: string[] = [];

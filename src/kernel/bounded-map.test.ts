@@ -9,14 +9,14 @@ const filled = (max: number, count: number) => {
   return { map, forgotten, kept: () => [...map.values()].sort((a, b) => a - b) };
 };
 
-test("as many as its maximum are kept; the next one drops the older half at once", () => {
+test("its maximum number of entries is kept; the next one drops the older half at once", () => {
   expect(filled(4, 4)).toMatchObject({ forgotten: [] });
   const { map, forgotten, kept } = filled(4, 5);
   expect({ forgotten, kept: kept() }).toEqual({ forgotten: [1, 2], kept: [3, 4, 5] });
   expect([1, 2, 3, 4, 5].map((key) => map.get(key))).toEqual([undefined, undefined, 3, 4, 5]);
 });
 
-test("what is read or set again is among the young, and outlives what is not", () => {
+test("an entry that is read or set again counts as young, and outlives others", () => {
   const { map, forgotten, kept } = filled(4, 3);
   expect(map.get(1)).toBe(1);
   map.set(4, 4);
@@ -28,14 +28,14 @@ test("what is read or set again is among the young, and outlives what is not", (
   expect(forgotten).toEqual([2, 3]);
 });
 
-test("a key that is young already takes no place of another", () => {
+test("setting a young key again uses no additional place", () => {
   const { map, forgotten, kept } = filled(4, 4);
   map.set(4, 40);
   map.set(3, 30);
   expect({ forgotten, kept: kept() }).toEqual({ forgotten: [], kept: [1, 2, 30, 40] });
 });
 
-test("what is deleted is gone, young or old, and is not told as forgotten; nor is what is cleared", () => {
+test("a deleted entry is gone, young or old, and is not reported as forgotten; nor are cleared ones", () => {
   const { map, forgotten, kept } = filled(4, 4);
   map.delete(1);
   map.delete(4);
@@ -47,7 +47,7 @@ test("what is deleted is gone, young or old, and is not told as forgotten; nor i
   expect(forgotten).toEqual([]);
 });
 
-test("no maximum is ever exceeded, and the smallest map holds an entry", () => {
+test("the maximum is never exceeded, and the smallest map holds an entry", () => {
   for (const max of [2, 3, 5, 6]) for (let count = 1; count <= 20; count++) expect(filled(max, count).kept().length).toBeLessThanOrEqual(max);
   expect(filled(1, 1).map.get(1)).toBe(1);
   // The callback is optional.

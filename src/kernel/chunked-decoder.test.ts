@@ -17,7 +17,7 @@ function decoded(pieces: readonly string[], bytesMax = Number.POSITIVE_INFINITY)
   return { state: decoder.state, body, rest };
 }
 
-describe("what is decoded", () => {
+describe("valid bodies", () => {
   test.each<[string, string]>([
     ["0\r\n\r\n", ""],
     ["3\r\nabc\r\n0\r\n\r\n", "abc"],
@@ -29,18 +29,18 @@ describe("what is decoded", () => {
     expect(decoded([...text])).toEqual({ state: "done", body, rest: "" });
   });
 
-  test("of a line break that is cut in half the other half is waited for, after data, sizes and the last chunk", () => {
+  test("if a line break is cut in half, the other half is awaited, after data, sizes and the last chunk", () => {
     const pieces = ["1\r", "\na\r", "\n0\r", "\n\r", "\n"];
     for (let count = 1; count < pieces.length; count++) expect(decoded(pieces.slice(0, count)).state).toBe("open");
     expect(decoded(pieces)).toEqual({ state: "done", body: "a", rest: "" });
   });
 
-  test("what follows the body is left alone", () => {
+  test("bytes after the body are left alone", () => {
     expect(decoded(["1\r\nx\r\n0\r\n\r\nGET / HT"])).toEqual({ state: "done", body: "x", rest: "GET / HT" });
   });
 });
 
-describe("what is malformed", () => {
+describe("malformed bodies", () => {
   test.each([
     "zz\r\n",
     "-1\r\n",
@@ -80,7 +80,7 @@ describe("what is malformed", () => {
   });
 });
 
-test("a body above the limit is refused by the size line that says so, before its data", () => {
+test("a body above the limit is refused at the size line, before its data", () => {
   expect(decoded(["4\r\nabcd\r\n1\r\ne\r\n0\r\n\r\n"], 5)).toEqual({ state: "done", body: "abcde", rest: "" });
   expect(decoded(["4\r\nabcd\r\n2\r\nef"], 5)).toEqual({ state: "too-large", body: "abcd", rest: "ef" });
 });
@@ -95,7 +95,7 @@ test.each([
   expect(decoded([...text]).state).toBe("malformed");
 });
 
-test("a size line has 256 bytes at most, and all trailers together 8,192 with their line ends", () => {
+test("a size line has at most 256 bytes, and all trailers together 8,192 with their line ends", () => {
   const sizeLine = (bytes: number): string => `0;${"x".repeat(bytes - 2)}\r\n\r\n`;
   const trailers = (count: number): string => `0\r\n${"X:\r\n".repeat(count)}\r\n`;
   for (const pieces of [(text: string) => [text], (text: string) => [...text]]) {
@@ -112,7 +112,7 @@ const cuts = fc.array(fc.nat({ max: 10_000 }), { maxLength: 20 });
 const data = fc.uint8Array({ minLength: 1, maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString("latin1"));
 
 describe("properties", () => {
-  test("however a body is cut into chunks and pieces, the same body comes out", () => {
+  test("any chunks and pieces of a body give the same body", () => {
     const chunk = fc.tuple(data, fc.constantFrom("", ";a", ';a="\\"b"', ";a=b;c"));
     const trailers = fc.constantFrom("", "A: b\r\n", "A: b\r\nC:\r\n");
     fc.assert(
@@ -123,7 +123,7 @@ describe("properties", () => {
     );
   });
 
-  test("bytes of any kind have the same end in one piece and in many", () => {
+  test("any bytes have the same result in one piece and in many", () => {
     const noise = fc.array(fc.oneof(data, fc.constantFrom("\r\n", "3\r\nabc\r\n", "0\r\n\r\n", "5;a=b\r\n", "X: y\r\n")), { maxLength: 8 });
     fc.assert(
       fc.property(noise, cuts, fc.nat({ max: 60 }), (parts, places, bytesMax) => {

@@ -19,7 +19,7 @@ describe("kernel", () => {
     expect(isNodeId("9223372036854775807")).toBe(true);
   });
 
-  test("D-33: whatever is written as a selection is read as it was meant", () => {
+  test("D-33: a selection is read in any spelling", () => {
     const name = fc.stringMatching(/^[A-Za-z0-9_]{1,6}$/);
     const { selection } = fc.letrec<{ selection: [string, unknown][] }>((tie) => ({
       selection: fc.uniqueArray(fc.tuple(name, fc.option(tie("selection"), { depthSize: "small", maxDepth: 4 })), {
@@ -59,7 +59,7 @@ describe("kernel", () => {
     expect(invalidParameter("access_token", "is wrong").message).toBe("(#100) Param access_token is wrong");
   });
 
-  test("D-03: versions are v{n} and v{n}.{m}, and are ordered by both numbers", () => {
+  test("D-03: versions are v{n} and v{n}.{m}, sorted by both numbers", () => {
     expect(parseVersion("v26.0")).toBe(26);
     expect(parseVersion("v26")).toBe(26);
     expect(parseVersion("v1")).toBe(1);
@@ -87,14 +87,14 @@ describe("kernel", () => {
   });
 });
 
-test("a summary loses its citations and nothing else", () => {
+test("a summary loses only its citations", () => {
   expect(withoutCitations("Sets it (H1); without any, removes it (H3), for good (LIVE-13, LIVE-14).")).toBe(
     "Sets it; without any, removes it, for good.",
   );
   expect(withoutCitations("Needs SHA-256 (D-60 to D-61) and a pause (2 s).")).toBe("Needs SHA-256 and a pause (2 s).");
 });
 
-test("a character is taken off the end of a text as often as it stands there, and nowhere else", () => {
+test("a repeated character is removed only from the end of a text", () => {
   expect(["a/b//", "a", "/", "//", "", "/a"].map((text) => trimmedEnd(text, "/"))).toEqual(["a/b", "a", "", "", "", "/a"]);
   expect([detached("ä𝄞"), detached("")]).toEqual(["ä𝄞", ""]);
 });
@@ -123,7 +123,7 @@ const fullFoldings = new Map(
     .map((entry) => entry.split(/\s+/) as [string, string]),
 );
 
-test("D-310: texts that differ only in case by Unicode's full case folding have one form, and no others", () => {
+test("D-310: texts have one form if they differ only by Unicode's full case folding", () => {
   for (const [text, other] of [
     ...[
       ["STRASSE", "stra\u00dfe"],
@@ -158,7 +158,7 @@ test("times are whole seconds of the past, written in UTC with a numeric offset,
   expect([undefined, { ...state, isFrozen: true }, { ...state, isFrozen: false }].map((one) => worldTimeMs(one, 1_007))).toEqual([1_007, 50, 57]);
 });
 
-describe("D-33: what a selection may hold", () => {
+describe("D-33: the contents of a selection", () => {
   const problem = (text: string): string => {
     try {
       parseSelection(text);
@@ -169,7 +169,7 @@ describe("D-33: what a selection may hold", () => {
   };
   const written = (text: string): string => selectionText(parseSelection(text));
 
-  test("names of letters, digits and underscores, and none of what stands next to them in ASCII", () => {
+  test("names of letters, digits and underscores, and no neighbours of these in ASCII", () => {
     for (const unit of "azAZ09_") expect({ unit, problem: problem(unit) }).toEqual({ unit, problem: "none" });
     for (const unit of "`{@[/:^!") {
       expect({ unit, problem: problem(unit) }).toEqual({ unit, problem: "has an unexpected character at position 0" });
@@ -177,12 +177,12 @@ describe("D-33: what a selection may hold", () => {
     }
   });
 
-  test("spaces around names and braces, which say nothing", () => {
+  test("spaces around names and braces, which have no meaning", () => {
     expect(written("  a , b { c  ,d } , e")).toBe("a,b{c,d},e");
     expect(problem("a b")).toBe("has an unexpected character at position 2");
   });
 
-  test("a name more than once, with all that was selected below it", () => {
+  test("a repeated name, with all that was selected below it", () => {
     expect(["a,a", "a{b},a{c}", "a{b{c}},a{b{d},e}"].map(written)).toEqual(["a", "a{b,c}", "a{b{c,d},e}"]);
     // A name without braces adds the defaults.
     expect(["a{b},a", "a,a{b}", "a{b},a,a{c}", "x{a{b},a}"].map(written)).toEqual(["a,a{b}", "a,a{b}", "a,a{b,c}", "x{a,a{b}}"]);
@@ -210,7 +210,7 @@ describe("D-33: what a selection may hold", () => {
   });
 });
 
-test("D-14, D-20: each error has its status and code, others where page messaging says so, and says whether it passes", () => {
+test("D-14, D-20: each error has its status and code, others for page messaging if it has them, and is transient or not", () => {
   const shown = ({ status, flatStatus, code, flatCode, subcode, isTransient }: ErrorEntry): string => {
     const other = (flat: number | undefined): string => (flat === undefined ? "" : `|${flat}`);
     return `${status}${other(flatStatus)} ${code}${other(flatCode)}${subcode === undefined ? "" : `/${subcode}`}${isTransient === true ? " transient" : ""}`;
@@ -227,7 +227,7 @@ test("D-14, D-20: each error has its status and code, others where page messagin
   });
 });
 
-test("D-21: an error repeats 2,000 characters of a text and no more, and its facts as they are", () => {
+test("D-21: an error repeats at most 2,000 characters of a text, and its facts unchanged", () => {
   const of = (length: number) => invalidParameter("x".repeat(length), "", { limit: 7, list: ["access_token=abc"] }).details.data ?? {};
   expect([String(of(2_000).parameter).length, String(of(2_000).parameter).at(-1)]).toEqual([2_000, "x"]);
   expect([String(of(2_001).parameter).length, String(of(2_001).parameter).at(-1)]).toEqual([2_001, "…"]);
@@ -236,7 +236,7 @@ test("D-21: an error repeats 2,000 characters of a text and no more, and its fac
   expect(unsupportedRequest("DELETE", "9").message).toStartWith("Unsupported delete request. Object with ID '9' ");
 });
 
-test("D-02, D-03: ids and versions have digits alone, and none of what stands next to them in ASCII", () => {
+test("D-02, D-03: ids and versions have only digits, and no neighbours of these in ASCII", () => {
   for (const unit of "/:") {
     expect([unit, `1${unit}`, `${unit}1`, `1${unit}1`].map(isNodeId)).toEqual([false, false, false, false]);
     expect([`v${unit}`, `v1${unit}`, `v1.${unit}`, `v1.1${unit}`].map(parseVersion)).toEqual(Array(4).fill(undefined));
@@ -253,7 +253,7 @@ test("D-02, D-03: ids and versions have digits alone, and none of what stands ne
   expect(() => nodeId("07")).toThrow("not a node id: 07");
 });
 
-test("a port is provided once, and asking for one that nobody provides is a mistake", () => {
+test("a port is provided once, and using one that nobody provides is a mistake", () => {
   const ports = new PortRegistry() as unknown as Record<"register" | "get" | "has", (name: string, port?: unknown) => unknown> & {
     registerAll(ports: object): void;
   };

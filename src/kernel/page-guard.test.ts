@@ -43,7 +43,7 @@ describe("D-240: a sandbox serves", () => {
     );
   });
 
-  test("files and separated frames where they are named", () => {
+  test("files and separated frames if they are named", () => {
     const open = new PageGuard({ origins: ["null"], hosts: [] });
     expect(open.refusalOf({ method: "GET", host: "localhost", header: (name) => (name === "origin" ? "null" : undefined) })).toBeUndefined();
   });
@@ -61,7 +61,7 @@ describe("D-240: a sandbox serves", () => {
     expect(isServed("localhost", { "sec-fetch-mode": "cors" }, "POST")).toBe(true);
   });
 
-  test("no origin and no host that it does not know, whatever they look like", () => {
+  test("no unknown origin and host, in any form", () => {
     const other = fc.oneof(fc.string({ unit: "binary" }), fc.webUrl(), fc.domain());
     fc.assert(
       fc.property(other, (text) => {

@@ -15,13 +15,13 @@ function taken(shares: Shares, account: Account, size = 0, max = 10_000): number
 const capacity = { count: 100, size: 1_000 };
 
 describe("shares of a capacity", () => {
-  test("a caller alone holds all of it", () => {
+  test("a caller alone can hold all of it", () => {
     const shares = new Shares(capacity);
     expect(taken(shares, shares.accountOf("1001", "a"))).toBe(100);
     expect(shares.lacks(shares.accountOf("1001", "a"), 0)).toBe("count");
   });
 
-  test("once it is full, another app still gets its equal share, and the first one nothing until it holds less than its own", () => {
+  test("when it is full, another app still gets its equal share, and the first one nothing until it holds less than its own", () => {
     const shares = new Shares(capacity);
     const [one, other] = [shares.accountOf("1001", "a"), shares.accountOf("1002", "a")];
     taken(shares, one);
@@ -32,7 +32,7 @@ describe("shares of a capacity", () => {
     expect(shares.lacks(one, 0)).toBeUndefined();
   });
 
-  test("the addresses of one app share what it has, and so do those without a token", () => {
+  test("the addresses of one app share its part, and so do those without a token", () => {
     for (const app of ["1001", undefined]) {
       const shares = new Shares(capacity);
       taken(shares, shares.accountOf(app, "a"));
@@ -41,13 +41,13 @@ describe("shares of a capacity", () => {
     }
   });
 
-  test("however many addresses come without a token, an app gets its share", () => {
+  test("an app gets its share however many addresses come without a token", () => {
     const shares = new Shares(capacity);
     for (let address = 0; address < 1_000; address++) taken(shares, shares.accountOf(undefined, `address ${address}`));
     expect(taken(shares, shares.accountOf("1001", "a"))).toBe(50);
   });
 
-  test("the request that goes beyond the size is the last one; a caller who holds nothing gets one that is larger than a share", () => {
+  test("the request that exceeds the size is the last one; a caller without any gets one that is larger than a share", () => {
     const shares = new Shares(capacity);
     const one = shares.accountOf("1001", "a");
     shares.hold(one, 999);
@@ -62,13 +62,13 @@ describe("shares of a capacity", () => {
     expect(shares.lacks(shares.accountOf("1003", "a"), 300)).toBeUndefined();
   });
 
-  test("a limit for each app holds even where it is alone", () => {
+  test("a limit for each app also applies if it is alone", () => {
     const shares = new Shares(capacity, { count: 10, size: 100 });
     expect(taken(shares, shares.accountOf("1001", "a"))).toBe(10);
     expect(taken(shares, shares.accountOf("1002", "a"), 60)).toBe(2);
   });
 
-  test("what grows and shrinks is held once", () => {
+  test("amounts that grow and shrink are held once", () => {
     const shares = new Shares(capacity);
     const one = shares.accountOf("1001", "a");
     shares.hold(one, 0);
@@ -78,7 +78,7 @@ describe("shares of a capacity", () => {
     expect({ count: shares.count, size: shares.size }).toEqual({ count: 0, size: 0 });
   });
 
-  test("who ends what it holds may hold as much again, however often, and so may its app", () => {
+  test("a caller who ends a request may hold the same amount again, any number of times, and so may its app", () => {
     const shares = new Shares({ count: 100, size: 100 }, { count: 100, size: 60 });
     const [one, other] = [shares.accountOf("1001", "a"), shares.accountOf("1001", "b")];
     for (let round = 0; round < 10; round++) {
@@ -96,7 +96,7 @@ describe("shares of a capacity", () => {
     expect([shares.lacks(one, 1), shares.lacks(other, 1)]).toEqual([undefined, undefined]);
   });
 
-  test("accounts that hold nothing are forgotten, and those that hold something are not", () => {
+  test("accounts without any are forgotten, and others are not", () => {
     const shares = new Shares(capacity);
     const held = shares.accountOf("1001", "a");
     shares.hold(held, 5);
@@ -106,7 +106,7 @@ describe("shares of a capacity", () => {
     expect(shares.accountOf("1002", "b")).not.toBe(unused);
   });
 
-  test("whatever happens, nothing is lost, all together stays within its bound, and a newcomer gets its share", () => {
+  test("in any sequence nothing is lost, the total stays within its limit, and a new caller gets its share", () => {
     const app = fc.constantFrom("1001", "1002", "ä𝄞", undefined);
     const address = fc.constantFrom("a", "b", "c");
     const step = fc.tuple(app, address, fc.integer({ min: 0, max: 400 }), fc.boolean());
@@ -145,7 +145,7 @@ describe("shares of a capacity", () => {
     expect(shares.isFull).toBe(true);
   });
 
-  test("an address that ends one of several requests still has its part, and an app as well", () => {
+  test("an address that ends one of several requests keeps its part, and so does an app", () => {
     const shares = new Shares({ count: 12, size: 1_000 });
     const of = (app: string, address: string) => shares.accountOf(app, address);
     for (const [app, address, count] of [
@@ -164,7 +164,7 @@ describe("shares of a capacity", () => {
     expect(taken(shares, of("1001", "c"))).toBe(2);
   });
 
-  test("10,000 accounts are kept, held or not, and of more twice as many as hold something", () => {
+  test("10,000 accounts are kept, held or not; of more, twice as many as hold something", () => {
     const addressOf = (shares: Shares, at: number) => shares.accountOf("1001", `unused ${at}`);
     /** Whether the first of `unused` accounts is still known, besides `held` ones. */
     const isKnown = (unused: number, held: number): boolean => {

@@ -4,18 +4,18 @@ import { suggestion } from "./suggestion.ts";
 
 const known = ["port", "host", "control_port", "pages_messaging", "pages_manage_posts"];
 
-test("the closest word is guessed, where one is close", () => {
+test("the closest word is suggested, if one is close", () => {
   expect(suggestion("prot", known)).toBe("; did you mean port?");
   expect(suggestion("pages_mesaging", known)).toBe("; did you mean pages_messaging?");
   expect(suggestion("pages_manage_post", known)).toBe("; did you mean pages_manage_posts?");
   expect(suggestion("contrl_port", known)).toBe("; did you mean control_port?");
 });
 
-test("nothing is guessed for a word unlike all others, nor for a letter", () => {
+test("nothing is suggested for a word unlike all others, or for a letter", () => {
   for (const word of ["", "p", "colour", "x".repeat(1_000_000)]) expect(suggestion(word, known)).toBe("");
 });
 
-test("one mistake is always forgiven: a letter of any script too much", () => {
+test("one mistake is always allowed: an additional letter of any script", () => {
   const letter = fc.string({ unit: "binary", minLength: 1, maxLength: 1 });
   fc.assert(
     fc.property(fc.constantFrom("control_port", "pages_manage_posts"), fc.nat({ max: 12 }), letter, (word, at, added) => {
@@ -24,7 +24,7 @@ test("one mistake is always forgiven: a letter of any script too much", () => {
   );
 });
 
-test("two neighbours that changed places are one mistake, wherever they stand; what only looks so is two", () => {
+test("two exchanged neighbours are one mistake, anywhere; similar cases are two", () => {
   // Of a word of two letters only one mistake is guessed.
   for (const [word, known, isMeant] of [
     ["ba", "ab", true],
@@ -46,7 +46,7 @@ test("two neighbours that changed places are one mistake, wherever they stand; w
     expect({ word, known, meant: suggestion(word, [known]) }).toEqual({ word, known, meant: isMeant ? `; did you mean ${known}?` : "" });
 });
 
-test("of two words that are as near the first is meant, and a nearer one before both", () => {
+test("the first of two equally close words is suggested, and a closer one before both", () => {
   expect(suggestion("name", ["nama", "nami"])).toBe("; did you mean nama?");
   expect(suggestion("colour", ["colxxr", "colours", "colou"])).toBe("; did you mean colours?");
   expect(suggestion("colour", ["colxxr"])).toBe("; did you mean colxxr?");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { catchTimers } from "#harness/time/stopped-time";
 import { fewAtOnce, nextTurn, Turns, within } from "./turns.ts";
 
-test("pieces of work are done one after the other, in their order, and others come in between", async () => {
+test("pieces of work run one after another, in order, and other work runs in between", async () => {
   const turns = new Turns(() => performance.now());
   const done: string[] = [];
   const pieces = ["one", "two", "three"].map(async (name) => {
@@ -24,7 +24,7 @@ test("pieces of work are done one after the other, in their order, and others co
   await turns.next();
 });
 
-test("others have as long as the piece before took, however long the program has run", async () => {
+test("other work has as long as the previous piece took, however long the program has run", async () => {
   // Ten days, and no time passes.
   const turns = new Turns(() => 864_000_000);
   const done: number[] = [];
@@ -32,7 +32,7 @@ test("others have as long as the piece before took, however long the program has
   expect(done).toEqual([1, 2, 3]);
 });
 
-test("few items are used at once, all in their order, and others come in between", async () => {
+test("few items are used at once, all in order, and other work runs in between", async () => {
   const done: (number | string)[] = [];
   let isOver = false;
   const between = (async () => {
@@ -54,7 +54,7 @@ test.each([3, Number.POSITIVE_INFINITY])("three items of at most %p are used at 
   expect(done).toEqual([1, 2, 3]);
 });
 
-test("a wait ends with what it waits for, which may fail, or with its time, and leaves no timer", async () => {
+test("a wait ends with its event, which may fail, or with its time, and leaves no timer", async () => {
   const { timeouts } = catchTimers();
   await within(Promise.resolve(), 10);
   await expect(within(Promise.reject(new Error("failed")), 20)).rejects.toThrow("failed");

@@ -4,7 +4,7 @@ import { addressRefusal, type CallbackRules } from "./address-rules.ts";
 
 const outside: CallbackRules = { isSandbox: false, allowed: [] };
 
-describe("D-64: which of two neighbouring addresses is public", () => {
+describe("D-64: the public one of two neighbouring addresses", () => {
   test.each([
     // ISATAP (RFC 5214), with and without the bit of a global identifier.
     ["2606:4700::5efe:808:808", false],

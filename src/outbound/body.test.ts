@@ -36,8 +36,8 @@ const chunked = (body: Buffer): Response =>
     }),
   );
 
-describe("a response that is taken as it comes", () => {
-  test("arrives whole and in order, by length and in chunks, and the connection serves the next request", async () => {
+describe("a response that is read as it arrives", () => {
+  test("arrives completely and in order, by length and in chunks, and the connection serves the next request", async () => {
     const body = bytes(3_000_000);
     for (const response of [() => new Response(new Uint8Array(body)), () => chunked(body)]) {
       const url = serve(response);
@@ -57,7 +57,7 @@ describe("a response that is taken as it comes", () => {
     }
   });
 
-  test("a taker that is slow makes the sender wait: no more is read than the system holds", async () => {
+  test("a slow reader makes the sender wait: only the system's buffer is read", async () => {
     let sent = 0;
     let isOver = false;
     const server = createServer((socket) => {
@@ -87,7 +87,7 @@ describe("a response that is taken as it comes", () => {
     expect(sent).toBeLessThan(50_000_000);
   });
 
-  test("what the taker throws ends the request, also at the very end", async () => {
+  test("an error of the reader ends the request, even at the very end", async () => {
     const url = serve(() => new Response("short"));
     const refuse = async () => {
       await Bun.sleep(5);
@@ -96,7 +96,7 @@ describe("a response that is taken as it comes", () => {
     await expect(client().request(get(url, refuse))).rejects.toThrow(RangeError);
   });
 
-  test("a response that breaks off is no response, and one that ends with its connection is whole once it is taken", async () => {
+  test("a response that breaks off is refused, and one that ends with its connection is complete", async () => {
     const responses = { "/cut": "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "/close": "HTTP/1.0 200 OK\r\n\r\nwhole" } as const;
     const server = createServer((socket) => {
       socket.on("error", () => {});
@@ -116,7 +116,7 @@ describe("a response that is taken as it comes", () => {
     expect(text).toBe("whole");
   });
 
-  test("a server that is silent for longer than it may ends the request: before its response, within it, and once what came is taken", async () => {
+  test("a server that is silent for too long ends the request: before its response, within it, and after the received part", async () => {
     const ends = async (parts: readonly string[], busyMs: number) => {
       const port = await serveBytes(() => parts);
       let text = "";
@@ -132,7 +132,7 @@ describe("a response that is taken as it comes", () => {
     expect(await Promise.all(taken)).toEqual(["", "", "half", "half", "halfmore"]);
   });
 
-  test("short pauses may last longer together than one may, and a busy taker is no pause of the server", async () => {
+  test("short pauses may together exceed the limit, and a busy reader is not a pause of the server", async () => {
     const head = ["HTTP/1.1 200 OK\r\n", ..."abcdef".split("").map((name) => `${name}: 1\r\n`), "Content-Length: 6\r\n\r\n"];
     const server = createServer((socket) => {
       socket.on("error", () => {});
@@ -158,7 +158,7 @@ describe("a response that is taken as it comes", () => {
     expect(await Promise.all(taken)).toEqual(["abcdef", "abcdef"]);
   });
 
-  test("a later request on the same connection may wait for as long as it asks for itself", async () => {
+  test("a later request on the same connection has its own limit", async () => {
     let requests = 0;
     const connections = new Set<number | undefined>();
     const server = Bun.serve({
@@ -178,7 +178,7 @@ describe("a response that is taken as it comes", () => {
     expect(connections.size).toBe(1);
   });
 
-  test("other statuses are kept and not taken, and a longer response than is wanted is cut", async () => {
+  test("other statuses are kept and not read, and a response that is too long is cut", async () => {
     let parts = 0;
     const count: TakeBody = async ({ length }) => {
       parts += length;

@@ -25,7 +25,7 @@ function serveAt(addresses: readonly string[], respond: (request: Request) => Re
 
 const local = (...ends: readonly number[]): string[] => ends.map((end) => `127.0.0.${end}`);
 
-test("four addresses of a name are tried in their order, and no fifth", async () => {
+test("four addresses of a name are tried in order, and no fifth", async () => {
   const fourth = serveAt(local(4));
   const found = await clientOf({ rules, resolve: async () => local(1, 2, 3, 4, 5) }).request(get(`http://many.test:${fourth.port}/`));
   expect([found.status, fourth.asked]).toEqual([200, ["127.0.0.4 /"]]);
@@ -35,7 +35,7 @@ test("four addresses of a name are tried in their order, and no fifth", async ()
   expect(fifth.asked).toEqual([]);
 });
 
-test("the first address that takes a connection is the only one that is called, whatever it responds", async () => {
+test("only the first address that accepts a connection is called, whatever it responds", async () => {
   const { port, asked } = serveAt(local(1, 2), () => new Response("no", { status: 500 }));
   const client = clientOf({ rules, resolve: async () => local(1, 2) });
   expect([(await client.request(get(`http://two.test:${port}/a`))).status, asked]).toEqual([500, ["127.0.0.1 /a"]]);
@@ -50,7 +50,7 @@ test("the first address that takes a connection is the only one that is called, 
   await expect(other.request(get(`http://two.test:${garbage.port}/`))).rejects.toMatchObject({ kind: "malformed" });
 });
 
-test("more parameters stand behind those of the address, or begin them", async () => {
+test("further parameters follow those of the address, or begin them", async () => {
   const { port, asked } = serveAt(local(1));
   const client = clientOf({ rules });
   for (const path of ["/a", "/a?b=c", "/"]) {

@@ -10,8 +10,8 @@ import { RequestFailed } from "./request.ts";
 const sandbox: CallbackRules = { isSandbox: true, allowed: [] };
 const outside: CallbackRules = { isSandbox: false, allowed: [] };
 
-describe("requests that are allowed", () => {
-  test("a POST arrives with its headers and body, byte for byte, and its response comes back", async () => {
+describe("allowed requests", () => {
+  test("a POST arrives with its headers and body, byte for byte, and its response is returned", async () => {
     const seen: unknown[] = [];
     const port = serve(async (request) => {
       const { pathname, search } = new URL(request.url);
@@ -34,14 +34,14 @@ describe("requests that are allowed", () => {
     expect(seen).toEqual([{ method: "POST", path: "/hook?a=b%20c", host: `127.0.0.1:${port}`, header: "1", body: '{"text":"\\u00e4"}' }]);
   });
 
-  test("a body of megabytes arrives whole", async () => {
+  test("a body of megabytes arrives completely", async () => {
     const port = serve(async (request) => new Response(String(Bun.hash(await request.arrayBuffer()))));
     const body = "0123456789abcdef".repeat(300_000);
     const response = await clientOf({ rules: sandbox }).request({ ...get(`http://127.0.0.1:${port}/`), method: "POST", body, deadlineMs: 10_000 });
     expect(textOf(response)).toBe(String(Bun.hash(new TextEncoder().encode(body).buffer)));
   });
 
-  test("connections are used again, several requests at once each have their own", async () => {
+  test("connections are reused, and several requests at once each have their own", async () => {
     const ports = new Set<number>();
     const port = serve(async (request, server) => {
       ports.add(server.requestIP(request)?.port ?? 0);
@@ -53,19 +53,19 @@ describe("requests that are allowed", () => {
     expect(ports.size).toBe(4);
   });
 
-  test("a receiver that closed a waiting connection is asked by a new one", async () => {
+  test("if a receiver closed a waiting connection, a new one is used", async () => {
     const port = await serveBytes(() => ["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"], "close");
     const client = clientOf({ rules: sandbox });
     for (let request = 0; request < 5; request++) expect(textOf(await client.request(get(`http://127.0.0.1:${port}/`)))).toBe("ok");
   });
 
-  test("when a name's first address takes no connection, the next one is called", async () => {
+  test("if a name's first address accepts no connection, the next one is called", async () => {
     const port = serve(() => new Response("second"));
     const client = clientOf({ rules: { isSandbox: true, allowed: ["receiver"] }, resolve: async () => ["127.0.0.9", "127.0.0.1"] });
     expect(textOf(await client.request(get(`http://receiver:${port}/`)))).toBe("second");
   });
 
-  test("what may have arrived at one address is not sent to the next one", async () => {
+  test("a request that may have arrived at one address is not sent to the next one", async () => {
     let count = 0;
     const port = serve(() => {
       count++;
@@ -78,7 +78,7 @@ describe("requests that are allowed", () => {
     expect(count).toBe(0);
   });
 
-  test("of a name with many addresses that take no connection the fourth is tried, and not the fifth", async () => {
+  test("of a name with many unreachable addresses the fourth is tried, and not the fifth", async () => {
     const port = serve(() => new Response("here"));
     const tried = (closed: number) => {
       const addresses = [...Array.from({ length: closed }, (_, at) => `127.0.0.${10 + at}`), "127.0.0.1"];
@@ -88,7 +88,7 @@ describe("requests that are allowed", () => {
     await expect(tried(4)).rejects.toMatchObject({ kind: "connect" });
   });
 
-  test("a refused connection is named as such, also where TLS was to follow", async () => {
+  test("a refused connection is named as such, even before TLS", async () => {
     const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const { port } = listener;
     listener.stop(true);
@@ -99,7 +99,7 @@ describe("requests that are allowed", () => {
   });
 });
 
-describe("D-64: names that lead to inner addresses", () => {
+describe("D-64: names that resolve to internal addresses", () => {
   test.each([
     [["10.0.0.5"]],
     [["93.184.216.34", "127.0.0.1"]],
@@ -150,7 +150,7 @@ describe("D-64: names that lead to inner addresses", () => {
 });
 
 describe("responses", () => {
-  test("redirects are responses like any other: nothing follows them", async () => {
+  test("redirects are ordinary responses: they are not followed", async () => {
     let inside = 0;
     const target = serve(() => {
       inside++;
@@ -161,13 +161,13 @@ describe("responses", () => {
     expect(inside).toBe(0);
   });
 
-  test("at most the asked bytes of a response are read, however long it is", async () => {
+  test("at most the requested bytes of a response are read, however long it is", async () => {
     const port = serve(() => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(10_000).fill(97)) })));
     const response = await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`, { responseBytesMax: 25_000 }));
     expect({ length: response.body.length, isCut: response.isCut }).toEqual({ length: 25_000, isCut: true });
   });
 
-  test("a compressed response is kept as it was sent", async () => {
+  test("a compressed response is returned as it was sent", async () => {
     const bomb = Bun.gzipSync(new Uint8Array(5_000_000));
     const port = serve(() => new Response(bomb, { headers: { "content-encoding": "gzip" } }));
     expect((await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`))).body.length).toBe(bomb.length);
@@ -189,7 +189,7 @@ describe("responses", () => {
     expect(performance.now() - startMs).toBeWithin(140, 1_500);
   });
 
-  test("where the status is enough, a body that does not come in time takes nothing from it", async () => {
+  test("if only the status is needed, a body that does not arrive in time does not matter", async () => {
     const port = await serveBytes(() => ["HTTP/1.1 202 Accepted\r\ncontent-length: 10\r\n\r\n12345"]);
     const response = await clientOf({ rules: sandbox }).request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 100, isStatusEnough: true }));
     expect({ ...response, body: textOf(response) }).toEqual({ status: 202, body: "12345", isCut: true });
@@ -202,7 +202,7 @@ describe("responses", () => {
       ["HTTP/1.1 200 OK\r\nTransfer-", "Encoding: chunked\r\n\r\n2\r", "\nhe\r\n3;x=y\r\nl", "lo\r\n0\r\nTrailer: a\r\n", "\r\n"],
     ],
     ["an interim response before it", ["HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"]],
-  ])("%s: the body is read whole and the connection used again", async (_what, parts) => {
+  ])("%s: the body is read completely and the connection reused", async (_what, parts) => {
     let connections = 0;
     const port = await serveBytes((request) => {
       if (request.startsWith("GET /1")) connections++;
@@ -234,7 +234,7 @@ describe("responses", () => {
     ["another protocol", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
     ["headers without end", `HTTP/1.1 200 OK\r\na: ${"b".repeat(40_000)}`],
     ["an end in the middle", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc"],
-  ])("%s is no response", async (_what, bytes) => {
+  ])("%s is not a response", async (_what, bytes) => {
     const port = await serveBytes(() => [bytes], "close");
     const failure = await clientOf({ rules: sandbox })
       .request(get(`http://127.0.0.1:${port}/`))
@@ -254,7 +254,7 @@ describe("responses", () => {
     expect(failure).toMatchObject({ name: "RequestFailed", kind: "malformed" });
   });
 
-  test("bytes that come without a request are not taken for the response to the next one", async () => {
+  test("bytes without a request are not taken for the response to the next one", async () => {
     let close = (): void => {};
     const closed = new Promise<void>((resolve) => (close = resolve));
     const server = createServer((socket) => {
@@ -274,7 +274,7 @@ describe("responses", () => {
     expect(textOf(await client.request(get(`http://127.0.0.1:${port}/bb`)))).toBe("bb");
   });
 
-  test("a name behind which nobody takes a connection: the message has no address", async () => {
+  test("for a name without a listener the message has no address", async () => {
     const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
     const { port } = gone;
     await gone.stop(true);
@@ -295,7 +295,7 @@ describe("responses", () => {
   });
 });
 
-test("a name is resolved once for all that ask at the same time, and each name for itself", async () => {
+test("a name is resolved once for all concurrent requests, and each name separately", async () => {
   const asked: string[] = [];
   const names = new Names(async (name) => {
     asked.push(name);
@@ -311,7 +311,7 @@ test("the system knows the addresses of this machine's own name", async () => {
   expect(addresses.filter((address) => address !== "127.0.0.1" && address !== "::1")).toEqual([]);
 });
 
-test("a name without an address, or that cannot be resolved, is resolved anew by the next request", async () => {
+test("a name without an address, or that cannot be resolved, is resolved again by the next request", async () => {
   const results: (readonly string[] | Error)[] = [new Error("no network"), [], ["192.0.2.1"]];
   const names = new Names(async () => {
     const result = results.shift() ?? [];
@@ -323,7 +323,7 @@ test("a name without an address, or that cannot be resolved, is resolved anew by
   expect(await names.addressesOf("a")).toEqual(["192.0.2.1"]);
 });
 
-test("the Fetch standard's bad ports and those of inner services are known, and no others", () => {
+test("the Fetch standard's bad ports and those of internal services are refused, and no others", () => {
   const bad = [
     [1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123],
     [135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995],
@@ -337,13 +337,13 @@ test("the Fetch standard's bad ports and those of inner services are known, and 
   expect(known).toEqual([...bad, ...inner].toSorted((one, other) => one - other));
 });
 
-test("services that are no HTTP are known by their port, of the browsers' list and of inner networks", () => {
+test("ports of other services are known, from the browsers' list and of internal networks", () => {
   const known = [1, 22, 25, 10080, 445, 2375, 5432, 6379, 9200, 11211, 50_000];
   expect(known.filter((port) => !isKnownServicePort(port))).toEqual([]);
   expect([80, 443, 3000, 8000, 8080, 8443, 2, 24, 49_999].filter(isKnownServicePort)).toEqual([]);
 });
 
-test("what a name leads to is kept for five seconds, and a failure that comes late leaves alone what is known by then", async () => {
+test("a resolution is cached for five seconds, and a late failure does not replace a newer one", async () => {
   const clock = stopMonotonicClock(1_000);
   const asked: PromiseWithResolvers<readonly string[]>[] = [];
   const names = new Names(() => {

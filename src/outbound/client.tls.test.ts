@@ -12,7 +12,7 @@ describe("TLS", () => {
   const tls = { key: receiverKey, cert: receiverCertificate };
   const allowed: CallbackRules = { isSandbox: false, allowed: ["127.0.0.0/8"] };
 
-  test("the certificate is verified for the name, at the address that was checked", async () => {
+  test("the certificate is verified for the name, at the checked address", async () => {
     const port = serve((request) => new Response(request.headers.get("host")), tls);
     const client = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"], ca: authority });
     for (let request = 0; request < 3; request++)
@@ -20,7 +20,7 @@ describe("TLS", () => {
     expect(textOf(await client.request(get(`https://127.0.0.1:${port}/`)))).toBe(`127.0.0.1:${port}`);
   });
 
-  test("a certificate for another name, or of an unknown authority, is refused, also where a connection to that address waits", async () => {
+  test("a certificate for another name, or of an unknown authority, is refused, even if a connection to that address waits", async () => {
     const hits: string[] = [];
     const port = serve((request) => {
       hits.push(request.headers.get("host") ?? "");
@@ -37,7 +37,7 @@ describe("TLS", () => {
     expect(hits).toEqual([`receiver.example:${port}`, `receiver.example:${port}`]);
   });
 
-  test("a certificate that does not name the address is refused there, and taken for the name that it is for", async () => {
+  test("a certificate that does not name the address is refused there, and accepted for its own name", async () => {
     const other = { key: otherNameKey, cert: otherNameCertificate };
     const port = serve(() => new Response("ok"), other);
     const client = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"], ca: otherNameCertificate });
@@ -46,7 +46,7 @@ describe("TLS", () => {
     await expect(refused).rejects.toMatchObject({ kind: "tls", message: expect.stringContaining("127.0.0.1 is not in the cert's list") });
   });
 
-  test("a connection whose certificate is refused is closed, since nobody would use it", async () => {
+  test("a connection whose certificate is refused is closed, because nobody would use it", async () => {
     const closed = Promise.withResolvers<void>();
     const server = createServer(tls);
     server.on("connection", (socket) => socket.on("close", () => closed.resolve()));

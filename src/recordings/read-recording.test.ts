@@ -40,14 +40,14 @@ describe("a session", () => {
   });
 });
 
-test("sessions come by their numbers, and nothing else in the folder is one", async () => {
+test("sessions are sorted by number, and other files in the folder are ignored", async () => {
   const { root } = recordingOf({ 10: "", 9: "", 100: "", x: "", "1x": "", "1234567890123456": "", "123456789012345": "" });
   expect((await readRecording(root, "w", "7")).map(({ session }) => session)).toEqual([9, 10, 100, 123_456_789_012_345]);
   expect(await readRecording(root, "w", "8")).toEqual([]);
   expect(await recordingVersion(root, "w", "8")).toBe("");
 });
 
-test("the version is another one with each line and each session", async () => {
+test("the version changes with each line and each session", async () => {
   const { root, indexOf } = recordingOf({ 2: "2000 5 1000\n", 10: undefined });
   expect(await recordingVersion(root, "w", "7")).toBe("2 12,10 0");
   appendFileSync(indexOf(2), "end\n");
@@ -55,7 +55,7 @@ test("the version is another one with each line and each session", async () => {
   expect(await recordingVersion(root, "w", "7")).toBe("2 16,10 0");
 });
 
-test("a disk that cannot be read is no empty recording", async () => {
+test("an unreadable disk is not an empty recording", async () => {
   const root = temporaryFolder();
   mkdirSync(join(root, "w"));
   writeFileSync(join(root, "w", "7"), "a file in the place of the folder");
@@ -66,7 +66,7 @@ test("a disk that cannot be read is no empty recording", async () => {
   await expect(readRecording(inPlace.root, "w", "7")).rejects.toMatchObject({ code: "EISDIR" });
 });
 
-test("LIVE-14: of a video or a world that is removed nothing stays, and everything of others does", async () => {
+test("LIVE-14: nothing of a removed video or world stays, and everything of others does", async () => {
   const { root } = recordingOf({ 1: "2000 5 1000\n" });
   for (const other of [join(root, "w", "8", "1"), join(root, "v", "7", "1")]) mkdirSync(other, { recursive: true });
   await removeRecording(root, "w", "7");

@@ -28,7 +28,7 @@ const segmentOf = (text: string, more: Partial<RecordedSegment> = {}): RecordedS
   ...more,
 });
 
-test("segments of a transport stream stand one after the other, and in the index with their duration, bytes and beginning", async () => {
+test("segments of a transport stream follow one another, and are in the index with duration, bytes and beginning", async () => {
   const { recording, failures, folder, index, files } = newRecording();
   recording.add(segmentOf("first"));
   recording.add(segmentOf("second!", { durationMs: 500, beganRealMs: 3_000 }));
@@ -52,7 +52,7 @@ test("a failure is reported once, and nothing more is written: neither a segment
   expect(index()).toBe("2000 5 1000\n");
 });
 
-test("a segment for which there is no space is not written, and ends the recording", async () => {
+test("a segment without space for it is not written, and ends the recording", async () => {
   const { recording, failures, index, files } = newRecording({ bytesMax: 6, reserveBytes: 0 });
   for (const text of ["first", "ab", "c"]) recording.add(segmentOf(text));
   await recording.end();
@@ -61,7 +61,7 @@ test("a segment for which there is no space is not written, and ends the recordi
   expect(index()).toBe("2000 5 1000\n");
 });
 
-test("a disk that refuses any step of it is reported, and nothing that would stand on that step is written", async () => {
+test("a failure of the disk at any step is reported, and no later step is written", async () => {
   const refused = async (inTheWay: string, isFolder: boolean) => {
     const { recording, failures, root, folder } = newRecording();
     await recording.end();
@@ -81,7 +81,7 @@ test("a disk that refuses any step of it is reported, and nothing that would sta
   expect(await refused("", false)).toEqual({ failures: ["EEXIST"], left: [] });
 });
 
-test("64 MiB may wait for the disk and not a byte more; what was written waits no longer", async () => {
+test("up to 64 MiB may wait for the disk; written bytes no longer wait", async () => {
   const half = { bytes: new Uint8Array(32 * MIB) };
   const { recording, failures } = newRecording();
   for (let turn = 0; turn < 2; turn++) {
@@ -101,7 +101,7 @@ test("64 MiB may wait for the disk and not a byte more; what was written waits n
   expect(slow.files()).toEqual([]);
 });
 
-test("recordings have as many bytes as they may and not one more; what was deleted counts no longer", async () => {
+test("recordings have up to their maximum of bytes; deleted ones no longer count", async () => {
   const root = temporaryFolder();
   mkdirSync(join(root, "old"));
   writeFileSync(join(root, "old", "0.ts"), "x".repeat(40));
@@ -115,7 +115,7 @@ test("recordings have as many bytes as they may and not one more; what was delet
   await expect(space.take(1)).rejects.toMatchObject({ name: "NoSpace" });
 });
 
-test("the whole is counted again after a GiB was taken, and not a byte before", async () => {
+test("the total is counted again after a GiB was used, and not a byte before", async () => {
   const gib = 1024 * MIB;
   const spaceOf = (bytesMax: number) => new RecordingSpace(temporaryFolder(), { bytesMax, reserveBytes: 0 });
   const early = spaceOf(gib + 9);
@@ -130,7 +130,7 @@ test("the whole is counted again after a GiB was taken, and not a byte before", 
   await expect(space.take(12)).rejects.toMatchObject({ name: "NoSpace" });
 });
 
-test("the disk is looked at again after 16 MiB were taken: what others write there counts, and what they remove", async () => {
+test("the disk is checked again after 16 MiB were used: what others write and delete counts", async () => {
   let free = 100 * MIB;
   let looks = 0;
   const space = new RecordingSpace(temporaryFolder(), { bytesMax: 0, reserveBytes: 10 * MIB }, async () => {
@@ -148,7 +148,7 @@ test("the disk is looked at again after 16 MiB were taken: what others write the
   await space.take(2 * MIB);
 });
 
-test("without a bound nothing is counted, and the reserve of the disk stays free", async () => {
+test("without a limit nothing is counted, and the reserve of the disk stays free", async () => {
   const root = temporaryFolder();
   const { bavail, bsize } = statfsSync(root);
   const free = bavail * bsize;

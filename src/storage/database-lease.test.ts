@@ -14,7 +14,7 @@ async function newLease() {
   return { database, lease: new DatabaseLease(database), add, ids };
 }
 
-test("as long as it lasts it writes, reads, saves states and brings them back", async () => {
+test("until it ends it writes, reads, saves states and restores them", async () => {
   const { database, lease, add, ids } = await newLease();
   expect([lease.dialect, lease.processNumber, lease.reader === database.reader]).toEqual(["sqlite", database.processNumber, true]);
   await add(lease, 1);
@@ -28,7 +28,7 @@ test("as long as it lasts it writes, reads, saves states and brings them back", 
   await lease.ping();
 });
 
-test("afterwards nothing is written through it and nobody hears of changes by it; the next one does both", async () => {
+test("afterwards it refuses writes and reports no changes; the next lease does both", async () => {
   const { database, lease, add, ids } = await newLease();
   const heard: string[] = [];
   lease.onInvalidate(() => heard.push("of the first"));

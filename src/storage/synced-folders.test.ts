@@ -9,7 +9,7 @@ import { copyFolder, makeFolder } from "./synced-folders.ts";
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-test("each folder that is made is for its owner alone, and its name survives a power failure", async () => {
+test("each created folder is readable only by its owner, and its name survives a power failure", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "there"), { mode: 0o755 });
   const steps = await diskSteps(folder, () => makeFolder(join(folder, "there/one/two")));
@@ -17,7 +17,7 @@ test("each folder that is made is for its owner alone, and its name survives a p
   expect(["there", "there/one", "there/one/two"].map((path) => modeOf(join(folder, path)))).toEqual([0o755, 0o700, 0o700]);
 });
 
-test("a folder that is there costs no sync", async () => {
+test("an existing folder costs no sync", async () => {
   const folder = temporaryFolder();
   expect(await diskSteps(folder, () => makeFolder(folder))).toEqual([]);
 });
@@ -34,7 +34,7 @@ test("a copied folder survives a power failure, with each file and each name in 
   expect(steps.slice(3)).toEqual(["sync to", "sync ."]);
 });
 
-test("data that is new survives a power failure with the folders that it stands in", async () => {
+test("new data survives a power failure with its folders", async () => {
   const folder = temporaryFolder();
   const steps = await diskSteps(folder, async () => (await openSqlite({ folder: join(folder, "one/data"), migrations: [] })).close());
   expect(steps).toContain("sync .");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
-test("the folder of a killed program goes at the next start, and no other", async () => {
+test("the folder of a killed program is removed at the next start, and no other", async () => {
   const parent = temporaryFolder();
   const dead = Bun.spawn(["true"]);
   await dead.exited;

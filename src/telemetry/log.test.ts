@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { errorFields, shownFields } from "./log.ts";
 
-test("a field has no secret and a limit, whatever it is", () => {
+test("a field has no secret and a maximum length, whatever it contains", () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[A-Za-z0-9]{20}$/), fc.string({ unit: "binary", maxLength: 20_000 }), (secret, more) => {
       const body = JSON.stringify({ access_token: secret, more });
@@ -29,20 +29,20 @@ test("an error has its message once, and the place in the code", () => {
   expect(JSON.stringify(shown)).not.toContain("s3cret");
 });
 
-test("a field of 8,192 characters is whole, of a longer one so many are shown, with an ellipsis", () => {
+test("a field of 8,192 characters is complete; a longer one is cut, with an ellipsis", () => {
   const shown = (length: number) => (shownFields({ text: "a".repeat(length) }) as { text: string }).text;
   expect(shown(8_192)).toBe("a".repeat(8_192));
   expect(shown(8_193)).toBe(`${"a".repeat(8_192)}…`);
 });
 
-test("objects are shown as JSON, cut like texts; what is neither text nor object is shown as it is", () => {
+test("objects are shown as JSON, cut like texts; other values are unchanged", () => {
   expect(shownFields({ list: [1, { a: 2 }], none: null, missing: undefined, count: 3, isOn: false })).toEqual({
     ...{ list: '[1,{"a":2}]', none: null, missing: undefined, count: 3, isOn: false },
   });
   expect((shownFields({ list: ["a".repeat(8_192)] }) as { list: string }).list).toBe(`["${"a".repeat(8_190)}…`);
 });
 
-test("what is thrown and no error is shown as a text; a cause only where it is an error; a stack by its places alone", () => {
+test("a thrown value that is not an error is shown as text; a cause only if it is an error; a stack only by its places", () => {
   expect(errorFields("no")).toEqual({ error: "no" });
   expect(errorFields(undefined)).toEqual({ error: "undefined" });
   expect(errorFields(new TypeError("no", { cause: "text" }))).toEqual({ error: "no", error_name: "TypeError", stack: expect.any(String) });

@@ -26,7 +26,7 @@ beforeEach(() => {
   told = [];
 });
 
-test("of several parts in one turn, the one that took long is named", () => {
+test("if several parts run in one turn, the one that took long is named", () => {
   const watch = newWatch();
   watch.begin("listLabels");
   compute(3);
@@ -38,7 +38,7 @@ test("of several parts in one turn, the one that took long is named", () => {
   expect(told).toEqual([{ work: "reportEvents", id: "4711", ms: 120 }]);
 });
 
-test("a part ends with its turn: time in which nothing runs is nobody's", () => {
+test("a part ends with its turn: time in which nothing runs belongs to nobody", () => {
   const watch = newWatch();
   watch.begin("listLabels");
   compute(1);
@@ -51,7 +51,7 @@ test("a part ends with its turn: time in which nothing runs is nobody's", () => 
   expect(turnEnds).toEqual([]);
 });
 
-test("a machine that gave the process no CPU is not counted as a hold", () => {
+test("time in which the machine gave the process no CPU does not count", () => {
   const watch = newWatch();
   watch.begin("listLabels");
   now += 400;

@@ -34,7 +34,7 @@ test("a path is escaped, has no secret, and is cut after 300 characters", () => 
   expect(lineOf({ path: `${long}a` }).fields.path).toBe(`${long}…`);
 });
 
-test("a refusal says why, in either form of errors; what was served does not", () => {
+test("a refused request says why, in either error form; a served one does not", () => {
   const body = (error: object) => JSON.stringify(error);
   const message = "no access_token=s3cret here";
   for (const [status, response_body, reason] of [
@@ -135,7 +135,7 @@ test.each<[name: string, tell: (observer: WorkObserver) => void, level: string, 
   expect(logged(tell, "orders")).toEqual([{ level, fields: { world: "orders", ...fields }, message: expect.stringMatching(message) }]);
 });
 
-test("attempts, which are many, are logged only where somebody wants to see them", () => {
+test("attempts, which are many, are logged only at the level that shows them", () => {
   const attempt = { row: { id: "1" }, updates: 1, outcome: { kind: "delivered", attempt: {} } };
   expect(logged((on) => on.attempted(of(attempt)), "default", false)).toEqual([]);
 });

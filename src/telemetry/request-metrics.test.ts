@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { DURATION_EDGES_MS, RequestMetrics } from "./request-metrics.ts";
 
-test("a server that has just started has nothing to count", () => {
+test("a new server has nothing to count", () => {
   const { inFlight, waiting, connections, turnedAway } = new RequestMetrics();
   expect({ inFlight, waiting, connections, turnedAway }).toEqual({ inFlight: 0, waiting: 0, connections: { open: 0, evicted: 0 }, turnedAway: 0 });
 });
@@ -31,7 +31,7 @@ test("a duration at an edge counts below it, one above it in the next, and one a
       expect(placesOf(ms)).toEqual(Array.from({ length: 16 }, (_, each) => (each === place ? 1 : 0)));
 });
 
-test("who was turned away counts by app and reason, and together", () => {
+test("refused requests count by app and reason, and together", () => {
   const metrics = new RequestMetrics();
   for (const app of ["1", "2", undefined, "1"]) metrics.turnAway(app, "requests");
   metrics.turnAway("1", "bytes");
@@ -44,7 +44,7 @@ test("who was turned away counts by app and reason, and together", () => {
   expect(metrics.turnedAway).toBe(5);
 });
 
-test("a thousand apps count one by one; those beyond count as others, and requests without a token as before", () => {
+test("a thousand apps count one by one; further ones count as others, and requests without a token as before", () => {
   const metrics = new RequestMetrics();
   for (let app = 1; app <= 1_002; app++) metrics.turnAway(String(app), "requests");
   metrics.turnAway("1000", "requests");

@@ -29,7 +29,7 @@ const parsed = (text: string) =>
     .map((line) => JSON.parse(line));
 
 describe("a log", () => {
-  test("shows what is as bad as its level or worse, in its order, as JSON", async () => {
+  test("shows lines of its level or worse, in order, as JSON", async () => {
     const text = await stderrOf(`
       for (const level of ["error", "warn", "info", "debug", "silent"]) {
         const one = new Log({ level, isPretty: false });
@@ -52,7 +52,7 @@ describe("a log", () => {
     expect(new Set(parsed(text).map(({ level }) => level))).toEqual(new Set(["debug", "info", "warn", "error"]));
   });
 
-  test("is text for a person where it is asked to be", async () => {
+  test("is text for people if it is asked to be", async () => {
     const text = await stderrOf(`
       const one = new Log({ level: "info", isPretty: true });
       one.warn({ a: 1 }, "first");
@@ -64,7 +64,7 @@ describe("a log", () => {
 });
 
 describe("lines", () => {
-  test("come in the order in which they were added, whether they wait or not", async () => {
+  test("are written in the order in which they were added, whether they wait or not", async () => {
     expect(
       await stderrOf(`
         const lines = new StderrLines();
@@ -78,11 +78,11 @@ describe("lines", () => {
     ).toBe("1\n2\n3 ä\n4\n");
   });
 
-  test("that are to be written at once are, also where the program ends by itself right then", async () => {
+  test("that must be written at once are, even if the program ends right then", async () => {
     expect(await stderrOf(`new StderrLines().write("now\\n");`)).toBe("now\n");
   });
 
-  test("are written soon without anybody who asks for it, the first ones and all later ones", async () => {
+  test("are written soon by themselves, the first ones and all later ones", async () => {
     const { stderr, stdin, exited } = spawned(`
       const lines = new StderrLines();
       let count = 0;
@@ -98,7 +98,7 @@ describe("lines", () => {
     expect(await exited).toBe(0);
   });
 
-  test("are all written before a program ends that waits for them", async () => {
+  test("are all written before a program that waits for them ends", async () => {
     const lines = await stderrOf(`
       const lines = new StderrLines();
       const addMany = () => {
@@ -113,7 +113,7 @@ describe("lines", () => {
     expect(lines.split("\n")).toHaveLength(602);
   });
 
-  test("wait up to a MiB; how many were left out beyond it is the line after them", async () => {
+  test("wait up to a MiB; the line after them says how many were dropped", async () => {
     const lines = await stderrOf(`
       const lines = new StderrLines();
       const line = "x".repeat(1_023) + "\\n";

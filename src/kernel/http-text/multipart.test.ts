@@ -37,7 +37,7 @@ const text = (name: string, content: string) => ({ name, filename: undefined, co
 const SIZES = [1, 2, 3, 5, 7, 16, 61, 1_000];
 
 describe("a multipart body", () => {
-  test.each(SIZES)("in chunks of %d bytes begins with its boundary or behind a preamble, and nobody reads what stands behind its end", (size) => {
+  test.each(SIZES)("in chunks of %d bytes begins with its boundary or after a preamble, and bytes after its end are not read", (size) => {
     const whole = `${part(named("a"), "1")}--b--`;
     for (const body of [whole, `preamble\r\n${whole}`, `${whole}\r\nepilogue`, whole.replace("--b\r\n", "--b \t\r\n")])
       expect(parse(body, { size })).toEqual({ parts: [text("a", "1")] });
@@ -56,7 +56,7 @@ describe("a multipart body", () => {
     expect(parse(`${part(named("a"), "1", "a b")}--a b--`, { type, size: 9 }).parts).toHaveLength(1);
   });
 
-  test("has parts whose headers take 4,096 bytes at most, with the line break before them", () => {
+  test("has parts with headers of at most 4,096 bytes, including the line break before them", () => {
     const of = (bytes: number, size?: number) => {
       const head = `${named("a")}\r\nX: `;
       return parse(`${part(head + "x".repeat(bytes - 2 - head.length), "1")}--b--`, { size }).problem;
@@ -81,25 +81,25 @@ describe("a multipart body", () => {
     ["has a part without a name", `${part('Content-Disposition: form-data; filename="a"', "1")}--b--`],
     ["has a part without a name", "--b\r\n\r\n1\r\n--b--"],
     ["has a part whose headers are not UTF-8", `${part(`${named("a")}\xff`, "1")}--b--`],
-  ])("is refused where it %s", (problem, body) => {
+  ])("is refused if it %s", (problem, body) => {
     for (const size of [1, 3, 1_000]) expect(parse(body, { size })).toEqual({ problem });
   });
 
-  test("that is cut off at any of its bytes is refused", () => {
+  test("that is cut off at any byte is refused", () => {
     const whole = `${part(named("a"), "1")}${part(`${named("f")}; filename=f`, "12")}--b--`;
     for (let length = 0; length < whole.length; length++)
       expect(parse(whole.slice(0, length)).problem).toBe(length < 3 ? "does not contain its boundary" : "ends within a part");
     expect(parse(whole).parts).toHaveLength(2);
   });
 
-  test("may write its headers in any case and order, and with or without blanks, and end a part without content at its empty line", () => {
+  test("may write its headers in any case and order, with or without blanks, and end an empty part at its empty line", () => {
     const file = (colon: string) => `content-TYPE${colon}text/csv\r\nCONTENT-disposition${colon}form-data;NAME=f;filename=a.csv`;
     const expected = { parts: [{ name: "f", filename: "a.csv", contentType: "text/csv", content: "1" }] };
     for (const colon of [":", ": ", " : "]) expect(parse(`${part(file(colon), "1")}--b--`)).toEqual(expected);
     for (const size of SIZES) expect(parse(`--b\r\n${named("a")}\r\n\r\n--b--`, { size })).toEqual({ parts: [text("a", "")] });
   });
 
-  test.each(SIZES)("in chunks of %d bytes keeps every byte of a part: what looks like the beginning of a delimiter is content", (size) => {
+  test.each(SIZES)("in chunks of %d bytes keeps every byte of a part: text like the beginning of a delimiter is content", (size) => {
     const content = "id,title\r\n1,\r\n-\r\n--\r\n--a\r\n--\rb\r\n\r\n--c\xff\r\n";
     const body = `${part(named("a"), "1")}${part(named("b"), "")}${part(`${named("f")}; filename="%22b%0D%0A%41\\""\r\nContent-Type: x/y\r\nContent-Type: z`, content)}--b--`;
     expect(parse(body, { size })).toEqual({

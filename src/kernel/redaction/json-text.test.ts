@@ -15,7 +15,7 @@ const spacing = fc.constantFrom(undefined, 1, "\t");
 const json = fc.tuple(fc.jsonValue({ maxDepth: 4, stringUnit: "binary" }), spacing).map(([value, space]) => JSON.stringify(value, null, space));
 
 describe("how far a text is JSON", () => {
-  test("valid JSON is JSON to its end, wherever it is cut off outside of a literal", () => {
+  test("valid JSON is JSON to its end, at any cut outside of a literal", () => {
     fc.assert(
       fc.property(json, fc.nat(), (text, cut) => {
         expect(jsonPrefixLength(text)).toBe(text.length);
@@ -25,7 +25,7 @@ describe("how far a text is JSON", () => {
     );
   });
 
-  test("text that JSON.parse refuses is either the beginning of JSON or malformed, and what comes after the malformed place changes nothing", () => {
+  test("text that JSON.parse refuses is the beginning of JSON or malformed, and text after the mistake changes nothing", () => {
     const pieces = fc.constantFrom("{", "}", "[", "]", ":", ",", '"a"', '"', "1", "-", "true", "nul", " ", "\n", "\\", '"\\u12', '"\u0001"', "x");
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 12 }), fc.string({ unit: "binary" }), (parts, more) => {
@@ -41,7 +41,7 @@ describe("how far a text is JSON", () => {
     );
   });
 
-  test("a value ends where its last character is", () => {
+  test("a value ends at its last character", () => {
     fc.assert(
       fc.property(json, fc.constantFrom("", ",1", "]", "}", " ", "\n}"), (text, after) => {
         expect(endOfValue(text + after, 0)).toBe(text.length);
@@ -78,7 +78,7 @@ describe("how far a text is JSON", () => {
   });
 });
 
-test("a string begins at the last quote that is not escaped, and in the part of the text that is asked about", () => {
+test("a string begins at the last unescaped quote, in the part of the text that is searched", () => {
   const text = String.raw`"a\"b" c`;
   expect([0, 1, 3, 4].map((at) => startOfString(text, at, 0))).toEqual([0, 0, 0, 0]);
   expect([startOfString(text, 4, 1), startOfString(text, 4, 3), startOfString(text, 7, 6), startOfString("abc", 2, 0)]).toEqual([-1, -1, -1, -1]);

@@ -83,8 +83,8 @@ function readings(shown: string): string[] {
   return all;
 }
 
-describe("a secret is taken out of text", () => {
-  test("in a form or JSON, in any encoding, nested in any way", () => {
+describe("a secret is removed from text", () => {
+  test("in a form or JSON, in any encoding and nesting", () => {
     fc.assert(
       fc.property(carrier, ([value, sent]) => {
         const shown = redact(sent);
@@ -95,7 +95,7 @@ describe("a secret is taken out of text", () => {
     );
   });
 
-  test("wherever the text is cut, and whatever is put into it beside the name", () => {
+  test("at any cut of the text, with anything beside the name", () => {
     const noise = fc.constantFrom('"', "{", "}", "[", "\\", "'", ",", "\n", "x", "\u0000", "%", "%zz", "=");
     fc.assert(
       fc.property(carrier, fc.nat(), noise, fc.boolean(), ([value, sent], at, more, isCut) => {
@@ -110,7 +110,7 @@ describe("a secret is taken out of text", () => {
     );
   });
 
-  test("and everything else stays as it was", () => {
+  test("and everything else stays unchanged", () => {
     const word = fc.string({ unit: "binary", maxLength: 20 });
     const form = fc
       .array(fc.tuple(word, word))
@@ -195,7 +195,7 @@ describe("a secret is taken out of text", () => {
     expect(redact(sent)).toBe(shown);
   });
 
-  test("a name of which any one character is percent-encoded, large or small, is the name of a secret", () => {
+  test("a name is a secret's even if any one character is percent-encoded, in upper or lower case", () => {
     for (const name of ["token", "secret", "proof", "password", "stream_key", "stream_url"].flatMap((word) => [word, word.toUpperCase()])) {
       for (const [at, character] of [...name].entries()) {
         const hex = character.charCodeAt(0).toString(16);
@@ -216,7 +216,7 @@ describe("a secret is taken out of text", () => {
     expect(redact(sent)).toBe(shown);
   });
 
-  test("text that is nested without an end, or is one long run of what begins something, takes no longer than its length asks for", () => {
+  test("text with endless nesting, or one long beginning of something, takes time in proportion to its length", () => {
     for (const [begin, repeat] of [
       ["access_token=%25", "25"],
       ["[", "["],
@@ -241,7 +241,7 @@ const inForm = (text: string): string => `more=${encodeURIComponent(text)}`;
 const inName = (text: string): string => `${encodeURIComponent(text)}=1`;
 const inJson = (text: string): string => JSON.stringify({ more: text });
 
-test("a form in a form and JSON in JSON are looked into eight times; what is nested deeper is not shown where it may hold a secret", () => {
+test("forms in forms and JSON in JSON are searched eight times; deeper text is hidden if it may contain a secret", () => {
   const form = "access_token=S3cretS3cret&name=Shown";
   const json = '{"access_token":"S3cretS3cret","name":"Shown"}';
   for (let levels = 0; levels <= 12; levels++) {
@@ -269,7 +269,7 @@ test("a form in a form and JSON in JSON are looked into eight times; what is nes
 const id = fc.string({ unit: "binary", minLength: 1, maxLength: 20 });
 const ascii = (text: string): string => text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-test("an id is found in any JSON that holds it, as it is or escaped", () => {
+test("an id is found in any JSON that contains it, escaped or not", () => {
   fc.assert(
     fc.property(id, fc.jsonValue(), (own, value) => {
       const json = JSON.stringify({ a: [value, { from: own }] });
@@ -279,13 +279,13 @@ test("an id is found in any JSON that holds it, as it is or escaped", () => {
   );
 });
 
-test("a number is not found in a longer one, nor a word in a longer word", () => {
+test("a number is not found in a longer one, or a word in a longer word", () => {
   const isNamed = mentionsOf(["9001", "ada"]);
   for (const text of ['{"id":"9001"}', '{"id":9001}', "9001", "user:9001,", "https://x/9001?y", "(ada)"]) expect(isNamed(text)).toBe(true);
   for (const text of ['{"id":"19001"}', '{"id":90011}', "a9001", "", "canada", "ada1", "Ada"]) expect(isNamed(text)).toBe(false);
 });
 
-test("a word ends before everything that is neither a letter nor a digit", () => {
+test("a word ends before anything that is neither a letter nor a digit", () => {
   const isNamed = mentionsOf(["7"]);
   for (const unit of "09AZaz") expect({ unit, isNamed: [isNamed(`${unit}7`), isNamed(`7${unit}`)] }).toEqual({ unit, isNamed: [false, false] });
   // Their neighbours in ASCII.
@@ -294,7 +294,7 @@ test("a word ends before everything that is neither a letter nor a digit", () =>
   expect([isNamed("77 7"), isNamed("777")]).toEqual([true, false]);
 });
 
-test("an id of other signs is found whole, also where JSON escapes it within a longer text", () => {
+test("an id of other characters is found as a whole, even if JSON escapes it within a longer text", () => {
   const isNamed = mentionsOf(["-7-"]);
   expect(["-7-", "(-7-)", "-7", "7-", "7", "a 7 b"].map(isNamed)).toEqual([true, true, false, false, false, false]);
   for (const text of [{ x: 'by é" now' }].map((value) => JSON.stringify(value)))

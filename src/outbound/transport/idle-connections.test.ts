@@ -27,7 +27,7 @@ const ageBy = (connection: Connection, ms: number): void => {
   connection.idleSinceMs -= ms;
 };
 
-test("endpoints share connections only where address, port, server name and trusted certificates are the same", () => {
+test("endpoints share connections only if address, port, server name and trusted certificates are equal", () => {
   const pool = newPool();
   const at = { address: "192.0.2.1", port: 443, tls: undefined };
   const tls = (serverName: string | undefined, ca?: string) => ({ ...at, tls: { serverName, ca } });
@@ -36,7 +36,7 @@ test("endpoints share connections only where address, port, server name and trus
   for (const endpoint of keys) expect(pool.keyOf({ ...endpoint })).toBe(pool.keyOf(endpoint));
 });
 
-test("the one that was used last is taken first, and none that is closed, of another endpoint, or older than four seconds", () => {
+test("the last used one is taken first, and none that is closed, of another endpoint, or older than four seconds", () => {
   const pool = newPool();
   const [first, second, third, other] = [waiting(), waiting(), waiting(), waiting()];
   for (const one of [first, second, third]) pool.give("a", one);
@@ -55,7 +55,7 @@ test("the one that was used last is taken first, and none that is closed, of ano
   expect(pool.take("a")).toBeUndefined();
 });
 
-test("of one endpoint 512 are kept, in all 2,048, and what was taken leaves its place", () => {
+test("512 of one endpoint are kept, 2,048 in total, and a taken one makes room", () => {
   const pool = newPool();
   const closedOf = (key: string, count: number): number => {
     const given = Array.from({ length: count }, waiting);
@@ -68,7 +68,7 @@ test("of one endpoint 512 are kept, in all 2,048, and what was taken leaves its 
   expect([closedOf("e", 2), pool.take("e")?.isOpen]).toEqual([1, true]);
 });
 
-test("one timer looks after all of them, and ends with the pool", () => {
+test("one timer serves all of them, and ends with the pool", () => {
   const begun = spyOn(globalThis, "setInterval");
   const ended = spyOn(globalThis, "clearInterval");
   afterThisTest(() => {
@@ -82,7 +82,7 @@ test("one timer looks after all of them, and ends with the pool", () => {
   expect(ended).toHaveBeenCalledWith(begun.mock.results[0]?.value);
 });
 
-test("those that nobody takes are closed after their time, and the younger ones stay", async () => {
+test("unused connections are closed after their time, and younger ones stay", async () => {
   const pool = newPool();
   const [old, shut, young] = [waiting(), waiting(), waiting()];
   for (const one of [old, shut]) pool.give("a", one);
@@ -101,7 +101,7 @@ test("those that nobody takes are closed after their time, and the younger ones 
   while (later.closes === 0) await Bun.sleep(10);
 });
 
-test("a pool that is closed closes what waits and keeps nothing more", () => {
+test("a closed pool closes waiting connections and keeps no new ones", () => {
   const pool = newPool();
   const [before, after] = [waiting(), waiting()];
   pool.give("a", before);
@@ -110,7 +110,7 @@ test("a pool that is closed closes what waits and keeps nothing more", () => {
   expect([before.closes, after.closes, pool.take("a")]).toEqual([1, 1, undefined]);
 });
 
-test("what waits does not keep the program running", () => {
+test("waiting connections do not keep the program running", () => {
   const { intervals } = catchTimers();
   const pool = newPool();
   pool.give("key", waiting());

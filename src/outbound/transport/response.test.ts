@@ -13,7 +13,7 @@ function read(texts: readonly string[], { max = 100, ends = false } = {}) {
 const OK = "HTTP/1.1 200 OK\r\n";
 const whole = { status: 200, isDone: true, isCut: false, isReusable: true };
 
-describe("where a response ends (RFC 9112, 6.3)", () => {
+describe("the end of a response (RFC 9112, 6.3)", () => {
   test("after its length, at the close, or after its last chunk", () => {
     expect(read([`${OK}Content-Length: 3\r\n\r\nabc`])).toEqual({ ...whole, body: "abc" });
     expect(read([`${OK}\r\nabc`])).toEqual({ ...whole, body: "abc", isDone: false, isReusable: false });
@@ -21,12 +21,12 @@ describe("where a response ends (RFC 9112, 6.3)", () => {
     expect(read([`${OK}Transfer-Encoding: Chunked\r\n\r\n1\r\na\r\n2\r\nbc\r\n0\r\n\r\n`])).toEqual({ ...whole, body: "abc" });
   });
 
-  test("at once where there is no body", () => {
+  test("at once if there is no body", () => {
     expect(read([`${OK}Content-Length: 0\r\n\r\n`])).toEqual({ ...whole, body: "" });
     for (const status of [204, 304]) expect(read([`HTTP/1.1 ${status} X\r\nContent-Length: 3\r\n\r\n`])).toEqual({ ...whole, status, body: "" });
   });
 
-  test("wherever its bytes are cut", () => {
+  test("at any cut of its bytes", () => {
     for (const text of [`${OK}Content-Length: 3\r\n\r\nabc`, `${OK}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`]) {
       for (let at = 1; at < text.length; at++) {
         expect(read([text.slice(0, at)]).isDone).toBe(false);
@@ -43,7 +43,7 @@ describe("where a response ends (RFC 9112, 6.3)", () => {
     expect(reader.hasBegun).toBe(true);
   });
 
-  test("a response that is not whole when the connection closes is refused", () => {
+  test("a response that is incomplete when the connection closes is refused", () => {
     for (const text of ["", OK, `${OK}Content-Length: 3\r\n\r\nab`, `${OK}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`])
       expect(() => read([text], { ends: true })).toThrow("closed before its end");
     expect(read([`${OK}Content-Length: 1\r\n\r\na`], { ends: true })).toMatchObject({ isDone: true, body: "a" });
@@ -51,7 +51,7 @@ describe("where a response ends (RFC 9112, 6.3)", () => {
 });
 
 describe("a connection", () => {
-  test("serves no other request after HTTP/1.0, after close, or with bytes that are left over", () => {
+  test("serves no other request after HTTP/1.0, after close, or with bytes left over", () => {
     const reusable = (text: string) => read([text]).isReusable;
     expect(reusable("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n")).toBe(false);
     expect(reusable(`${OK}Content-Length: 0\r\nConnection: Close\r\n\r\n`)).toBe(false);
@@ -62,7 +62,7 @@ describe("a connection", () => {
     expect(reusable("HTTP/1.1 204 X\r\n\r\na")).toBe(false);
   });
 
-  test("serves none after bytes that came later either", () => {
+  test("nor after bytes that arrived later", () => {
     const reader = new ResponseReader(100);
     reader.feed(Buffer.from(`${OK}Content-Length: 1\r\n\r\na`));
     expect(reader.isReusable).toBe(true);
@@ -72,7 +72,7 @@ describe("a connection", () => {
 });
 
 describe("limits", () => {
-  test("a body as long as the limit is whole, one byte more is cut, and ends the connection", () => {
+  test("a body of exactly the limit is complete, one byte more is cut, and ends the connection", () => {
     const ways = (body: string) => [
       `${OK}Content-Length: ${body.length}\r\n\r\n${body}`,
       `${OK}Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
@@ -85,7 +85,7 @@ describe("limits", () => {
     expect(read([`${OK}\r\n${"x".repeat(101)}`])).toMatchObject({ body: "x".repeat(100), isCut: true, isDone: true });
   });
 
-  test("what follows a body that was cut is not looked at", () => {
+  test("bytes after a cut body are ignored", () => {
     const cut = { body: "x".repeat(100), isCut: true, isDone: true };
     expect(read([`${OK}Transfer-Encoding: chunked\r\n\r\n65\r\n${"x".repeat(101)}no chunk`])).toMatchObject(cut);
   });
@@ -98,7 +98,7 @@ describe("limits", () => {
     expect(() => read([head(20_000), "x".repeat(12_769)])).toThrow("too long");
   });
 
-  test("headers have 32 KiB of their own behind interim responses", () => {
+  test("headers after interim responses have 32 KiB of their own", () => {
     const interim = `HTTP/1.1 103 X\r\nX: ${"x".repeat(20_000)}\r\n\r\n`;
     const last = `${OK}X: ${"x".repeat(20_000)}\r\nContent-Length: 1\r\n\r\na`;
     expect(read([interim + interim + last])).toEqual({ ...whole, body: "a" });
@@ -106,7 +106,7 @@ describe("limits", () => {
     expect(() => read([`${interim}${OK}X: ${"x".repeat(33_000)}`])).toThrow("too long");
   });
 
-  test("eight interim responses may come before the final one", () => {
+  test("eight interim responses may precede the final one", () => {
     const interim = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n";
     expect(read([`${interim.repeat(8)}${OK}Content-Length: 1\r\n\r\na`])).toEqual({ ...whole, body: "a" });
     expect(() => read([interim.repeat(9)])).toThrow("never comes to the final response");
@@ -141,13 +141,13 @@ test.each([
   expect(() => read([text])).toThrow(MalformedResponse);
 });
 
-test("the same length twice says nothing new, and a status may stand without a reason", () => {
+test("the same length twice is allowed, and a status may have no reason", () => {
   expect(read(["HTTP/1.1 200\r\nContent-Length: 1\r\ncontent-length:1\r\n\r\na"])).toEqual({ ...whole, body: "a" });
   expect(read([`HTTP/1.1 599 \r\nContent-Length: ${"1".padStart(15, "0")}\r\n\r\na`])).toEqual({ ...whole, status: 599, body: "a" });
 });
 
-describe("a body that is taken as it comes", () => {
-  test("comes in its order, one piece after the other is taken, and is not kept", async () => {
+describe("a body that is read as it arrives", () => {
+  test("arrives in order, piece by piece, and is not kept", async () => {
     const taken: string[] = [];
     let takeNext: () => void = () => {};
     const reader = new ResponseReader(100, async (bytes) => {
@@ -169,7 +169,7 @@ describe("a body that is taken as it comes", () => {
     expect({ taken, taking: reader.taking, body: reader.body().toString() }).toEqual({ taken: ["ab", "cd"], taking: undefined, body: "" });
   });
 
-  test("is taken when some of it has come, and not before", async () => {
+  test("is read when some of it has arrived, and not before", async () => {
     const taken: string[] = [];
     const reader = new ResponseReader(100, async (bytes) => void taken.push(Buffer.from(bytes).toString()));
     reader.feed(Buffer.from(`${OK}\r\n`));
@@ -179,13 +179,13 @@ describe("a body that is taken as it comes", () => {
     expect(taken).toEqual(["ab"]);
   });
 
-  test("is kept and not taken where the status is not 200", () => {
+  test("is kept and not read if the status is not 200", () => {
     const reader = new ResponseReader(100, () => Promise.reject(new Error("taken")));
     reader.feed(Buffer.from("HTTP/1.1 404 X\r\nContent-Length: 2\r\n\r\nab"));
     expect({ body: reader.body().toString(), taking: reader.taking }).toEqual({ body: "ab", taking: undefined });
   });
 
-  test("what the taker throws is what the taking rejects with", async () => {
+  test("an error of the reader rejects the read", async () => {
     const reader = new ResponseReader(100, () => Promise.reject(new Error("full")));
     reader.feed(Buffer.from(`${OK}Content-Length: 1\r\n\r\na`));
     await expect(reader.taking).rejects.toThrow("full");

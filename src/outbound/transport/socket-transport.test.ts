@@ -58,7 +58,7 @@ test("hundreds of requests at once to one host keep their connections for the ne
   expect(connectionCount()).toBe(300);
 });
 
-test("of requests that share a timer each ends at its own deadline, whatever order they began in", async () => {
+test("requests that share a timer each end at their own deadline, in any order", async () => {
   const { request, asked, response } = await open();
   const ended: number[] = [];
   const late = [60_000, 1_000, 50, 2_000].map((deadlineMs) =>
@@ -77,7 +77,7 @@ test("of requests that share a timer each ends at its own deadline, whatever ord
   expect(ended).toEqual([50, 1_000, 2_000]);
 });
 
-test("a request that is given up takes its connection with it; others keep theirs", async () => {
+test("a cancelled request closes its connection; others keep theirs", async () => {
   const { request, asked, response, openCount } = await open();
   const kept = request();
   await asked(1);

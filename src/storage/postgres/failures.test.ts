@@ -21,7 +21,7 @@ function kindsOf(error: unknown): string[] {
 const LOST = ["isConnectionFailure", "isTransient", "translated"];
 
 describe("errors of PostgreSQL", () => {
-  test("a connection that is lost or refused is a database out of reach, and what ran may run again", () => {
+  test("a lost or refused connection means an unreachable database, and the body may run again", () => {
     const system = [
       "ECONNREFUSED",
       "ECONNRESET",
@@ -49,24 +49,24 @@ describe("errors of PostgreSQL", () => {
     expect(kindsOf(new Error("Query read timeout"))).toEqual(["isConnectionFailure", "isTimeout", "isTransient", "translated"]);
   });
 
-  test("lack of resources and errors of the disk are a database out of reach, and nothing runs again", () => {
+  test("lack of resources and disk errors mean an unreachable database, and nothing runs again", () => {
     for (const code of ["53100", "53200", "58030", "58P01"]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, "translated"]);
     const cause = withCode("53100");
     expect(translated(cause)).toBeInstanceOf(GraphError);
     expect(translated(cause)).toMatchObject({ cause });
   });
 
-  test("what lost against another transaction, or took for granted what was not so, runs again", () => {
+  test("a body that lost against another transaction, or read an old row, runs again", () => {
     for (const code of ["40001", "40P01"]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, "isTransient"]);
     expect(kindsOf(new NotOneRow(0, sql`SELECT 1 AS one`))).toEqual(["isTransient"]);
     expect(kindsOf(withCode("0A000", PLAN))).toEqual(["isStalePlan", "isTransient"]);
   });
 
-  test("a table that is missing is a kind of its own", () => {
+  test("a missing table is a separate kind", () => {
     for (const code of ["42P01", "3F000"]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, "isUndefinedTable"]);
   });
 
-  test("any other error stays what it is", () => {
+  test("any other error is unchanged", () => {
     const others = [
       "57P04",
       "57014",
@@ -91,7 +91,7 @@ describe("errors of PostgreSQL", () => {
     for (const thrown of [undefined, "08006", { code: "08006" }, { message: "timeout expired" }]) expect(kindsOf(thrown)).toEqual([]);
   });
 
-  test("a server that only reads is a database out of reach, whatever the statement was", () => {
+  test("a read-only server means an unreachable database, whatever the statement was", () => {
     for (const error of [withCode("25006"), withCode("0A000", RECOVERY)]) {
       expect(kindsOf(error)).toEqual(["isReadOnlyServer"]);
       expect(named(error)).toBeInstanceOf(NotPrimary);
@@ -101,7 +101,7 @@ describe("errors of PostgreSQL", () => {
     expect(named(other)).toBe(other);
   });
 
-  test("where another attempt may help, the server's error counts, and else the error that the body made of it", () => {
+  test("if another attempt may help, the server's error counts, otherwise the one that the body made of it", () => {
     const [lost, taken, own] = [withCode("08006"), withCode("23505"), new Error("own")];
     expect(failureOf({ failure: lost }, own)).toBe(lost);
     expect(failureOf({ failure: taken }, own)).toBe(own);
@@ -109,7 +109,7 @@ describe("errors of PostgreSQL", () => {
     expect(failureOf({ failure: withCode("25006") }, own)).toBeInstanceOf(NotPrimary);
   });
 
-  test("a connection on which even ROLLBACK fails is used no more", async () => {
+  test("a connection on which even ROLLBACK fails is not used again", async () => {
     const connection = (execute: () => Promise<unknown>) => ({ execute, isBroken: false }) as unknown as PoolConnection;
     const [lost, alive] = [connection(() => Promise.reject(withCode("08006"))), connection(async () => ({ rows: [] }))];
     await rollback(lost);
@@ -117,7 +117,7 @@ describe("errors of PostgreSQL", () => {
     expect([lost.isBroken, alive.isBroken]).toEqual([true, false]);
   });
 
-  test("facts that fit no notification are announced as everything", () => {
+  test("facts that do not fit into a notification are announced as everything", () => {
     // A notification has fewer than 8,000 bytes, with a slot and a number before the facts.
     const announced = (bytes: number) =>
       announcement("plaza_default", [["kinds", "é".repeat((bytes - JSON.stringify([["kinds", ""]]).length) / 2)]]).values.at(-1);

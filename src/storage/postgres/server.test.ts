@@ -10,11 +10,11 @@ test("an address keeps its user, password, database and parameters", () => {
     expect(addresses(url)).toEqual([url]);
 });
 
-test("of several servers each has an address of its own, in their order", () => {
+test("each of several hosts has its own address, in order", () => {
   expect(addresses("postgres://u:p@a:1,b:2,c/d?x=1")).toEqual(["postgres://u:p@a:1/d?x=1", "postgres://u:p@b:2/d?x=1", "postgres://u:p@c/d?x=1"]);
 });
 
-test("sslmode has the values of libpq: with allow and prefer each server is asked twice", () => {
+test("sslmode has libpq's values: allow and prefer try each host twice", () => {
   const modesOf = (query: string): (string[] | undefined)[] =>
     addresses(`postgres://a,b/d?${query}`).map((one) => /^postgres:\/\/(.).*sslmode=([a-z-]+)&uselibpqcompat=true$/.exec(one ?? "")?.slice(1));
   const cases: readonly (readonly [query: string, ...modes: string[]])[] = [
@@ -32,7 +32,7 @@ test("sslmode has the values of libpq: with allow and prefer each server is aske
   expect(() => configsOf("postgres://a/d?sslmode=verify-ca")).toThrow("sslmode=verify-ca requires sslrootcert=FILE");
 });
 
-test("only a server that takes writes will do, which the address may say, and the driver need not know", () => {
+test("only a server that accepts writes is used; the address may say so, and the driver does not learn of it", () => {
   for (const wanted of ["read-write", "primary"]) {
     expect(addresses(`postgres://a,b/d?target_session_attrs=${wanted}`)).toEqual(["postgres://a/d", "postgres://b/d"]);
     expect(addresses(`postgres://a/d?x=1&target_session_attrs=${wanted}`)).toEqual(["postgres://a/d?x=1"]);
@@ -41,7 +41,7 @@ test("only a server that takes writes will do, which the address may say, and th
     expect(() => configsOf(`postgres://a/d?target_session_attrs=${wanted}`)).toThrow(`target_session_attrs=${wanted} is not one of`);
 });
 
-test("each connection names the program, gives up in time, and reads values as SQLite does", () => {
+test("each connection names the program, gives up in time, and reads values like SQLite", () => {
   const [config] = configsOf("postgres://h/d");
   expect([config?.application_name, config?.keepAlive, config?.types === rowTypes]).toEqual(["plaza", true, true]);
   // The same time that a request waits for a connection.

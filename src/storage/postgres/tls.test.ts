@@ -9,7 +9,7 @@ import { startPostgresCluster } from "#harness/postgres-cluster";
 import { temporaryFolder } from "#harness/server";
 import { Server } from "./server.ts";
 
-test("sslmode decides whether the connection is encrypted, and what of the certificate is checked", async () => {
+test("sslmode decides whether the connection is encrypted, and how the certificate is checked", async () => {
   const cluster = await startPostgresCluster();
   afterThisTest(() => cluster.stop());
   const caOf = (pem: string): string => {

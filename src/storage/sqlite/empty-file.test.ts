@@ -23,7 +23,7 @@ const tablesOf = (path: string): string[] => {
   }
 };
 
-test("it has all tables, what was applied and when, and says in both of its bytes that it has a log", async () => {
+test("it has all tables, the applied migrations with their times, and says in both bytes that it has a log", async () => {
   const image = await emptyFile(migrationsOf("one", "two"));
   expect([image[18], image[19]]).toEqual([2, 2]);
   const path = join(temporaryFolder(), "notes.sqlite");
@@ -39,13 +39,13 @@ test("it has all tables, what was applied and when, and says in both of its byte
   for (const { applied_time } of applied) expect(Math.abs(applied_time - Date.now() / 1_000)).toBeLessThan(3_600);
 });
 
-test("an image is turned between log and none, in both bytes", () => {
+test("an image is switched between log and no log, in both bytes", () => {
   const image = new Uint8Array(100);
   expect([...withLog(image).subarray(17, 21)]).toEqual([0, 2, 2, 0]);
   expect([...withoutLog(image).subarray(17, 21)]).toEqual([0, 1, 1, 0]);
 });
 
-test("of one set of migrations it is made once; of more than four sets the first is forgotten", async () => {
+test("it is created once for a set of migrations; of more than four sets the first is forgotten", async () => {
   const of = (name: string) => emptyFile(migrationsOf(name));
   const first = of("a0");
   for (const name of ["a1", "a2", "a3"]) of(name);
@@ -57,7 +57,7 @@ test("of one set of migrations it is made once; of more than four sets the first
   await Promise.all(["a0", "a1", "a2", "a3", "a4"].map(of));
 });
 
-test("it takes the place of what a deleted database left, and only its owner can read it", () => {
+test("it replaces the remains of a deleted database, and only its owner can read it", () => {
   const folder = temporaryFolder();
   const path = join(folder, "notes.sqlite");
   for (const suffix of ["-wal", "-shm", ".new"]) writeFileSync(path + suffix, "left over");
@@ -67,7 +67,7 @@ test("it takes the place of what a deleted database left, and only its owner can
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("its bytes are on the disk before it has its name, and the name before it is used", async () => {
+test("its bytes are on the disk before it has its name, and the name is on the disk before it is used", async () => {
   const folder = temporaryFolder();
   const stepsOf = (isDurable: boolean) => diskSteps(folder, () => placeFile(join(folder, "notes.sqlite"), Uint8Array.of(1), isDurable));
   expect(await stepsOf(true)).toEqual(["sync notes.sqlite.new", "notes.sqlite.new is notes.sqlite", "sync ."]);

@@ -21,7 +21,7 @@ async function open(folder = temporaryFolder()) {
 }
 
 describe("between two writes", () => {
-  test("a state is saved: nothing of a write that is under way is in it, and what was acknowledged is", async () => {
+  test("a state is saved: without running writes, with all acknowledged ones", async () => {
     const { database } = await open();
     await database.write((tx) => tx.run(insert(1)));
     const gate = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ describe("between two writes", () => {
     expect(await database.reader.all(all)).toEqual([{ id: 1 }]);
   });
 
-  test("the file is made anew, so that nothing that was deleted is in it or in its log, once no snapshot needs it any more", async () => {
+  test("the file is rewritten, so that no deleted value is in it or in its log, once no snapshot needs it", async () => {
     const { database, folder } = await open();
     const text = "erased-".repeat(1_000);
     await database.write((tx) => tx.run(insert(1, text)));
@@ -68,7 +68,7 @@ describe("between two writes", () => {
     expect(await database.reader.all(all)).toEqual([{ id: 2 }]);
   });
 
-  test("and not any more where the database was asked to end meanwhile", async () => {
+  test("but not if the database was asked to end meanwhile", async () => {
     const { database, folder } = await open();
     const gate = Promise.withResolvers<void>();
     const writing = database.write(async (tx) => {
@@ -86,7 +86,7 @@ describe("between two writes", () => {
   });
 });
 
-test("a saved state is for its owner alone, also that of a world which is too large to be copied in memory, and comes back", async () => {
+test("a saved state is readable only by its owner, even of a world that is too large to copy in memory, and can be restored", async () => {
   const { database, folder } = await open();
   await database.write((tx) => tx.run(insert(1)));
   await database.saveState("small");
@@ -105,7 +105,7 @@ test("a saved state is for its owner alone, also that of a world which is too la
   }
 });
 
-test("the writer waits for a tool that has the file for a moment, keeps the tops of indexes in memory, and copies its log in large pieces", async () => {
+test("the writer waits for a tool that locks the file for a moment, keeps the tops of indexes in memory, and copies its log in large pieces", async () => {
   const { database } = await open();
   const ofReader = async (pragma: Sql) => Object.values((await database.reader.get(pragma)) ?? {})[0];
   const ofWriter = (pragma: Sql) => database.write(async (tx) => Object.values((await tx.get(pragma)) ?? {})[0]);
@@ -133,7 +133,7 @@ const openIn = (folder: string): string[] =>
     }
   });
 
-test("a file that cannot be used is not kept open, nor is one that is closed", async () => {
+test("an unusable file is not kept open, and neither is a closed one", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "default.sqlite"), "this is a letter, not a database\n".repeat(100));
   await expect(openSqlite({ folder, migrations })).rejects.toThrow("not a database");
@@ -153,7 +153,7 @@ test("a file that cannot be used is not kept open, nor is one that is closed", a
   expect(openIn(own)).toEqual([]);
 });
 
-test("a world that is removed leaves nothing of its own, and everything of others", async () => {
+test("a removed world leaves nothing of its own, and others are unchanged", async () => {
   const folder = temporaryFolder();
   for (const world of ["one", "one-more"]) {
     for (const suffix of ["", "-wal", "-shm"]) writeFileSync(join(folder, `${world}.sqlite${suffix}`), "");

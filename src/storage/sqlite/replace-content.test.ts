@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { replaceContent } from "./replace-content.ts";
 
-test("what fails is named, whether SQLite has undone the transaction by itself, as on a full disk, or not", () => {
+test("the error is named, whether SQLite has undone the transaction by itself, as on a full disk, or not", () => {
   for (const isUndone of [false, true]) {
     const executed: string[] = [];
     let inTransaction = false;

@@ -8,7 +8,7 @@ import { StateFiles, type StateSource } from "./saved-states.ts";
 
 const holding = (text: string): StateSource => ({ saveInto: (path) => writeFileSync(path, text, { flag: "wx" }) });
 
-test("a state is on the disk before it has its name, and its folders are as well", async () => {
+test("a state is on the disk before it has its name, and so are its folders", async () => {
   const folder = temporaryFolder();
   const states = new StateFiles({ folder, isDurable: true }, "default");
   const first = await diskSteps(folder, () => states.save("one", holding("first")));
@@ -27,7 +27,7 @@ test("a state is on the disk before it has its name, and its folders are as well
   ]);
 });
 
-test("what an interrupted save left is in nobody's way, and no state", async () => {
+test("the remains of an interrupted save do not matter, and are not a state", async () => {
   const folder = temporaryFolder();
   const states = new StateFiles({ folder, isDurable: true }, "default");
   mkdirSync(join(folder, "snapshots/default"), { recursive: true });
@@ -38,14 +38,14 @@ test("what an interrupted save left is in nobody's way, and no state", async () 
   expect(states.list()).toMatchObject([{ name: "one" }]);
 });
 
-test("a state that is not there is neither used nor deleted", async () => {
+test("a missing state is neither used nor deleted", async () => {
   const states = new StateFiles({ folder: temporaryFolder(), isDurable: true }, "default");
   let isUsed = false;
   expect(await states.use("one", async () => (isUsed = true))).toBeUndefined();
   expect({ isUsed, isDeleted: states.delete("one") }).toEqual({ isUsed: false, isDeleted: false });
 });
 
-test("states are listed in the order of their names, with the whole millisecond in which they were saved", () => {
+test("states are listed in the order of their names, with the exact millisecond of their saving", () => {
   const folder = temporaryFolder();
   const states = new StateFiles({ folder, isDurable: true }, "default");
   const own = join(folder, "snapshots/default");

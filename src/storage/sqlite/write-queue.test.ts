@@ -35,7 +35,7 @@ function newQueue() {
 
 const insert = (id: number) => sql`INSERT INTO notes (id) VALUES (${id})`;
 
-test("what a body announces happens once, also where its group ran again because another body refused", async () => {
+test("a body's announcements happen once, even if its group ran again because another body threw", async () => {
   const { queue, facts, commits, stored } = newQueue();
   const happened: number[] = [];
   const write = (id: number, isRefused = false) =>
@@ -56,7 +56,7 @@ test("what a body announces happens once, also where its group ran again because
   });
 });
 
-test("a commit that failed leaves no transaction behind: its writes are refused and undone, and the next ones are stored", async () => {
+test("a failed commit leaves no transaction behind: its writes are refused and undone, and the next ones are stored", async () => {
   const { queue, facts, commits, failCommits, stored } = newQueue();
   const happened: number[] = [];
   const write = (id: number) =>

@@ -8,18 +8,18 @@ import { damaged, matchFault, throwErrorOf } from "./faults.ts";
 const response = { status: 200, headers: { etag: '"a"', "content-type": "application/json" }, body: "{}" } as unknown as GraphResponse;
 const with_ = (fault: Partial<RequestFaultInput>) => damaged(response, { operation: "*", ...fault });
 
-test("a fault that leaves the response as it is changes nothing", () => {
+test("a fault without a change of the response changes nothing", () => {
   for (const fault of [{}, { latency_ms: 5 }, { status: 500 }, { reset: false }, { content_type: "text/plain" }]) expect(with_(fault)).toBe(response);
   expect(damaged(response, undefined)).toBe(response);
 });
 
-test("a body takes the place of the response's own, whose tag goes with it; a type only comes with a change", () => {
+test("a body replaces the response's own, and its tag is removed; a type needs another change", () => {
   expect(with_({ body: "" })).toEqual({ ...response, headers: { "content-type": "application/json" }, body: "" });
   expect(with_({ body: "<p>", content_type: "text/html" })).toEqual({ ...response, headers: { "content-type": "text/html" }, body: "<p>" });
   expect(response.headers.etag).toBe('"a"');
 });
 
-test("what happens to the connection is said with all that it needs, and leaves body and tag", () => {
+test("a fault of the connection has everything that it needs, and leaves body and tag", () => {
   const none = { reset: undefined, cut_body_at: undefined, body_bytes_per_second: undefined };
   for (const fault of [{ reset: true }, { cut_body_at: 0 }, { body_bytes_per_second: 5 }]) {
     expect(with_(fault)).toEqual({ ...response, damage: { ...none, ...fault } });
@@ -27,7 +27,7 @@ test("what happens to the connection is said with all that it needs, and leaves 
   }
 });
 
-test("a request is seen with its node, its tokens, and its parameters as text, of the query before the body", async () => {
+test("a request is matched by its node, its tokens, and its parameters as text, of the query before the body", async () => {
   const seen: FaultTarget[] = [];
   const world = { faults: { match: async (target: FaultTarget) => void seen.push(target) } };
   const body = { a: "body", b: ["x", 1], c: new JsonNumber("1.50") };
@@ -51,7 +51,7 @@ test("a request is seen with its node, its tokens, and its parameters as text, o
   expect(["a", "b", "c", "d", "toString"].map((name) => seen[0]?.parameter(name))).toEqual(["query", '["x",1]', "1.50", undefined, undefined]);
 });
 
-test("an error is of the node's owner, else of the app; without one the operation runs", () => {
+test("an error is for the node's owner, else for the app; without one the operation runs", () => {
   const usageOf = (resolved: object): string => {
     try {
       throwErrorOf({ operation: "*", rate_limit: "page" }, resolved as Resolved);
