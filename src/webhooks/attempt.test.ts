@@ -77,7 +77,7 @@ async function attempt(setup: Setup = {}) {
   return { outcome, requests, asked };
 }
 
-test("D-62: a POST has fifteen seconds, of its response 64 kB are read, and its status is enough", async () => {
+test("D-62: a POST has fifteen seconds, up to 64 kB of its response are read, and its status is enough", async () => {
   const { requests } = await attempt();
   expect(requests).toMatchObject([
     {
@@ -88,7 +88,7 @@ test("D-62: a POST has fifteen seconds, of its response 64 kB are read, and its 
   ]);
 });
 
-test("D-62: any 2xx is a delivery, 410 the end, and every other status a failure that is tried again", async () => {
+test("D-62: any 2xx is a delivery, 410 the end, and every other status a failure that is retried", async () => {
   const kinds: Record<number, string> = {};
   for (const status of [199, 200, 204, 299, 300, 400, 409, 410, 411, 500]) kinds[status] = (await attempt({ status })).outcome.kind;
   const [retry, delivered] = ["retry", "delivered"];
@@ -97,7 +97,7 @@ test("D-62: any 2xx is a delivery, 410 the end, and every other status a failure
   });
 });
 
-test("of the response 256 bytes are kept, of its time a tenth of a millisecond, and of an empty one nothing", async () => {
+test("256 bytes of a response are kept, its duration to a tenth of a millisecond, and nothing of an empty one", async () => {
   const kept = async (setup: Setup) => ((await attempt(setup)).outcome as { attempt?: unknown }).attempt;
   const common = { time_ms: NOW, callback: "7", timestamp: 1_999 };
   expect(await kept({ status: 500, body: `a${"b".repeat(300)}`, tookMs: 12.36 })).toEqual({
@@ -107,7 +107,7 @@ test("of the response 256 bytes are kept, of its time a tenth of a millisecond, 
   expect(await kept({ body: "k" })).toEqual({ ...common, status: 200, latency_ms: 0, answer: "k" });
 });
 
-test("without a response it is said why, and whether the receiver kept silent; what is no failure of the network is thrown", async () => {
+test("without a response the reason is reported, and whether the receiver was silent; errors other than the network's are thrown", async () => {
   const common = { time_ms: NOW, callback: "7", timestamp: 1_999 };
   const failed = async (error: Error) => (await attempt({ error, tookMs: 4 })).outcome;
   expect(await failed(new RequestFailed("timeout", "no whole response"))).toMatchObject({
@@ -120,7 +120,7 @@ test("without a response it is said why, and whether the receiver kept silent; w
   await expect(attempt({ error: new TypeError("a mistake") })).rejects.toThrow("a mistake");
 });
 
-test("D-62: the attempt after the tenth retry is the last; a probe that fails says so, and changes nothing else", async () => {
+test("D-62: the attempt after the tenth retry is the last; a failed probe is reported, and changes nothing else", async () => {
   const after = async (tries: number) => (await attempt({ status: 500, row: { tries } })).outcome;
   const { kind, dueMs } = (await after(0)) as { kind: string; dueMs: number };
   expect(kind).toBe("retry");
@@ -133,7 +133,7 @@ test("D-62: the attempt after the tenth retry is the last; a probe that fails sa
   expect((await attempt(probe)).outcome.kind).toBe("delivered");
 });
 
-test("D-63: the route counts at each attempt; what leads elsewhere or nowhere moves, and what led nowhere waits for its next attempt", async () => {
+test("D-63: each attempt follows the current route; a delivery with another route moves, and one without a route waits for its next attempt", async () => {
   const nowhere: Route = { to: "nowhere", reason: "callback_not_verified" };
   const outcomeOf = async (setup: Setup) => {
     const { outcome, requests } = await attempt(setup);
@@ -154,7 +154,7 @@ test("D-63: the route counts at each attempt; what leads elsewhere or nowhere mo
   expect(await outcomeOf({ callback: { paused_ms: 1 } })).toEqual({ kind: "back" });
 });
 
-test("D-138: a retry that the app would not get any more ends; a first attempt is not asked about", async () => {
+test("D-138: a retry that the app would no longer get ends; a first attempt is not checked", async () => {
   const retry = { claimed: { isRetry: true } };
   expect((await attempt({ ...retry, isWanted: false })).outcome).toEqual({ kind: "unsubscribed", endedMs: NOW });
   expect((await attempt(retry)).outcome.kind).toBe("delivered");
@@ -162,7 +162,7 @@ test("D-138: a retry that the app would not get any more ends; a first attempt i
   expect([first.outcome.kind, first.asked]).toEqual(["delivered", []]);
 });
 
-test("D-172: what was erased is not sent, and a POST with nothing else in it has failed", async () => {
+test("D-172: an erased event is not sent, and a POST with nothing else in it has failed", async () => {
   const member = { id: "10", object: "page", field: "feed", entity: "2001", phone: null, time_ms: 7_999, payload: '{"n":2}' };
   const both = await attempt({ row: { payload: "" }, claimed: { members: [member, { ...member, payload: "" }] } });
   expect(both.requests.map(({ body }) => body)).toEqual([
@@ -173,7 +173,7 @@ test("D-172: what was erased is not sent, and a POST with nothing else in it has
   expect(none.requests).toEqual([]);
 });
 
-test("D-150: faults meet each attempt but a probe, with the fields of all events; a first attempt may be put behind others", async () => {
+test("D-150: faults apply to each attempt except a probe, with the fields of all events; a first attempt may be sent after others", async () => {
   const member = { id: "10", object: "page", field: "mention", entity: "2001", phone: null, time_ms: 7_999, payload: "{}" };
   const lost = await attempt({ effect: "lose", claimed: { members: [member] } });
   expect([lost.outcome, lost.requests, lost.asked]).toMatchObject([{ kind: "failed", endedMs: NOW }, [], [[["feed", "mention"], "2001", true]]]);
@@ -186,7 +186,7 @@ test("D-150: faults meet each attempt but a probe, with the fields of all events
   expect([probe.outcome.kind, probe.requests.length]).toEqual(["delivered", 1]);
 });
 
-test("D-62: a secret before the last one signs as well until its overlap is over, to the millisecond", () => {
+test("D-62: the previous secret signs too, until its overlap ends, to the millisecond", () => {
   const app: WebhookApp = { ...APP, previous_secret: { sealed: sealer.seal("old"), until_ms: 100 } };
   const at = (ms: number): readonly string[] => secretsOf({ sealer, realNowMs: () => ms }, app);
   expect([at(99), at(100), at(99)]).toEqual([["s3cret", "old"], ["s3cret"], ["s3cret", "old"]]);

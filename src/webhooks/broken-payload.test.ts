@@ -37,7 +37,7 @@ onEachDatabase("a payload that breaks its contract", (kind) => {
     return { fixture, receiver, write };
   }
 
-  test("is sent all the same, reported and counted", async () => {
+  test("is still sent, reported and counted", async () => {
     const { fixture, write } = await open();
     expect(await write(strict, { name: 7 })).toEqual(expect.arrayContaining([{ name: 7 }, { is: "right" }]));
     expect(fixture.brokenPayloads.splice(0)).toEqual([{ object: "page", field: "strict", entity, path: "name", problem: "must be string" }]);
@@ -46,7 +46,7 @@ onEachDatabase("a payload that breaks its contract", (kind) => {
     expect([...fixture.webhooks.metrics.brokenPayloads()]).toEqual([{ object: "page", field: "strict", count: 2 }]);
   });
 
-  test("that cannot be sent is reported alone", async () => {
+  test("that cannot be sent is only reported", async () => {
     const { fixture, write } = await open();
     const circle: Record<string, unknown> = { name: "around" };
     circle.itself = circle;
@@ -61,7 +61,7 @@ onEachDatabase("a payload that breaks its contract", (kind) => {
     expect(fixture.brokenPayloads.splice(0)).toEqual([report]);
   });
 
-  test("is not reported when its cause is rolled back, for then there is no event", async () => {
+  test("is not reported when its cause is rolled back, because there is no event", async () => {
     const { fixture } = await open();
     const refused = fixture.database.write(async (tx) => {
       await fixture.webhooks.emit(tx, strict, { entity, payload: { name: 7 } });

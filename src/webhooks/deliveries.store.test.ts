@@ -49,7 +49,7 @@ onEachDatabase("queues of deliveries", (kind) => {
 
   const first = (id: number, more: Partial<DeliveryRow> = {}): DeliveryRow => ({ id, isFirst: true, queue_entity: 2001, ...more });
 
-  test("first attempts come by their ids, from their own queue alone, up to the limit", async () => {
+  test("first attempts are sorted by id, only from their own queue, up to the limit", async () => {
     const { reader } = await withRows([first(8, { callback: 70 }), first(9), { id: 10, queue_entity: 2002 }, first(11), first(100), first(101)]);
     expect(idsOf(await findFirsts(reader, "71", 3))).toEqual([9, 11, 100]);
     expect(idsOf(await findFirsts(reader, "70", 3))).toEqual([8]);
@@ -64,7 +64,7 @@ onEachDatabase("queues of deliveries", (kind) => {
     ]);
   });
 
-  test("the first of each entity is free unless it is under way; entities come in their order, after the one before", async () => {
+  test("the first one of each entity is free unless it is being sent; entities are read in order, after the previous one", async () => {
     const { reader } = await withRows([
       first(9, { queue_entity: 2003 }),
       first(10, { queue_entity: 2002 }),
@@ -82,7 +82,7 @@ onEachDatabase("queues of deliveries", (kind) => {
     expect(await heads("20001")).toEqual([]);
   });
 
-  test("retries are due at their time, the earliest first, of equal times the first", async () => {
+  test("retries are due at their time, the earliest first, and by id if times are equal", async () => {
     const { reader } = await withRows([
       { id: 9, retry_due_ms: NOW },
       { id: 10, retry_due_ms: NOW - 1 },
@@ -99,7 +99,7 @@ onEachDatabase("queues of deliveries", (kind) => {
     expect(await findNextRetryTime(reader, "70", NOW)).toBeUndefined();
   });
 
-  test("of the wanted ones, those are locked that wait and stand before all others of their entity", async () => {
+  test("of the requested deliveries, those are locked that wait and precede all others of their entity", async () => {
     const { write } = await withRows([
       first(9),
       first(10),
@@ -119,7 +119,7 @@ onEachDatabase("queues of deliveries", (kind) => {
     expect(await write(async (tx) => idsOf(await lockRetries(tx, ["100", "9"])))).toEqual([100]);
   });
 
-  test("a claim takes what nobody has, and a return puts back what it was: a first attempt, or a retry", async () => {
+  test("a claim takes unclaimed deliveries, and a return restores them: a first attempt, or a retry", async () => {
     const { write, row } = await withRows([
       first(9),
       { id: 10, retry_due_ms: 5 },
@@ -141,7 +141,7 @@ onEachDatabase("queues of deliveries", (kind) => {
     expect(await row(11)).toMatchObject({ status: 1, fence: 6 });
   });
 
-  test("what follows in the order of an entity is the same app's, behind the head, in its queue; what joins has no state of its own", async () => {
+  test("the next ones of an entity are of the same app, behind the head, in its queue; a joined one has no state of its own", async () => {
     const { reader, write, row } = await withRows([
       first(8),
       first(9),
@@ -163,7 +163,7 @@ onEachDatabase("queues of deliveries", (kind) => {
     expect(await findMembers(reader, "8")).toEqual([]);
   });
 
-  test("what may join waits, was not sent, and has no others with it", async () => {
+  test("a delivery can be joined if it waits, was not sent, and has no others with it", async () => {
     const { write } = await withRows([
       first(9),
       first(10, { members: 1 }),
@@ -174,7 +174,7 @@ onEachDatabase("queues of deliveries", (kind) => {
     expect(await write(async (tx) => [...(await lockWaiting(tx, ["9", "10", "11", "12"]))])).toEqual(["9"]);
   });
 
-  test("a result ends an attempt, unless another session has taken it over meanwhile", async () => {
+  test("a result ends an attempt, unless another session has taken it over", async () => {
     const sent = { queue_entity: 2001, status: 1 };
     const { write, row } = await withRows([
       { id: 9, fence: 7, ...sent },
@@ -196,7 +196,7 @@ onEachDatabase("queues of deliveries", (kind) => {
     expect(await row(12)).toMatchObject({ ...sent, fence: 7, tries: 0 });
   });
 
-  test("what is moved waits for the same attempt in the other queue, and stays where another session has it", async () => {
+  test("a moved delivery waits for the same attempt in the other queue, and stays if another session has it", async () => {
     const { write, row } = await withRows([
       { id: 9, fence: 7, status: 1, queue_entity: 2001 },
       { id: 10, fence: 7, status: 1 },
@@ -212,13 +212,13 @@ onEachDatabase("queues of deliveries", (kind) => {
     expect(await row(11)).toMatchObject({ callback: 71, status: 1, fence: 8, attempts: "[]" });
   });
 
-  test("what an ended session was sending comes by id; nothing is sent under no session", async () => {
+  test("the deliveries that an ended session was sending are found by id; none is sent without a session", async () => {
     const { reader } = await withRows([{ id: 9, fence: 7 }, { id: 10, fence: 8 }, { id: 11 }, { id: 100, fence: 7 }]);
     expect(idsOf(await findSending(reader, 7))).toEqual([9, 100]);
     expect(await findSending(reader, 0)).toEqual([]);
   });
 
-  test("every queue with something to send is found, once, with its oldest and with what is due first", async () => {
+  test("every queue with something to send is found once, with its oldest and its first due delivery", async () => {
     const { reader } = await withRows([
       first(9, { callback: 73 }),
       first(10, { callback: 72 }),
@@ -239,7 +239,7 @@ onEachDatabase("queues of deliveries", (kind) => {
     ]);
   });
 
-  test("a delivery is behind another one of its entity that came before it, in the same queue", async () => {
+  test("a delivery is behind another one of its entity that arrived earlier, in the same queue", async () => {
     const { reader } = await withRows([first(9), first(10), first(11, { callback: 70 }), first(12, { queue_entity: 2002 })]);
     const behind: boolean[] = [];
     for (const id of [9, 10, 11, 12]) behind.push(await isBehindAnother(reader, String(id)));

@@ -21,7 +21,7 @@ onEachDatabase("the dispatcher", (kind) => {
       for (let n = 0; n < count; n++) await webhooks.emit(tx, chatappField("messages"), { entity: nodeId("4001"), payload: { n } });
     });
 
-  test("a mistake of the program in an attempt is reported and kept, and the attempt is made again a second later, at no receiver's cost", async () => {
+  test("a mistake of the program in an attempt is reported and kept, and the attempt is repeated a second later, without counting against the receiver", async () => {
     const { receiver, fixture } = await open();
     const { features, clock, errors } = fixture;
     const { apps } = features;
@@ -42,7 +42,7 @@ onEachDatabase("the dispatcher", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
   });
 
-  test("results that could not be stored are stored by the next turn that finds the database, without another attempt", async () => {
+  test("results that could not be stored are stored by the next turn that reaches the database, without another attempt", async () => {
     const { receiver, database, fixture } = await open();
     const { dispatcher } = fixture.webhooks;
     const { session } = fixture.loop;
@@ -83,7 +83,7 @@ onEachDatabase("the dispatcher", (kind) => {
     ]);
   });
 
-  test("all that an ended process was sending is interrupted and due, however much it was, and nothing of others", async () => {
+  test("everything that an ended process was sending is interrupted and due, any number, and nothing of others", async () => {
     const { database, fixture } = await open();
     const row = { status: 1, queue_entity: 2001 };
     await insertDeliveries(database, [
@@ -101,7 +101,7 @@ onEachDatabase("the dispatcher", (kind) => {
     ]);
   });
 
-  test("what another process has stored is looked for once a second, where there can be one; nothing is claimed in the last turn", async () => {
+  test("deliveries of other processes are looked for once a second, if there can be any; nothing is claimed in the last turn", async () => {
     const { receiver, fixture, store } = await open();
     const isShared = kind === "postgres";
     const { dispatcher } = fixture.webhooks;
@@ -124,7 +124,7 @@ onEachDatabase("the dispatcher", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
   });
 
-  test("what is overdue is looked for every half minute, and not in the last turn", async () => {
+  test("overdue deliveries are looked for every half minute, and not in the last turn", async () => {
     const { fixture } = await open();
     const { dispatcher } = fixture.webhooks;
     const monotonic = stopMonotonicClock(100_000);

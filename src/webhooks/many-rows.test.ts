@@ -31,7 +31,7 @@ async function withRows(count: number, row: Omit<DeliveryRow, "id">) {
   return { ...fixture, counted, pause };
 }
 
-test.each([499, 500, 501, 1_000, 1_001])("%p deliveries that have ended are replayed, and counted", async (count) => {
+test.each([499, 500, 501, 1_000, 1_001])("%p ended deliveries are replayed, and counted", async (count) => {
   const { webhooks, database, counted, clock } = await withRows(count, { status: 2, ended_ms: 5 });
   expect(await webhooks.replaySpan({ sinceMs: 0 })).toEqual({ replayed: count });
   expect(await counted()).toEqual([["here", 0, count]]);
@@ -41,7 +41,7 @@ test.each([499, 500, 501, 1_000, 1_001])("%p deliveries that have ended are repl
 });
 
 test.each([199, 200, 201, 400, 401])(
-  "D-63: %p deliveries to a callback that is paused take their new route, and nothing that failed there counts",
+  "D-63: %p deliveries to a paused callback take their new route, and nothing that failed there counts",
   async (count) => {
     const { webhooks, database, counted, pause } = await withRows(count, { isFirst: true, queue_entity: 2001 });
     await pause();
@@ -52,7 +52,7 @@ test.each([199, 200, 201, 400, 401])(
 );
 
 test.each([199, 200, 201, 400, 401])(
-  "D-138: %p deliveries that the app would not get any more end, and nothing that failed there counts",
+  "D-138: %p deliveries that the app would no longer get end, and nothing that failed there counts",
   async (count) => {
     const { webhooks, database, features, counted, pause } = await withRows(count, { retry_due_ms: 5 });
     await pause();
@@ -64,7 +64,7 @@ test.each([199, 200, 201, 400, 401])(
 );
 
 test.each([99, 100, 101, 200, 201])(
-  "%p deliveries that ended more than thirty days ago are removed, and it is looked again in a day",
+  "%p deliveries that ended more than thirty days ago are removed, and the next check is in a day",
   async (count) => {
     const { webhooks, database, clock, counted } = await withRows(count, { status: 2, ended_ms: 5 });
     const ended = 5 + 30 * DAY_MS;

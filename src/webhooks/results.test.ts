@@ -53,7 +53,7 @@ onEachDatabase("ends of attempts", (kind) => {
     ...{ kind: "retry", attempt: { time_ms, callback, status: 500 }, dueMs: time_ms + 50, isTimeout: false },
   });
 
-  test("what came last says whether the callback works, and each callback is judged by its own attempts", async () => {
+  test("the last attempt decides whether the callback works, and each callback is judged by its own attempts", async () => {
     const { writer, add, health } = await open();
     add(1, delivered(20));
     add(2, failed(30));
@@ -68,14 +68,14 @@ onEachDatabase("ends of attempts", (kind) => {
     expect(writer.isEmpty).toBe(true);
   });
 
-  test("410 pauses a callback, which is reported once", async () => {
+  test("410 pauses a callback, and is reported once", async () => {
     const { writer, add, paused } = await open();
     for (const id of [1, 2]) add(id, { kind: "failed", attempt: { time_ms: 20, callback: "71", status: 410 }, endedMs: 20 });
     await writer.flush();
     expect(paused).toEqual(["71"]);
   });
 
-  test("each delivery has the state of its end, or waits for the same attempt where it was or elsewhere", async () => {
+  test("each delivery has the state of its end, or waits for the same attempt in the same place or elsewhere", async () => {
     const { database, writer, add, waits } = await open();
     add(1, delivered(20));
     add(2, { kind: "failed", attempt: { time_ms: 20, callback: "71", status: 500 }, endedMs: 21 });

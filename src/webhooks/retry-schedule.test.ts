@@ -16,20 +16,20 @@ function attempts(share: number): number[] {
   return times;
 }
 
-test("after 15 seconds, 1, 5 and 15 minutes, 1, 3, 6, 12, 24 and 36 hours from the first attempt on, and then no more", () => {
+test("after 15 seconds, 1, 5 and 15 minutes, 1, 3, 6, 12, 24 and 36 hours from the first attempt, and then no more", () => {
   const wanted = [15_000, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR, 36 * HOUR];
   expect(RETRY_OFFSETS_MS).toEqual(wanted);
   expect(attempts(0)).toEqual([0, ...wanted]);
 });
 
-test("each wait is shortened by a tenth of itself at most, and never longer than its step, also after an attempt that came early", () => {
+test("each wait is up to a tenth shorter, and never longer than its step, even after an early attempt", () => {
   const waits = (times: readonly number[]): number[] => times.slice(1).map((at, index) => at - (times[index] as number));
   const steps = waits([0, ...RETRY_OFFSETS_MS]);
   // The last share makes no whole number of milliseconds of any of them.
   for (const share of [0, 0.25, 1, 1 / 7]) expect(waits(attempts(share))).toEqual(steps.map((wait) => Math.ceil(wait * (1 - 0.1 * share))));
 });
 
-test("a step that has passed is left out, one that is due this very moment as well; none is due in the past", () => {
+test("a step that has passed or is due right now is skipped; none is due in the past", () => {
   const after = (tries: number, passedMs: number, startedMs = FIRST + passedMs) => {
     const next = nextRetryMs({ firstMs: FIRST, startedMs, tries }, FIRST + passedMs, 0);
     return next === undefined ? undefined : next - FIRST;

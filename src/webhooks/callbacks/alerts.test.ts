@@ -9,7 +9,7 @@ import { alertJob } from "./health.ts";
 
 const HOUR = 3_600;
 
-onEachDatabase("alerts about a callback that fails", (kind) => {
+onEachDatabase("alerts about a failing callback", (kind) => {
   async function open() {
     const receiver = startReceiver();
     receiver.response = () => new Response(null, { status: 500 });
@@ -30,7 +30,7 @@ onEachDatabase("alerts about a callback that fails", (kind) => {
     return { fixture, fail, alerts };
   }
 
-  test("a series that begins anew after a silence has an alert of its own, an hour later", async () => {
+  test("a new series after a silence has its own alert, an hour later", async () => {
     const { fixture, fail, alerts } = await open();
     await fail();
     const first = { since: 0, after: HOUR };
@@ -61,7 +61,7 @@ onEachDatabase("alerts about a callback that fails", (kind) => {
     expect(await Promise.all(jobs)).toEqual([[]]);
   });
 
-  test("a series that begins anew because the clock was moved back is an alert after an hour of its own", async () => {
+  test("a series that begins again because the clock was moved back has its own alert after an hour", async () => {
     const { fixture, fail, alerts } = await open();
     await fail();
     fixture.clock.ms -= 10 * HOUR * 1_000;

@@ -31,7 +31,7 @@ onEachDatabase("callbacks", (kind) => {
     return health;
   };
 
-  test("one is found by its app and its address together, and an address of an app is stored once", async () => {
+  test("a callback is found by its app and address together, and an address of an app is stored once", async () => {
     const database = await withCallbacks({ "7": WELL });
     const { reader } = database;
     const insert = (id: string, app: string, url: string) => database.write((tx) => store.insertCallback(tx, id, app, url));
@@ -62,7 +62,7 @@ onEachDatabase("callbacks", (kind) => {
     expect(await store.countCallbacks(database.reader)).toEqual({ failing: 2, alerted: 2, paused: 1 });
   });
 
-  test("those that fail or are paused are listed from the oldest on", async () => {
+  test("failing and paused ones are listed, the oldest first", async () => {
     const failing = { ...WELL, failing_since_ms: 1 };
     const database = await withCallbacks({ "7": WELL, "9": failing, "10": PAUSED, "100": { ...WELL, paused_ms: 4 }, "101": failing });
     const idsOf = async (limit: number) => (await store.listTroubled(database.reader, limit)).map(({ id }) => id);
@@ -72,7 +72,7 @@ onEachDatabase("callbacks", (kind) => {
     ]);
   });
 
-  test("D-137: of a paused callback the probe is taken from the millisecond on that it is due, and once", async () => {
+  test("D-137: the probe of a paused callback is taken once, from the exact millisecond on", async () => {
     const database = await withCallbacks({ "7": PAUSED, "8": { ...WELL, probe_due_ms: NOW }, "9": PAUSED });
     const take = (id: string, nowMs: number) => database.write((tx) => store.takeProbe(tx, id, nowMs, nowMs + 50));
     expect([await take("7", NOW - 1), await take("7", NOW), await take("7", NOW + 49), await take("7", NOW + 50)]).toEqual([
@@ -85,7 +85,7 @@ onEachDatabase("callbacks", (kind) => {
     expect(await healthOf(database, "9")).toEqual(PAUSED);
   });
 
-  test("one is waited for while a delivery of its own waits, for the first time or the next, or is being sent", async () => {
+  test("a callback is in use while a delivery waits for it, for the first time or the next, or is being sent", async () => {
     const database = await withCallbacks({ "7": WELL });
     await insertDeliveries(database, [
       { id: 1, callback: 71, isFirst: true, queue_entity: 2001 },
@@ -97,7 +97,7 @@ onEachDatabase("callbacks", (kind) => {
     expect(await Promise.all(waited)).toEqual([true, true, true, false, false]);
   });
 
-  test("the next retries come by their time, then by the callback's id, without those of paused callbacks", async () => {
+  test("the next retries are sorted by time, then by the callback's id, without those of paused callbacks", async () => {
     const database = await withCallbacks({ "9": WELL, "10": PAUSED, "100": WELL, "101": WELL, "102": WELL });
     await insertDeliveries(database, [
       { id: 1, callback: 100, retry_due_ms: NOW },
@@ -113,7 +113,7 @@ onEachDatabase("callbacks", (kind) => {
     expect(await list(2)).toEqual([`101 ${NOW - 1}`, `9 ${NOW}`]);
   });
 
-  test("D-137: when nothing waits for it any more, a callback that failed counts as working, one that a person holds does not", async () => {
+  test("D-137: when nothing waits for a failed callback any more, it counts as working, unless a person paused it", async () => {
     const failing = { ...PAUSED, alerted_ms: null, paused_ms: null, probe_due_ms: null };
     const held = { ...WELL, paused_ms: 4 };
     const healths = { "71": PAUSED, "72": PAUSED, "73": failing, "74": failing, "75": held, "76": WELL };

@@ -48,7 +48,7 @@ onEachDatabase("routes and callbacks", (kind) => {
     });
   });
 
-  test("D-63: a retry honours what was set or removed meanwhile, with the same id and body", async () => {
+  test("D-63: a retry follows later changes of the route, with the same id and body", async () => {
     const { fixture, receiver } = await open();
     const override = startReceiver();
     override.response = () => new Response(null, { status: 500 });
@@ -63,7 +63,7 @@ onEachDatabase("routes and callbacks", (kind) => {
     expect(await deliveries(fixture)).toMatchObject([{ status: 2, url: receiver.url }]);
   });
 
-  test("an override that is set between the event and its first attempt is honoured", async () => {
+  test("an override that is set between the event and its first attempt is used", async () => {
     const { fixture, receiver } = await open();
     const override = startReceiver();
     await fixture.emit("4001", { n: 1 });
@@ -72,7 +72,7 @@ onEachDatabase("routes and callbacks", (kind) => {
     expect({ override: valuesAt(override), own: valuesAt(receiver) }).toEqual({ override: [{ n: 1 }], own: [] });
   });
 
-  test("replay sends the same bytes with the same id; of a span, what was made since, for one callback or all", async () => {
+  test("a replay sends the same bytes with the same id; a span replays all events since a time, to one callback or all", async () => {
     const { fixture, receiver } = await open();
     const other = startReceiver();
     fixture.features.apps.set("1002", { url: other.url, secret: "x" });
@@ -106,7 +106,7 @@ onEachDatabase("routes and callbacks", (kind) => {
     expect(await fixture.webhooks.replay("123")).toBe(false);
   });
 
-  test("what has ended is kept for thirty days, what waits for as long as it waits", async () => {
+  test("ended deliveries are kept for thirty days, waiting ones for as long as they wait", async () => {
     const { fixture, receiver } = await open();
     await fixture.database.write(async (tx) => {
       for (const n of [1, 2, 3]) {
@@ -132,7 +132,7 @@ onEachDatabase("routes and callbacks", (kind) => {
     expect(await reader.all(sql`SELECT CAST(e.payload AS TEXT) AS payload FROM webhook_events e`)).toEqual([{ payload: '{"n":5}' }]);
   });
 
-  test("what was sent can be looked at: newest first, by state, callback and field, with its events and attempts", async () => {
+  test("sent deliveries are listed newest first, by state, callback and field, with events and attempts", async () => {
     const { fixture, receiver } = await open();
     receiver.response = ({ values }) => new Response("x".repeat(1_000), { status: (values[0] as { n: number }).n === 3 ? 410 : 200 });
     await fixture.database.write(async (tx) => {

@@ -24,7 +24,7 @@ function sandboxClient(): GuardedClient {
 const challengeOf = (url: URL): string => url.searchParams.get("hub.challenge") ?? "";
 const codeOf = (verified: Promise<void>): Promise<number | undefined> => verified.then(() => undefined).catch((error) => error.entry.code);
 
-test("D-61: the callback is asked with mode, challenge and token, and passes by answering the challenge", async () => {
+test("D-61: the callback gets mode, challenge and token, and passes by returning the challenge", async () => {
   const asked: { method: string; path: string; query: Record<string, string> }[] = [];
   const url = serve((at, request) => {
     asked.push({ method: request.method, path: at.pathname, query: Object.fromEntries(at.searchParams) });
@@ -41,7 +41,7 @@ test("D-61: the callback is asked with mode, challenge and token, and passes by 
   expect(asked[0]?.query["hub.challenge"]).not.toBe(asked[1]?.query["hub.challenge"]);
 });
 
-test("D-61: the callback has ten seconds, and of its response a kilobyte is read", async () => {
+test("D-61: the callback has ten seconds, and up to a kilobyte of its response is read", async () => {
   const asked: OutboundRequest[] = [];
   const client = {
     async request(request: OutboundRequest) {
@@ -53,7 +53,7 @@ test("D-61: the callback has ten seconds, and of its response a kilobyte is read
   expect(asked).toMatchObject([{ method: "GET", deadlineMs: 10_000, responseBytesMax: 1_024 }]);
 });
 
-test("H1-6: any verify token arrives as it was given, however long", async () => {
+test("H1-6: any verify token arrives unchanged, however long", async () => {
   let token = "";
   const url = serve((at) => {
     token = at.searchParams.get("hub.verify_token") ?? "";
@@ -83,7 +83,7 @@ test.each([
   expect(await codeOf(verifyCallback(sandboxClient(), serve(response), "t"))).toBe(code as number);
 });
 
-test("the error says what was expected, and what came", async () => {
+test("the error shows the expected and the actual response", async () => {
   const messageOf = (response: Parameters<typeof serve>[0]) => verifyCallback(sandboxClient(), serve(response), "t").catch(({ message }) => message);
   const failed = "Callback verification failed: the response must";
   expect(await messageOf(() => new Response("", { status: 404 }))).toBe(`(#2200) ${failed} have the status 200, and has 404`);
@@ -113,7 +113,7 @@ test("D-64: an error names no address that a name resolved to", async () => {
   expect(error.message).toBe(`(#2200) Callback verification failed: ${problem}`);
 });
 
-test("nobody there: 2200", async () => {
+test("without a listener the error is 2200", async () => {
   const url = serve(() => new Response(""));
   await closings.pop()?.();
   expect(await codeOf(verifyCallback(sandboxClient(), url, "t"))).toBe(2200);

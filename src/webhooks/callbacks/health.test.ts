@@ -11,7 +11,7 @@ const after = (health: Health, ...attempts: (readonly [AttemptResult["result"], 
   attempts.reduce((known, [result, hours]) => healthAfter(known, { result, atMs: hours * HOUR_MS }), health);
 
 describe("the health of a callback", () => {
-  test("a success leaves one that works as it is, and ends what failed", () => {
+  test("a success keeps a working callback as it is, and ends a series of failures", () => {
     expect(after(working, ["delivered", 1])).toBe(working);
     expect(after(working, ["failed", 1])).toEqual({ ...working, failing_since_ms: HOUR_MS, last_failure_ms: HOUR_MS });
     expect(after(working, ["failed", 1], ["failed", 2], ["delivered", 3])).toEqual(working);
@@ -23,11 +23,11 @@ describe("the health of a callback", () => {
     expect(after(failing, ["failed", 14.001])).toMatchObject({ failing_since_ms: 14.001 * HOUR_MS, alerted_ms: null });
   });
 
-  test("with the clock moved back before a series it begins anew", () => {
+  test("if the clock is moved back before a series, it begins again", () => {
     expect(after(working, ["failed", 100], ["failed", 1])).toMatchObject({ failing_since_ms: HOUR_MS, last_failure_ms: HOUR_MS });
   });
 
-  test("a failure pauses it from the very end of five days on, and sets the time of the next attempt; an alert stays as it was", () => {
+  test("a failure pauses it after exactly five days, and sets the time of the next attempt; an alert stays", () => {
     const since = Array.from({ length: 10 }, (_, at): [AttemptResult["result"], number] => ["failed", at * 13]);
     const failing = { ...after(working, ...since), alerted_ms: HOUR_MS };
     expect(after(failing, ["failed", 119.999])).toEqual({ ...failing, last_failure_ms: 119.999 * HOUR_MS });
@@ -40,7 +40,7 @@ describe("the health of a callback", () => {
     expect(after({ ...failing, alerted_ms: null }, ["failed", 120])).toMatchObject({ alerted_ms: 120 * HOUR_MS });
   });
 
-  test("attempts that end in another order: the last failure is the latest, and one at the beginning of the series is no other series", () => {
+  test("attempts that end in another order: the latest failure counts, and one at the beginning belongs to the same series", () => {
     const failing = after(working, ["failed", 10], ["failed", 12]);
     expect(after(failing, ["failed", 11])).toEqual({ ...failing, last_failure_ms: 12 * HOUR_MS });
     expect(after(failing, ["failed", 10])).toEqual({ ...failing, last_failure_ms: 12 * HOUR_MS });
@@ -49,7 +49,7 @@ describe("the health of a callback", () => {
     });
   });
 
-  test("one that a person pauses is held, one that responded 410 is gone, and no other is either", () => {
+  test("a callback that a person pauses is held, one that responded 410 is gone, and no other is either", () => {
     const held = { ...working, paused_ms: 1 };
     const gone = after(working, ["gone", 2]);
     const paused = { ...gone, probe_due_ms: 5 };
@@ -69,7 +69,7 @@ describe("the health of a callback", () => {
     for (const result of ["delivered", "failed", "gone"] as const) expect(after(gone, [result, 3])).toBe(gone);
   });
 
-  test("an attempt at one that is paused: a failure changes nothing, a success resumes it, 410 ends the attempts", () => {
+  test("an attempt at a paused callback: a failure changes nothing, a success resumes it, 410 ends the attempts", () => {
     const paused = { ...working, failing_since_ms: 0, last_failure_ms: 1, alerted_ms: 2, paused_ms: 3, probe_due_ms: 4 };
     expect(after(paused, ["failed", 5])).toBe(paused);
     expect(after(paused, ["delivered", 5])).toEqual(working);

@@ -37,7 +37,7 @@ test("an address is looked up once and known from the commit on, for its own app
   expect(asked).toHaveLength(before);
 });
 
-test("twenty thousand addresses are remembered, each counted once; with one more they are learned anew, as many again", async () => {
+test("twenty thousand addresses are remembered, each counted once; one more starts again from none", async () => {
   const { callbacks, asked, transaction, idFor } = newCallbacks();
   const addAll = async (from: number, to: number): Promise<void> => {
     for (let n = from; n <= to; n++) await idFor(String(n % 100), `https://a/${n}`);

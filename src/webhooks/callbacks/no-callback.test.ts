@@ -17,7 +17,7 @@ onEachDatabase("events of an app without a working callback", (kind) => {
   const deliveries = async ({ database }: WebhookFixture) => (await listDeliveries(database.reader, {}, { limit: 100 })).rows;
   const rerouted = ({ database, webhooks }: WebhookFixture, app = "1001") => database.write((tx) => webhooks.routesChanged(tx, app));
 
-  test("without a callback, or with one that is not verified, events wait and say why; once it is there they arrive", async () => {
+  test("without a verified callback, events wait with a reason; when there is one they arrive", async () => {
     const { fixture, receiver } = await open();
     await fixture.emit("4001", { n: 1 });
     await fixture.loop.runDue();
@@ -34,7 +34,7 @@ onEachDatabase("events of an app without a working callback", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test("D-63, D-137: what waits for a paused callback that the app gives up leads nowhere, says so, and goes to the next one; the pause ends", async () => {
+  test("D-63, D-137: events for a paused callback that the app gives up have no route, say so, and go to the next one; the pause ends", async () => {
     const { fixture, receiver } = await open();
     const other = startReceiver();
     const { features, database, clock } = fixture;
@@ -69,7 +69,7 @@ onEachDatabase("events of an app without a working callback", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
   });
 
-  test("D-62: what leads nowhere for one app never travels with another app's delivery", async () => {
+  test("D-62: events without a route for one app never travel with another app's delivery", async () => {
     const { fixture, receiver } = await open();
     const other = startReceiver();
     const { features } = fixture;
@@ -89,7 +89,7 @@ onEachDatabase("events of an app without a working callback", (kind) => {
     expect({ first: valuesAt(receiver), second: valuesAt(other) }).toEqual({ first: [{ n: 1 }, { n: 2 }], second: [{ n: 1 }, { n: 2 }] });
   });
 
-  test("events without a callback have failed after the whole table, and can be replayed", async () => {
+  test("events without a callback fail after the last retry, and can be replayed", async () => {
     const { fixture, receiver } = await open();
     await fixture.emit("4001", { n: 1 });
     await fixture.advance(37 * HOUR);

@@ -38,7 +38,7 @@ onEachDatabase("pauses", (kind) => {
     await fixture.loop.runDue();
   }
 
-  test("a callback that fails for an hour raises an alert, once; one that works again does not", async () => {
+  test("a callback that fails for an hour raises one alert; one that works again does not", async () => {
     const { fixture, receiver, health } = await open();
     health.isWell = false;
     await fixture.emit("4001", { n: 1 });
@@ -59,7 +59,7 @@ onEachDatabase("pauses", (kind) => {
     expect(fixture.pauses).toEqual([]);
   });
 
-  test("after five days of failures it is paused; what comes is kept, one attempt an hour is made, and a success sends everything", async () => {
+  test("after five days of failures it is paused; events are kept, one attempt an hour is made, and a success sends everything", async () => {
     const { fixture, receiver, health } = await open();
     await pauseByFailures(fixture, health);
     expect(fixture.pauses).toMatchObject([{ app: "1001", url: receiver.url, paused_ms: fixture.clock.ms }]);
@@ -85,7 +85,7 @@ onEachDatabase("pauses", (kind) => {
     expect(fixture.pauses).toHaveLength(1);
   });
 
-  test("attempts at a paused callback use no delivery up, and keep the order of its entity", async () => {
+  test("attempts at a paused callback use up no delivery, and keep the order of its entity", async () => {
     const { fixture, receiver, health } = await open();
     await pauseByFailures(fixture, health);
     await fixture.advance(3 * DAY);
@@ -109,7 +109,7 @@ onEachDatabase("pauses", (kind) => {
     expect((await deliveries(fixture)).filter(({ status }) => status === 0)).toEqual([]);
   });
 
-  test("where nothing waits, the next event finds out at once", async () => {
+  test("if nothing waits, the next event finds out at once", async () => {
     const { fixture, receiver } = await open();
     await fixture.emit("4001", { n: 1 });
     await fixture.loop.runDue();
@@ -137,7 +137,7 @@ onEachDatabase("pauses", (kind) => {
     expect(await callbackOf(fixture, receiver)).toMatchObject({ failing_since_ms: againMs, paused_ms: null });
   });
 
-  test("attempts with a longer gap than 12 hours between them begin anew", async () => {
+  test("a gap of more than 12 hours between attempts begins a new series", async () => {
     const { fixture, health } = await open();
     health.isWell = false;
     for (let passed = 0; passed < 12 * DAY; passed += 60 * HOUR) {
@@ -147,7 +147,7 @@ onEachDatabase("pauses", (kind) => {
     expect(fixture.pauses).toEqual([]);
   });
 
-  test("the retries of one delivery after another are attempts without a gap", async () => {
+  test("the retries of successive deliveries are attempts without a gap", async () => {
     const { fixture, health } = await open();
     health.isWell = false;
     for (let passed = 0; passed <= 5 * DAY; passed += 30 * HOUR) {
@@ -199,7 +199,7 @@ onEachDatabase("pauses", (kind) => {
     expect(receiver.posts).toHaveLength(before);
   });
 
-  test("what was claimed ahead for a callback that says 410 waits", async () => {
+  test("deliveries that were claimed before a callback returned 410 wait", async () => {
     const { fixture, receiver } = await open();
     for (let n = 0; n < 12; n++) await fixture.emit(`40${10 + n}`, { n });
     receiver.response = () => new Response(null, { status: 410 });
@@ -212,7 +212,7 @@ onEachDatabase("pauses", (kind) => {
     expect((await deliveries(fixture)).filter(({ status }) => status === 0).length).toBe(12 - receiver.posts.length);
   });
 
-  test("what was claimed while somebody paused the callback waits", async () => {
+  test("deliveries that were claimed while somebody paused the callback wait", async () => {
     const { fixture, receiver } = await open();
     const { database, clock } = fixture;
     await fixture.emit("4001", { n: 1 });
@@ -237,7 +237,7 @@ onEachDatabase("pauses", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test("an override that was taken away and set again has not failed yet", async () => {
+  test("an override that was removed and set again has not failed yet", async () => {
     const { fixture, health } = await open();
     const override = startReceiver();
     override.response = () => new Response(null, { status: 500 });
@@ -259,7 +259,7 @@ onEachDatabase("pauses", (kind) => {
     expect(fixture.pauses).toEqual([]);
   });
 
-  test("of a callback that is paused, what waits takes its new way, and it is like a new one", async () => {
+  test("deliveries to a removed paused callback take their new route, and it is like a new one", async () => {
     const { fixture, receiver } = await open();
     const override = startReceiver();
     override.response = () => new Response(null, { status: 410 });

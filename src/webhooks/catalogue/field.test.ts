@@ -18,7 +18,7 @@ const note = defineWebhookField({
   summary: "a note",
 });
 
-test("every object of a subscription has fields, and says so of no other", () => {
+test("every object of a subscription has fields, and no other object has", () => {
   for (const object of webhookObjects) expect(webhookFields.namesOf(object)).not.toEqual([]);
   expect(webhookFields.find("nobody", "messages")).toBeUndefined();
   expect(webhookFields.find("chatapp_business_account", "unheard_of")).toBeUndefined();
@@ -45,7 +45,7 @@ test("every example keeps the contract of its field, for any entity, number and 
   );
 });
 
-test("what a schema does not allow, emit does not take, and no example may be", () => {
+test("emit refuses a payload that the schema does not allow, and so does an example", () => {
   const wrong = (webhooks: Webhooks, tx: Transaction) => {
     const entity = nodeId("2001");
     webhooks.emit(tx, note, { entity, payload: { id: "1", text: "right" } });
@@ -98,11 +98,11 @@ test.each([
   ["chatapp_business_account", "calls", "text", ""],
   ["chatapp_business_account", "calls", null, ""],
   ["chatapp_business_account", "calls", [1], ""],
-] as [WebhookObject, string, unknown, string][])("an event of %s %s that breaks its contract, and where: %j", (object, field, payload, path) => {
+] as [WebhookObject, string, unknown, string][])("an event of %s %s that breaks its contract, and the place: %j", (object, field, payload, path) => {
   expect(findPayloadProblem(webhookFields.read(object, field), payload)).toEqual({ path, problem: expect.stringMatching(/^must /) });
 });
 
-test("a problem tells of no value that was given", () => {
+test("a problem contains no value of the payload", () => {
   const label = webhookFields.read("page", "custom_labels");
   expect(findPayloadProblem(label, { action: "secret", label: { id: "5001", name: "vip" } })).toEqual({
     path: "action",

@@ -35,7 +35,7 @@ onEachDatabase("events that are sent at once", (kind) => {
   // If another process could take the session over meanwhile, all events are claimed.
   const AT_ONCE = kind === "sqlite" ? SENDING : WAITING;
 
-  test("what nothing is before is claimed where it is stored; the next of its entity waits for its end", async () => {
+  test("an event with nothing before it is claimed when it is stored; the next one of its entity waits for its end", async () => {
     const { receiver, database, fixture } = await open();
     const seen = await database.write(async (tx) => {
       for (const [account, n] of [["4001", 1] as const, ["4001", 2] as const, ["4002", 3] as const]) await emitIn(fixture, tx, account, n);
@@ -48,7 +48,7 @@ onEachDatabase("events that are sent at once", (kind) => {
     expect(valuesAt(receiver)).toHaveLength(4);
   });
 
-  test("one that fails is tried again as any other", async () => {
+  test("a failed one is retried like any other", async () => {
     const { receiver, database, fixture } = await open();
     receiver.response = (_post, count) => new Response(null, { status: count === 2 ? 500 : 200 });
     await fixture.emit("4001", { n: 1 });
@@ -62,7 +62,7 @@ onEachDatabase("events that are sent at once", (kind) => {
     });
   });
 
-  test("a cause that is undone sends nothing, and holds nothing up", async () => {
+  test("a cause that is rolled back sends nothing, and delays nothing", async () => {
     const { receiver, database, fixture } = await open();
     const undone = database.write(async (tx) => {
       await emitIn(fixture, tx, "4001", 1);
@@ -76,7 +76,7 @@ onEachDatabase("events that are sent at once", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 2 }, { n: 3 }]);
   });
 
-  test("what is stored after the loop has stopped waits for the next process", async () => {
+  test("an event that is stored after the loop has stopped waits for the next process", async () => {
     const { receiver, database, store, fixture } = await open();
     await fixture.loop.stop();
     await fixture.emit("4001", { n: 1 });
@@ -86,7 +86,7 @@ onEachDatabase("events that are sent at once", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 1 }]);
   });
 
-  test("what is due happens also when the lease has run out meanwhile, on a machine that slept", async () => {
+  test("due work is also done if the lease has expired meanwhile, on a machine that slept", async () => {
     const receiver = startReceiver();
     const real = movedClock();
     const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url), real });

@@ -15,7 +15,7 @@ const fields = new FieldCatalogue(["messages", "account_update"].map(chatappFiel
 /** Two events that never travel together: only one of them follows overrides. */
 const TWO_ROUTES = ["messages", "account_update"];
 
-onEachDatabase("what a claim takes", (kind) => {
+onEachDatabase("the deliveries of a claim", (kind) => {
   async function open() {
     const features = newFeatures("http://127.0.0.1:1/hook");
     const store = await newWorkStore(kind, fixtureMigrations);
@@ -39,7 +39,7 @@ onEachDatabase("what a claim takes", (kind) => {
   const entitiesOf = ({ claimed }: Claims): string[] => claimed.map(({ row }) => row.entity).sort();
   const leftBy = ({ views }: Claims) => views.map(({ hasMore, hasBlocked }) => ({ hasMore, hasBlocked }))[0];
 
-  test("D-137: of a paused callback one delivery is taken each hour, whichever process asks, due or not", async () => {
+  test("D-137: one delivery of a paused callback is taken each hour, whichever process asks, due or not", async () => {
     const { fixture, run } = await open();
     const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
     await fixture.database.write((tx) => pauseCallback(tx, callback?.id ?? "", -PROBE_EVERY_MS));
@@ -55,7 +55,7 @@ onEachDatabase("what a claim takes", (kind) => {
     expect((await run({ ...probe, firsts: 0 })).claimed).toEqual([]);
   });
 
-  test("D-137: the only delivery of a paused callback leaves nothing behind it where it is taken, and itself where another process was first", async () => {
+  test("D-137: the only delivery of a paused callback leaves nothing behind when it is taken, and itself if another process was first", async () => {
     const { fixture, run } = await open();
     const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
     await fixture.database.write((tx) => pauseCallback(tx, callback?.id ?? "", -PROBE_EVERY_MS));
@@ -69,7 +69,7 @@ onEachDatabase("what a claim takes", (kind) => {
     expect(await left()).toEqual({ claimed: 0, hasMore: true });
   });
 
-  test("D-137: a retry of a paused callback is taken before it is due, and asked about again as long as it waits", async () => {
+  test("D-137: a retry of a paused callback is taken before it is due, and looked at again while it waits", async () => {
     const { fixture, run, requestOf } = await open();
     const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
     await emit(fixture, 40_001, ["messages"]);
@@ -91,7 +91,7 @@ onEachDatabase("what a claim takes", (kind) => {
     expect(await asked(2 * PROBE_EVERY_MS)).toEqual({ taken: [], nextRetryMs: undefined, hasMore: false });
   });
 
-  test("D-137: where a first attempt and a retry wait for a paused callback, one of the two is taken each hour, the first attempt before the retry", async () => {
+  test("D-137: if a first attempt and a retry wait for a paused callback, one of them is taken each hour, the first attempt first", async () => {
     const { fixture, run, requestOf } = await open();
     const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
     const [tried] = (await run({})).claimed;
@@ -111,7 +111,7 @@ onEachDatabase("what a claim takes", (kind) => {
     expect(await taken(PROBE_EVERY_MS)).toEqual([{ entity: "40000", isRetry: true }]);
   });
 
-  test("D-62: the table of retries begins with the attempt that was made first, not with one that was claimed and came back unsent", async () => {
+  test("D-62: the retries count from the first attempt that was made, not from one that was claimed and returned unsent", async () => {
     const { fixture, requestOf } = await open();
     const claimAt = async (nowMs: number, isRetry: boolean) => {
       const request = requestOf({ firsts: isRetry ? 0 : 1, retries: isRetry ? 1 : 0 });
@@ -131,7 +131,7 @@ onEachDatabase("what a claim takes", (kind) => {
     expect((await claimAt(99_000, true)).firstMs).toBe(5_000);
   });
 
-  test("D-62: a batch that came back unsent joins no other", async () => {
+  test("D-62: a batch that was returned unsent joins no other", async () => {
     const { fixture, run } = await open();
     const { database } = fixture;
     const claimOne = async () => {
@@ -154,7 +154,7 @@ onEachDatabase("what a claim takes", (kind) => {
     expect(await claimOne()).toMatchObject({ row: { id: older.row.id }, members: [] });
   });
 
-  test("D-62: a batch that came back, of two events as of more, is claimed again with all of them, as a first attempt and as a retry", async () => {
+  test("D-62: a returned batch, of two events or more, is claimed again with all of them, as a first attempt and as a retry", async () => {
     const { fixture, run } = await open();
     const { database } = fixture;
     await emit(fixture, 40_001, ["messages", "messages"]);
@@ -175,7 +175,7 @@ onEachDatabase("what a claim takes", (kind) => {
     expect(idsOf(await run({ firsts: 0, retries: 50 }))).toEqual(wanted);
   });
 
-  test("says why it left what it left", async () => {
+  test("include the reasons for those that were left", async () => {
     const { fixture, run } = await open();
     for (let account = 40_001; account <= 40_003; account++) await emit(fixture, account, ["messages"]);
     expect(leftBy(await run({ firsts: 2 }))).toEqual({ hasMore: true, hasBlocked: true });
@@ -186,7 +186,7 @@ onEachDatabase("what a claim takes", (kind) => {
     expect(leftBy(await run({ busy: new Set(["50000"]) }))).toEqual({ hasMore: false, hasBlocked: true });
   });
 
-  test("finds the entities that may go among many that wait, wherever the last search ended", async () => {
+  test("are found among many waiting entities, wherever the last search ended", async () => {
     const { fixture, run } = await open();
     for (let account = 40_001; account < 40_060; account++) await emit(fixture, account, [...TWO_ROUTES, ...TWO_ROUTES]);
     const busy = new Set(entitiesOf(await run({ firsts: 60 })));
@@ -219,14 +219,14 @@ onEachDatabase("what a claim takes", (kind) => {
     expect([batch?.row, ...(batch?.members ?? [])].map((one) => Buffer.byteLength(one?.payload ?? ""))).toEqual(sizes.slice(0, 1 + members));
   });
 
-  test("D-62: a thousand events travel together, and no more", async () => {
+  test("D-62: at most a thousand events travel together", async () => {
     const { fixture, run } = await open();
     await emit(fixture, 40_001, new Array<string>(1_001).fill("messages"));
     const batches = (await run({})).claimed.filter(({ row }) => row.entity === "40001");
     expect(batches.map(({ members }) => members.length)).toEqual([999]);
   });
 
-  test("the deliveries that a process claims are those that came first, in their order, and so are the events of a batch", async () => {
+  test("a process claims the deliveries that arrived first, in order, and so are the events of a batch", async () => {
     const { fixture, run } = await open();
     for (const account of [40_009, 40_003, 40_005, 40_001]) await emit(fixture, account, ["messages", "messages", "messages"]);
     const { claimed } = await run({ firsts: 4 });
@@ -239,7 +239,7 @@ onEachDatabase("what a claim takes", (kind) => {
   });
 
   if (kind === "postgres") {
-    test("what another process is claiming, or has claimed, is left to it, and nothing of its entities goes before it", async () => {
+    test("deliveries that another process is claiming, or has claimed, are left to it, and nothing of their entities precedes them", async () => {
       const { fixture, requestOf, store } = await open();
       for (let account = 40_001; account <= 40_003; account++) await emit(fixture, account, TWO_ROUTES);
       const other = await store.open();

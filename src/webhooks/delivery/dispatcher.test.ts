@@ -54,7 +54,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     }
   });
 
-  test("an event whose cause is rolled back never was", async () => {
+  test("an event whose cause is rolled back never existed", async () => {
     const { fixture, receiver } = await open();
     const { dispatcher } = fixture.webhooks;
     const arrived = dispatcher.arrived.bind(dispatcher);
@@ -79,7 +79,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     expect({ states: await states(fixture), arrivals }).toEqual({ states: [2], arrivals: 1 });
   });
 
-  test("each subscribed app gets it, signed with its own secret; nobody subscribed, nothing stored", async () => {
+  test("each subscribed app gets it, signed with its own secret; without subscribers nothing is stored", async () => {
     const { fixture, receiver } = await open();
     const other = startReceiver();
     fixture.features.apps.set("1002", { url: other.url, secret: "another" });
@@ -94,7 +94,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     expect(signatures).toEqual([signatureOf("s3cret"), signatureOf("another")]);
   });
 
-  test("what waits for one entity travels together, up to 1,000 updates in a POST, in order", async () => {
+  test("waiting events of one entity travel together, up to 1,000 updates in a POST, in order", async () => {
     const { fixture, receiver } = await open();
     await fixture.database.write(async (tx) => {
       for (let n = 0; n < 2_300; n++) {
@@ -108,7 +108,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     expect(await states(fixture)).toEqual([2, 2, 2]);
   });
 
-  test("a batch holds one entity, one number and one kind of routing, and the order of the entity is kept over batches", async () => {
+  test("a batch has one entity, one number and one kind of routing, and batches keep the order of the entity", async () => {
     const { fixture, receiver } = await open();
     const emits: [string, number, { field?: string; phone?: string }][] = [
       ["4001", 1, { phone: "4101" }],
@@ -125,7 +125,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     expect(batches).toContainEqual([3]);
   });
 
-  test("while one delivery of an entity is out, the next waits; another entity's does not", async () => {
+  test("while one delivery of an entity is being sent, the next waits; another entity's does not", async () => {
     const { fixture, receiver } = await open();
     let response = (): void => {};
     receiver.response = ({ values }) =>
@@ -143,7 +143,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 3 }, { n: 2 }]);
   });
 
-  test("a failed delivery comes again at the times of the table, with the same id and body, and then has failed", async () => {
+  test("a failed delivery is retried at the documented times, with the same id and body, and then has failed", async () => {
     const { fixture, receiver } = await open();
     const start = fixture.clock.ms;
     const times: number[] = [];
@@ -169,7 +169,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     expect(attempts[3]).toEqual(sent);
   });
 
-  test("after a whole step of the table its retry has been made", async () => {
+  test("after each waiting time the retry has been made", async () => {
     const { fixture, receiver } = await open();
     receiver.response = () => new Response(null, { status: 503 });
     await fixture.emit("4001", { n: 1 });
@@ -185,7 +185,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     }
   });
 
-  test("in the background a retry comes when its time has come, also where others succeed meanwhile", async () => {
+  test("in the background a retry runs at its time, even if others succeed meanwhile", async () => {
     const { fixture, receiver } = await open();
     receiver.response = ({ values }) => new Response(null, { status: (values[0] as { n: number }).n === 0 && receiver.posts.length < 3 ? 500 : 200 });
     fixture.loop.start();
@@ -198,7 +198,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     expect(receiver.posts.at(-1)?.values).toEqual([{ n: 0 }]);
   });
 
-  test("a batch keeps its body over its attempts, whatever came meanwhile; what came meanwhile does not wait for it", async () => {
+  test("a batch keeps its body in all attempts; later events do not wait for it", async () => {
     const { fixture, receiver } = await open();
     receiver.response = (_one, count) => new Response(null, { status: count === 1 ? 500 : 200 });
     await fixture.database.write(async (tx) => {
@@ -215,7 +215,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     expect(await states(fixture)).toEqual([2, 2]);
   });
 
-  test("410 ends it at once; any other response than 2xx does not, and 2xx does", async () => {
+  test("410 ends it at once; other failures do not, and 2xx does", async () => {
     const { fixture, receiver } = await open();
     const statuses = [410, 400, 301, 204];
     receiver.response = ({ values }) =>
@@ -226,7 +226,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     expect(receiver.posts.map(({ path }) => path)).toEqual(["/hook", "/hook", "/hook", "/hook"]);
   });
 
-  test("an address that may not be called is refused at each attempt, and says so", async () => {
+  test("a forbidden address is refused at each attempt, with the reason", async () => {
     const { fixture } = await open({ url: "http://10.0.0.1/hook" });
     await fixture.emit("4001", { n: 1 });
     await fixture.loop.runDue();

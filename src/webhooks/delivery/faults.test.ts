@@ -9,7 +9,7 @@ import { listDeliveries } from "../history/list.store.ts";
 import type { Attempt } from "./attempts.ts";
 import { DELIVERED, FAILED } from "./deliveries.store.ts";
 
-onEachDatabase("faults of webhooks", (kind) => {
+onEachDatabase("faults for webhooks", (kind) => {
   async function open() {
     const receiver = startReceiver();
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
@@ -22,7 +22,7 @@ onEachDatabase("faults of webhooks", (kind) => {
     return { receiver, faults, fixture, deliveries };
   }
 
-  test("D-150: a lost webhook is never sent and has failed; those of other fields and entities come, and no receiver is blamed", async () => {
+  test("D-150: a lost webhook is never sent and has failed; others arrive, and no receiver is blamed", async () => {
     const { receiver, faults, fixture, deliveries } = await open();
     faults.add({ webhook: "messages", node: "4001", effect: "lose", times: 1 });
     await fixture.emit("4001", { n: 1 }, { field: "calls" });
@@ -38,7 +38,7 @@ onEachDatabase("faults of webhooks", (kind) => {
     expect(faults.list()).toEqual([]);
   });
 
-  test("D-150: a repeated webhook comes twice with the same id and body, and is delivered once", async () => {
+  test("D-150: a repeated webhook arrives twice with the same id and body, and is delivered once", async () => {
     const { receiver, faults, fixture, deliveries } = await open();
     faults.add({ webhook: "*", effect: "repeat", times: 1 });
     receiver.response = (_post, count) => new Response("", { status: count === 2 ? 500 : 200 });
@@ -66,7 +66,7 @@ onEachDatabase("faults of webhooks", (kind) => {
     ]);
   });
 
-  test("D-150: what travels in one POST goes the same way", async () => {
+  test("D-150: events in one POST have the same fault", async () => {
     const { receiver, faults, fixture, deliveries } = await open();
     faults.add({ webhook: "messages", effect: "lose", times: 1 });
     await fixture.emit("4001", { n: 1 }, { field: "calls" });

@@ -8,7 +8,7 @@ import { sql } from "#storage/sql";
 import { listCallbacks } from "../callbacks/callbacks.store.ts";
 import { CHECK_EVERY_MS, OverdueWatch } from "./overdue.ts";
 
-test("only what is the oldest of its queue at two checks is suspected", () => {
+test("only a delivery that is the oldest of its queue at two checks is suspected", () => {
   const watch = new OverdueWatch();
   const first = (delivery: string, queue = "7") => ({ queue, delivery, isRetry: false });
   expect(watch.waitMs(5)).toBe(0);
@@ -20,7 +20,7 @@ test("only what is the oldest of its queue at two checks is suspected", () => {
   expect(watch.compare([first("3")], 5_000)).toEqual([]);
 });
 
-onEachDatabase("deliveries that are overdue", (kind) => {
+onEachDatabase("overdue deliveries", (kind) => {
   /** Has delivered an event, so the engine has looked at the database. */
   async function open(): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const receiver = startReceiver();
@@ -38,7 +38,7 @@ onEachDatabase("deliveries that are overdue", (kind) => {
   const emit = (fixture: WebhookFixture, account: string, n: number) =>
     fixture.database.write((tx) => fixture.webhooks.make(tx, chatappField("messages"), { entity: nodeId(account), payload: { n } }));
 
-  test("one that nobody looks for is reported, counted and sent", async () => {
+  test("a delivery that nobody looks for is reported, counted and sent", async () => {
     const { fixture, receiver } = await open();
     const [delivery = ""] = await emit(fixture, "4002", 1);
     const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
@@ -49,7 +49,7 @@ onEachDatabase("deliveries that are overdue", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 1 }]);
   });
 
-  test("a retry that is due and was not looked for is one too, a later one is not", async () => {
+  test("so is a due retry, but not a later one", async () => {
     const { fixture, receiver } = await open();
     receiver.response = () => new Response(null, { status: 500 });
     await emit(fixture, "4002", 1);
@@ -61,7 +61,7 @@ onEachDatabase("deliveries that are overdue", (kind) => {
     expect(fixture.overdue.splice(0)).toMatchObject([{ isRetry: true }]);
   });
 
-  test("what waits with a reason is not: behind its entity's delivery, for a paused callback", async () => {
+  test("a delivery with a reason to wait is not: behind its entity's delivery, for a paused callback", async () => {
     const { fixture } = await open();
     const { database } = fixture;
     await emit(fixture, "4002", 1);

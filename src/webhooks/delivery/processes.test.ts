@@ -11,7 +11,7 @@ import { listDeliveries, listEventsOf } from "../history/list.store.ts";
 const numberOf = (value: unknown): number => (value as { n: number }).n;
 
 onEachDatabase("deliveries and processes", (kind) => {
-  test("what a killed process was sending is sent again by the next, with the same id and body", async () => {
+  test("deliveries that a killed process was sending are sent again by the next, with the same id and body", async () => {
     const receiver = startReceiver();
     const release: (() => void)[] = [];
     receiver.response = () => new Promise((resolve) => release.push(() => resolve(new Response("too late"))));
@@ -59,7 +59,7 @@ onEachDatabase("deliveries and processes", (kind) => {
     ]);
   });
 
-  test("whatever a receiver responds, every event ends delivered or failed, no delivered one comes twice, and first attempts keep the order", async () => {
+  test("whatever a receiver responds, every event ends delivered or failed, no delivered one arrives twice, and first attempts keep the order", async () => {
     const receiver = startReceiver();
     const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url) });
     let base = 0;
@@ -103,7 +103,7 @@ onEachDatabase("deliveries and processes", (kind) => {
   }, 25_000);
 });
 
-test("two processes on PostgreSQL share the deliveries: each goes out once, and each entity's in order", async () => {
+test("two processes on PostgreSQL share the deliveries: each is sent once, and each entity's in order", async () => {
   const receiver = startReceiver();
   const store = await newWorkStore("postgres", fixtureMigrations);
   const features = newFeatures(receiver.url);

@@ -10,7 +10,7 @@ import type { Attempt } from "./attempts.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-onEachDatabase("D-301: a kept connection", (kind) => {
+onEachDatabase("D-301: a reused connection", (kind) => {
   const open = async (url: string) => openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(url) });
 
   test("that was closed after a whole request is an attempt of its own; the request is sent again at once", async () => {
@@ -42,7 +42,7 @@ onEachDatabase("D-301: a kept connection", (kind) => {
 });
 
 onEachDatabase("D-302: the events of an account", (kind) => {
-  test("come in order at each address; one address does not hold up another", async () => {
+  test("arrive in order at each address; one address does not delay another", async () => {
     const [numbers, accounts] = [startReceiver(), startReceiver()];
     const held = Promise.withResolvers<void>();
     numbers.response = async () => {

@@ -37,7 +37,7 @@ describe("signatures", () => {
     expect(signatureHeaders(["s3cret"], parts)).not.toHaveProperty("X-Hub-Signature");
   });
 
-  test("Standard Webhooks: valid for its secret, and for nothing that differs in a byte", () => {
+  test("Standard Webhooks: valid for its secret, and not if a byte differs", () => {
     const secret = fc.string({ unit: "grapheme", minLength: 1 });
     fc.assert(
       fc.property(secret, secret, fc.json(), (one, other, text) => {
@@ -61,7 +61,7 @@ describe("signatures", () => {
 });
 
 describe("D-62: bodies", () => {
-  test("everything outside ASCII is written as \\uXXXX, and reads back as it was", () => {
+  test("everything outside ASCII is written as \\uXXXX, and is read back unchanged", () => {
     expect(asciiJson({ text: "Ä𝄞é" })).toBe('{"text":"\\u00c4\\ud834\\udd1e\\u00e9"}');
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
@@ -80,7 +80,7 @@ describe("D-62: bodies", () => {
     payload: asciiJson(payload),
   });
 
-  test("the bytes of a body, which retries after an update of the program must make again", () => {
+  test("the bytes of a body, which retries after an update of the program must repeat", () => {
     const updates = [
       update("4001", 1_795_000_000_999, "calls", { a: "ä" }),
       update("4001", 1_795_000_000_000, "messages", 1),
@@ -96,7 +96,7 @@ describe("D-62: bodies", () => {
     );
   });
 
-  test("any updates come out in their order, each in an entry of its entity and second", () => {
+  test("any updates are sent in order, each in an entry of its entity and second", () => {
     const any = fc.record({
       entity: fc.constantFrom("1", "2"),
       timeMs: fc.integer({ min: 0, max: 3_000 }),

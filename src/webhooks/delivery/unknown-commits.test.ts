@@ -44,7 +44,7 @@ function undoing(database: Database, isUndone: (write: number) => boolean): void
   };
 }
 
-test("deliveries that were claimed by a commit whose answer is lost go out once all the same", async () => {
+test("deliveries that were claimed by a commit whose response is lost are still sent once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(12), { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 6 }), async (broken, events) => {
       const receiver = startReceiver();
@@ -62,7 +62,7 @@ test("deliveries that were claimed by a commit whose answer is lost go out once 
   );
 });
 
-test("so do jobs", async () => {
+test("so are jobs", async () => {
   const database = await (await newWorkStore("postgres", [jobMigrations])).open();
   const worker = jobWorkerOn(database);
   await database.write((tx) => worker.jobs.schedule(tx, { kind: "noted", key: "k", dueMs: 0 }));
@@ -104,8 +104,8 @@ test("a job that runs meanwhile is not given back with those of that commit", as
   });
 });
 
-onEachDatabase("a commit that was undone", (kind) => {
-  test("claims nothing and ends nothing: each delivery goes out once, and its end is stored by a later one", async () => {
+onEachDatabase("a commit that was rolled back", (kind) => {
+  test("claims and ends nothing: each delivery is sent once, and its end is stored by a later one", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 5 }), fc.integer({ min: 1, max: 6 }), async (undone, events) => {
         const receiver = startReceiver();
@@ -127,7 +127,7 @@ onEachDatabase("a commit that was undone", (kind) => {
     );
   }, 60_000);
 
-  test("runs no job, and a job whose end was undone ends later", async () => {
+  test("runs no job, and a job whose end was rolled back ends later", async () => {
     for (const undone of [0, 1]) {
       const worker = jobWorkerOn(await (await newWorkStore(kind, [jobMigrations])).open());
       const { database, jobs, loop } = worker;
@@ -143,7 +143,7 @@ onEachDatabase("a commit that was undone", (kind) => {
     }
   });
 
-  test("a result that comes when the last one has just been stored is stored without being asked for again", async () => {
+  test("a result that arrives when the last one has just been stored is stored without another request", async () => {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     const { webhooks, clock } = openWebhooks(database, { features: newFeatures() });
     const resultOf = (id: string) => {

@@ -52,7 +52,7 @@ async function setPaused({ database, clock, webhooks }: WebhookFixture, isPaused
 
 const numbersAt = (receiver: Receiver): number[] => valuesAt(receiver).map((value) => (value as { n: number }).n);
 
-onEachDatabase("what waits", (kind) => {
+onEachDatabase("waiting deliveries", (kind) => {
   async function open(): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const receiver = startReceiver();
     const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url) });
@@ -82,7 +82,7 @@ onEachDatabase("what waits", (kind) => {
     expect(receiver.posts).toHaveLength(3);
   });
 
-  test("an event behind a batch that came back unsent is sent after it", async () => {
+  test("an event behind a batch that was returned unsent is sent after it", async () => {
     const { fixture, receiver } = await open();
     const other = startReceiver();
     await emitAll(fixture, "4001", [{ n: 1 }, { n: 2 }]);
@@ -94,7 +94,7 @@ onEachDatabase("what waits", (kind) => {
     expect({ first: numbersAt(receiver), other: numbersAt(other).sort() }).toEqual({ first: [], other: [1, 2, 3] });
   });
 
-  test("a replay that is asked for while the engine looks at the database is found", async () => {
+  test("a replay that is requested while the dispatcher reads the database is found", async () => {
     const { fixture, receiver } = await open();
     fixture.loop.start();
     await emitAll(fixture, "4001", [{ n: 1 }]);
@@ -115,7 +115,7 @@ onEachDatabase("what waits", (kind) => {
     expect(numbersAt(receiver)).toEqual([1, 1]);
   });
 
-  test("a turn that failed because the database was away is made again", async () => {
+  test("a turn that failed because the database was unreachable is repeated", async () => {
     const { fixture, receiver } = await open();
     fixture.loop.start();
     await emitAll(fixture, "4001", [{ n: 1 }]);
@@ -131,7 +131,7 @@ onEachDatabase("what waits", (kind) => {
     expect(numbersAt(receiver)).toEqual([1, 2, 3]);
   });
 
-  test("D-62: after silence nothing is left that may go, whatever it waited for", async () => {
+  test("D-62: after silence nothing that could be sent is left, whatever it waited for", async () => {
     const { fixture, receiver } = await open();
     const other = startReceiver();
     fixture.features.subscribers = () => APPS;

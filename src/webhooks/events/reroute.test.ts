@@ -28,7 +28,7 @@ onEachDatabase("unsubscribing", (kind) => {
   }
   const counted = ({ webhooks }: WebhookFixture) => [...webhooks.metrics.entries()].map(({ field, unsubscribed }) => ({ field, unsubscribed }));
 
-  test("a delivery that waits for a retry ends, and stays so when the app subscribes again; a replay then sends it", async () => {
+  test("a delivery that waits for a retry ends, and stays ended when the app subscribes again; a replay then sends it", async () => {
     const { fixture, receiver } = await open();
     receiver.response = () => new Response(null, { status: 500 });
     await fixture.emit("4001", { n: 1 });
@@ -54,7 +54,7 @@ onEachDatabase("unsubscribing", (kind) => {
     expect(await views(fixture)).toMatchObject([{ status: "delivered" }]);
   });
 
-  test("one that waits for a paused callback, or without a callback, ends too; another app's and another field's do not", async () => {
+  test("a delivery for a paused callback, or without a callback, ends too; another app's and another field's do not", async () => {
     const { fixture, receiver } = await open();
     fixture.features.apps.set("1002", { secret: "x" }).set("1003", { secret: "x" });
     fixture.features.subscribers = () => ["1001", "1002", "1003"];
@@ -78,7 +78,7 @@ onEachDatabase("unsubscribing", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 0 }]);
   });
 
-  test("each account, each of its numbers and each object is asked about by itself", async () => {
+  test("each account, each of its numbers and each object is checked by itself", async () => {
     const receiver = startReceiver();
     receiver.response = () => new Response(null, { status: 500 });
     const ofPages: WebhookField = defineWebhookField({
@@ -111,7 +111,7 @@ onEachDatabase("unsubscribing", (kind) => {
     ]);
   });
 
-  test("what was behind an ended delivery of its entity is sent", async () => {
+  test("a delivery behind an ended one of its entity is sent", async () => {
     const { fixture, receiver } = await open();
     await fixture.emit("4001", { n: 1 });
     await fixture.emit("4001", { n: 2 }, { field: "account_update" });
@@ -121,7 +121,7 @@ onEachDatabase("unsubscribing", (kind) => {
     expect(valuesAt(receiver).at(-1)).toEqual({ n: 2 });
   });
 
-  test("a batch ends only where the app has none of its fields any more", async () => {
+  test("a batch ends only if the app has none of its fields any more", async () => {
     const { fixture, receiver } = await open();
     receiver.response = () => new Response(null, { status: 500 });
     await fixture.database.write(async (tx) => {
@@ -137,7 +137,7 @@ onEachDatabase("unsubscribing", (kind) => {
     expect(await views(fixture)).toMatchObject([{ status: "unsubscribed", updates: 2 }]);
   });
 
-  test("whatever took the subscription away, a retry looks before it is sent", async () => {
+  test("whatever ended the subscription, a retry checks before it is sent", async () => {
     const { fixture, receiver } = await open();
     receiver.response = () => new Response(null, { status: 500 });
     await fixture.emit("4001", { n: 1 });

@@ -32,7 +32,7 @@ test.each(never)("ROUTE-17 to ROUTE-24, %s: always the app's callback", (field) 
   expect(route(field, { phoneOverride, accountOverride, appCallback: app })).toEqual({ to: "app", url: app.url });
 });
 
-test("the catalogue holds the document's fields: 13 that honour overrides, 7 that never do, and no other of business accounts", () => {
+test("the catalogue has the document's fields: 13 that honour overrides, 7 that never do, and no others of business accounts", () => {
   const business = webhookFields.all.filter(({ object }) => object === "chatapp_business_account");
   expect(business.filter((entry) => entry.honoursOverrides).map(({ field }) => field)).toEqual(honouring);
   expect(business.filter((entry) => !entry.honoursOverrides).map(({ field }) => field)).toEqual(never);
@@ -40,7 +40,7 @@ test("the catalogue holds the document's fields: 13 that honour overrides, 7 tha
   expect(webhookFields.namesOf("page")).toEqual(["custom_labels", "live_videos"]);
 });
 
-test("routing is total: any facts lead to exactly one place, and never past a rule that comes first", () => {
+test("routing is total: any facts lead to exactly one place, and never skip an earlier rule", () => {
   const url = fc.option(fc.webUrl(), { nil: undefined });
   const facts = fc.record({
     honoursOverrides: fc.boolean(),

@@ -20,7 +20,7 @@ const NOW = 1_000;
 
 const idsOf = (rows: readonly { readonly id: string }[]): number[] => rows.map(({ id }) => Number(id));
 
-onEachDatabase("deliveries that wait", (kind) => {
+onEachDatabase("waiting deliveries", (kind) => {
   async function withRows(rows: readonly DeliveryRow[]) {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     // Backwards, so that no order is that of their arrival; as text, 100 would come before 9.
@@ -52,7 +52,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     return { database, reader, pause };
   }
 
-  test("first attempts and retries of a queue come by id, after the one before, up to the limit", async () => {
+  test("first attempts and retries of a queue are sorted by id, after the previous one, up to the limit", async () => {
     const { reader } = await withRows([
       first(9),
       { id: 10, retry_due_ms: 1 },
@@ -69,7 +69,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     expect(await waitingOf("1002", "0")).toEqual([14]);
   });
 
-  test("a move takes a first attempt as one, and a retry at once; what has gone meanwhile stays where it is", async () => {
+  test("a move keeps a first attempt as one, and makes a retry due at once; ended ones stay where they are", async () => {
     const { database, row } = await withRows([
       first(9),
       { id: 10, retry_due_ms: NOW + 5 },
@@ -92,7 +92,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     expect(await row(15)).toMatchObject({ callback: 71, retry_due_ms: 3 });
   });
 
-  test("retries of one app that lead nowhere are due at once, and none later than before", async () => {
+  test("retries of one app without a route are due at once, and none later than before", async () => {
     const { database, row } = await withRows([
       { id: 9, callback: 0, retry_due_ms: NOW + 1 },
       { id: 10, callback: 0, retry_due_ms: NOW - 1 },
@@ -104,7 +104,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     expect(await Promise.all([9, 10, 11, 12, 13].map(async (id) => (await row(id))?.retry_due_ms))).toEqual([NOW, NOW - 1, NOW + 1, NOW + 1, null]);
   });
 
-  test("what an app no longer gets ends where it waits, not while it is sent, and not twice", async () => {
+  test("a delivery that the app no longer gets ends while it waits, not while it is sent, and once", async () => {
     const { database, row } = await withRows([
       first(9),
       { id: 10, retry_due_ms: 5 },
@@ -120,7 +120,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     expect(await row(12)).toMatchObject({ status: 2, ended_ms: 5 });
   });
 
-  test("the fields that travel with a delivery are its own followers'", async () => {
+  test("the fields that travel with a delivery are those of its own followers", async () => {
     const { reader } = await withRows([
       { id: 9, members: 1 },
       { id: 10, head: 9 },
@@ -129,7 +129,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     expect((await listMemberFields(reader, "9")).map(({ field }) => field)).toEqual(["field 10"]);
   });
 
-  test("an app has its own callbacks, the oldest first, and of those some are paused; what leads nowhere is in a queue for all", async () => {
+  test("an app has its own callbacks, the oldest first, some of them paused; deliveries without a route are in a common queue", async () => {
     const { reader, pause } = await withCallbacks();
     expect(idsOf((await listCallbacks(reader, { limit: 10 })).rows)).toEqual([9, 10, 11, 100]);
     // order: the queues of an app are worked through one by one, in none that matters.
@@ -141,7 +141,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     ]);
   });
 
-  test("a paused callback is tried when it is due, by one who takes it, and never after a 410", async () => {
+  test("a paused callback is tried when it is due, by one process, and never after a 410", async () => {
     const { database, pause } = await withCallbacks();
     const take = (id: number, nowMs: number) => database.write((tx) => takeProbe(tx, String(id), nowMs, nowMs + 10));
     await pause(9, NOW);
@@ -158,7 +158,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     expect(await take(100, NOW)).toBe(false);
   });
 
-  test("metrics count the callbacks that fail, need attention, and are paused", async () => {
+  test("metrics count callbacks that fail, need attention, or are paused", async () => {
     const { database, reader, pause } = await withCallbacks();
     for (const id of [9, 10, 11]) await pause(id, null);
     await database.write(async (tx) => {
@@ -168,7 +168,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     expect(await countCallbacks(reader)).toEqual({ failing: 3, alerted: 1, paused: 2 });
   });
 
-  test("a callback is waited for as long as anything waits or is under way", async () => {
+  test("a callback is in use while anything waits or is being sent", async () => {
     const { reader } = await withRows([
       first(9, { callback: 71 }),
       { id: 10, callback: 72, retry_due_ms: 1 },
@@ -178,7 +178,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     expect(await Promise.all(["71", "72", "73", "74"].map((callback) => isWaitedFor(reader, callback)))).toEqual([true, true, true, false]);
   });
 
-  test("the next retry of each callback that works comes, the earliest first, of equal times the older callback's", async () => {
+  test("the next retry of each working callback is read, the earliest first, and by the callback's id if times are equal", async () => {
     const { database, reader, pause } = await withCallbacks();
     await insertDeliveries(database, [
       { id: 1, callback: 100, retry_due_ms: 5 },

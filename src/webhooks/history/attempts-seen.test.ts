@@ -16,7 +16,7 @@ const outcomeOf = (kind: AttemptedOutcome["kind"], latency_ms?: number): Attempt
   return { kind, attempt, endedMs: 0, dueMs: 0, isTimeout: false } as AttemptedOutcome;
 };
 
-test("attempts are counted by how they ended, and events where the POST was taken", () => {
+test("attempts are counted by outcome, and events if the POST was accepted", () => {
   const metrics = new DeliveryMetrics();
   for (const kind of ["delivered", "delivered", "retry", "probed", "failed"] as const)
     metrics.record({ row: claimed(), updates: 3, outcome: outcomeOf(kind, 2) });
@@ -48,7 +48,7 @@ test("fields of one name are counted by their objects", () => {
   expect([...metrics.brokenPayloads()]).toEqual(objects.map((object, at) => ({ object, field: "messages", count: at + 1 })));
 });
 
-test("a latency counts up to its edge, and one above all edges by itself", () => {
+test("a latency counts up to its edge, and one above all edges separately", () => {
   const metrics = new DeliveryMetrics();
   // Dashboards name them.
   const edges = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
@@ -58,7 +58,7 @@ test("a latency counts up to its edge, and one above all edges by itself", () =>
   expect([...metrics.entries()][0]?.durations).toEqual([1, ...edges.slice(1).map(() => 2), 1]);
 });
 
-test("five thousand callbacks and fields are counted apart, those beyond together", () => {
+test("five thousand callbacks and fields are counted separately, further ones together", () => {
   const metrics = new DeliveryMetrics();
   for (let callback = 1; callback <= 5_003; callback++)
     metrics.record({ row: claimed({ callback: String(callback) }), updates: 1, outcome: outcomeOf("delivered") });
@@ -69,7 +69,7 @@ test("five thousand callbacks and fields are counted apart, those beyond togethe
   expect([...metrics.entries()].map(({ delivered }) => delivered)).toEqual([...Array.from({ length: 4_999 }, () => 1), 2, 3]);
 });
 
-test("broken payloads are counted by their field, and overdue deliveries in all", () => {
+test("broken payloads are counted by their field, and overdue deliveries in total", () => {
   const metrics = new DeliveryMetrics();
   for (const field of ["feed", "feed", "messages"]) metrics.recordBroken({ object: "page", field, entity: "1", path: "", problem: "" });
   expect([...metrics.brokenPayloads()].map(({ field, count }) => `${field} ${count}`)).toEqual(["feed 2", "messages 1"]);
@@ -90,7 +90,7 @@ test("thirty attempts are kept; of more, the first and the last", () => {
   expect(after(40)).toEqual([1, ...upTo(40, 12)]);
 });
 
-test("a delivery says its state and, where it waits or has failed, why; what it does not have is left out", () => {
+test("a delivery has its state and, if it waits or has failed, the reason; absent keys are omitted", () => {
   const row: DeliveryRow = {
     ...{ id: "9", app: "1001", callback: "7", url: "https://receiver.example/", status: 0, members: 0, retry_due_ms: null, attempts: NO_ATTEMPTS },
     ...{ ended_ms: null, paused_ms: null, object: "page", field: "feed", entity: "2001", phone: null, time_ms: 5 },

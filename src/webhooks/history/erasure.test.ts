@@ -32,7 +32,7 @@ onEachDatabase("erasure from deliveries", (kind) => {
       attempts,
     }));
 
-  test("payloads that name the person, events of the account that is the person, and what receivers responded to them", async () => {
+  test("payloads that name the person, events of the account that is the person, and receivers' responses to them", async () => {
     const database = await withRows([
       { id: 9, attempts: respondedWith("hello") },
       { id: 10, attempts: respondedWith("hello") },
@@ -59,7 +59,7 @@ onEachDatabase("erasure from deliveries", (kind) => {
     expect(await eraseFromDeliveries(database, [PERSON])).toEqual({ "webhook events": 0, "webhook responses": 0 });
   });
 
-  test("the response to a POST goes with any of its events", async () => {
+  test("the response to a POST is erased with any of its events", async () => {
     const database = await withRows([
       { id: 9, members: 1, attempts: respondedWith("hello") },
       { id: 10, head: 9 },
@@ -74,7 +74,7 @@ onEachDatabase("erasure from deliveries", (kind) => {
     ]);
   });
 
-  test("one that is being sent is erased later: the rest is done, and it is said how many are left", async () => {
+  test("an event that is being sent is erased later: the rest is done, and the result counts those left", async () => {
     const database = await withRows([{ id: 9, fence: 7, status: 1 }, { id: 10 }, { id: 11, fence: 7, status: 1 }]);
     for (const id of [9, 10]) await setEvent(database, id, `{"from":"${PERSON}"}`);
     await expect(eraseFromDeliveries(database, [PERSON])).rejects.toThrow("1 deliveries about the person are being sent");
@@ -85,7 +85,7 @@ onEachDatabase("erasure from deliveries", (kind) => {
     expect(await eraseFromDeliveries(database, [PERSON])).toEqual({ "webhook events": 0, "webhook responses": 0 });
   });
 
-  test("so is one that travels in a POST that is being sent: what the receiver responds to that is still to come", async () => {
+  test("so is one in a POST that is being sent, because the receiver's response is still to come", async () => {
     const database = await withRows([
       { id: 9, fence: 7, status: 1, members: 2, attempts: respondedWith("before") },
       { id: 10, head: 9, status: 4 },
@@ -102,7 +102,7 @@ onEachDatabase("erasure from deliveries", (kind) => {
   });
 
   for (const count of [499, 500, 501, 1_001]) {
-    test(`of ${count} deliveries the last is reached as well`, async () => {
+    test(`the last of ${count} deliveries is erased, too`, async () => {
       const database = await withRows(Array.from({ length: count }, (_, at) => ({ id: at + 1 })));
       for (const id of [1, count]) await setEvent(database, id, `{"from":"${PERSON}"}`);
       expect(await eraseFromDeliveries(database, [PERSON])).toEqual({ "webhook events": 2, "webhook responses": 0 });

@@ -14,7 +14,7 @@ const NOW = 1_000;
 
 const idsOf = (rows: readonly { readonly id: string }[]): number[] => rows.map(({ id }) => Number(id));
 
-onEachDatabase("deliveries of the past", (kind) => {
+onEachDatabase("past deliveries", (kind) => {
   async function withRows(rows: readonly DeliveryRow[]): Promise<Database> {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     // Backwards, so that no order is that of their arrival; as text, 100 would come before 9.
@@ -30,7 +30,7 @@ onEachDatabase("deliveries of the past", (kind) => {
       ),
     );
 
-  test("the events of a POST come in its order: the delivery's own with those that travelled with it", async () => {
+  test("the events of a POST are in its order: the delivery's own with those that travelled with it", async () => {
     const { reader } = await withRows([{ id: 8, head: 7 }, { id: 9, members: 2 }, { id: 10, head: 9 }, { id: 11 }, { id: 100, head: 9 }]);
     expect(idsOf(await listEventsOf(reader, "9"))).toEqual([9, 10, 100]);
     expect(idsOf(await listEventsOf(reader, "11"))).toEqual([11]);
@@ -51,14 +51,14 @@ onEachDatabase("deliveries of the past", (kind) => {
     expect((await listEventsOf(reader, "9")).map(({ delivery }) => delivery)).toEqual(["9", "10", "100"]);
   });
 
-  test("the newest events come first, each with the delivery in whose POST it travels", async () => {
+  test("the newest events are first, each with the delivery in whose POST it travels", async () => {
     const { reader } = await withRows([{ id: 8 }, { id: 9, members: 1 }, { id: 10, event: 20, head: 9 }, { id: 100, event: 30 }]);
     const newest = async (limit: number) => (await listNewestEvents(reader, limit)).map(({ event, id }) => `${event} in ${id}`);
     expect(await newest(10)).toEqual(["30 in 100", "20 in 9", "9 in 9", "8 in 8"]);
     expect(await newest(2)).toEqual(["30 in 100", "20 in 9"]);
   });
 
-  test("a list holds one row for a POST, found by its state, its callback and the field of any of its events", async () => {
+  test("a list has one row for a POST, found by its state, its callback and the field of any of its events", async () => {
     const database = await withRows([
       { id: 8, status: 2, callback: 71 },
       { id: 9, status: 3, callback: 72, members: 1 },
@@ -79,7 +79,7 @@ onEachDatabase("deliveries of the past", (kind) => {
     expect(await list({ field: "field 8", callback: "72" })).toEqual([]);
   });
 
-  test("what can be replayed comes by id, from the second on that was asked for, without what travelled with others", async () => {
+  test("deliveries that can be replayed are sorted by id, from the given second on, without those that travelled with others", async () => {
     const database = await withRows([
       { id: 9 },
       { id: 10, callback: 72 },
@@ -100,7 +100,7 @@ onEachDatabase("deliveries of the past", (kind) => {
     expect(await list("0", 0, "https://receiver.example/")).toEqual(["10 1", "100 1"]);
   });
 
-  test("a replay begins anew what has ended, hastens a retry, and leaves alone what waits or is sent", async () => {
+  test("a replay restarts ended deliveries, hastens a retry, and leaves waiting and running ones alone", async () => {
     const ended = { ended_ms: 5, attempts: '["a"]' };
     const database = await withRows([
       { id: 2, status: 2, ...ended },
@@ -127,7 +127,7 @@ onEachDatabase("deliveries of the past", (kind) => {
     expect(await row(12)).toEqual({ status: 1, retry_due_ms: null, ...untouched });
   });
 
-  test("what ended before the border goes, with what travelled with it; an event goes with the last of its deliveries", async () => {
+  test("deliveries that ended before the limit are deleted with those that travelled with them; an event with the last of its deliveries", async () => {
     const old = { ended_ms: NOW - 1 };
     const database = await withRows([
       { id: 2, status: 2, ...old },
@@ -153,7 +153,7 @@ onEachDatabase("deliveries of the past", (kind) => {
     expect(await remove(2)).toBe(0);
   });
 
-  test("what leads nowhere yet is counted by app, as far as it waits, and of many the thousand that are tried first", async () => {
+  test("deliveries without a route are counted by app while they wait, up to the thousand that are tried first", async () => {
     const nowhere = { callback: 0, retry_due_ms: NOW };
     const database = await withRows([
       { id: 1, ...nowhere, app: 1002 },
@@ -177,7 +177,7 @@ onEachDatabase("deliveries of the past", (kind) => {
     expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(1_000);
   });
 
-  test("every delivery is looked at for an erasure, by id; what is erased is one event's, and a response that is still to come stays", async () => {
+  test("an erasure looks at every delivery, by id; it erases one event, and a response that is still to come stays", async () => {
     const database = await withRows([
       { id: 9, queue_entity: 3001, isFirst: true },
       { id: 10, queue_entity: 3001, isFirst: true },

@@ -22,7 +22,7 @@ test("a window begins at 4, and a slow receiver's grows with each success up to 
   expect(fill(window)).toBe(128);
 });
 
-test("a quick receiver has 16 requests out at most, and 256 deliveries claimed, 64 or more at a time", () => {
+test("a quick receiver has at most 16 running requests, and 256 claimed deliveries, 64 or more at a time", () => {
   const window = new ConcurrencyWindow();
   after(100, () => window.succeeded(1));
   expect(fill(window)).toBe(16);
@@ -33,7 +33,7 @@ test("a quick receiver has 16 requests out at most, and 256 deliveries claimed, 
   expect(window.claimable(16)).toBe(240);
 });
 
-test("a receiver is quick up to 50 ms, on average: the new response counts for a fifth", () => {
+test("a receiver is quick up to an average of 50 ms: the new response counts for a fifth", () => {
   const claimableAfter = (...latenciesMs: readonly number[]): number => {
     const window = new ConcurrencyWindow();
     for (const latencyMs of latenciesMs) window.succeeded(latencyMs);
@@ -43,7 +43,7 @@ test("a receiver is quick up to 50 ms, on average: the new response counts for a
   expect([claimableAfter(25, 150), claimableAfter(25, 155)]).toEqual([256, 6]);
 });
 
-test("between the two, a window has four requests for each millisecond that the receiver takes", () => {
+test("in between, a window has four requests for each millisecond of the receiver's latency", () => {
   const sizes = [4, 5, 10, 32, 33].map((latencyMs) => {
     const window = new ConcurrencyWindow();
     after(200, () => window.succeeded(latencyMs));
@@ -52,7 +52,7 @@ test("between the two, a window has four requests for each millisecond that the 
   expect(sizes).toEqual([16, 20, 40, 128, 128]);
 });
 
-test("failures and timeouts, too, tell how long the receiver takes", () => {
+test("failures and timeouts also show how long the receiver takes", () => {
   const ends = [(window: ConcurrencyWindow) => window.failed(1_000), (window: ConcurrencyWindow) => window.timedOut(1_000)];
   const claimable = ends.map((end) => {
     const window = new ConcurrencyWindow();
@@ -85,7 +85,7 @@ test("a timeout halves the window, down to one request; only the last request sa
   expect(window.isSlow).toBe(false);
 });
 
-test("a failure that came in time neither grows nor shrinks the window", () => {
+test("a failure in time neither grows nor shrinks the window", () => {
   const window = new ConcurrencyWindow();
   after(10, () => window.failed(100));
   expect(window.claimable(0)).toBe(4);
@@ -100,7 +100,7 @@ test("a slot is free again when the result is stored", () => {
   expect(window.hasFreeSlot).toBe(false);
 });
 
-test("POSTs that hold many events are fewer: none is sent while 256 events are in doubt", () => {
+test("POSTs with many events are fewer: none is sent while 256 events are in doubt", () => {
   const window = new ConcurrencyWindow();
   window.sent(255);
   expect(window.hasFreeSlot).toBe(true);

@@ -24,7 +24,7 @@ const seen = (firsts: number, retries: number) => ({
   ...{ request: asked(firsts, retries), hasMore: false, hasBlocked: false, nextEntity: FIRST_ENTITY, nextRetryMs: undefined },
 });
 
-test("a claim names the queue and the entities that are under way, and a probe is one delivery of either kind while nothing is held", () => {
+test("a claim names the queue and its busy entities, and a probe is one delivery of either kind while nothing is held", () => {
   const queue = newQueue();
   queue.firstWaits();
   expect(queue.requestProbe()).toEqual({ ...asked(1, 1), isProbe: true });
@@ -40,7 +40,7 @@ test("a claim names the queue and the entities that are under way, and a probe i
   expect(queue.requestProbe()).toBeUndefined();
 });
 
-test("what is held is counted, of both kinds, and a queue with a reservation and something held is not forgotten", () => {
+test("held deliveries of both kinds are counted, and a queue with a reservation and a held one is not forgotten", () => {
   const queue = newQueue();
   const both = [claimed(), claimed({ isRetry: true })];
   expect(both.map((one) => queue.hold(one, false))).toEqual([true, true]);
@@ -61,7 +61,7 @@ test("what is held is counted, of both kinds, and a queue with a reservation and
   expect(forgotten.isForgettable).toBe(true);
 });
 
-test("the earliest retry counts, and one that is due is not waited for", () => {
+test("the earliest retry counts, and a due one needs no wait", () => {
   const queue = newQueue();
   const state = (nowMs: number) => [queue.hasWaiting, queue.hasDue(nowMs), queue.nextRetryAfter(nowMs)];
   expect(state(0)).toEqual([false, false, undefined]);
@@ -77,7 +77,7 @@ test("the earliest retry counts, and one that is due is not waited for", () => {
   expect([first.hasWaiting, first.hasDue(0)]).toEqual([true, true]);
 });
 
-test("one of each kind is worth a claim", () => {
+test("one delivery of each kind is worth a claim", () => {
   const queue = newQueue();
   for (let n = 0; n < 2; n++) queue.failed(true, 15_000, 0);
   queue.firstWaits();
@@ -85,7 +85,7 @@ test("one of each kind is worth a claim", () => {
   expect(counts(queue)).toEqual([1, 1]);
 });
 
-test("a claim of one kind leaves what is known of the other, whether it ends or fails", () => {
+test("a claim of one kind keeps the state of the other, whether it ends or fails", () => {
   const waiting = (): EndpointQueue => {
     const queue = newQueue();
     queue.firstWaits();
@@ -108,7 +108,7 @@ test("a claim of one kind leaves what is known of the other, whether it ends or 
   expect(request(queue)?.fromEntity).toBe("5000");
 });
 
-test("an end brings the next of its entity only where one was seen behind it, or may have been overlooked", () => {
+test("an end looks for the next one of its entity only if one was seen behind it, or may have been overlooked", () => {
   const storedIn = (queue: EndpointQueue) => queue.stored(claimed(), false);
   const queue = newQueue();
   queue.hold(claimed(), false);
@@ -127,7 +127,7 @@ test("an end brings the next of its entity only where one was seen behind it, or
   expect(counts(during)).toEqual([4, 0]);
 });
 
-test("a POST counts as all its events while it is out, and one that was not sent frees nothing", () => {
+test("a POST counts as all its events while it is being sent, and an unsent one frees nothing", () => {
   const isSendable = (queue: EndpointQueue) => {
     const one = claimed();
     const isNow = queue.hold(one, false);
@@ -157,7 +157,7 @@ test("a POST counts as all its events while it is out, and one that was not sent
   expect(isSendable(queue)).toBe(true);
 });
 
-test("a receiver that responds in time is not slow any more, though it fails; a spared one gets nothing before its time", () => {
+test("a receiver that responds in time is no longer slow, even if it fails; a spared one gets nothing before its time", () => {
   const queue = newQueue();
   queue.failed(true, 15_000, 0);
   expect(queue.isSlow).toBe(true);

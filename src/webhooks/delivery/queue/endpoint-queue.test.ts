@@ -51,7 +51,7 @@ test("first attempts and retries never take each other's room", () => {
   expect(wanted(queue)).toEqual({ firsts: 0, retries: 2 });
 });
 
-test("nothing that is not known to wait is asked for", () => {
+test("nothing is requested if nothing is known to wait", () => {
   const queue = new EndpointQueue("7", 0);
   expect(queue.requestClaim(capacity())).toBeUndefined();
   queue.retryWaits(1_000);
@@ -59,13 +59,13 @@ test("nothing that is not known to wait is asked for", () => {
   expect(wanted(queue, { nowMs: 1_000 })).toEqual({ firsts: 0, retries: 2 });
 });
 
-test("what the server can hold is the limit for both together", () => {
+test("the server's capacity is the limit for both together", () => {
   expect(wanted(waitingQueue(), { deliveries: 5 })).toEqual({ firsts: 4, retries: 1 });
   expect(wanted(waitingQueue(), { retries: 1 })).toEqual({ firsts: 4, retries: 1 });
   expect(wanted(waitingQueue(3))).toEqual({ firsts: 3, retries: 0 });
 });
 
-test("a receiver that is spared gets one request when its time is over, unless somebody waits for all that is due", () => {
+test("a spared receiver gets one request when its time is over, unless somebody waits for all due work", () => {
   const queue = waitingQueue();
   for (let n = 0; n < 22; n++) queue.failed(false, 100, 0);
   expect({ isBreakerOpen: queue.isBreakerOpen, waitMs: queue.waitMs(0) }).toEqual({ isBreakerOpen: true, waitMs: 1_000 });
@@ -80,7 +80,7 @@ test("a receiver that is spared gets one request when its time is over, unless s
   expect(wanted(queue, { monotonicMs: 1_000 })).toEqual({ firsts: 5, retries: 2 });
 });
 
-test("the capacity says whether what waits could be claimed, whatever is known to wait", () => {
+test("the capacity says whether waiting deliveries could be claimed, whatever is known to wait", () => {
   const capacityOf = (queue: EndpointQueue) => ({ firsts: queue.hasCapacity(false, capacity()), retries: queue.hasCapacity(true, capacity()) });
   const queue = new EndpointQueue("7", 0);
   expect(capacityOf(queue)).toEqual({ firsts: true, retries: true });
@@ -91,7 +91,7 @@ test("the capacity says whether what waits could be claimed, whatever is known t
   expect(capacityOf(spared)).toEqual({ firsts: false, retries: false });
 });
 
-test("what does not fit into the window is sent in its order as slots become free", () => {
+test("deliveries that do not fit into the window are sent in order as slots become free", () => {
   const queue = new EndpointQueue("7", 0);
   const all = Array.from({ length: 6 }, () => claimed());
   for (const one of all) if (queue.hold(one, false)) queue.sent(one);
@@ -104,7 +104,7 @@ test("what does not fit into the window is sent in its order as slots become fre
   expect(queue.takeUnsent()).toEqual([]);
 });
 
-test("what arrives while a claim runs is not forgotten, and a claim that failed is made again", () => {
+test("deliveries that arrive during a claim are not forgotten, and a failed claim is repeated", () => {
   const queue = waitingQueue();
   runClaim(queue, {}, () => {
     queue.firstWaits();
@@ -124,7 +124,7 @@ test("what arrives while a claim runs is not forgotten, and a claim that failed 
   expect(wanted(failing)).toEqual({ firsts: 4, retries: 2 });
 });
 
-test("what waits behind a delivery of its entity is looked for when that one ends, also while a claim runs", () => {
+test("a delivery behind another of its entity is looked for when that one ends, even during a claim", () => {
   const queue = new EndpointQueue("7", 0);
   const head = claimed({ entity: "4001" });
   queue.firstWaits();
@@ -139,7 +139,7 @@ test("what waits behind a delivery of its entity is looked for when that one end
   expect(wanted(queue).firsts).toBe(4);
 });
 
-test("an event is sent at once only where nothing waits before it, and within the window and the rate", () => {
+test("an event is sent at once only if nothing waits before it, and within the window and the rate", () => {
   const reservations = (queue: EndpointQueue, count: number): boolean[] => Array.from({ length: count }, () => queue.reserve(0));
   expect(reservations(new EndpointQueue("7", 0), 6)).toEqual([true, true, true, true, false, false]);
   expect(reservations(new EndpointQueue("7", 2), 3)).toEqual([true, true, false]);
@@ -156,7 +156,7 @@ test("an event is sent at once only where nothing waits before it, and within th
   expect(queue.reserve(0)).toBe(true);
 });
 
-test("a queue is forgotten only when a new one would behave the same", () => {
+test("a queue is forgotten only if a new one would behave the same", () => {
   const isForgettable = (change: (queue: EndpointQueue) => void): boolean => {
     const queue = new EndpointQueue("7", 0);
     change(queue);
@@ -170,7 +170,7 @@ test("a queue is forgotten only when a new one would behave the same", () => {
   expect(isForgettable((queue) => Array.from({ length: 22 }, () => queue.failed(false, 1, 0)))).toBe(false);
 });
 
-test("what was known to wait can be claimed up to the last free place of its kind", () => {
+test("known deliveries can be claimed up to the last free place of their kind", () => {
   const queue = new EndpointQueue("7", 0);
   queue.hold(claimed({ isRetry: true }), false);
   for (let n = 0; n < 3; n++) queue.hold(claimed(), false);
@@ -186,7 +186,7 @@ test("what was known to wait can be claimed up to the last free place of its kin
   expect(has()).toEqual({ retry: false, first: false });
 });
 
-test("each delivery that is held, a retry too, counts against the rate, however it was claimed", () => {
+test("each held delivery, even a retry, counts against the rate, however it was claimed", () => {
   const queue = waitingQueue(4);
   expect(wanted(queue)).toEqual({ firsts: 4, retries: 0 });
   for (const isRetry of [false, true, false]) queue.hold(claimed({ isRetry }), isRetry);
@@ -202,7 +202,7 @@ const ROUNDING = 1e-6;
 /** Some times in a row, and now and then a quiet time in which many seconds' worth would be saved up. */
 const anyWait = fc.oneof({ weight: 4, arbitrary: fc.nat(300) }, { weight: 1, arbitrary: fc.nat(60_000) });
 
-test("in no span of time is the rate passed, whenever and whatever is taken, nor after a quiet time; the wait is no longer than needed", () => {
+test("no time span exceeds the rate, in any sequence or after a quiet time, and the wait is no longer than needed", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 50 }), fc.array(fc.tuple(anyWait, fc.nat(60)), { maxLength: 60 }), (perSecondMax, steps) => {
       const rate = new RateLimit(perSecondMax);
@@ -226,7 +226,7 @@ test("in no span of time is the rate passed, whenever and whatever is taken, nor
   );
 });
 
-test("a quiet time is not saved up: after an hour as after a second, a second's worth may be claimed, and no more", () => {
+test("a quiet time is not saved up: after an hour or a second, a second's worth may be claimed, and no more", () => {
   const rate = new RateLimit(20);
   for (let n = 0; n < 20; n++) rate.take();
   expect([rate.available(0), rate.available(999), rate.available(1_000), rate.available(3_600_000)]).toEqual([0, 19, 20, 20]);
@@ -240,7 +240,7 @@ test("0 is no limit", () => {
   expect({ available: rate.available(0), waitMs: rate.waitMs(0) }).toEqual({ available: Number.POSITIVE_INFINITY, waitMs: 0 });
 });
 
-test("where more than one may be claimed there is nothing to wait for, and what was claimed in spite of the limit is waited for, too", () => {
+test("if more than one may be claimed there is no wait, and deliveries claimed beyond the limit are waited for, too", () => {
   const rate = new RateLimit(2);
   expect(rate.waitMs(0)).toBe(0);
   rate.take();
@@ -263,7 +263,7 @@ test("it opens after 22 failures in a row, or 7 timeouts", () => {
   expect(failing(7, true).isClosed).toBe(false);
 });
 
-test("it stays open for 1 s, then twice as long after each probe that fails, up to 30 s", () => {
+test("it stays open for 1 s, then twice as long after each failed probe, up to 30 s", () => {
   const breaker = failing(22);
   let nowMs = 0;
   const waits: number[] = [];
@@ -276,7 +276,7 @@ test("it stays open for 1 s, then twice as long after each probe that fails, up 
   expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
 });
 
-test("requests that were out together when it opened count as one failure", () => {
+test("requests that were running together when it opened count as one failure", () => {
   const breaker = failing(60);
   expect(breaker.waitMs(0)).toBe(1_000);
 });
@@ -291,7 +291,7 @@ test("a success closes it, and the next time it opens for 1 s again", () => {
   expect(breaker.waitMs(5_000)).toBe(1_000);
 });
 
-test("it remembers some ten requests: one success after many failures is undone by the next failure, many are not", () => {
+test("it remembers about ten requests: one success after many failures is undone by the next failure, many are not", () => {
   const failuresUntilOpen = (breaker: CircuitBreaker): number => {
     let failures = 0;
     for (; breaker.isClosed; failures++) breaker.failed(false, 0);

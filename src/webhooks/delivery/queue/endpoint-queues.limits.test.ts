@@ -66,7 +66,7 @@ test("a process holds 2,048 deliveries, and claims 512 at once", async () => {
   expect(await claims()).toHaveLength(1);
 });
 
-test("in a turn 512 deliveries are claimed, of the queues one after the other, and another queue comes first each time", async () => {
+test("512 deliveries are claimed in a turn, queue by queue, and another queue is first each time", async () => {
   const { queues, claims } = await openQueues();
   for (let callback = 101; callback <= 300; callback++) queues.get(String(callback)).firstWaits();
   const [first, second] = [await claims(), await claims()];
@@ -74,7 +74,7 @@ test("in a turn 512 deliveries are claimed, of the queues one after the other, a
   expect([first[0]?.queue, second[0]?.queue]).toEqual(["101", "102"]);
 });
 
-test("of retries 512 are held, whosever they are, and first attempts have their own room", async () => {
+test("512 retries are held in total, and first attempts have their own room", async () => {
   const { queues, hold, claims } = await openQueues();
   for (const callback of ["7", "9"]) {
     queues.get(callback).retryWaits(NOW);
@@ -113,7 +113,7 @@ test("receivers that timed out share 256 of them", async () => {
   expect(await queues.hasCapacity("7", false)).toBe(true);
 });
 
-test("D-137: a paused callback is tried once, from the very millisecond that it is due, and nothing is reserved for it", async () => {
+test("D-137: a paused callback is tried once, at the exact millisecond, and nothing is reserved for it", async () => {
   const { queues, claims } = await openQueues({
     "7": PAUSED,
     "8": { ...PAUSED, probe_due_ms: NOW + 1 },
@@ -133,7 +133,7 @@ test("D-137: a paused callback is tried once, from the very millisecond that it 
   expect(queues.hasDue(NOW + 5)).toBe(true);
 });
 
-test("a spared receiver is claimed for only in a hurry, and the turn comes back when its time is over", async () => {
+test("a spared receiver is claimed for only in a hurry, and its turn comes when its time is over", async () => {
   const opened = await openQueues();
   const { queues, claims, wakes } = opened;
   spare(opened, "7");
@@ -146,7 +146,7 @@ test("a spared receiver is claimed for only in a hurry, and the turn comes back 
   expect(wakes).toHaveLength(1);
 });
 
-test("a place is reserved for an event while the process holds fewer than 2,048, with those that are reserved", async () => {
+test("a place is reserved for an event while the process holds fewer than 2,048, including reserved ones", async () => {
   const { queues, hold } = await openQueues({ "7": WELL, "9": WELL });
   hold("8", HELD_MAX - 2);
   expect(["7", "9", "7"].map((callback) => queues.reserve(callback))).toEqual([true, true, false]);
@@ -155,7 +155,7 @@ test("a place is reserved for an event while the process holds fewer than 2,048,
   expect(["9", "9", "9"].map((callback) => queues.reserve(callback))).toEqual([true, true, false]);
 });
 
-test("ten thousand queues are remembered; then those that a new one equals are forgotten, and no others", async () => {
+test("ten thousand queues are remembered; then those that equal a new one are forgotten, and no others", async () => {
   const { queues } = await openQueues();
   const [idle, waiting] = [queues.get("1"), queues.get("2")];
   waiting.firstWaits();

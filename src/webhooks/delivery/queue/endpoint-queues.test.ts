@@ -3,8 +3,8 @@ import { startReceiver, valuesAt } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";
 
-describe("endpoint queues beside each other", () => {
-  test("a callback that hangs, and one that fails, slow nobody else, and do not take more than their share", async () => {
+describe("several endpoint queues", () => {
+  test("a hanging or failing callback slows down nobody else, and takes no more than its share", async () => {
     const [hanging, failing, well] = [startReceiver(), startReceiver(), startReceiver()];
     const release: (() => void)[] = [];
     hanging.response = () => new Promise((resolve) => release.push(() => resolve(new Response("late"))));
@@ -25,7 +25,7 @@ describe("endpoint queues beside each other", () => {
     for (let n = 0; n < 500; n++) for (const end of release.splice(0)) end();
   });
 
-  test("an entity whose delivery hangs holds up its own order alone", async () => {
+  test("an entity with a hanging delivery delays only its own order", async () => {
     const receiver = startReceiver();
     const release: (() => void)[] = [];
     receiver.response = ({ json }) =>
@@ -45,7 +45,7 @@ describe("endpoint queues beside each other", () => {
     release.pop()?.();
   });
 
-  test("a receiver that was spared gets what waits when it works again, though nothing else happens", async () => {
+  test("a spared receiver gets its waiting deliveries when it works again, even if nothing else happens", async () => {
     const receiver = startReceiver();
     let isWell = false;
     receiver.response = () => new Response(null, { status: isWell ? 200 : 500 });
@@ -66,7 +66,7 @@ describe("endpoint queues beside each other", () => {
     while (!valuesAt(receiver).some((value) => (value as { n: number }).n === 200)) await Bun.sleep(5);
   });
 
-  test("new events go out while a night's failures are tried again", async () => {
+  test("new events are sent while a night's failures are retried", async () => {
     const receiver = startReceiver();
     let isWell = false;
     receiver.response = async ({ values }) => {
