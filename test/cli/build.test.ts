@@ -43,7 +43,7 @@ function changeLater(path: string): void {
   utimesSync(path, later, later);
 }
 
-test("it starts from the build, and from the sources where there is none or one is newer", () => {
+test("it starts from the build, or from the sources if there is no build or one is newer", () => {
   const root = copyOfProgram();
   expect(start(root)).toBe("first /src/cli/plaza.ts");
   build(root);
@@ -53,7 +53,7 @@ test("it starts from the build, and from the sources where there is none or one 
   expect(start(root)).toBe("second /src/cli/plaza.ts");
 });
 
-test("a build is made anew when a source or a dependency changed, and only then; nothing is left beside it", () => {
+test("a build is repeated only when a source or a dependency changed, and nothing is left beside it", () => {
   const root = copyOfProgram();
   build(root);
   writeFileSync(join(root, "build/plaza.js"), `console.log("kept")`);
@@ -66,7 +66,7 @@ test("a build is made anew when a source or a dependency changed, and only then;
   expect(readdirSync(root).filter((name) => name.startsWith("build"))).toEqual(["build"]);
 });
 
-test("a source that cannot be bundled is reported, and the program starts all the same", () => {
+test("a source that cannot be bundled is reported, and the program still starts", () => {
   const root = copyOfProgram();
   build(root);
   writeFileSync(join(root, "src/cli/plaza.ts"), `import { nothing } from "./nowhere.ts"; console.log(nothing);`);
@@ -77,7 +77,7 @@ test("a source that cannot be bundled is reported, and the program starts all th
   expect(readdirSync(root).filter((name) => name.startsWith("build"))).toEqual(["build"]);
 });
 
-test("generated files are written if one is missing or a source is newer, and only then", () => {
+test("generated files are written only if one is missing or a source is newer", () => {
   const root = copyOfProgram();
   const generated = join(root, "generated.txt");
   build(root);
@@ -94,7 +94,7 @@ test("generated files are written if one is missing or a source is newer, and on
   expect(readFileSync(generated, "utf8")).toContain("second");
 });
 
-test("a generator that fails is reported, and the program is bundled all the same", () => {
+test("a failing generator is reported, and the program is still bundled", () => {
   const root = copyOfProgram();
   writeFileSync(join(root, "tools/write-docs/generated.ts"), `throw new Error("no contract");`);
   const { exitCode, stderr } = Bun.spawnSync(["node", "tools/build.mjs"], { cwd: root });

@@ -44,7 +44,7 @@ test("bash completes commands, options, their values and events", async () => {
   expect(completed("plaza start --label")).not.toEqual([]);
 });
 
-test("the scripts of zsh and fish hold every command and option that the help shows", async () => {
+test("the scripts of zsh and fish have every command and option of the help", async () => {
   const [zsh, fish] = await Promise.all([scriptOf("zsh"), scriptOf("fish")]);
   const { stdout } = await runPlaza(["listen", "--help"]);
   const flags = [...stdout.matchAll(/^ {2}(?:-\w, )?--([a-z-]+)/gm)].map(([, flag]) => flag as string);
@@ -56,6 +56,6 @@ test("the scripts of zsh and fish hold every command and option that the help sh
   expect(fish).toContain("complete -c plaza -n '__plaza_at \\'\\'' -a trigger -d ");
 });
 
-test("a shell that is not known is refused", async () => {
+test("an unknown shell is refused", async () => {
   expect(await runPlaza(["completion", "tcsh"])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("bash, zsh, fish") });
 });

@@ -43,7 +43,7 @@ function foundIn(folder: string, { user, psid, phone, text }: typeof ADA): strin
   return Object.entries(needles).flatMap(([name, needle]) => (files.some((file) => file.includes(needle)) ? [name] : []));
 }
 
-test("D-172: what is erased of a person is not in the files either, while the server runs", async () => {
+test("D-172: erased data of a person are not in the files either, while the server runs", async () => {
   const [data, file] = [newFolder(), join(newFolder(), "world.json")];
   writeFileSync(file, JSON.stringify(world));
   const plaza = await startPlaza(["--data", data, "--world", file]);

@@ -25,7 +25,7 @@ console.log(JSON.stringify({ page: page.status, clock: clock.status, variables: 
 `;
 
 describe("plaza exec", () => {
-  test("runs a command with a server of its own, says nothing itself, and leaves nothing in the folder", async () => {
+  test("runs a command with its own server, prints nothing itself, and leaves nothing in the folder", async () => {
     const cwd = newFolder();
     const { code, stdout, stderr } = await runPlaza(["exec", "--", ...node(ASK)], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -53,7 +53,7 @@ describe("plaza exec", () => {
     expect(isRunning(Number(pid))).toBeFalse();
   });
 
-  test("takes the options of start before the command; what stands behind the command is the command's", async () => {
+  test("accepts the options of start before the command; everything after the command belongs to it", async () => {
     const world = join(newFolder(), "world.yaml");
     writeFileSync(world, "profile: clients\npages: [{id: 4711}]");
     const script = `const { PLAZA_CONTROL_URL: url, PLAZA_CONTROL_KEY: key } = process.env;
@@ -63,7 +63,7 @@ describe("plaza exec", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "4711 --world mine\n" });
   });
 
-  test("the project's own server is left alone: its ports, its data and its world", async () => {
+  test("does not touch the project's own server: its ports, its data and its world", async () => {
     const cwd = newFolder();
     writeFileSync(join(cwd, "plaza.config.yaml"), "port: 80\ndata: ./mine\nworkers: 4\n");
     const env = { PLAZA_DATA: "postgres://nobody@127.0.0.1:1/none", PLAZA_CONTROL_PORT: "80" };
@@ -71,7 +71,7 @@ describe("plaza exec", () => {
     expect([...new Bun.Glob("**/*").scanSync({ cwd, dot: true })]).toEqual(["plaza.config.yaml"]);
   });
 
-  test("signals go to the command, which decides how it ends", async () => {
+  test("passes signals on to the command, which decides how it ends", async () => {
     const waits = (on: string) => `process.on("SIGTERM", () => { ${on} }); console.log("ready"); setInterval(() => {}, 1000);`;
     for (const [on, code] of [
       ["process.exit(5)", 5],
@@ -84,7 +84,7 @@ describe("plaza exec", () => {
     }
   });
 
-  test("at a terminal Ctrl-C reaches the command once, by the terminal; a signal that is sent is passed on", async () => {
+  test("at a terminal Ctrl-C reaches the command once, from the terminal; a sent signal is passed on", async () => {
     const folder = newFolder();
     const script = `
       process.on("SIGINT", () => console.log("interrupted"));
@@ -117,7 +117,7 @@ describe("plaza exec", () => {
     expect(output.split("interrupted")).toHaveLength(2);
   });
 
-  test("started by the launcher in JavaScript, it passes signals on too, and the command gets no channel of the launcher", async () => {
+  test("started by the launcher in JavaScript, it passes signals on too, and the command has no channel of the launcher", async () => {
     const script =
       "process.on('SIGTERM', () => process.exit(6)); console.log(process.send === undefined, process.env.NODE_CHANNEL_FD); setInterval(() => {}, 1000);";
     const launched = Bun.spawn(["node", join(import.meta.dir, "../../bin/plaza.mjs"), "exec", "--", ...node(script)], {
@@ -130,7 +130,7 @@ describe("plaza exec", () => {
     expect(await launched.exited).toBe(6);
   });
 
-  test("what cannot be started is one line and an exit code", async () => {
+  test("reports in one line, with an exit code, what cannot be started", async () => {
     expect(await runPlaza(["exec", "--", "no-such-program"])).toMatchObject({
       code: 127,
       stdout: "",

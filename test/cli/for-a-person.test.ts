@@ -8,7 +8,7 @@ needs("curl");
 
 afterEach(endAll);
 
-test("D-05: / of both ports tells a browser where it is, and is unknown to others", async () => {
+test("D-05: / of both ports shows browsers a page, and is unknown to others", async () => {
   const { ready } = await startPlaza(["--data", ":memory:"]);
   for (const [address, says, unknown] of [
     [ready.base_url, "This is the graph", 400],
@@ -22,7 +22,7 @@ test("D-05: / of both ports tells a browser where it is, and is unknown to other
   }
 });
 
-test("with --callback and a world of one's own, the start says where the secret is that signs what arrives", async () => {
+test("with --callback and an own world, the start names the place of the secret that signs webhooks", async () => {
   const world = join(newFolder(), "world.yaml");
   writeFileSync(world, 'apps: [{id: "1", name: Own, secret: own-secret}]\n');
   const options = ["--data", newFolder(), "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--log-level", "silent"];
@@ -51,7 +51,7 @@ describe("for a person", () => {
     };
   }
 
-  test("addresses, control key, demo tokens, and requests that work when pasted; on each start again", async () => {
+  test("addresses, control key, demo tokens, and requests that work when pasted; on each start", async () => {
     const data = newFolder();
     for (const start of ["first", "second"]) {
       const { text, stop } = await printed(data);

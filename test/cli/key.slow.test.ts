@@ -102,7 +102,7 @@ test("D-171: on PostgreSQL a new key takes over from the one in PLAZA_FURTHER_SE
   expect(await sealing(plaza)).toMatchObject({ previous: [], waiting: 0 });
 });
 
-test("D-170: a sandbox keeps the key that replaced its own, so the commands and the next start go on with it", async () => {
+test("D-170: a sandbox keeps the key that replaced its own, so the commands and the next start use it", async () => {
   const data = newFolder();
   const first = await startPlaza(["--data", data]);
   const key = (...args: string[]) => runPlaza(["key", ...args, "--data", data]);

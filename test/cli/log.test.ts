@@ -3,7 +3,7 @@ import { endAll, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
-test("each request is a line of the log, without its query, and says why it was refused; --quiet leaves them out", async () => {
+test("each request is a line of the log, without its query, with the reason if it was refused; --quiet omits these lines", async () => {
   for (const quiet of [[], ["--quiet"]]) {
     const plaza = await startPlaza(["--data", ":memory:", ...quiet]);
     await plaza.page("custom_labels");
@@ -39,7 +39,7 @@ test("each request is a line of the log, without its query, and says why it was 
   }
 });
 
-test("a log that nobody reads holds up no request, and no end", async () => {
+test("an unread log delays no request and no end", async () => {
   const plaza = await startPlaza(["--data", ":memory:"]);
   // Some 250 bytes each: far more than a pipe holds.
   for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 100 }, () => plaza.page("custom_labels")));

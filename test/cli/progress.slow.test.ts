@@ -45,7 +45,7 @@ test("an import", async () => {
   });
 });
 
-test("an import by a server that runs", async () => {
+test("an import through a running server", async () => {
   const cwd = newFolder();
   await startPlaza([], { cwd });
   const labels = Array.from({ length: 5_000 }, (_, at) => ({ id: String(500_000 + at), page: "2001", name: `label ${at}` }));
@@ -61,7 +61,7 @@ test("an import by a server that runs", async () => {
   });
 });
 
-test("the upload of a feed, which ends with the report of what was read", async () => {
+test("the upload of a feed, which ends with the report of the file", async () => {
   const cwd = newFolder();
   await startPlaza([], { cwd });
   const item = (at: number) => `i${at},A thing,https://example.com/${at},https://example.com/${at}.jpg,9.90 EUR`;

@@ -32,8 +32,8 @@ async function runScript(script: string, env: Readonly<Record<string, string>>):
   return (await new Response(program.stdout).text()).trim();
 }
 
-describe("the proxy is not asked", () => {
-  test("by commands, wherever the address of the server comes from", async () => {
+describe("the proxy is not used", () => {
+  test("by commands, wherever they find the server's address", async () => {
     const { asked, env } = proxy();
     const stub = controlStub(() => ({ data: [], paging: {} }));
     const named = { PLAZA_CONTROL_URL: stub.url, PLAZA_CONTROL_KEY: stub.key };
@@ -65,7 +65,7 @@ describe("the proxy is not asked", () => {
   });
 });
 
-test("the command of plaza exec leaves out the proxy for this machine, and keeps what is left out already; without a proxy nothing is set", () => {
+test("the command of plaza exec excludes this machine from the proxy, and keeps other exclusions; without a proxy nothing is set", () => {
   const loopback = "localhost,127.0.0.1,::1";
   expect(withoutProxyFor({ HTTP_PROXY: "http://proxy:1" })).toEqual({ NO_PROXY: loopback, no_proxy: loopback });
   expect(withoutProxyFor({ all_proxy: "http://proxy:1", no_proxy: "example.com" })).toEqual({

@@ -51,7 +51,7 @@ test("plaza status shows the server that runs on the data, and plaza stop ends i
   expect((await runPlaza(["status"], { cwd })).code).toBe(1);
 });
 
-test("a wrong key, a server that is not there, and a variable that is nearly one of a command's are said to be so", async () => {
+test("a wrong key, a missing server, and a misspelt variable are reported", async () => {
   const cwd = newFolder();
   const { ready } = await startPlaza([], { cwd });
   const status = async (env: Record<string, string>) => (await runPlaza(["status"], { cwd, env })).stderr;
@@ -98,7 +98,7 @@ test("plaza logs shows the last requests, follows further ones, and does not kee
   expect(await new Response(following.stderr).text()).toBe("plaza: the server has ended\n");
 });
 
-test("plaza logs that follows a world says so when that is deleted", async () => {
+test("plaza logs reports that a followed world was deleted", async () => {
   const cwd = newFolder();
   const plaza = await startPlaza([], { cwd });
   expect((await runPlaza(["world", "new", "orders"], { cwd })).code).toBe(0);
@@ -111,7 +111,7 @@ test("plaza logs that follows a world says so when that is deleted", async () =>
   expect(await new Response(following.stderr).text()).toBe("plaza: there is no world orders\n");
 });
 
-test("plaza doctor finds what keeps a server from starting or working", async () => {
+test("plaza doctor finds problems that keep a server from starting or working", async () => {
   const cwd = newFolder();
   const doctor = (args: readonly string[] = [], env: Record<string, string> = {}) => runPlaza(["doctor", ...args], { cwd, env });
   const ports = { PLAZA_PORT: "0", PLAZA_CONTROL_PORT: "0" };
@@ -137,7 +137,7 @@ test("plaza doctor finds what keeps a server from starting or working", async ()
   expect(await doctor()).toMatchObject({ code: 1, stdout: expect.stringContaining("run chmod 600 .plaza/control.key") });
 });
 
-testOnPostgres("with several processes: status by the address, a callback that fails, and the end of all of them", async () => {
+testOnPostgres("several processes: status by address, a failing callback, and the end of all of them", async () => {
   const world = join(newFolder(), "world.yaml");
   // Nothing listens on the port of the callback.
   writeFileSync(
@@ -162,7 +162,7 @@ pages: [{id: "2001", subscribed_apps: [{app: "1001", subscribed_fields: [custom_
   expect(await runPlaza(["status"], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining("no server listens at") });
 });
 
-test("plaza init creates files with which plaza start begins, and leaves what is there", async () => {
+test("plaza init creates files with which plaza start begins, and keeps existing ones", async () => {
   const cwd = newFolder();
   mkdirSync(join(cwd, ".git"));
   writeFileSync(join(cwd, ".gitignore"), "node_modules");
@@ -195,7 +195,7 @@ test("plaza init creates files with which plaza start begins, and leaves what is
   expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toBe("pages: []\n");
 });
 
-test("where the project has the package, what plaza init creates names the schemas that the package holds", async () => {
+test("if the project has the package, the files of plaza init name the package's schemas", async () => {
   const cwd = newFolder();
   const reference = "node_modules/plaza-graph/docs/reference";
   mkdirSync(join(cwd, reference), { recursive: true });
@@ -206,7 +206,7 @@ test("where the project has the package, what plaza init creates names the schem
   expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toStartWith(`# yaml-language-server: $schema=${reference}/world.schema.json\n`);
 });
 
-test("the control API is reached by its port alone: no file stands for it that somebody could delete, or that a killed server leaves", async () => {
+test("the control API can be reached only by its port: no file represents it that could be deleted or left by a killed server", async () => {
   const cwd = newFolder();
   const temporary = newFolder();
   const env = { TMPDIR: temporary };

@@ -15,7 +15,7 @@ const fileWith = (text: string): string => {
   return file;
 };
 
-test("for a person, plaza start prints requests to paste; the first of them is served as it stands", async () => {
+test("for a person, plaza start prints requests to paste; the first of them is served unchanged", async () => {
   const running = spawnPlaza(["start", "--data", ":memory:", "--port", "0", "--control-port", "0", "--rtmp-port", "off"]);
   let printed = "";
   for await (const part of running.stdout) {
@@ -57,7 +57,7 @@ describe("plaza start --json", () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) expect((await (await startPlaza(["--data", ":memory:"])).end(signal)).code).toBe(0);
   });
 
-  test("the documents of the interface stand beside the graph, with the addresses that the client used", async () => {
+  test("the documents of the interface are at the graph's address, with the addresses that the client used", async () => {
     const plaza = await startPlaza(["--data", ":memory:"]);
     const base = plaza.ready.base_url;
     const read = async (path: string) => (await (await fetch(`${base}${path}`)).json()) as Record<string, unknown>;
@@ -68,7 +68,7 @@ describe("plaza start --json", () => {
     expect((await plaza.end()).code).toBe(0);
   });
 
-  test("a signal lets a running request end, and takes no new one", async () => {
+  test("after a signal running requests end, and no new one is accepted", async () => {
     const plaza = await startPlaza(["--data", ":memory:"]);
     let isWaiting = true;
     const waiting = plaza.control("POST", "requests/expect", { operation: "none", count: 0, within_ms: 4_000 }).finally(() => {
@@ -87,7 +87,7 @@ describe("plaza start --json", () => {
 });
 
 describe("data", () => {
-  test("outlives a restart, also one after SIGKILL", async () => {
+  test("survives a restart, even after SIGKILL", async () => {
     const data = newFolder();
     for (const [signal, label] of [
       ["SIGTERM", { ...LABEL, id: "77", name: "first" }],
@@ -104,7 +104,7 @@ describe("data", () => {
     expect((await plaza.page("custom_labels")).status).toBe(200);
   });
 
-  test("a folder in use is refused, and the server on it runs on", async () => {
+  test("a folder in use is refused, and its server continues", async () => {
     const data = newFolder();
     const plaza = await startPlaza(["--data", data]);
     const second = await runPlaza(["start", "--json", "--port", "0", "--control-port", "0", "--data", data]);
@@ -113,7 +113,7 @@ describe("data", () => {
     expect((await plaza.control("GET", "clock")).status).toBe(200);
   });
 
-  test("is kept in .plaza unless said otherwise, for its owner alone", async () => {
+  test("is stored in .plaza by default, readable only by its owner", async () => {
     const cwd = newFolder();
     await (await startPlaza([], { cwd })).end();
     expect(existsSync(join(cwd, ".plaza/default.sqlite"))).toBeTrue();
@@ -122,12 +122,12 @@ describe("data", () => {
 });
 
 describe("world files", () => {
-  test("one begins an empty world, in place of the demo", async () => {
+  test("one replaces the demo world", async () => {
     const plaza = await startPlaza(["--data", ":memory:", "--world", fileWith("pages: [{id: 4711}]")]);
     expect((await plaza.control("GET", "nodes/pages")).body.data).toMatchObject([{ id: "4711" }]);
   });
 
-  test("data that is not empty is left alone without --import, and merged with it", async () => {
+  test("data is not touched without --import, and merged with it", async () => {
     const data = newFolder();
     const file = fileWith("pages: [{id: 2001, name: Renamed}, {id: 2002}]");
     await (await startPlaza(["--data", data])).end();
@@ -155,7 +155,7 @@ describe("world files", () => {
     expect((await plaza.control("GET", "nodes/pages/1")).status).toBe(200);
   });
 
-  test("the profile of a world is kept, and a flag wins over it", async () => {
+  test("the profile of a world is kept, and a flag has precedence over it", async () => {
     const data = newFolder();
     const profileOf = async (...args: string[]) => {
       const plaza = await startPlaza(["--data", data, ...args]);
@@ -168,7 +168,7 @@ describe("world files", () => {
     expect(await profileOf("--profile", "strict")).toBe("strict");
   });
 
-  test("--seed mints the same ids and tokens each time", async () => {
+  test("--seed creates the same ids and tokens each time", async () => {
     const minted = async () => {
       const plaza = await startPlaza(["--data", ":memory:", "--seed", "7"]);
       return [
@@ -179,7 +179,7 @@ describe("world files", () => {
     expect(await minted()).toEqual(await minted());
   });
 
-  test("--seed goes on above the ids of before when the data is opened again", async () => {
+  test("--seed continues after the earlier ids when the data is opened again", async () => {
     const data = newFolder();
     const minted = async (name: string) => {
       const plaza = await startPlaza(["--data", data, "--seed", "7"]);
@@ -196,7 +196,7 @@ describe("world files", () => {
 describe("without the sandbox", () => {
   const env = { PLAZA_CONTROL_KEY: "a-key-that-the-operator-chose" };
 
-  test("nothing secret is printed, and no demo world is made", async () => {
+  test("no secret is printed, and no demo world is loaded", async () => {
     const plaza = await startPlaza(["--data", ":memory:", "--no-sandbox"], { env });
     expect(plaza.ready).not.toHaveProperty("control_key");
     expect((await plaza.control("GET", "nodes/apps", undefined, env.PLAZA_CONTROL_KEY)).body.data).toEqual([]);
@@ -204,7 +204,7 @@ describe("without the sandbox", () => {
     expect(stdout + stderr).not.toContain(env.PLAZA_CONTROL_KEY);
   });
 
-  test("LIVE-24: a viewer chooses no country, which one of a sandbox does", async () => {
+  test("LIVE-24: a viewer cannot choose the country, as in a sandbox", async () => {
     const video = { id: "5303", page: "2001", status: "VOD", embeddable: true, targeting: { geo_locations: { countries: ["DE"] } } };
     const world = fileWith(JSON.stringify({ pages: [{ id: "2001" }], live_videos: [video] }));
     for (const [status, ...flags] of [[200], [403, "--no-sandbox"]] as const) {
@@ -213,7 +213,7 @@ describe("without the sandbox", () => {
     }
   });
 
-  test("a control key must be given", async () => {
+  test("a control key is required", async () => {
     expect((await runPlaza(["start", "--no-sandbox"])).code).toBe(2);
   });
 });
@@ -255,7 +255,7 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
     });
   }
 
-  test("a port that is taken", async () => {
+  test("a port in use", async () => {
     const plaza = await startPlaza(["--data", ":memory:"]);
     const { port } = new URL(plaza.ready.base_url);
     const { code, stderr } = await runPlaza(["start", "--data", ":memory:", "--port", port, "--control-port", "0"]);
@@ -265,7 +265,7 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
     });
   });
 
-  testOnPostgres("what cannot be reached or used outside, without a password of its address", async () => {
+  testOnPostgres("unreachable services are reported, without the password of an address", async () => {
     const file = fileWith("users: []");
     const url = await (await sharedPostgres()).newDatabase();
     const withPassword = url.replace("postgres@", "postgres:hidden@");
@@ -304,11 +304,11 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
     });
   });
 
-  test("no such command", async () => {
+  test("an unknown command", async () => {
     expect((await runPlaza(["halt"])).code).toBe(2);
   });
 
-  test("help is no error", async () => {
+  test("help is not an error", async () => {
     for (const args of [["--help"], ["start", "--help"], ["token", "mint", "--help"], ["--version"]]) {
       const { code, stdout, stderr } = await runPlaza(args);
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -31,7 +31,7 @@ const nameAt = (url: string): Promise<string> =>
 
 const get = (url: string, key: string) => fetch(url, { headers: { authorization: `Bearer ${key}` }, tls: { ca: renewedCertificate } });
 
-test("graph and control API are served over TLS, and take the certificate when it is renewed", async () => {
+test("graph and control API are served over TLS, and use a renewed certificate", async () => {
   const files = filesOf(receiverCertificate, receiverKey);
   const plaza = await startPlaza(["--data", ":memory:", "--tls-cert", files.cert, "--tls-key", files.key]);
   const { base_url, control_url, control_key = "" } = plaza.ready;
@@ -55,7 +55,7 @@ test("graph and control API are served over TLS, and take the certificate when i
   expect((await plaza.end()).code).toBe(0);
 });
 
-test("a command that finds the server by its folder takes a certificate of any name, of an authority that it trusts", async () => {
+test("a command that finds the server by its folder accepts a certificate with any name, of a trusted authority", async () => {
   const files = filesOf(otherNameCertificate, otherNameKey);
   const data = newFolder();
   const plaza = await startPlaza(["--data", data, "--tls-cert", files.cert, "--tls-key", files.key]);
@@ -71,7 +71,7 @@ test("a command that finds the server by its folder takes a certificate of any n
   expect((await plaza.end()).code).toBe(0);
 });
 
-test("plaza record takes requests for a server over TLS, which it asks over TLS alone and only where it trusts its certificate", async () => {
+test("plaza record accepts requests for a server over TLS, and uses only TLS with a trusted certificate itself", async () => {
   const files = filesOf(renewedCertificate, renewedKey);
   const plaza = await startPlaza(["--data", ":memory:", "--tls-cert", files.cert, "--tls-key", files.key]);
   const statusThrough = async (env: Record<string, string>) => {
@@ -86,7 +86,7 @@ test("plaza record takes requests for a server over TLS, which it asks over TLS 
   expect(await statusThrough({})).toBe(502);
 });
 
-test("several processes serve one port over TLS, and all of them take a renewed certificate", async () => {
+test("several processes serve one port over TLS, and all of them use a renewed certificate", async () => {
   const files = filesOf(receiverCertificate, receiverKey);
   const data = await (await sharedPostgres()).newDatabase();
   const plaza = await startPlaza(["--data", data, "--workers", "2", "--tls-cert", files.cert, "--tls-key", files.key]);
@@ -97,7 +97,7 @@ test("several processes serve one port over TLS, and all of them take a renewed 
   expect((await plaza.end()).code).toBe(0);
 });
 
-test("a large file goes to the control API, and the folder of its socket is removed", async () => {
+test("a large file is sent to the control API, and the folder of its socket is removed", async () => {
   const files = filesOf(renewedCertificate, renewedKey);
   const env = { TMPDIR: newFolder() };
   const plaza = await startPlaza(["--data", ":memory:", "--tls-cert", files.cert, "--tls-key", files.key], { env });
@@ -117,7 +117,7 @@ test("a large file goes to the control API, and the folder of its socket is remo
   expect(readdirSync(env.TMPDIR)).toEqual([]);
 });
 
-test("files that cannot be used are named, with exit code 2", async () => {
+test("unusable files are named, with exit code 2", async () => {
   const files = filesOf(renewedCertificate, receiverKey);
   const start = (args: readonly string[]) => runPlaza(["start", "--data", ":memory:", "--port", "0", "--control-port", "0", ...args]);
   for (const [args, message] of [

@@ -6,7 +6,7 @@ import { endAll, newFolder, PROGRAM, runPlaza, startPlaza } from "./plaza-proces
 afterEach(endAll);
 
 describe("plaza token", () => {
-  test("on data that no server uses: the first app and its token, which the server then takes", async () => {
+  test("creates the first app and its token on unused data, and the server then accepts it", async () => {
     const data = newFolder();
     const app = await runPlaza(["token", "create-app", "--data", data, "--name", "First", "--id", "1001"]);
     expect(app.code).toBe(0);
@@ -51,7 +51,7 @@ describe("plaza token", () => {
     expect((await plaza.page("personas", token)).status).toBe(403);
   });
 
-  test("without data there is nothing to list, and no folder is made", async () => {
+  test("lists nothing without data, and creates no folder", async () => {
     const cwd = newFolder();
     for (const command of [["list"], ["revoke", "--id", "1"], ["mint", "--type", "app", "--app", "1001"]]) {
       const refused = await runPlaza(["token", ...command, "--data", "nowhere"], { cwd });
@@ -60,7 +60,7 @@ describe("plaza token", () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test("asks the server that runs on the data, which left its address and its key there, for its owner alone", async () => {
+  test("finds the running server by its address and key in the data folder, readable only by its owner", async () => {
     const cwd = newFolder();
     const plaza = await startPlaza([], { cwd });
     const files = ["control.key", "server.json"].map((name) => join(cwd, ".plaza", name));
@@ -77,7 +77,7 @@ describe("plaza token", () => {
     expect((await runPlaza(["token", "list"], { cwd })).stdout).toContain("1001");
   });
 
-  test("the control key of a folder stays the same, until the operator gives another", async () => {
+  test("keeps the control key of a folder, until the operator sets another", async () => {
     const data = newFolder();
     const keyOf = async (env: Record<string, string> = {}) => {
       const plaza = await startPlaza(["--data", data], { env });
@@ -94,7 +94,7 @@ describe("plaza token", () => {
     expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("control.key contains no control key") });
   });
 
-  test("without the sandbox the key is stored nowhere", async () => {
+  test("stores no key without the sandbox", async () => {
     const data = newFolder();
     const env = { PLAZA_CONTROL_KEY: "a-key-that-the-operator-chose" };
     await (await startPlaza(["--data", data, "--no-sandbox"], { env })).end();
@@ -102,7 +102,7 @@ describe("plaza token", () => {
     expect(existsSync(join(data, "control.key"))).toBeFalse();
   });
 
-  test("a scope that nothing asks for is named on stderr", async () => {
+  test("names an unused scope on stderr", async () => {
     const { ready } = await startPlaza(["--data", ":memory:"]);
     const env = { PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KEY: ready.control_key as string };
     const { code, stderr } = await runPlaza(["token", "mint", "--type", "app", "--app", "1001", "--scopes", "pages_mesaging"], { env });
@@ -112,7 +112,7 @@ describe("plaza token", () => {
     });
   });
 
-  test("a reader that has enough ends the command without a word", async () => {
+  test("ends without a word when its reader has enough", async () => {
     const { ready } = await startPlaza(["--data", ":memory:"]);
     const env = { PATH: process.env.PATH ?? "", PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KEY: ready.control_key as string };
     const piped = Bun.spawn(["bash", "-c", `"${PROGRAM}" token list | true; echo "\${PIPESTATUS[0]}"`], { env, stdout: "pipe", stderr: "pipe" });
@@ -120,7 +120,7 @@ describe("plaza token", () => {
     expect(await new Response(piped.stderr).text()).toBe("");
   });
 
-  test("what goes wrong is one line on stderr", async () => {
+  test("reports a failure in one line on stderr", async () => {
     const data = newFolder();
     const plaza = await startPlaza(["--data", data]);
     const url = plaza.ready.control_url;

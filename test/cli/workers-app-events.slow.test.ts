@@ -4,7 +4,7 @@ import { endAll, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
-test("I1-35: with --workers the test events view shows what all of them took in, also live", async () => {
+test("I1-35: with --workers the test events show the events of all processes, also live", async () => {
   const plaza = await startPlaza(["--data", await (await sharedPostgres()).newDatabase(), "--workers", "2"]);
   const { base_url, control_url, control_key } = plaza.ready;
   const view = `${control_url}/v1/worlds/default/app-events/1001/test-events`;

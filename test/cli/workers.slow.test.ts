@@ -24,7 +24,7 @@ async function allResponse(plaza: RunningPlaza, requests = 30): Promise<void> {
 }
 
 describe("--workers", () => {
-  test("processes share the port, end with a signal, and none is left", async () => {
+  test("processes share the port, end with a signal, and leave none behind", async () => {
     const plaza = await withWorkers(3);
     const children = childrenOf(plaza.ready.pid);
     expect(children).toHaveLength(3);
@@ -33,7 +33,7 @@ describe("--workers", () => {
     for (const child of children) expect(isRunning(child)).toBeFalse();
   }, 30_000);
 
-  test("after a signal they take no new connection, and a request that is still arriving is asked to come again", async () => {
+  test("after a signal they accept no new connection, and a request that is still arriving is refused with a retry", async () => {
     const plaza = await withWorkers(2);
     const { hostname, port } = new URL(plaza.ready.base_url);
     // A connection that an ended worker had accepted is cut off. A connection is refused only if no worker listens.
@@ -71,7 +71,7 @@ describe("--workers", () => {
     expect(refused).toMatchObject({ status: 409, body: { error: { message: expect.stringContaining("--workers") } } });
   }, 30_000);
 
-  test("what one process writes or revokes, all show within a second", async () => {
+  test("a write or revocation in one process is visible to all within a second", async () => {
     const plaza = await withWorkers(2);
     const statuses = async (token: string): Promise<string> => {
       const seen = new Set<number>();
@@ -107,7 +107,7 @@ describe("--workers", () => {
     await plaza.end();
   }, 30_000);
 
-  test("one that dies is started again", async () => {
+  test("a dead one is started again", async () => {
     const plaza = await withWorkers(2);
     const [child] = childrenOf(plaza.ready.pid) as [number];
     process.kill(child, "SIGKILL");

@@ -30,7 +30,7 @@ function logOf({ process }: RunningPlaza): (words: string) => Promise<void> {
 const nameOf = async (plaza: RunningPlaza) => (await plaza.control("GET", "nodes/pages/2001")).body.name;
 
 describe("--watch", () => {
-  test("a file that is written or replaced changes the world; a wrong or empty one is named in the log and changes nothing", async () => {
+  test("a written or replaced file changes the world; a wrong or empty one is named in the log and changes nothing", async () => {
     const file = worldFile(CAFE);
     const plaza = await startPlaza(["--data", ":memory:", "--world", file, "--watch"]);
     const isLogged = logOf(plaza);
@@ -48,7 +48,7 @@ describe("--watch", () => {
     while ((await nameOf(plaza)) !== "Pub") await Bun.sleep(20);
   });
 
-  test("a reset loads the file as it is, with the handler of --callback, and the file is followed further", async () => {
+  test("a reset loads the current file, with the handler of --callback, and keeps following it", async () => {
     const file = worldFile(CAFE);
     const url = "http://127.0.0.1:9/hook";
     const plaza = await startPlaza(["--data", newFolder(), "--world", file, "--watch", "--callback", url]);
@@ -60,7 +60,7 @@ describe("--watch", () => {
     while ((await nameOf(plaza)) !== "Bar") await Bun.sleep(20);
   });
 
-  test("all processes of --workers see what changed", async () => {
+  test("all processes of --workers see the changes", async () => {
     const file = worldFile(
       `${CAFE}users: [{id: "3001"}]\npersonas: [{id: "5101", page: "2001", name: Bo}]\ntokens: [{token: demo-page-token, type: page, app: "1001", page: "2001", scopes: [pages_messaging]}]\n`,
     );
@@ -82,7 +82,7 @@ describe("--watch", () => {
 });
 
 describe("--export", () => {
-  test.each([1, 2])("writes the world's state when %d processes end, for its owner alone, and it can be loaded again", async (workers) => {
+  test.each([1, 2])("writes the world's state when %d processes end, readable only by its owner, and it can be loaded again", async (workers) => {
     const file = join(newFolder(), "after.json");
     const data = workers === 1 ? ":memory:" : await (await sharedPostgres()).newDatabase();
     const first = await startPlaza(["--data", data, "--workers", String(workers), "--export", file]);
@@ -98,14 +98,14 @@ describe("--export", () => {
   test.each([
     [[], undefined],
     [["--export-secrets"], "s3cret"],
-  ])("writes secrets only if it is asked for them: %p", async (flags, secret) => {
+  ])("writes secrets only if they are requested: %p", async (flags, secret) => {
     const file = join(newFolder(), "after.json");
     const plaza = await startPlaza(["--data", ":memory:", "--world", worldFile(CAFE), "--export", file, ...flags]);
     expect((await plaza.end()).code).toBe(0);
     expect(JSON.parse(readFileSync(file, "utf8")).apps[0].secret).toBe(secret);
   });
 
-  test("a place that cannot be written is refused at the start, and a failure at the end is reported", async () => {
+  test("a path that cannot be written is refused at the start, and a failure at the end is reported", async () => {
     const nowhere = await runPlaza(["start", "--data", ":memory:", "--export", "/no/such/folder/world.json"]);
     expect(nowhere).toMatchObject({ code: 2, stderr: "plaza: --export: there is no folder /no/such/folder\n" });
     const alone = await runPlaza(["start", "--data", ":memory:", "--export-secrets"]);
@@ -124,7 +124,7 @@ describe("--export", () => {
 });
 
 describe("--callback", () => {
-  test("sends every webhook of the demo world to a handler of one's own, also after a restart with another address", async () => {
+  test("sends every webhook of the demo world to an own handler, even after a restart with another address", async () => {
     const data = newFolder();
     for (let start = 0; start < 2; start++) {
       const receiver = startReceiver();
@@ -144,7 +144,7 @@ describe("--callback", () => {
     }
   });
 
-  test("what cannot be is refused", async () => {
+  test("an impossible value is refused", async () => {
     const start = (args: readonly string[], env: Record<string, string> = {}) =>
       runPlaza(["start", "--data", ":memory:", "--port", "0", "--control-port", "0", ...args], { env });
     const callback = ["--callback", "http://localhost:3000/hook"];
@@ -168,7 +168,7 @@ describe("--callback", () => {
 });
 
 describe("--config", () => {
-  test("names the config file, for the start and for commands, as PLAZA_CONFIG does; the flag goes first", async () => {
+  test("names the config file, for the start and for commands, like PLAZA_CONFIG; the flag has precedence", async () => {
     const cwd = newFolder();
     writeFileSync(join(cwd, "one.yaml"), "data: first\nprofile: clients\n");
     writeFileSync(join(cwd, "two.yaml"), "data: second\n");
@@ -181,7 +181,7 @@ describe("--config", () => {
     expect((await worlds([])).profile).toBe("strict");
   });
 
-  test("a file that is not there, or is no map, is named", async () => {
+  test("a file that is missing, or is not a map, is named", async () => {
     const cwd = newFolder();
     const start = (...args: string[]) => runPlaza(["start", "--data", ":memory:", ...args], { cwd });
     expect(await start("--config", "none.yaml")).toMatchObject({

@@ -18,7 +18,7 @@ function worldFile(text: string): string {
   return file;
 }
 
-test("a world goes from SQLite to a server on PostgreSQL and comes back the same", async () => {
+test("a world is moved from SQLite to a server on PostgreSQL and back unchanged", async () => {
   const data = newFolder();
   expect(await runPlaza(["world", "import", worldFile(WORLD), "--data", data])).toMatchObject({ code: 0, stderr: "" });
   expect((await runPlaza(["world", "export", "--data", data])).stdout).not.toContain("s3cret");
@@ -34,7 +34,7 @@ test("a world goes from SQLite to a server on PostgreSQL and comes back the same
   expect(JSON.parse(listed.stdout)).toEqual({ name: "default", open: true, profile: "strict", empty: false });
 });
 
-test("what goes wrong is one line on stderr, and nothing is imported", async () => {
+test("a failure is one line on stderr, and nothing is imported", async () => {
   const data = newFolder();
   const missing = await runPlaza(["world", "import", "no-such-file.yaml", "--data", data]);
   expect(missing).toMatchObject({
@@ -56,7 +56,7 @@ test("what goes wrong is one line on stderr, and nothing is imported", async () 
   expect(await runPlaza(["world", "export", "--data", data, "--world-name", "other"])).toMatchObject({ code: 1, stdout: "" });
 });
 
-test("worlds are made, kept, restored, reset and deleted on data that no server uses", async () => {
+test("worlds are created, saved, restored, reset and deleted on unused data", async () => {
   const data = newFolder();
   const world = (...given: string[]) => runPlaza(["world", ...given, "--data", data]);
   const pages = async () => JSON.parse((await world("export", "--world-name", "orders")).stdout).pages;

@@ -39,7 +39,7 @@ const page = (ids: readonly string[], next?: string) => ({
 });
 
 describe("requests", () => {
-  test("a token stands where the operation wants it, parameters where the method wants them", async () => {
+  test("a token is in the place that the operation needs, parameters in the place of the method", async () => {
     const { graph, seen } = scripted([ok]);
     await graph.detachLabel("5001", { user: "9001" });
     await graph.attachLabel("5001", { user: "9001" });
@@ -86,7 +86,7 @@ describe("requests", () => {
 });
 
 describe("retries", () => {
-  test("what the server calls transient is asked again, each time after a longer wait, also a write", async () => {
+  test("a transient error is retried, each time after a longer wait, even for a write", async () => {
     const { graph, seen, waits } = scripted([transient, transient, ok]);
     await graph.deleteLabel("5001");
     await expect(scripted([transient, transient, ok]).graph.attachLabel("1", { user: "2" })).resolves.toEqual({ success: true });
@@ -128,7 +128,7 @@ describe("retries", () => {
     expect(write.seen).toHaveLength(1);
   });
 
-  test("an error that stays one is not repeated", async () => {
+  test("a permanent error is not repeated", async () => {
     const { graph, seen } = scripted([{ status: 400, body: { error: { message: "no", code: 100 } } }]);
     await expect(graph.readUser("1")).rejects.toMatchObject({ kind: "parameter" });
     expect(seen).toHaveLength(1);
@@ -146,7 +146,7 @@ describe("retries", () => {
     await expect(real).rejects.toThrow("enough");
   });
 
-  test("an attempt has an end, if the server sends none", async () => {
+  test("an attempt ends, even if the server sends nothing", async () => {
     const server = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
     afterThisTest(() => server.stop(true));
     const graph = createClient({ baseUrl: server.url.href, timeoutMs: 50, retries: 0 });
@@ -161,7 +161,7 @@ describe("lists", () => {
     return ids;
   };
 
-  test("end where `next` is missing: not at a short page, nor at an empty one", async () => {
+  test("end without `next`, not at a short or empty page", async () => {
     const next = "https://elsewhere.test/v26.0/2001/custom_labels?after=b&limit=2&access_token=t";
     const { graph, seen } = scripted([page(["1", "2"], next.replace("=b", "=a")), page([], next), page(["3"])]);
     expect(await all(graph.listLabels("2001", { limit: 2 }))).toEqual(["1", "2", "3"]);
@@ -173,7 +173,7 @@ describe("lists", () => {
     ]);
   });
 
-  test("with cursors alone end at a page without items", async () => {
+  test("with only cursors end at a page without items", async () => {
     const { graph, seen } = scripted([page(["1"]), page(["2"]), { body: { data: [], paging: { cursors: {} } } }]);
     const tags = scripted([page(["1"]), { body: { data: [] } }]);
     expect(await all(tags.graph.listTags("6001"))).toEqual(["1"]);
@@ -186,7 +186,7 @@ describe("lists", () => {
     await expect(all(graph.listLabels("2001"))).rejects.toThrow("leads to the same page");
   });
 
-  test("are not asked for before they are needed, and stop where the reader does", async () => {
+  test("are requested only when needed, and stop when the reader does", async () => {
     const { graph, seen } = scripted([page(["1", "2"], "http://graph.test/x?after=a")]);
     const list = graph.listLabels("2001");
     expect(seen).toHaveLength(0);
@@ -243,7 +243,7 @@ describe("errors", () => {
   );
 });
 
-test("a batch has an outcome for each request, and one surface", async () => {
+test("a batch has a result for each request, and one surface", async () => {
   const response = [{ code: 200, body: '{"id":"7","name":"a"}' }, null, { code: 400, body: '{"error":{"message":"no","code":100}}' }];
   const { graph, seen } = scripted([{ body: response }]);
   const outcomes = await graph.batch([
@@ -273,7 +273,7 @@ test("a batch has an outcome for each request, and one surface", async () => {
   expect(seen).toHaveLength(1);
 });
 
-test("a host that serves the operation can be named: for a request, a client or a batch; another one is refused before anything is sent", async () => {
+test("a host that serves the operation can be named for a request, a client or a batch; another one is refused before anything is sent", async () => {
   const { graph, seen } = scripted([{ body: [{ code: 200, body: '{"id":"m1"}' }] }]);
   const message = { message: { text: "hello, me" } };
   await graph.sendSelfMessage("6901", message);

@@ -18,13 +18,13 @@ const guide = readGuide();
 
 beforeAll(() => void installClient(folder), 120_000);
 
-test("the package holds the module, its types and its page, and nothing else", () => {
+test("the package contains the module, its types and its page, and nothing else", () => {
   const files = readdirSync(join(built, ".."), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const names = files.map(({ parentPath, name }) => join(parentPath, name).slice(join(built, "..").length + 1));
   expect(names.filter((name) => !name.endsWith(".d.ts")).sort()).toEqual(["README.md", "dist/index.js", "package.json"]);
 });
 
-test("an error that nobody catches is printed with its class and its line, and not with the module", () => {
+test("an uncaught error is printed with its class and its line, and not with the module", () => {
   const file = join(folder, "uncaught.mjs");
   writeFileSync(
     file,
@@ -45,7 +45,7 @@ test("the module has at most 10 kB compressed, and imports nothing", () => {
   expect(new Bun.Transpiler({ loader: "js" }).scanImports(code.toString())).toEqual([]);
 });
 
-test("the guide's examples fit the types that the package holds", () => {
+test("the guide's examples match the types of the package", () => {
   writeFileSync(join(folder, "guide.ts"), guide.program);
   const options = { strict: true, module: "ESNext", moduleResolution: "bundler", target: "ES2022", lib: ["ES2022", "DOM", "DOM.Iterable"] };
   // Not `skipLibCheck`: the declarations themselves are looked at as well.
@@ -81,7 +81,7 @@ const runtimes: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [name, command] of Object.entries(runtimes)) {
-  test(`the guide's examples run on ${name}, and print what it says`, async () => {
+  test(`the guide's examples run on ${name}, and print the documented output`, async () => {
     const server = await startServer(["--data", ":memory:"]);
     const file = join(folder, `guide-${name}.mjs`);
     writeFileSync(file, runnable(guide, server.base_url, "plaza-graph-client"));

@@ -17,14 +17,14 @@ const text = fc.oneof(
 );
 const key = fc.constantFrom(...userDataKeys);
 
-test("UD-4 to UD-14: a value has the same normal form at the client and at the server", () => {
+test("UD-4 to UD-14: a value has the same normal form in the client and the server", () => {
   fc.assert(
     fc.property(key, text, (name, value) => expect(normalizeUserData(name, value)).toBe(normalForm(name, value))),
     { numRuns },
   );
 });
 
-test("UD-2, UD-3: the server keeps each value that the client has hashed, and it is the hash of the server's normal form", async () => {
+test("UD-2, UD-3: the server keeps each value that the client hashed, and it is the hash of the server's normal form", async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(key, text), async (data) => {
       const given = Object.entries(data).map(([name, value]) => [name, normalForm(name as (typeof userDataKeys)[number], value)]);
@@ -38,7 +38,7 @@ test("UD-2, UD-3: the server keeps each value that the client has hashed, and it
 const secret = fc.string({ unit: "binary", minLength: 1 }).map((one) => one.toWellFormed());
 const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
-test("D-62: what the server has signed is read as it was, with any secret; what differs in a byte, in its id, time or secret is refused", async () => {
+test("D-62: the server's signatures are accepted with any secret; a changed byte, id, time or secret is refused", async () => {
   const value = fc.jsonValue({ stringUnit: "binary" });
   await fc.assert(
     fc.asyncProperty(fc.array(value, { minLength: 1, maxLength: 3 }), secret, secret, fc.nat(), async (values, appSecret, other, at) => {
@@ -72,7 +72,7 @@ test("D-62: what the server has signed is read as it was, with any secret; what 
   );
 });
 
-test("any headers are refused as a signature, and as nothing else", async () => {
+test("any headers are refused as a signature, and cause no other error", async () => {
   const names = fc.constantFrom("webhook-id", "webhook-timestamp", "webhook-signature", "X-Hub-Signature-256", "x-hub-signature-256");
   const signature = fc.oneof(
     text,

@@ -10,10 +10,10 @@ import { demoNodes } from "./demo-nodes.ts";
 
 const { endpoints } = new Registry(features);
 
-test("the client has the operations of the contract, and no other", () =>
+test("the client has the operations of the contract, and no others", () =>
   expect(Object.keys(operations)).toEqual(endpoints.map(({ access }) => access.operation).sort()));
 
-test("each operation of the client is the one that the server then runs", async () => {
+test("each operation of the client runs that operation of the server", async () => {
   const server = await startServer(["--data", ":memory:"]);
   const graph = createClient({ baseUrl: server.base_url, retries: 0 });
   // The demo world holds no uploads.
@@ -61,7 +61,7 @@ test("a batch runs on each of the hosts", async () => {
   ]);
 });
 
-test("the account's own token sends on the social login host alone, and a version that is not served is the kind of error", async () => {
+test("the account's own token sends only on the social login host, and an unserved version is an error of that kind", async () => {
   const server = await startServer(["--data", ":memory:"]);
   const graph = createClient({ baseUrl: server.base_url, accessToken: "demo-social-token", surface: "social_login", retries: 0 });
   const text = { message: { text: "hello, me" } };
@@ -74,7 +74,7 @@ test("the account's own token sends on the social login host alone, and a versio
 });
 
 describe("webhooks", () => {
-  test("a delivery is verified and read, and nothing that was changed is", async () => {
+  test("a delivery is verified and read, and a changed one is refused", async () => {
     const server = await startServer(["--data", ":memory:"]);
     const receiver = startReceiver();
     const arrived = new Promise<(typeof receiver.posts)[number]>((resolve) => {
@@ -121,7 +121,7 @@ describe("webhooks", () => {
     await expect(readWebhook({ ...given, toleranceSeconds: -1 })).rejects.toThrow("too old");
   });
 
-  test("only a verification with the app's own token is answered", () => {
+  test("only a verification with the app's own token is accepted", () => {
     const url = "https://shop.example/hook?hub.mode=subscribe&hub.challenge=42&hub.verify_token=mine";
     expect(challengeOf(url, "mine")).toBe("42");
     expect(challengeOf(url, "other")).toBeUndefined();
@@ -147,7 +147,7 @@ describe("user data", () => {
     ["cn", "US", "us"],
   ])("%s: %p is normalized as %p", (key, value, normal) => expect(normalizeUserData(key as UserDataKey, value)).toBe(normal));
 
-  test("is hashed as the server wants it; what is empty is left out", async () => {
+  test("is hashed as the server requires; an empty one is omitted", async () => {
     // Computed with `printf 'ada@example.com' | sha256sum`.
     expect(await hashUserData({ em: "Ada@Example.com", ge: "?" })).toEqual({
       em: "b5fc85e55755f9e0d030a10ab4429b6b2944855f9a0d60077fe832becbc41d72",

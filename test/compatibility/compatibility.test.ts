@@ -53,7 +53,7 @@ async function startEncoder(plaza: RunningPlaza): Promise<void> {
 const chosen = fixtures.filter(({ database }) => databaseKinds.includes(database));
 
 describe.each(chosen)("data of $version ($database)", ({ folder, open }) => {
-  test("opens with the same responses, takes writes, and the program ends with exit code 0", async () => {
+  test("opens with the same responses, accepts writes, and the program ends with exit code 0", async () => {
     const recorded = fromLines(readFileSync(join(folder, "responses.jsonl"), "utf8"));
     expect(recorded.length).toBeGreaterThan(200);
     const { data, env } = await open();

@@ -31,7 +31,7 @@ const MIGRATIONS = "SELECT feature, name FROM migrations ORDER BY feature, name"
 const chosen = fixtures.filter(({ database }) => databaseKinds.includes(database));
 
 describe.each(chosen)("data of $version ($database), with a migration of a newer program", ({ open }) => {
-  test("is refused with exit code 2, naming what is unknown and what to do, and stays as it is", async () => {
+  test("is refused with exit code 2 and the unknown migration, and is unchanged", async () => {
     const place = await open();
     const newer = "INSERT INTO migrations (feature, name, applied_time) VALUES ('later-feature', 'things', 1900000000)";
     const before = await execute(place, [newer, MIGRATIONS]);

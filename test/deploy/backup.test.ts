@@ -52,7 +52,7 @@ async function expectRestored(plaza: RunningPlaza, acknowledged: readonly string
   expect(acknowledged).not.toContain(String(body.id));
 }
 
-test("a data folder is copied while a server writes to it, and the copy with the key is a server again", async () => {
+test("a data folder is copied while a server writes to it, and the copy with the key works as a server", async () => {
   const cwd = newFolder();
   const env = { PLAZA_CONTROL_KEY: KEY };
   const plaza = await startPlaza([], { cwd, env });
@@ -81,7 +81,7 @@ test("a data folder is copied while a server writes to it, and the copy with the
   expect(await runPlaza(["world", "restore", "kept", "--world-name", "second", "--data", "restored"], { cwd, env })).toMatchObject({ code: 0 });
 });
 
-test("what cannot be backed up is one line on stderr, and nothing is overwritten", async () => {
+test("a refused backup is one line on stderr, and nothing is overwritten", async () => {
   const cwd = newFolder();
   const refused = (args: readonly string[]) => runPlaza(["backup", ...args], { cwd });
   expect(await refused(["copy"])).toEqual({ code: 2, stdout: "", stderr: "plaza: --data: there is no data in .plaza\n" });
@@ -104,7 +104,7 @@ test("what cannot be backed up is one line on stderr, and nothing is overwritten
   });
 });
 
-test("PostgreSQL is dumped while a server writes to it, and the dump with the key is a server again", async () => {
+test("PostgreSQL is dumped while a server writes to it, and the dump with the key works as a server", async () => {
   const cluster = await sharedPostgres();
   const [data, restored] = [await cluster.newDatabase(), await cluster.newDatabase()];
   const cwd = newFolder();

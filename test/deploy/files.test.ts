@@ -25,7 +25,7 @@ describe("the container", () => {
     .map((line) => ({ name: line.split(" ", 1)[0] as string, rest: line.slice(line.indexOf(" ") + 1) }));
   const last = (name: string): string | undefined => instructions.findLast((one) => one.name === name)?.rest;
 
-  test("the build gets what its command reads, and nothing that is not named", () => {
+  test("the build gets the files that its command reads, and no others", () => {
     const lines = read("deploy/container/Dockerfile.dockerignore")
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#"));
@@ -44,7 +44,7 @@ describe("the container", () => {
     for (const path of copied.filter((one) => one !== ".")) expect(letIn).toContain(path);
   });
 
-  test("it runs as nobody special, on the data folder, with a health check that the program has", () => {
+  test("it runs as an ordinary user, on the data folder, with a health check that exists", () => {
     expect(last("USER")).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     const environment = Object.fromEntries((last("ENV") ?? "").split(" ").map((pair) => pair.split("=") as [string, string]));
     for (const name of Object.keys(environment)) expect(known).toContain(name);
@@ -55,7 +55,7 @@ describe("the container", () => {
     expect(command?.options.map(({ long }) => long)).toEqual(expect.arrayContaining(check.slice(2)));
   });
 
-  test("compose gives Plaza options that it knows, and asks for every secret", () => {
+  test("compose gives Plaza existing options, and requires every secret", () => {
     const { services, volumes } = parse(read("deploy/container/compose.yaml"));
     const { environment, ports, volumes: mounts } = services.plaza;
     const asked = [...read("deploy/container/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name as string);
@@ -82,7 +82,7 @@ describe("the systemd unit", () => {
   const unit = read("deploy/systemd/plaza.service");
   const settingOf = (key: string): string | undefined => new RegExp(`^${key}=(.*)$`, "m").exec(unit)?.[1];
 
-  test("it starts a command that the program has, with options that it knows", () => {
+  test("it starts an existing command with existing options", () => {
     const [path, command, ...flags] = (settingOf("ExecStart") ?? "").split(" ");
     expect(path).toBe("/usr/local/bin/plaza");
     const start = program({ settings }).commands.find((one) => one.name() === command);
@@ -91,7 +91,7 @@ describe("the systemd unit", () => {
     for (const name of variables) expect(known).toContain(name);
   });
 
-  test("it ends by itself within the time that a stop of Plaza takes, and does not begin again what cannot start", () => {
+  test("it allows as much time as a stop of Plaza takes, and does not restart a program that cannot start", () => {
     expect(Number(settingOf("TimeoutStopSec"))).toBeGreaterThan(10);
     expect(settingOf("RestartPreventExitStatus")).toBe("2");
     expect(settingOf("User")).not.toBe("root");

@@ -61,7 +61,7 @@ describe.each(workflows)("$file", ({ workflow }) => {
   const jobs = Object.entries(workflow.jobs);
   const steps = jobs.flatMap(([, { steps: of }]) => of);
 
-  test("it has the form of a workflow", () => {
+  test("it is a valid workflow", () => {
     expect(KEYS.workflow).toEqual(expect.arrayContaining(Object.keys(workflow)));
     for (const [, one] of jobs) {
       expect(KEYS.job).toEqual(expect.arrayContaining(Object.keys(one)));
@@ -73,7 +73,7 @@ describe.each(workflows)("$file", ({ workflow }) => {
     }
   });
 
-  test("it may read and nothing else unless a job says so, leaves no token behind, and ends", () => {
+  test("it can only read unless a job says otherwise, leaves no token behind, and ends", () => {
     expect(workflow.permissions).toEqual({ contents: "read" });
     for (const [, one] of jobs) expect(one["timeout-minutes"]).toBeGreaterThan(0);
     for (const { uses, with: given } of steps) {
@@ -82,7 +82,7 @@ describe.each(workflows)("$file", ({ workflow }) => {
     }
   });
 
-  test("what it runs is there, and no text of others becomes part of a command", () => {
+  test("its actions exist, and no text of others becomes part of a command", () => {
     for (const { run = "" } of steps) {
       expect(run).not.toContain("${{");
       for (const [, script = ""] of run.matchAll(/npm run (?:--\S+ )*([\w-]+)/g)) expect(Object.keys(scripts)).toContain(script);
@@ -91,7 +91,7 @@ describe.each(workflows)("$file", ({ workflow }) => {
   });
 });
 
-test("changes are checked on each Node that the package supports, by the project's own script", () => {
+test("changes are checked on each supported Node, by the project's own script", () => {
   const { strategy, steps } = job("checks.yml", "checks");
   const { engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { engines: { node: string } };
   const versions = strategy?.matrix.node as number[];
@@ -100,7 +100,7 @@ test("changes are checked on each Node that the package supports, by the project
   expect(steps.at(-1)).toEqual({ run: "bash .ci/run" });
 });
 
-test("a release is made of a tag that passed the checks, with a provenance and without a stored token", () => {
+test("a release is made from a tag that passed the checks, with a provenance and without a stored token", () => {
   const { workflow } = workflows.find(({ file }) => file === "release.yml") as (typeof workflows)[number];
   expect(workflow.on).toEqual({ push: { tags: [expect.stringMatching(/^v/)] } });
   const { needs, permissions, steps } = job("release.yml", "package");
@@ -111,7 +111,7 @@ test("a release is made of a tag that passed the checks, with a provenance and w
   expect(readFileSync(join(ROOT, WORKFLOWS, "release.yml"), "utf8")).not.toContain("secrets.");
 });
 
-test("updates are proposed for every kind of dependency, from folders that are there", () => {
+test("updates are proposed for every kind of dependency, in existing folders", () => {
   const { version, updates } = parse(readFileSync(join(ROOT, ".github/dependabot.yml"), "utf8"));
   expect(version).toBe(2);
   expect(updates.map((one: Record<string, string>) => one["package-ecosystem"])).toEqual(["npm", "github-actions", "docker"]);

@@ -26,13 +26,13 @@ describe("world files", () => {
   const isRight = ajv.compile(worldFileSchema(sectionsOf(registry)));
   const problemsOf = (file: unknown) => (isRight(file) ? [] : isRight.errors);
 
-  test("the demo world, that of the documentation, a full one and that of the fixtures are right", () => {
+  test("the demo world, that of the documentation, a full one and those of the fixtures are valid", () => {
     const documented = examplesOf("docs/operating/worlds.md").find((example) => "file" in example && example.file === "world.yaml");
     const texts = [demo, (documented as { text: string }).text, readFileSync(join(ROOT, "test/compatibility/world.yaml"), "utf8")];
     for (const file of [...texts.map(parse), fullWorld]) expect(problemsOf(file)).toEqual([]);
   });
 
-  test("what an export writes is right", async () => {
+  test("an export is valid", async () => {
     const plaza = await openPlaza({ world: fullWorld });
     const { exportWorld } = await import("#graph/worlds/file/import-export");
     expect(problemsOf(await exportWorld(plaza.world, plaza.registry))).toEqual([]);
@@ -45,12 +45,12 @@ describe("world files", () => {
     ["a word that is none of the known ones", { tokens: [{ token: "a", type: "visitor", app: "1" }] }, "tokens[0].type"],
     ["an id that is none", { pages: [{ id: "one" }] }, "pages[0].id"],
     ["a list that is none", { pages: { id: "1" } }, "pages"],
-  ])("%s is wrong for an editor and for an import", async (_, file, path) => {
+  ])("%s is invalid for an editor and for an import", async (_, file, path) => {
     expect(problemsOf(file)).not.toEqual([]);
     await expect(openPlaza({ world: file })).rejects.toThrow(path);
   });
 
-  test("what may be left out, or may be empty, is no mistake, and a JSON file can name the schema", async () => {
+  test("optional keys may be missing or empty, and a JSON file can name the schema", async () => {
     const file = { $schema: "world.schema.json", pages: [{ id: 1 }], labels: null, clock: {} };
     expect(problemsOf(file)).toEqual([]);
     await openPlaza({ world: file });
@@ -60,14 +60,14 @@ describe("world files", () => {
 describe("the demo world", () => {
   const file = parse(demo);
 
-  test("holds something of every kind, and a token of every kind", () => {
+  test("has something of every kind, and a token of every kind", () => {
     // order: a world file may have its sections in any.
     expect(Object.keys(file).sort()).toEqual([...sectionsOf(registry).map(({ key }) => key), "tokens"].sort());
     // order: as above.
     expect([...new Set((file.tokens as { type: string }[]).map(({ type }) => type))].sort()).toEqual([...tokenKinds].sort());
   });
 
-  test("tells editors where its schema is, also in the package", () => {
+  test("names its schema for editors, even in the package", () => {
     const schema = /^# yaml-language-server: \$schema=(\S+)$/m.exec(demo)?.[1] as string;
     expect(existsSync(join(ROOT, dirname("worlds/demo.yaml"), schema))).toBeTrue();
     const { files } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { files: string[] };
@@ -80,7 +80,7 @@ describe("plaza.config.yaml", () => {
   const isRight = ajv.compile(schema);
   const read = (values: Record<string, unknown>) => readConfig({}, {}, { path: "plaza.config.yaml", values }, settings);
 
-  test("the default of each option is right, and is read", () => {
+  test("the default of each option is valid, and is read", () => {
     const defaults = Object.fromEntries(optionsWith(settings).map(({ name, default: value }) => [name, value]));
     const given = Object.entries(defaults).filter(([, value]) => value !== undefined);
     for (const [name, value] of given)
@@ -92,7 +92,7 @@ describe("plaza.config.yaml", () => {
     [{ allow_callback: ["10.0.0.0/8", "receiver"], trusted_proxies: "10.0.0.0/8,192.168.0.0/16" }],
     [{ surface_hosts: { app: "app.example.com" } }],
     [{ data: "./data", profile: "clients", sandbox: true, labels_per_page_max: 10 }],
-  ])("%j is right, and is read", (values) => {
+  ])("%j is valid, and is read", (values) => {
     expect({ isRight: isRight(values), errors: isRight.errors }).toEqual({ isRight: true, errors: null });
     read(values);
   });
@@ -104,14 +104,14 @@ describe("plaza.config.yaml", () => {
     [{ sandbox: "maybe" }],
     [{ surface_hosts: { backend: "example.com" } }],
     [{ config: "other.yaml" }],
-  ])("%j is wrong for an editor and for the start", (values) => {
+  ])("%j is invalid for an editor and for the start", (values) => {
     expect(isRight(values)).toBeFalse();
     // The option is named as on a command line, or as in the file.
     const [name = ""] = Object.keys(values);
     expect(() => read(values)).toThrow(new RegExp(`${name}|--${name.replaceAll("_", "-")}`));
   });
 
-  test("plaza schema prints both, and names what it knows", async () => {
+  test("plaza schema prints both, and names the known ones", async () => {
     const printed = async (file: string) => runPlaza(["schema", file]);
     for (const file of ["world", "config"]) {
       const { stdout } = await printed(file);
@@ -121,7 +121,7 @@ describe("plaza.config.yaml", () => {
     await endAll();
   });
 
-  test("every option has its meaning for an editor to show", () => {
+  test("every option has a description for editors", () => {
     const described = Object.entries(schema.properties as Record<string, { description?: string }>);
     expect(described.length).toBeGreaterThan(40);
     for (const [name, { description }] of described) expect({ name, description }).toEqual({ name, description: expect.stringMatching(/\w/) });

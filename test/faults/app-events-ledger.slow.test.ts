@@ -183,11 +183,11 @@ test("I1-30: of installs of one device that two processes get at the same moment
   expect(counted).toEqual(devices.toReversed());
 }, 3_600_000);
 
-test("LIM-1: 50 senders with new names fill the 1,000 places of an app exactly, on SQLite", async () => {
+test("LIM-1: 50 senders with new names use exactly the 1,000 names of an app, on SQLite", async () => {
   await fillNames([await startServer(["--data", `${temporaryFolder()}/data`, "--world", worldFile(world)])]);
 });
 
-test("LIM-1: 50 senders with new names at two processes fill the 1,000 places exactly, on PostgreSQL", async () => {
+test("LIM-1: 50 senders with new names at two processes use exactly the 1,000 names, on PostgreSQL", async () => {
   const data = await (await sharedPostgres()).newDatabase();
   await fillNames([await startServer(["--data", data, "--world", worldFile(world)]), await startServer(["--data", data])]);
 });

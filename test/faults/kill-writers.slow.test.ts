@@ -97,10 +97,10 @@ async function killAndCheck(data: string): Promise<void> {
   expect(await server.stop()).toBe(0);
 }
 
-test("killed in the middle of 64 writers, SQLite keeps all that was acknowledged", () => killAndCheck(temporaryFolder()), 1_800_000);
+test("killed in the middle of 64 writers, SQLite keeps everything acknowledged", () => killAndCheck(temporaryFolder()), 1_800_000);
 
 test(
-  "killed in the middle of 64 writers, PostgreSQL keeps all that was acknowledged",
+  "killed in the middle of 64 writers, PostgreSQL keeps everything acknowledged",
   async () => killAndCheck(await (await sharedPostgres()).newDatabase()),
   1_800_000,
 );

@@ -55,7 +55,7 @@ async function streamOnce(liveServer: LiveServer, way: number): Promise<void> {
   await liveServer.remove(id);
 }
 
-test(`${STREAMS} streams that come and go in every way leave no socket, no file and no memory`, async () => {
+test(`${STREAMS} streams that begin and end in every way leave no socket, no file and no memory`, async () => {
   const data = join(temporaryFolder(), "data");
   const liveServer = await openLiveServer(data);
   const pid = ingestOf(liveServer);

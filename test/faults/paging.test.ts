@@ -22,7 +22,7 @@ async function fill(plaza: TestPlaza, count: number): Promise<Set<string>> {
   return ids;
 }
 
-test(`paging ${ROWS} labels to the end while others come and go`, async () => {
+test(`paging through ${ROWS} labels while others are added and deleted`, async () => {
   const plaza = await openPlaza({ world: cafe, settings: { labels_per_page_max: ROWS * 3 } });
   const stayed = await fill(plaza, ROWS);
   const doomed = [...stayed].filter((_, i) => i % 97 === 13);

@@ -59,7 +59,7 @@ test("PostgreSQL restarted in the middle", async () => {
   ledger.check();
 });
 
-test("two processes on PostgreSQL, of which one is killed: the other takes over", async () => {
+test("two processes on PostgreSQL, one of which is killed: the other takes over", async () => {
   const receiver = await startReceiverProcess(FAILING);
   const ledger = new Ledger();
   const data = await (await sharedPostgres()).newDatabase();

@@ -88,7 +88,7 @@ describe("a recording against a server with a changed calendar", () => {
     });
   });
 
-  test("an id that a server made is the same id, whatever it is", async () => {
+  test("an id of a server's own is treated as the same id, in any form", async () => {
     const first = await startPlaza(["--data", ":memory:", "--world", worldWith(CALENDAR)]);
     const file = await recorded(first);
     const [one, other] = [
@@ -105,7 +105,7 @@ describe("a recording against a server with a changed calendar", () => {
   });
 });
 
-test("pages that an app reads are recorded, also by the links to them, and compared by each server's own cursors", async () => {
+test("pages that an app reads are recorded, also through their links, and compared with each server's own cursors", async () => {
   const file = join(newFolder(), "pages.har");
   const upstream = await startPlaza(["--data", ":memory:"]);
   const { recording, address } = await startRecording(upstream.ready.base_url, file);
@@ -148,7 +148,7 @@ const echoServer = (name: string, seen: string[], keys: readonly string[] = ["na
     return Response.json(Object.fromEntries(keys.map((key) => [key, name])));
   });
 
-test("of a browser's HAR file the requests to the server that is named are sent, also those whose form was taken apart", async () => {
+test("the requests of a browser's HAR file to the named server are sent, even those whose form was split into parameters", async () => {
   const file = join(newFolder(), "browser.har");
   const entry = (url: string, postData?: object) => ({
     request: { method: postData === undefined ? "GET" : "POST", url, headers: [], ...(postData === undefined ? {} : { postData }) },
@@ -168,7 +168,7 @@ test("of a browser's HAR file the requests to the server that is named are sent,
   expect(seen.sort()).toEqual(["one", "two"].map((name) => `${name} POST /v26.0/2001/custom_labels page_label_name=a%26b&empty=`));
 });
 
-test.each([20, 23])("of %i differences of an operation 20 are printed, and the number of the others where there are any", async (count) => {
+test.each([20, 23])("20 of %i differences of an operation are printed, and the number of the others if there are any", async (count) => {
   const keys = Array.from({ length: count }, (_, i) => `key${i}`);
   const servers = ["one", "two"].map((name) => echoServer(name, [], keys));
   const { stdout } = await runPlaza(["compare", ...servers, "--recording", har("https://graph.example/x")]);
@@ -277,7 +277,7 @@ describe("wrong use", () => {
     expect(stderr.trimEnd()).not.toContain("\n");
   });
 
-  test("a recording whose port another one has leaves that one's file as it is", async () => {
+  test("a recording whose port another one uses does not touch that one's file", async () => {
     const file = join(newFolder(), "calls.har");
     writeFileSync(file, "kept");
     await runPlaza(["record", "--upstream", nobody, "--out", file, "--port", new URL(closedServer()).port]);

@@ -11,7 +11,7 @@ async function start(...words: string[]) {
   return { base: ["--base-url", base_url], control: ["--control-url", control_url, "--control-key", control_key as string] };
 }
 
-test("conform prints what a server keeps, and writes the report as files", async () => {
+test("conform prints the clauses that a server keeps, and writes the report as files", async () => {
   const { base, control } = await start();
   const folder = newFolder();
   const files = ["--junit", join(folder, "r.xml"), "--html", join(folder, "r.html")];
@@ -21,7 +21,7 @@ test("conform prints what a server keeps, and writes the report as files", async
   expect(readFileSync(join(folder, "r.html"), "utf8")).toContain('<tr id="A7-1"><td>A7-1</td><td class="shown">kept');
 });
 
-test("a server as it is started passes an area, whatever its day", async () => {
+test("a newly started server passes an area, whatever its day", async () => {
   const plaza = await startPlaza(["--data", ":memory:"]);
   expect((await plaza.control("PUT", "clock", { now: 1_764_547_200 })).status).toBe(200); // 2025-12-01
   expect(await checkCases(plaza.ready, "strict", "page-labels")).toEqual({ code: 0, failed: [], broken: [] });
@@ -30,7 +30,7 @@ test("a server as it is started passes an area, whatever its day", async () => {
   expect(now - 1_795_000_000).toBeWithin(0, 3_600);
 });
 
-test("without a control API it skips what it cannot prepare, and what a server with the standard world holds passes", async () => {
+test("without a control API it skips cases that it cannot prepare, and a server with the standard world passes", async () => {
   const world = join(import.meta.dir, "../../../conformance/worlds/standard.yaml");
   const { base } = await start("--world", world);
   const { code, stdout } = await runPlaza(["conform", ...base, "--area", "token-inspection", "--area", "catalogs", "--area", "live-video"]);
@@ -39,7 +39,7 @@ test("without a control API it skips what it cannot prepare, and what a server w
     expect(stdout).toContain(`(needs ${reason})\n`);
 });
 
-test("it names the world that a server without a control API must hold, where a case fails and no control API is given", async () => {
+test("if a case fails without a control API, it names the world that the server must have", async () => {
   const check = async (options: readonly string[]) => {
     const { code, stderr } = await runPlaza(["conform", ...options, "--clause", "A7-1"]);
     return { code, isNamed: stderr.includes("must hold the nodes and tokens of conformance/worlds/standard.yaml") };

@@ -27,7 +27,7 @@ async function checked(base: string, clauses: readonly string[]) {
 }
 
 test(
-  "a server that is right keeps their clauses, also behind the proxy that makes the faults",
+  "a correct server keeps the clauses, even behind the proxy that makes the mistakes",
   async () => {
     const right = await wrongly(server.base_url, undefined);
     const { code, broken } = await checked(

@@ -60,7 +60,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 
 const trigger = (server: Server, args: readonly string[]) => runPlaza(["trigger", ...args], { env: envOf(server) });
 
-test("it subscribes the app and its accounts to the events that are named, says the secret, and restores everything", async () => {
+test("it subscribes the app and its accounts to the named events, prints the secret, and restores everything", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const before = await nodes(server);
   const { lines, end } = await listen(server, ["--events", "messages,page.live_videos"]);
@@ -82,7 +82,7 @@ test("it subscribes the app and its accounts to the events that are named, says 
   expect(await nodes(server)).toEqual(before);
 });
 
-test("without --events an app keeps its own subscriptions, also those with a callback of their own, and --no-subscribe leaves the accounts", async () => {
+test("without --events an app keeps its own subscriptions, even those with their own callback, and --no-subscribe does not change accounts", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const before = await nodes(server);
   const own = await listen(server, []);
@@ -97,7 +97,7 @@ test("without --events an app keeps its own subscriptions, also those with a cal
   expect(await nodes(server)).toEqual(before);
 });
 
-test("what others change while it listens stays, and what is gone by then is no error", async () => {
+test("others' changes while it listens stay, and deleted nodes are not an error", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const { end } = await listen(server, ["--events", "page.live_videos"]);
   const send = (method: string, path: string, body?: object) =>
@@ -112,7 +112,7 @@ test("what others change while it listens stays, and what is gone by then is no 
   expect((await nodes(server))[1]).toMatchObject({ name: "Renamed", subscribed_apps: [] });
 });
 
-test("of two on one app the later one receives; they give everything back, whichever ends first", async () => {
+test("the later of two on one app receives; they restore everything, whichever ends first", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const before = await nodes(server);
   for (const firstToEnd of [0, 1]) {
@@ -133,7 +133,7 @@ test("of two on one app the later one receives; they give everything back, which
   }
 });
 
-test("of three on one app the first one may end first: what it subscribed is left to the others, and given back with the last of them", async () => {
+test("the first of three on one app can end first: its subscriptions stay for the others, and are removed with the last one", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const before = await nodes(server);
   const [one, other, last] = [await listen(server, ["--events", "messages"]), await listen(server, []), await listen(server, [])];
@@ -145,7 +145,7 @@ test("of three on one app the first one may end first: what it subscribed is lef
   expect(await nodes(server)).toEqual(before);
 });
 
-test("of three on one app the middle one may end first; a callback that somebody else has set since stays", async () => {
+test("the middle one of three on one app can end first; a callback that somebody else has set stays", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const before = await nodes(server);
   const [one, other, last] = [await listen(server, ["--events", "messages"]), await listen(server, []), await listen(server, [])];
@@ -167,7 +167,7 @@ test("of three on one app the middle one may end first; a callback that somebody
   expect(accountsLeft).toEqual(before.slice(1));
 });
 
-test("--print-json: the exact bodies alone are on stdout, and --print-secret prints the secret and ends", async () => {
+test("--print-json prints only the exact bodies on stdout, and --print-secret prints the secret and ends", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const receiver = startReceiver();
   const { listening, url, end } = await listen(server, ["--print-json", "--events", "*", "--forward-to", receiver.url.replace("http://", "")]);
@@ -183,7 +183,7 @@ test("--print-json: the exact bodies alone are on stdout, and --print-secret pri
   expect(await runPlaza(["listen", "--app", "1001", "--print-secret"], { env: envOf(server) })).toEqual({ code: 0, stdout: "s3cret\n", stderr: "" });
 });
 
-test("it says that its server has ended, and receives from the one that comes in its place, also where that knows nothing of it", async () => {
+test("it reports that its server has ended, and continues with the next one, even if that knows nothing of it", async () => {
   const port = freePort();
   const key = "a-key-of-24-characters-x";
   const start = () => startServer(["--data", ":memory:", "--world", worldFile(world), "--control-port", String(port)], { PLAZA_CONTROL_KEY: key });
@@ -212,7 +212,7 @@ test("it says that its server has ended, and receives from the one that comes in
   expect(await shown(another)).toEqual(before);
 });
 
-test("it ends where its server is gone, and says what stays behind", async () => {
+test("it ends if its server is gone, and says what stays behind", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const { listening, lines, url } = await listen(server, []);
   await server.kill();

@@ -39,14 +39,14 @@ function script(text: string): string {
   return file;
 }
 
-test("--list names every event with what it is, without a server", async () => {
+test("--list describes every event, without a server", async () => {
   const { code, stdout, stderr } = await runPlaza(["trigger", "--list"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(/^page\.custom_labels +a label is created or deleted, attached to a person or detached$/m);
   expect(stdout).toMatch(/^social\.comments +\S/m);
 });
 
-test("--override changes the example, and what breaks the field's contract is refused with its place", async () => {
+test("--override changes the example, and a value that breaks the field's contract is refused with its place", async () => {
   const { plaza, receiver } = await open();
   expect((await plaza("trigger", "custom_labels", "--override", "label.name=vip", "--override", "label.id=77")).code).toBe(0);
   expect(valuesAt(receiver)).toEqual([{ action: "created", label: { id: "77", name: "vip" } }]);
@@ -56,7 +56,7 @@ test("--override changes the example, and what breaks the field's contract is re
   });
 });
 
-test("a script makes its events step by step, moves the clock and merges nodes", async () => {
+test("a script triggers its events step by step, moves the clock and merges nodes", async () => {
   const { plaza, receiver } = await open();
   const file = script(`
 - world: {labels: [{id: "5001", page: "2001", name: vip}]}
@@ -77,7 +77,7 @@ test("a script makes its events step by step, moves the clock and merges nodes",
   expect(receiver.posts.map(({ json }) => json.entry[0].time)).toEqual([1_795_000_000, 1_795_003_600]);
 });
 
-test("a script ends with the first event that a callback refuses, and nothing of a wrong one is done", async () => {
+test("a script ends with the first event that a callback refuses, and a wrong one does nothing", async () => {
   const { plaza, receiver } = await open();
   receiver.response = () => new Response(null, { status: 500 });
   expect((await plaza("trigger", "--script", script("[{event: calls}, {event: messages}]"))).code).toBe(1);
@@ -97,7 +97,7 @@ test("a script ends with the first event that a callback refuses, and nothing of
   expect(receiver.posts).toHaveLength(1);
 });
 
-test("plaza deliveries lists what was sent, shows it with its body, and sends it again", async () => {
+test("plaza deliveries lists sent webhooks, shows one with its body, and sends it again", async () => {
   const { plaza, receiver } = await open();
   expect(await plaza("deliveries", "list")).toEqual({ code: 0, stdout: "", stderr: "no deliveries\n" });
   await plaza("trigger", "calls");

@@ -26,7 +26,7 @@ async function readUntil(
   return text;
 }
 
-test("plaza listen takes an app's webhooks, hands them on unchanged, and restores the callback; plaza trigger prints the result", async () => {
+test("plaza listen receives an app's webhooks, passes them on unchanged, and restores the callback; plaza trigger prints the result", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const env = { PLAZA_CONTROL_URL: server.control_url, PLAZA_CONTROL_KEY: server.control_key };
   const app = async () =>
@@ -75,7 +75,7 @@ test("plaza listen ends when its reader has enough, and restores the callback", 
   expect(await app()).toEqual(before);
 });
 
-test("--deliveries-per-second holds back what a callback is sent, and everything arrives", async () => {
+test("--deliveries-per-second limits the rate for a callback, and everything arrives", async () => {
   const receiver = startReceiver();
   const accounts = Array.from({ length: 100 }, (_, at) => String(4_001 + at));
   const busy = {
@@ -98,7 +98,7 @@ test("--deliveries-per-second holds back what a callback is sent, and everything
   while (receiver.posts.length < accounts.length) await Bun.sleep(5);
 });
 
-test("what cannot be done is said, with its exit code", async () => {
+test("impossible requests are reported, with their exit code", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const env = { PLAZA_CONTROL_URL: server.control_url, PLAZA_CONTROL_KEY: server.control_key };
   const run = async (...args: string[]) => {

@@ -86,7 +86,7 @@ async function eventsOf(server: Server): Promise<number> {
 }
 
 test(
-  "switchover and crash under load: every acknowledged write, event and webhook is there, by the proxy and by the names of both hosts",
+  "switchover and crash under load: every acknowledged write, event and webhook exists, through the proxy and the names of both hosts",
   async () => {
     const cluster = await PatroniCluster.start();
     const database = await cluster.newDatabase();

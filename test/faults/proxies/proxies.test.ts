@@ -50,7 +50,7 @@ const connectionsTo = (url: string): number => {
 };
 
 describe.each(proxyNames)("behind %s", (proxy) => {
-  test("links begin with the address that the client used, and the client's own address is known", async () => {
+  test("links begin with the client's address of the server, and the client's own address is known", async () => {
     const { server, port } = await open(proxy);
     const get = `GET ${LABELS} HTTP/1.1\r\nHost: graph.test\r\n\r\n`;
     await fetch(`${server.base_url}/v26.0/2001/custom_labels?${TOKEN}`, {
@@ -88,7 +88,7 @@ describe.each(proxyNames)("behind %s", (proxy) => {
     expect(logged.map(({ event_id }) => event_id).sort()).toEqual(["c1", "c2", "c3"]);
   });
 
-  test(`none of ${REQUESTS} requests is lost, and connections to the server are used again`, async () => {
+  test(`none of ${REQUESTS} requests is lost, and connections to the server are reused`, async () => {
     const { server, url } = await open(proxy);
     let next = 0;
     const statuses = new Map<number, number>();
