@@ -105,6 +105,27 @@ onEachDatabase("jobs", (kind) => {
     expect(await worker.jobs.dueTimeOf(worker.database.reader, "flaky", "k")).toBeUndefined();
   });
 
+  test("a run's memory is the payload of the next run; a replaced run remembers nothing", async () => {
+    const payloads: unknown[] = [];
+    const counting: JobKind<JobWorker> = {
+      kind: "counting",
+      async run({ database, jobs }, key, payload, job) {
+        payloads.push(payload);
+        await database.write((tx) => job.remember(tx, { runs: payloads.length }));
+        if (payloads.length === 1) throw new Error("once more");
+        if (payloads.length > 2) return;
+        await database.write((tx) => jobs.schedule(tx, { kind: "counting", key, dueMs: 0, payload: "replaced" }));
+        await database.write((tx) => job.remember(tx, "lost"));
+      },
+    };
+    const worker = await newWorker([counting]);
+    await schedule(worker, "k", 0, "first", "counting");
+    await worker.loop.runDue();
+    worker.clock.ms += 3_600_000;
+    await worker.loop.runDue();
+    expect(payloads).toEqual(["first", { runs: 1 }, "replaced"]);
+  });
+
   test("a job that is settled in its transaction and then throws has run, once", async () => {
     const counting: JobKind<JobWorker> = {
       kind: "counting",

@@ -19,8 +19,8 @@ test("a device's clicks and views, with their windows, and what is due to each, 
   const page = await openConsole(server, "/events?app=1001");
   await page.shows("No event yet");
   await page.fill("Device", DEVICE);
-  await page.click("Show its attribution");
-  await page.shows("No click, no view, and no event of this device is known");
+  await page.click("Show attribution");
+  await page.shows("No clicks, views or events of this device yet");
   await send({ event: "MOBILE_APP_INSTALL", advertiser_tracking_enabled: "0" });
   await page.shows("no ad, because its tracking is off");
   await later(3_600);

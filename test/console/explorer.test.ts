@@ -21,10 +21,10 @@ test("an operation is a form: a person picks an identity, sends, sees, and has t
   await page.shows("✓ 200", '"name": "gold"');
   await page.screenshot("explorer");
   // It was sent by a copy of the page's token, in all three places.
-  await page.click("Its story");
+  await page.click("Request details");
   const story = await page.shows("oauth_token in the query: page token", "Authorization header: page token");
   expect(story).toContain("createLabel");
-  await page.click("In the explorer");
+  await page.click("Open in the explorer");
   await page.shows("Code", "page_label_name");
   expect(page.page.problems).toEqual([]);
 });

@@ -9,7 +9,7 @@ test("a person makes an operation fail once, and it works again", async () => {
   const page = await openConsole(server, "/faults");
   await page.shows("No fault is in effect", "listPersonas");
   await page.fill("Operation", "listPersonas");
-  await page.press("button", "Make");
+  await page.press("button", "Create");
   await page.shows("returns 503 with code 2", "once");
   expect(await page.violations()).toEqual([]);
   await page.screenshot("faults");
@@ -24,23 +24,23 @@ test("a world is kept, broken and restored; another is made and deleted", async 
   await page.shows("default", "Create one before you break something");
   await page.fill("Name of a snapshot", "before");
   await page.press("button", "Create a snapshot");
-  await page.shows("Kept", "before");
+  await page.shows("Snapshot created", "before");
   const label = `${server.control_url}/v1/worlds/default/nodes/labels/5001`;
   const authorized = { headers: { authorization: `Bearer ${server.control_key}` } };
   expect((await fetch(label, { method: "DELETE", ...authorized })).status).toBe(200);
   expect((await fetch(label, authorized)).status).toBe(404);
   await page.click("Restore");
-  await page.click("Bring default back to before");
-  await page.shows("default is restored");
+  await page.click("Restore default to before");
+  await page.shows("World default restored");
   expect((await fetch(label, authorized)).status).toBe(200);
   await page.fill("Name of a new world", "orders");
   await page.press("button", "Create a world");
-  await page.shows("The world orders is there");
+  await page.shows("World orders created");
   expect(await page.violations()).toEqual([]);
   await page.screenshot("worlds");
   await page.click("Delete: Delete orders");
   await page.click("Delete orders with everything in it");
-  await page.shows("orders is gone");
+  await page.shows("World orders deleted");
   expect(page.page.problems).toEqual([]);
 });
 
@@ -50,7 +50,7 @@ test("settings: a read-only key is made, shown once and ended; the theme is chos
   await page.shows("Addresses", server.base_url, "Control keys");
   await page.fill("Purpose of the key", "dashboard");
   await page.press("button", "Create a key");
-  await page.shows("Its value is shown once", "dashboard, read");
+  await page.shows("The value is shown only once", "dashboard, read");
   const value = await page.evaluate<string>("document.querySelector('[aria-label=\"Value of the key\"]').innerText");
   const ask = async (method: string) =>
     (await fetch(`${server.control_url}/v1/worlds`, { method, headers: { authorization: `Bearer ${value}` } })).status;
@@ -75,8 +75,8 @@ test("settings: a read-only key is made, shown once and ended; the theme is chos
   await page.press("button", "dark");
   expect(await page.evaluate<string>("document.documentElement.dataset.theme")).toBe("dark");
   await page.screenshot("settings");
-  await page.press("button", "End");
-  await page.click("End the key dashboard");
+  await page.press("button", "Revoke");
+  await page.click("Revoke the key dashboard");
   await page.showsNot("dashboard, read");
   expect(await ask("GET")).toBe(401);
 });

@@ -19,7 +19,7 @@ test("the clock is stopped and jumps to the next deadline, which then has happen
   expect((await fetch(`${server.control_url}/v1/worlds/default/deliveries/trigger`, { method: "POST", headers, body })).status).toBe(200);
   while (receiver.posts.length < 1) await Bun.sleep(20);
   const page = await openConsole(server, "/time");
-  await page.shows("standing still", "a webhook is sent again to", receiver.url);
+  await page.shows("stopped", "a webhook is sent again to", receiver.url);
   expect(await page.violations()).toEqual([]);
   await page.screenshot("time");
   const rows = "[...document.querySelectorAll('tbody tr')]";
@@ -28,7 +28,7 @@ test("the clock is stopped and jumps to the next deadline, which then has happen
   // The list has the next one by itself.
   await page.click("Jump to the next deadline");
   while (receiver.posts.length < 3) await Bun.sleep(20);
-  await page.click("▶ Let it run");
+  await page.click("▶ Start the clock");
   await page.shows("running");
 });
 
@@ -57,7 +57,7 @@ test("a version that dies next year is found before", async () => {
   await page.shows("would be served by the same version");
   await page.click(`${iso(now + YEAR / 2).slice(0, 10)} marketing v24.0 ends`);
   await page.shows("automatic upgrade off");
-  await page.click("Move the world's clock there");
+  await page.click("Move the world's clock to this date");
   await page.shows("✕ ended");
   await page.screenshot("versions-later");
 });

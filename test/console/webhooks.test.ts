@@ -47,7 +47,7 @@ test("a callback is paused, keeps what is made for it, and is resumed; its healt
   const page = await openConsole(server, "/webhooks");
   await page.shows("custom_labels", "delivered");
   await page.press("[role=grid] .body [role=row]");
-  await page.click("Its callback");
+  await page.click("Open callback");
   await page.shows("Health", "1 attempt, 0 failed");
   await page.page.evaluateUntil<boolean>(server.control_url, "document.querySelector('.chart canvas') !== null", Boolean);
   expect(await page.violations()).toEqual([]);
@@ -82,7 +82,7 @@ test("any field is triggered with an example that a person edits, and a wrong on
   await page.shows("the number 9007199254740993 has more digits than can be kept: write it in quotes");
   await page.write(example);
   await page.press("button", "Trigger");
-  await page.shows("delivered", "Attempts", "webhook-id");
+  await page.shows("✓ delivered", "Attempts", "webhook-id");
   expect(JSON.parse(receiver.posts[0]?.body ?? "").entry[0].changes[0].field).toBe("custom_labels");
   expect(page.page.problems).toEqual([]);
 });

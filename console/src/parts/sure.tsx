@@ -32,7 +32,7 @@ export function Sure({ text, sure, onSure }: SureProps) {
         {sure}
       </button>
       <button type="button" ref={focus} onClick={() => ask(false)}>
-        Keep
+        Cancel
       </button>
     </span>
   );

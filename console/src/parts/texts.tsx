@@ -36,7 +36,7 @@ export function CopyButton({ text, label }: { readonly text: string | (() => Pro
       await navigator.clipboard.writeText(typeof text === "string" ? text : await text());
       setSaid("Copied");
     } catch (error) {
-      setSaid(error instanceof Error ? error.message : "Not copied");
+      setSaid(error instanceof Error ? error.message : "Could not copy");
     }
     setTimeout(() => setSaid(undefined), 1_500);
   };

@@ -22,8 +22,8 @@ export function Alerts() {
         <h2>Needs attention</h2>
         {alerts === undefined || alerts.length === 0 ? (
           <p className="quiet">
-            Nothing. Callbacks that fail or are paused, webhooks that lead nowhere, requests that failed, versions that end soon, faults and
-            broadcasts that are interrupted show here.
+            Nothing. Callbacks that fail or are paused, webhooks without a receiver, requests that failed, versions that end soon, faults and
+            broadcasts that are interrupted appear here.
           </p>
         ) : (
           <AlertList alerts={alerts} onFollowed={() => list.current?.hidePopover()} />

@@ -33,7 +33,7 @@ export function Shell() {
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        Skip to the view
+        Skip to the content
       </a>
       <header className="top">
         <span className="brand">Plaza</span>

@@ -44,14 +44,14 @@ test(
     await person.look("alerts");
     await alerts.getByRole("link", { name: "Callback" }).press("Enter");
     await alerts.waitFor({ state: "hidden" });
-    await person.shows("Fails since");
+    await person.shows("Failing since");
     await person.press("❚❚ Pause");
     receiver.response = () => new Response(null, { status: 200 });
     await person.press("▶ Resume");
     await person.shows("✓ delivered", "0 alerts");
 
     await person.open("Overview");
-    await person.follow("All that were refused");
+    await person.follow("All refused requests");
     await person.row("createLabel");
     await person.shows("It happens when");
     expect(person.problems).toEqual([]);

@@ -35,7 +35,7 @@ test(
     await person.shows("No fault is in effect.");
     await person.choose("Operation", "listPersonas");
     await person.fill("Status, 400 to 599", "503");
-    await person.press("Make");
+    await person.press("Create");
     await person.shows("returns 503 with code 2", "once");
     await person.look("journey-2-fault");
     const ask = async () => (await fetch(`${server.base_url}/v26.0/2001/personas?${query}`, { headers })).status;
@@ -58,13 +58,13 @@ test(
   async () => {
     const server = await startServer([]);
     const person = await personAt(server, { path: "/tokens" });
-    await person.press("Make a token");
+    await person.press("Create a token");
     await person.fill("Id of the app", "1001");
     await person.fill("Id of the page", "2001");
-    await person.choose("Lives", "an hour");
+    await person.choose("Valid for", "an hour");
     await person.page.getByLabel("pages_messaging").check();
-    await person.press("Make");
-    await person.shows("Its value, which is shown once");
+    await person.press("Create");
+    await person.shows("The value is shown only once");
     await person.look("journey-3-made");
     await person.follow("Use it in the explorer");
     await person.page.getByRole("searchbox").fill("listLabels");

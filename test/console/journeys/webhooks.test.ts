@@ -32,12 +32,12 @@ test(
     await person.page.getByText("Signatures").click();
     await person.shows(`X-Hub-Signature-256: ${receiver.posts[0]?.headers["x-hub-signature-256"]}`);
     await person.look("journey-4-failed");
-    await person.press("Its callback");
+    await person.press("Open callback");
     await person.shows("failing", "1 attempt, 1 failed");
     await person.look("journey-4-callback");
     receiver.response = () => new Response(null, { status: 200 });
     await person.press("Replay");
-    await person.shows("1 webhook goes out again", "✓ delivered");
+    await person.shows("1 webhook is sent again", "✓ delivered");
     await person.row("custom_labels");
     await person.shows("✓ 200");
     await person.look("journey-4-replayed");
@@ -71,8 +71,8 @@ test(
     await person.press("Write");
     await person.shows("A table for two?");
     await person.page.getByText("Press a button of the last message").click();
-    await person.fill("What stands on it", "Book it");
-    await person.fill("What the app gets of it", "BOOK");
+    await person.fill("Text of the button", "Book it");
+    await person.fill("Payload for the app", "BOOK");
     await person.press("Press");
     await person.shows("pressed: Book it", "✓ delivered");
     // The written text, the app's response, and the pressed button.

@@ -56,7 +56,7 @@ test(
     const person = await personAt(server, { path: "/worlds" });
     await person.fill("Name of a snapshot", "before");
     await person.press("Create a snapshot");
-    await person.shows("✓ Kept");
+    await person.shows("✓ Snapshot created");
     await person.look("journey-7-kept");
     await person.open("Graph");
     await person.choose("Kind", "labels");
@@ -66,10 +66,10 @@ test(
     await person.shows("Deleted, with everything below it", "No labels yet");
     await person.look("journey-7-broken");
     await person.open("Worlds");
-    await person.press("Restore: Bring default back to before");
+    await person.press("Restore: Restore default to before");
     await person.look("journey-7-sure");
-    await person.press("Bring default back to before");
-    await person.shows("default is restored");
+    await person.press("Restore default to before");
+    await person.shows("World default restored");
     await person.open("Graph");
     await person.choose("Kind", "labels");
     await person.row("vip");
@@ -81,7 +81,7 @@ test(
 );
 
 test(
-  "events of an app come in with their verdicts, and their names with counts and exact sums",
+  "events of an app arrive with their verdicts and sums, and a name is deactivated and activated again",
   async () => {
     const server = await startServer([]);
     const person = await personAt(server, { theme: "dark", path: "/events" });
@@ -101,6 +101,15 @@ test(
     expect((await report([booked("2", 0.2)])).status).toBe(200);
     await person.shows("✓ accepted", "= duplicate", "table_booked", "0.3 EUR", "Events a day");
     await person.page.locator(".chart canvas").waitFor();
+    const sure = "Deactivate table_booked; its events are refused from now on";
+    await person.press(`Deactivate: ${sure}`);
+    await person.press(sure);
+    await person.shows("deactivated");
+    expect((await report([booked("3", 0.4)])).status).toBe(400);
+    await person.press("Activate table_booked");
+    await person.page.getByRole("button", { name: `Deactivate: ${sure}`, exact: true }).waitFor();
+    expect((await report([booked("3", 0.4)])).status).toBe(200);
+    await person.shows("0.7 EUR");
     await person.look("journey-8-events");
     expect(await person.violations()).toEqual([]);
   },
@@ -131,7 +140,7 @@ test(
     expect(await person.page.locator(".plain-table tbody").innerText()).toMatch(/^4\s.*✕/s);
     await person.look("journey-9-upload");
     expect(await person.violations()).toEqual([]);
-    await person.follow("The feed and its items");
+    await person.follow("Open feed and items");
     await person.shows('"A new book"');
     await person.look("journey-9-items");
     expect(person.problems).toEqual([]);

@@ -5,6 +5,8 @@ import { openPage, type Page } from "../live/browser.ts";
 import type { Server } from "../server.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
+/** The text of the page; a page that is still loading has no body. */
+const TEXT = 'document.body?.innerText ?? ""';
 
 /** Pictures for people who look into a failure, or at the console. */
 export const ARTEFACTS = join(ROOT, "test-artefacts/console");
@@ -30,16 +32,16 @@ export class ConsolePage {
   }
 
   text(): Promise<string> {
-    return this.evaluate<string>("document.body.innerText");
+    return this.evaluate<string>(TEXT);
   }
 
   /** Resolves with the page's text once it holds all of these. */
   async shows(...texts: readonly string[]): Promise<string> {
-    return this.page.evaluateUntil<string>(this.#url, "document.body.innerText", (shown) => texts.every((text) => shown.includes(text)));
+    return this.page.evaluateUntil<string>(this.#url, TEXT, (shown) => texts.every((text) => shown.includes(text)));
   }
 
   async showsNot(text: string): Promise<void> {
-    await this.page.evaluateUntil<string>(this.#url, "document.body.innerText", (shown) => !shown.includes(text));
+    await this.page.evaluateUntil<string>(this.#url, TEXT, (shown) => !shown.includes(text));
   }
 
   /** Clicks the first thing to press whose name begins so, once it is there and can be pressed. */

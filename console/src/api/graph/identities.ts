@@ -20,7 +20,7 @@ export async function mintCopy(w: string, id: string): Promise<string> {
     copies.set(key, { value: token, untilMs: Date.now() + USED_MS });
     return token;
   } catch (error) {
-    // The token has ended, and the copy with it. The response of the graph shows that.
+    // The token has ended, so its copy has ended, too. The response of the graph shows that.
     if (known !== undefined) return known.value;
     throw error;
   }

@@ -26,7 +26,7 @@ export function FindDevice({ device, onFind }: FindDeviceProps) {
       <label>
         Device <input value={typed} placeholder="an advertising id" onChange={({ target }) => type(target.value)} />
       </label>
-      <button type="submit">Show its attribution</button>
+      <button type="submit">Show attribution</button>
       {device !== undefined && (
         <button type="button" onClick={() => onFind(undefined)}>
           All events
@@ -58,8 +58,8 @@ export function Device({ app, device, seen }: DeviceProps) {
       <Block isOwn title={`Attribution of ${device}`}>
         {data.touches.length + data.events.length === 0 ? (
           <p className="quiet">
-            No click, no view, and no event of this device is known. An app sends events to <code>/{app}/activities</code> with this{" "}
-            <code>advertiser_id</code>; a click or a view can be recorded below.
+            No clicks, views or events of this device yet. An app sends events to <code>/{app}/activities</code> with this <code>advertiser_id</code>.
+            You can record a click or a view below.
           </p>
         ) : (
           <DeviceTimeline device={data} now={now} />
@@ -73,7 +73,7 @@ export function Device({ app, device, seen }: DeviceProps) {
       )}
       {data.ids.length > 1 && (
         <Block isOwn title="Ids">
-          <p>One request or touch named them together: {data.ids.map((id) => id.replace(":", " ")).join(", ")}.</p>
+          <p>A request or a touch named them together: {data.ids.map((id) => id.replace(":", " ")).join(", ")}.</p>
         </Block>
       )}
     </section>

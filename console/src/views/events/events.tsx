@@ -43,7 +43,7 @@ const columns: readonly Column<TestEvent>[] = [
   },
   { id: "event", title: "Event", width: "minmax(120px, 1fr)", cell: ({ event, event_name }) => event_name ?? event },
   { id: "id", title: "Event id", width: "minmax(80px, 1fr)", cell: ({ event_id }) => <span className="mono">{event_id ?? ""}</span> },
-  { id: "reason", title: "Why", width: "minmax(80px, 2fr)", cell: ({ reason }) => reason ?? "" },
+  { id: "reason", title: "Reason", width: "minmax(80px, 2fr)", cell: ({ reason }) => reason ?? "" },
 ];
 const idOf = ({ key }: TestEvent): string => key;
 

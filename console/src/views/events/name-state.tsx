@@ -14,15 +14,32 @@ interface NameStateProps {
 export function NameState({ app, name, isActive }: NameStateProps) {
   const w = useWorld();
   const client = useQueryClient();
-  if (!isActive) return "deactivated";
-  const deactivate = () =>
-    act("Deactivated: its events are refused from now on", async () => {
-      await dataOf(api.POST("/v1/worlds/{w}/app-events/{app}/names/{name}/deactivate", { params: { path: { w, app, name } } }));
+  const params = { path: { w, app, name } };
+  const change = (done: string, request: () => Promise<unknown>): void =>
+    void act(done, async () => {
+      await request();
       await client.invalidateQueries({ queryKey: ["event-names", w, app] });
     });
+  const deactivate = () =>
+    change(`${name} deactivated: its events are refused from now on`, () =>
+      dataOf(api.POST("/v1/worlds/{w}/app-events/{app}/names/{name}/deactivate", { params })),
+    );
+  const activate = () =>
+    change(`${name} activated: its events are accepted again`, () =>
+      dataOf(api.POST("/v1/worlds/{w}/app-events/{app}/names/{name}/activate", { params })),
+    );
+  if (isActive)
+    return (
+      <>
+        active <Sure text="Deactivate" sure={`Deactivate ${name}; its events are refused from now on`} onSure={deactivate} />
+      </>
+    );
   return (
     <>
-      active <Sure text="Deactivate" sure={`Deactivate ${name}; its events are refused from now on`} onSure={() => void deactivate()} />
+      deactivated{" "}
+      <button type="button" onClick={activate} aria-label={`Activate ${name}`}>
+        Activate
+      </button>
     </>
   );
 }

@@ -56,7 +56,7 @@ export function OperationForm({ operation }: { readonly operation: Operation }) 
       <form className="form" onSubmit={(event) => void submit(event)}>
         <p>{operation.summary}</p>
         <p className="quiet">
-          Who may: {operation.policy}
+          Policy: {operation.policy}
           {operation.scopes.length > 0 && `, with ${operation.scopes.join(", ")}`}.
         </p>
         <div className="field">
@@ -165,7 +165,7 @@ function Result({ sent: { status, trace, body, headers } }: { readonly sent: Sen
         <HttpStatus status={status} />{" "}
         {trace !== undefined && (
           <Link to="/requests" search={({ world }) => ({ world, request: trace })}>
-            Its story
+            Request details
           </Link>
         )}
       </p>

@@ -20,7 +20,7 @@ export interface FaultWords {
   readonly probability?: number | undefined;
 }
 
-const OF_WEBHOOKS = { lose: "is lost", repeat: "is sent twice", reorder: "is sent after later ones" } as const;
+const OF_WEBHOOKS = { lose: "is lost", repeat: "is sent twice", reorder: "arrives after later ones" } as const;
 
 /** The requests or webhooks that it affects. */
 export function targetOf({ operation, webhook, node, query = {}, token }: FaultWords): string {
@@ -41,13 +41,13 @@ export function effectOf(fault: FaultWords): string {
   const { body_bytes_per_second: slow } = fault;
   const does = [
     ...(effect === undefined ? [] : [OF_WEBHOOKS[effect]]),
-    ...(latency_ms === undefined ? [] : [`comes ${latency_ms} ms late`]),
+    ...(latency_ms === undefined ? [] : [`is delayed by ${latency_ms} ms`]),
     ...(status === undefined ? [] : [`returns ${status} with code ${code}`]),
-    ...(rate_limit === undefined ? [] : [`says that the ${rate_limit}'s requests are used up for ${retry_after_seconds} s`]),
+    ...(rate_limit === undefined ? [] : [`reports that the ${rate_limit}'s rate limit is reached for ${retry_after_seconds} s`]),
     ...(body === undefined ? [] : ["has another body"]),
-    ...(content_type === undefined ? [] : [`says that it is ${content_type}`]),
-    ...(cut_body_at === undefined ? [] : [`breaks off after ${cut_body_at} bytes`]),
-    ...(slow === undefined ? [] : [`drips with ${slow} bytes a second`]),
+    ...(content_type === undefined ? [] : [`has the content type ${content_type}`]),
+    ...(cut_body_at === undefined ? [] : [`is cut off after ${cut_body_at} bytes`]),
+    ...(slow === undefined ? [] : [`arrives at ${slow} bytes a second`]),
     ...(reset === true ? ["has its connection reset"] : []),
   ];
   return does.join(", ");
@@ -55,6 +55,6 @@ export function effectOf(fault: FaultWords): string {
 
 /** How often. */
 export function limitOf({ times, probability }: FaultWords): string {
-  const share = probability === undefined ? "" : `, ${Math.round(100 * probability)} % of those that match`;
+  const share = probability === undefined ? "" : `, ${Math.round(100 * probability)} % of the matches`;
   return (times === undefined ? "always" : times === 1 ? "once" : `${times} times`) + share;
 }

@@ -44,7 +44,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
     ],
   },
   cut: {
-    name: "breaks off",
+    name: "is cut off",
     of: "request",
     values: [{ name: "cut_body_at", label: "Bytes before the end", given: "20", kind: "number", isNeeded: true }],
   },
@@ -56,7 +56,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   reset: { name: "has its connection reset", of: "request", is: { reset: true } },
   lose: { name: "is lost", of: "webhook", is: { effect: "lose" } },
   repeat: { name: "is sent twice", of: "webhook", is: { effect: "repeat" } },
-  reorder: { name: "is sent after later ones", of: "webhook", is: { effect: "reorder" } },
+  reorder: { name: "arrives after later ones", of: "webhook", is: { effect: "reorder" } },
 };
 
 function retryAfter(): Value {
@@ -96,7 +96,7 @@ export function NewFault() {
     try {
       await dataOf(api.POST("/v1/worlds/{w}/faults", { params: { path: { w } }, body }));
       setProblem(undefined);
-      say("Created: it affects the first match");
+      say("Created: it affects the next match");
       await client.invalidateQueries({ queryKey: ["faults", w] });
     } catch (error) {
       setProblem(problemOf(error));
@@ -126,7 +126,7 @@ export function NewFault() {
         </label>
       ))}
       <label className="field">
-        Times, always when empty
+        Number of times (empty: always)
         <input name="times" type="number" min={1} defaultValue="1" />
       </label>
       <Narrowed of={of} />
@@ -137,7 +137,7 @@ export function NewFault() {
       )}
       <div className="actions">
         <button type="submit" className="primary">
-          Make
+          Create
         </button>
       </div>
     </form>
@@ -158,7 +158,7 @@ function Narrowed({ of }: Pick<Effect, "of">) {
           </>
         )}
         <label className="field">
-          Share of matching ones, in %
+          Probability in %
           <input name="share" type="number" min={0} max={100} />
         </label>
       </div>

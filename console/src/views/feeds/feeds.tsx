@@ -65,10 +65,10 @@ export function Feeds() {
           {items} {items === 1 ? "item" : "items"} in its catalog
         </span>
         <Link to="/graph" search={({ world }) => ({ world, kind: "product_feeds", id: feed })}>
-          The feed and its items
+          Open feed and items
         </Link>
         <Link to="/graph" search={({ world }) => ({ world, kind: "catalogs", id: textOf(chosen?.catalog) })}>
-          Its catalog
+          Open catalog
         </Link>
         <span className="space" />
         <button type="button" className="primary" onClick={() => set({ upload: NEW })}>
@@ -101,7 +101,7 @@ function Uploads({ feed, chosen, onChoose, onClose }: UploadsProps) {
       {error !== null && <Problem error={error} />}
       {rows.length === 0 && isLoaded ? (
         <Empty title="No upload yet">
-          <p>Upload a file of items, as CSV, TSV, XML or JSON lines: each row that is not an item is shown with the reason.</p>
+          <p>Upload a file of items, as CSV, TSV, XML or JSON lines: rejected rows are listed with the reason.</p>
         </Empty>
       ) : (
         <DataTable

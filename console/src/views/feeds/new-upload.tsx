@@ -47,10 +47,10 @@ export function NewUpload({ feed, onStarted }: { readonly feed: string; readonly
         </label>
       )}
       <label className="field">
-        What the feed has and the file has not
+        Items that are not in the file
         <select name="kind">
-          <option value="replace">leaves the feed</option>
-          <option value="update">stays in the feed</option>
+          <option value="replace">are removed from the feed</option>
+          <option value="update">stay in the feed</option>
         </select>
       </label>
       {problem !== undefined && (

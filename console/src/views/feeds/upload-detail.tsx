@@ -30,7 +30,7 @@ export function UploadDetail({ feed, n }: { readonly feed: string; readonly n: n
     void client.invalidateQueries({ queryKey: ["nodes", w] });
   }, [status]);
   if (error !== null) return <Empty title={error.message} />;
-  if (data === undefined) return <p className="block quiet">… it runs</p>;
+  if (data === undefined) return <p className="block quiet">… running</p>;
   const { source, file_name, url, format, bytes, rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates, problem, errors } =
     data;
   return (
@@ -39,8 +39,8 @@ export function UploadDetail({ feed, n }: { readonly feed: string; readonly n: n
         <Facts
           facts={[
             ["Status", <UploadStatus key="status" status={data.status} />],
-            ["Refused", problem],
-            ["Began", <WorldTime key="time" seconds={data.created_time} isLong />],
+            ["Problem", problem],
+            ["Started", <WorldTime key="time" seconds={data.created_time} isLong />],
             ["Format", format],
             ["Size", `${bytes.toLocaleString("en")} bytes`],
             ["Only adds items", data.update_only === true ? "yes: items that are not in the file stay" : undefined],
@@ -61,7 +61,7 @@ export function UploadDetail({ feed, n }: { readonly feed: string; readonly n: n
                 <th scope="col">Line</th>
                 <th scope="col">Item</th>
                 <th scope="col">Field</th>
-                <th scope="col">Why</th>
+                <th scope="col">Reason</th>
               </tr>
             </thead>
             <tbody>

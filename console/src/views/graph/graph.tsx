@@ -63,7 +63,7 @@ export function Graph() {
       <Split title={id === NEW ? `New: ${kind}` : `${kind} ${id ?? ""}`} detail={detail} onClose={close}>
         {list.rows.length === 0 && list.isLoaded ? (
           <Empty title={`No ${kind} yet`}>
-            <p>Make one here, with a world file, or with the control API: POST …/nodes/{kind}.</p>
+            <p>Create one here, with a world file, or with the control API: POST …/nodes/{kind}.</p>
           </Empty>
         ) : (
           <DataTable label={kind} columns={columns} rows={list.rows} idOf={idOf} chosen={id} onChoose={choose} onEnd={list.more} />

@@ -43,7 +43,7 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
     }
   };
   const save = () =>
-    change(id === undefined ? "Made" : "Changed", async () => {
+    change(id === undefined ? "Created" : "Saved", async () => {
       const body = parseExact(text) as Entry;
       const saved = id === undefined || entry === undefined ? await createNode(w, kind.name, body) : await updateNode(w, kind.name, id, entry, body);
       return String(saved.id);
@@ -64,7 +64,7 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
         )}
         <div className="actions">
           <button type="button" className="primary" onClick={() => void save()}>
-            {id === undefined ? "Make" : "Save"}
+            {id === undefined ? "Create" : "Save"}
           </button>
           {id !== undefined && <Sure text="Delete" sure="Delete it and everything below it" onSure={() => void remove()} />}
         </div>

@@ -66,7 +66,7 @@ function MetricChart({ metric: { title, unit, of }, times, samples }: MetricChar
     [title, values],
   );
   const last = values.at(-1);
-  const said = last === null || last === undefined ? "nothing now" : `${Math.round(last)} ${unit}`.trim();
+  const said = last === null || last === undefined ? "no data now" : `${Math.round(last)} ${unit}`.trim();
   return (
     <div className="metric">
       <p>

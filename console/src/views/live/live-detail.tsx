@@ -28,7 +28,7 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
             ["Page", page],
             ["Encoder", feed.is_sending ? (isTest ? "sends a test clip" : "sends") : feed.session === 0 ? "has not connected yet" : "does not send"],
             [
-              "Refused",
+              "Encoder refused",
               refused === undefined ? undefined : (
                 <span key="refused" className="bad">
                   <WorldTime seconds={refused.time} isLong /> {refused.reason}
@@ -37,7 +37,7 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
             ],
             ["Stream key", stream_key],
             ["Ended because", end_reason],
-            ["Taken down for", takedown_reason],
+            ["Reason of the takedown", takedown_reason],
             [
               "Next",
               next === null ? undefined : (
@@ -77,7 +77,7 @@ function Actions({ state: { id, state, feed, test_encoder: isTest } }: { readonl
       await client.invalidateQueries({ queryKey: ["nodes", w, "live_videos"] });
     });
   const stopTestClip = () =>
-    act("The test clip is over, and the video waits for an encoder", () =>
+    act("The test clip was stopped; the video waits for an encoder", () =>
       dataOf(api.DELETE("/v1/worlds/{w}/live-videos/{id}/test-encoder", { params: { path: { w, id } } })),
     );
   const possible: readonly (readonly [isPossible: boolean, text: string, done: string, what: Move])[] = [
@@ -103,7 +103,7 @@ function Actions({ state: { id, state, feed, test_encoder: isTest } }: { readonl
         </button>
       )}
       <Link to="/graph" search={({ world }) => ({ world, kind: "live_videos", id })}>
-        In the graph
+        Open in the graph
       </Link>
     </div>
   );
@@ -116,7 +116,7 @@ function Preview({ video: { id, isEmbeddable, title }, state: { state } }: { rea
   const server = useServer(w);
   if (server === undefined) return null;
   const embed = () =>
-    act("Its player may be shown in other pages", async () => {
+    act("Other pages can now show the player", async () => {
       await dataOf(api.PATCH("/v1/worlds/{w}/nodes/live_videos/{id}", { params: { path: { w, id } }, body: { embeddable: true } as never }));
       await client.invalidateQueries({ queryKey: ["nodes", w, "live_videos"] });
     });

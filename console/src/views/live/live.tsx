@@ -50,7 +50,7 @@ export function Live() {
         {rows.length === 0 && isLoaded ? (
           <Empty title="No live video yet">
             <p>
-              A page makes one with <code>POST /{"{page_id}"}/live_videos</code> and gives its stream address to an encoder. Or the server's own
+              A page creates one with <code>POST /{"{page_id}"}/live_videos</code> and gives its stream address to an encoder. Or the server's own
               encoder sends a test clip.
             </p>
           </Empty>

@@ -33,7 +33,7 @@ export function DueNext() {
             <button type="button" onClick={() => void jumpToNext(w)}>
               Jump to the next
             </button>
-            {clock?.isFrozen === true && <span className="warn">! The clock is stopped, so nothing of this happens.</span>}
+            {clock?.isFrozen === true && <span className="warn">! The clock is stopped, so none of this happens.</span>}
           </div>
         </>
       )}

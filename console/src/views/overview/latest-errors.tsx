@@ -41,7 +41,7 @@ export function LatestErrors({ tail: { errors } }: { readonly tail: Tail }) {
         data !== undefined &&
         data.length > 0 && (
           <Link to="/requests" search={{ status: "4" }}>
-            All that were refused
+            All refused requests
           </Link>
         )
       }
@@ -58,7 +58,7 @@ export function LatestErrors({ tail: { errors } }: { readonly tail: Tail }) {
                   <Link to="/requests" search={{ request: request.trace_id }}>
                     {request.operation === "unknown" ? `${request.method} ${request.path}` : request.operation}
                   </Link>
-                  {count > 1 && <span className="quiet"> {count === READ ? `${count} times and more` : `${count} times`}</span>}
+                  {count > 1 && <span className="quiet"> {count === READ ? `at least ${count} times` : `${count} times`}</span>}
                 </span>
                 <Meaning request={request} catalogue={catalogue} />
               </li>

@@ -11,7 +11,7 @@ export function LiveNow() {
   const running = useRunning(useWorld());
   const all = [...(running?.values() ?? [])];
   return (
-    <Panel title="Live" more={<Link to="/live">{all.length > SHOWN ? `All ${all.length} that run` : "All broadcasts"}</Link>}>
+    <Panel title="Live" more={<Link to="/live">{all.length > SHOWN ? `All ${all.length} running` : "All broadcasts"}</Link>}>
       {running?.size === 0 && <p className="quiet">Nothing is live.</p>}
       {all.length > 0 && (
         <ul className="plain-list">

@@ -24,7 +24,7 @@ export function WebhooksNow() {
     <Panel title="Webhooks" more={<Link to="/webhooks">All webhooks</Link>}>
       {isLoaded && rows.length === 0 && (
         <p className="quiet">
-          None yet. One goes out when something happens that an app is subscribed to.{" "}
+          No webhooks yet. Plaza sends one when an event happens to which an app is subscribed.{" "}
           <Link to="/webhooks" search={{ open: "trigger" }}>
             Trigger an event
           </Link>
@@ -32,7 +32,7 @@ export function WebhooksNow() {
       )}
       {rows.length > 0 && (
         <p>
-          Of the newest {rows.length}: {counts}.{" "}
+          The newest {rows.length}: {counts}.{" "}
           {callbacks !== undefined &&
             callbacks.length > 0 &&
             troubled.length === 0 &&

@@ -35,7 +35,7 @@ export function Phone() {
     <>
       <div className="bar">
         <label>
-          The phone of
+          Phone of
           <select value={id} onChange={({ target }) => void navigate({ search: (before) => ({ ...before, account: target.value }), replace: true })}>
             {accounts.map((one) => (
               <option key={String(one.id)} value={String(one.id)}>
@@ -54,7 +54,7 @@ export function Phone() {
           <h2 className="block">Webhooks</h2>
           {caused.length === 0 && (
             <p className="block quiet">
-              None yet. An app gets them if it is subscribed to messages and comments, connected to the account, and holds a token of it.
+              None yet. An app gets them if it is subscribed to messages and comments, connected to the account, and has a token of the account.
             </p>
           )}
           <ul className="phone-webhooks">

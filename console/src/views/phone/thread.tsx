@@ -96,11 +96,11 @@ function Press({ account, mid, onPressed }: PressProps) {
       <summary>Press a button of the last message</summary>
       <form className="form" onSubmit={(event) => void press(event)}>
         <label className="field">
-          What stands on it
+          Text of the button
           <input name="title" required />
         </label>
         <label className="field">
-          What the app gets of it
+          Payload for the app
           <input name="payload" required />
         </label>
         <button type="submit" disabled={mid === undefined}>

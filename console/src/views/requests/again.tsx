@@ -49,7 +49,7 @@ export function Again({ request, onSent }: { readonly request: StoriedRequest; r
       </button>
       {request.operation !== "unknown" && (
         <Link to="/explorer" search={({ world: of }) => ({ world: of, operation: request.operation, id: request.story?.node?.id })}>
-          In the explorer
+          Open in the explorer
         </Link>
       )}
       <CopyButton label="Copy as curl" text={async () => snippets.curl(await anew())} />

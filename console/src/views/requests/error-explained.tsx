@@ -20,7 +20,7 @@ export function ErrorExplained({ request: { status, response_body, story } }: { 
           ["In the catalogue", entries.length === 0 ? undefined : entries.map(({ name }) => name).join(" or ")],
           ["It happens when", entries.length === 0 ? undefined : entries.map(({ when }) => when.replaceAll("`", "")).join("; or ")],
           [
-            "Again",
+            "Retry",
             entries.length === 0
               ? undefined
               : entries.some(({ is_transient }) => is_transient)

@@ -25,7 +25,7 @@ export function FirstRequest({ isFiltered }: { readonly isFiltered: boolean }) {
   };
   return (
     <Empty title="No request yet">
-      <p>Requests show here as they come. Paste this one; its token is a copy that lives ten minutes.</p>
+      <p>Requests appear here as they arrive. Paste this one into a terminal; its token is a copy that is valid for ten minutes.</p>
       <Code label="A first request" text={line("$TOKEN")} />
       <div className="actions">
         <CopyButton label="Copy with a token" text={async () => line(await mintCopy(world, token.id))} />

@@ -57,7 +57,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
         {query === "" && request_body === "" && <p className="quiet">No parameters.</p>}
         {story?.parameters !== undefined && story.parameters !== "{}" && (
           <>
-            <p className="quiet">As Plaza read them:</p>
+            <p className="quiet">As Plaza understood them:</p>
             <Code label="Parameters as read" text={pretty(story.parameters)} />
           </>
         )}
@@ -102,7 +102,7 @@ function NoStory({ app }: { readonly app: string | undefined }) {
   return (
     <Block title="Caller and policy">
       {app !== undefined && <p>App {app}.</p>}
-      <p className="quiet">The rest was not recorded, because nobody watched. Send the request again, or with debug=all.</p>
+      <p className="quiet">No more was recorded, because no console was open. Send the request again, or use debug=all.</p>
     </Block>
   );
 }

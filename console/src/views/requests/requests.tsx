@@ -57,7 +57,7 @@ export function Requests() {
           </button>
         )}
         {skipped > 0 && (
-          <p className="bar warn">! {skipped} more came faster than one can follow, and are counted alone. A filter shows what you look for.</p>
+          <p className="bar warn">! {skipped} more arrived too fast to show and are only counted. Filter the list to find a request.</p>
         )}
         {lines.length === 0 && isLoaded ? (
           <FirstRequest isFiltered={isFiltered} />

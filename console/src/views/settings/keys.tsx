@@ -30,7 +30,7 @@ export function Keys() {
     }
   };
   const end = (id: string) =>
-    act("Ended", async () => {
+    act("Revoked", async () => {
       await dataOf(api.DELETE("/v1/control-keys/{id}", { params: { path: { id } } }));
       await changed();
     });
@@ -54,7 +54,7 @@ export function Keys() {
             {name || id}, {access}
             {world !== undefined && `, in the world ${world} alone`}
             {expires_at !== 0 && `, until ${new Date(expires_at * 1000).toISOString().slice(0, 16).replace("T", " ")}`}{" "}
-            <Sure text="End" sure={`End the key ${name || id}`} onSure={() => void end(id)} />
+            <Sure text="Revoke" sure={`Revoke the key ${name || id}`} onSure={() => void end(id)} />
           </li>
         ))}
       </ul>
@@ -62,15 +62,15 @@ export function Keys() {
         <input name="name" aria-label="Purpose of the key" placeholder="Purpose" required />
         <input name="world" aria-label="World of the key" placeholder="World (empty: all)" />
         <select name="access" aria-label="Access">
-          <option value="read">may read</option>
-          <option value="full">may do everything</option>
+          <option value="read">read only</option>
+          <option value="full">full access</option>
         </select>
         <button type="submit">Create a key</button>
         <Sure text="Replace the key of this tab" sure="Replace it; the old key is valid for another day" onSure={() => void replace()} />
       </form>
       {value !== undefined && (
         <>
-          <p>Its value is shown once:</p>
+          <p>The value is shown only once:</p>
           <Code label="Value of the key" text={value} />
           <CopyButton label="Copy" text={value} />
         </>

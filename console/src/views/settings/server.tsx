@@ -27,17 +27,17 @@ export function SealingKey() {
         facts={[
           ["Key", key_id],
           ["Older keys", previous.map((one) => one.key_id).join(", ")],
-          ["Secrets to seal again", waiting === 0 ? "nothing" : `${waiting} secrets`],
+          ["Secrets still sealed with an older key", waiting === 0 ? "nothing" : `${waiting} secrets`],
         ]}
       />
-      <Sure text="Replace it" sure="Replace the sealing key; then copy its file to your backup" onSure={() => void rotate()} />
+      <Sure text="Replace the key" sure="Replace the sealing key; then copy its file to your backup" onSure={() => void rotate()} />
     </Block>
   );
 }
 
 export function Server() {
   const server = useQuery(serverQuery).data;
-  const stop = () => act("The server ends", () => dataOf(api.POST("/v1/server/stop")));
+  const stop = () => act("The server is stopping", () => dataOf(api.POST("/v1/server/stop")));
   if (server === undefined) return null;
   const { version, pid, started_at, data, processes } = server;
   return (
@@ -50,7 +50,7 @@ export function Server() {
           ["Data", data],
         ]}
       />
-      <Sure text="Stop it" sure="Stop the server; running requests have 10 s to end" onSure={() => void stop()} />
+      <Sure text="Stop the server" sure="Stop the server; running requests have 10 s to end" onSure={() => void stop()} />
     </Block>
   );
 }

@@ -113,7 +113,7 @@ function Retention() {
     <Block isOwn title="Raw app events">
       <form className="actions" onSubmit={save}>
         <label>
-          Kept for <input name="days" type="number" min={0} defaultValue={data.days} required /> days; 0 is for good
+          Kept for <input name="days" type="number" min={0} defaultValue={data.days} required /> days (0: forever)
         </label>
         <button type="submit">Save</button>
       </form>

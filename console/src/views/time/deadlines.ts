@@ -6,15 +6,15 @@ import { api, dataOf } from "../../api/client.ts";
 /** A text for each kind of scheduled work. */
 const KINDS: Readonly<Record<string, string>> = {
   webhook_retry: "a webhook is sent again to",
-  webhook_retention: "webhooks that are old enough are deleted:",
+  webhook_retention: "old webhooks are deleted:",
   webhook_callback_alert: "a callback that still fails becomes an alert:",
-  webhook_reroute: "webhooks that wait are given to another callback:",
+  webhook_reroute: "waiting webhooks move to another callback:",
   webhook_unsubscribe: "webhooks of an app that unsubscribed end:",
   live_video_deadline: "a deadline of the live video",
   live_recording_removal: "the recording of a deleted live video is removed:",
   feed_fetch: "the file of a feed is fetched:",
   feed_ingestion: "the file of an upload is read:",
-  app_event_retention: "raw app events that are old enough are deleted:",
+  app_event_retention: "old raw app events are deleted:",
 };
 
 export const deadlineText = (kind: string): string => KINDS[kind] ?? `${kind.replaceAll("_", " ")} of`;

@@ -41,12 +41,12 @@ export function Time() {
     <div className="scroll">
       <Block isOwn title="The world's clock">
         <p>
-          <WorldTime seconds={Math.floor(now)} isLong /> UTC, {isFrozen ? "standing still" : "running"}; here it is{" "}
+          <WorldTime seconds={Math.floor(now)} isLong /> UTC, {isFrozen ? "stopped" : "running"}; local time{" "}
           {new Date().toISOString().slice(0, 19).replace("T", " ")}.
         </p>
         <div className="actions">
           <button type="button" onClick={() => void freeze(w, !isFrozen)}>
-            {isFrozen ? "▶ Let it run" : "❚❚ Stop it"}
+            {isFrozen ? "▶ Start the clock" : "❚❚ Stop the clock"}
           </button>
           {steps.map(([name, seconds]) => (
             <button type="button" key={name} onClick={() => void advance(w, seconds)}>
@@ -56,7 +56,7 @@ export function Time() {
         </div>
         <form className="actions" onSubmit={set}>
           <label>
-            Set it to (UTC) <input type="datetime-local" step={1} value={typed} onChange={({ target }) => type(target.value)} required />
+            Set the clock to (UTC) <input type="datetime-local" step={1} value={typed} onChange={({ target }) => type(target.value)} required />
           </label>
           <button type="submit">Set</button>
         </form>
@@ -92,7 +92,7 @@ function Deadlines({ deadlines, now, onJump }: DeadlinesProps) {
           <th scope="col">In</th>
           <th scope="col">Event</th>
           <th scope="col">
-            <span className="hidden">Go there</span>
+            <span className="hidden">Jump</span>
           </th>
         </tr>
       </thead>

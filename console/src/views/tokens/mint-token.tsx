@@ -20,7 +20,7 @@ const PRINCIPALS = {
 type Kind = keyof typeof PRINCIPALS;
 
 const lives = [
-  ["for good", 0],
+  ["no limit", 0],
   ["an hour", 3_600],
   ["a day", 86_400],
   ["60 days", 5_184_000],
@@ -71,7 +71,7 @@ export function MintToken() {
           <NodeField key={principal[1]} name="principal" label={`Id of the ${principal[0].replace("_", " ")}`} section={principal[1]} />
         )}
         <label className="field">
-          Lives
+          Valid for
           <select name="lives">
             {lives.map(([name, seconds]) => (
               <option key={seconds} value={seconds}>
@@ -87,7 +87,7 @@ export function MintToken() {
           </p>
         )}
         <button type="submit" className="primary">
-          Make
+          Create
         </button>
       </form>
       {made !== undefined && <Made {...made} />}
@@ -97,7 +97,7 @@ export function MintToken() {
 
 function Made({ id, value }: { readonly id: string; readonly value: string }) {
   return (
-    <Block title="Its value, which is shown once">
+    <Block title="The value is shown only once">
       <Code label="Value of the token" text={value} />
       <div className="actions">
         <CopyButton label="Copy" text={value} />

@@ -54,7 +54,7 @@ export function Tokens() {
         <span className="quiet">The value of a token is stored nowhere. It is shown once, when the token is created.</span>
         <span className="space" />
         <button type="button" className="primary" onClick={() => choose(NEW)}>
-          Make a token
+          Create a token
         </button>
       </div>
       {error !== null && <Problem error={error} />}
@@ -113,7 +113,7 @@ function TokenDetail({ token, now }: { readonly token: Token; readonly now: numb
           Use it in the explorer
         </Link>
         <CopyButton label="Copy a ten-minute token" text={() => mintCopy(w, id)} />
-        {revoked_at === 0 && <Sure text="Revoke" sure="Revoke it, and its copies" onSure={() => void revoke()} />}
+        {revoked_at === 0 && <Sure text="Revoke" sure="Revoke the token and its copies" onSure={() => void revoke()} />}
       </div>
     </Block>
   );

@@ -15,8 +15,8 @@ const YEAR = 31_536_000;
 const day = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
 
 function stateOf({ released, until }: Version, now: number): readonly [className: string, text: string] {
-  if (released > now) return ["quiet", `… comes ${day(released)}`];
-  if (until === undefined) return ["good", "✓ lives"];
+  if (released > now) return ["quiet", `… from ${day(released)}`];
+  if (until === undefined) return ["good", "✓ served"];
   if (until <= now) return ["bad", `✕ ended ${day(until)}`];
   return until - now < YEAR / 4 ? ["warn", `! ends ${day(until)}`] : ["good", `✓ until ${day(until)}`];
 }

@@ -34,7 +34,7 @@ export function Versions() {
   const changed = used.filter(({ served_now, served_then }) => served_now !== served_then);
   return (
     <div className="scroll">
-      <Block isOwn title="Requests of apps at a date">
+      <Block isOwn title="The apps' requests on a date">
         <div className="actions">
           <label>
             On <input type="date" value={day} onChange={({ target }) => look(target.value)} />
@@ -45,7 +45,7 @@ export function Versions() {
             </button>
           ))}
           <button type="button" onClick={() => void setClock(w, Date.parse(`${day}T00:00:00Z`) / 1000)}>
-            Move the world's clock there
+            Move the world's clock to this date
           </button>
         </div>
         {used.length === 0 && <p className="quiet">No app has sent a request yet. The last 1,000 requests count.</p>}
@@ -64,7 +64,7 @@ export function Versions() {
           <ul>
             {calendar.migrations.map(({ name, start, end }) => (
               <li key={name}>
-                {name}: chosen by apps from {isoDay(start)}, on for all from {isoDay(end)}
+                {name}: optional for apps from {isoDay(start)}, on for all apps from {isoDay(end)}
               </li>
             ))}
           </ul>
@@ -84,8 +84,8 @@ interface Calendar {
 function turnsOf({ marketing, platform, migrations }: Calendar, now: number): readonly { readonly on: string; readonly text: string }[] {
   const turns = [
     ...marketing.flatMap(({ version, until }) => (until === undefined ? [] : [{ at: until, what: `marketing ${version} ends` }])),
-    ...marketing.map(({ version, released }) => ({ at: released, what: `marketing ${version} comes` })),
-    ...platform.map(({ version, released }) => ({ at: released, what: `${version} comes` })),
+    ...marketing.map(({ version, released }) => ({ at: released, what: `marketing ${version} is released` })),
+    ...platform.map(({ version, released }) => ({ at: released, what: `${version} is released` })),
     ...migrations.map(({ name, end }) => ({ at: end, what: `${name} is on for all apps` })),
   ];
   return turns

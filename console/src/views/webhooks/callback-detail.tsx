@@ -33,10 +33,10 @@ export function CallbackDetail({ callback }: { readonly callback: Callback }) {
           facts={[
             ["Status", <CallbackStatus key="status" status={status} reason={reason} />],
             ["App", app],
-            ["Fails since", failing_since === undefined ? undefined : <WorldTime key="since" seconds={failing_since} isLong />],
+            ["Failing since", failing_since === undefined ? undefined : <WorldTime key="since" seconds={failing_since} isLong />],
             ["Alert since", alerted_time === undefined ? undefined : <WorldTime key="alert" seconds={alerted_time} isLong />],
             ["Paused since", paused_time === undefined ? undefined : <WorldTime key="paused" seconds={paused_time} isLong />],
-            ["Tried again", next_attempt_time === undefined ? undefined : <WorldTime key="next" seconds={next_attempt_time} isLong />],
+            ["Next try", next_attempt_time === undefined ? undefined : <WorldTime key="next" seconds={next_attempt_time} isLong />],
           ]}
         />
         <div className="actions">
@@ -73,7 +73,7 @@ function Health({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
       said:
         attempts.length === 0
           ? "No attempt yet."
-          : `${attempts.length} ${attempts.length === 1 ? "attempt" : "attempts"}, ${failed} failed; half took up to ${at(0.5)}, 19 of 20 up to ${at(0.95)}.`,
+          : `${attempts.length} ${attempts.length === 1 ? "attempt" : "attempts"}, ${failed} failed; median ${at(0.5)}, 95th percentile ${at(0.95)}.`,
     };
   }, [deliveries]);
   const series = useMemo(

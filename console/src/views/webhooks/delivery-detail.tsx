@@ -14,13 +14,13 @@ interface DeliveryDetailProps {
 }
 
 const WAITS: Readonly<Record<string, string>> = {
-  queued: "It is in the queue of its callback and will be sent next.",
+  queued: "It is in its callback's queue and will be sent soon.",
   retry: "The last attempt failed; it is tried again at the time below.",
   callback_paused: "Its callback is paused. Resume the callback, or send this webhook again.",
-  no_callback: "The app has no callback. It is sent when the app has one.",
-  callback_not_verified: "The callback was never verified. It is sent when the callback is verified.",
-  gone: "The callback returned 410 and is not called any more.",
-  gave_up: "Every attempt of its retry table failed.",
+  no_callback: "The app has no callback. The webhook is sent when the app has one.",
+  callback_not_verified: "The callback was never verified. The webhook is sent when it is.",
+  gone: "The callback returned 410, so nothing more is sent to it.",
+  gave_up: "The last retry failed.",
 };
 
 /** One webhook: its status and the reason, its attempts, and its body. */
@@ -43,7 +43,7 @@ export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
         <Facts
           facts={[
             ["Status", <DeliveryStatus key="status" status={status} reason={reason} />],
-            ["Why", reason === undefined ? undefined : WAITS[reason]],
+            ["Reason", reason === undefined ? undefined : WAITS[reason]],
             ["Next attempt", next_attempt_time === undefined ? undefined : <WorldTime key="next" seconds={next_attempt_time} isLong />],
             ["Created", <WorldTime key="time" seconds={time} isLong />],
             ["Entity", entity],
@@ -73,7 +73,7 @@ export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
           </button>
           {callback_id !== undefined && (
             <button type="button" onClick={() => onCallback(callback_id)}>
-              Its callback
+              Open callback
             </button>
           )}
           <CopyButton label="Copy body" text={body} />

@@ -27,7 +27,7 @@ export function ReplaySpan({ callback }: { readonly callback?: string | undefine
     try {
       const body = { since, ...(callback === undefined ? {} : { callback }) };
       const { replayed } = await dataOf(api.POST("/v1/worlds/{w}/deliveries/replay", { params: { path: { w } }, body }));
-      say(`${replayed} ${replayed === 1 ? "webhook goes" : "webhooks go"} out again`);
+      say(`${replayed} ${replayed === 1 ? "webhook is" : "webhooks are"} sent again`);
       await client.invalidateQueries();
     } catch (error) {
       sayProblem(error);
@@ -36,7 +36,7 @@ export function ReplaySpan({ callback }: { readonly callback?: string | undefine
   return (
     <form className="actions" onSubmit={(event) => void replay(event)}>
       <label>
-        All that was made since{" "}
+        Webhooks created since{" "}
         <select value={chosen} onChange={({ target }) => choose(target.value)}>
           {spans.map(([name], at) => (
             <option key={name} value={at}>

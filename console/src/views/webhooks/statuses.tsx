@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
   no_callback: "no callback",
   callback_not_verified: "not verified",
   gone: "410 gone",
-  gave_up: "gave up",
+  gave_up: "retries used up",
   failed: "failed for five days",
   held: "by a person",
 };

@@ -48,7 +48,7 @@ export function Trigger({ onMade }: { readonly onMade: (delivery: string) => voi
           },
         }),
       );
-      say(`Made ${deliveries.length} webhook${deliveries.length === 1 ? "" : "s"}`);
+      say(`Created ${deliveries.length} webhook${deliveries.length === 1 ? "" : "s"}`);
       if (deliveries[0] !== undefined) onMade(deliveries[0]);
     } catch (error) {
       setProblem(problemOf(error));

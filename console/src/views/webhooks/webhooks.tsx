@@ -74,7 +74,7 @@ export function Webhooks() {
         {rows.length === 0 && isLoaded ? (
           <Empty title={status === undefined && callback === undefined && field === undefined ? "No webhook yet" : "No webhook matches the filter"}>
             <p>
-              A webhook goes out when something happens that an app is subscribed to. Give the app a callback (<code>bin/plaza listen</code> shows
+              Plaza sends a webhook when an event happens to which an app is subscribed. Give the app a callback (<code>bin/plaza listen</code> shows
               what it gets), subscribe it, and change a node, or trigger an event.
             </p>
           </Empty>

@@ -27,7 +27,7 @@ export function People() {
       <p className="quiet">By any of their ids: a user, an account, a PSID, a device, a telephone number. Erase each id.</p>
       <div className="actions">
         <input aria-label="Id of a person" placeholder="Id of a person" value={id} onChange={({ target }) => setId(target.value)} />
-        {id.trim().length > 3 && <Sure text="Erase" sure={`Erase everything about ${id.trim()}`} onSure={() => void erase()} />}
+        {id.trim().length > 3 && <Sure text="Erase" sure={`Erase all data about ${id.trim()}`} onSure={() => void erase()} />}
       </div>
       {erasures !== undefined && erasures.length > 0 && (
         <ul>

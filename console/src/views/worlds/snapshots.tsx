@@ -18,7 +18,7 @@ export function Snapshots() {
     event.preventDefault();
     const form = event.currentTarget;
     const name = String(new FormData(form).get("name")).trim();
-    void change("Kept", async () => {
+    void change("Snapshot created", async () => {
       await dataOf(api.POST("/v1/worlds/{w}/snapshots", { params: { path }, body: { name } }));
       form.reset();
     });
@@ -31,9 +31,11 @@ export function Snapshots() {
             {name}{" "}
             <Sure
               text="Restore"
-              sure={`Bring ${w} back to ${name}`}
+              sure={`Restore ${w} to ${name}`}
               onSure={() =>
-                void change(`${w} is restored`, () => dataOf(api.POST("/v1/worlds/{w}/snapshots/{name}/restore", { params: { path: { w, name } } })))
+                void change(`World ${w} restored`, () =>
+                  dataOf(api.POST("/v1/worlds/{w}/snapshots/{name}/restore", { params: { path: { w, name } } })),
+                )
               }
             />{" "}
             <Sure
@@ -51,8 +53,8 @@ export function Snapshots() {
       </form>
       <Sure
         text="Reset"
-        sure={`Bring ${w} to its first state`}
-        onSure={() => void change(`${w} is reset`, () => dataOf(api.POST("/v1/worlds/{w}/reset", { params: { path } })))}
+        sure={`Reset ${w} to its first state`}
+        onSure={() => void change(`World ${w} reset`, () => dataOf(api.POST("/v1/worlds/{w}/reset", { params: { path } })))}
       />
     </Block>
   );

@@ -22,7 +22,7 @@ export function Worlds() {
     const form = event.currentTarget;
     const given = new FormData(form);
     const name = String(given.get("name")).trim();
-    void change(`The world ${name} is there`, async () => {
+    void change(`World ${name} created`, async () => {
       const file = await textOfFile(given.get("file"));
       await dataOf(api.POST("/v1/worlds", { body: { name, ...(file === "" ? {} : { file }) } }));
       form.reset();
@@ -37,12 +37,12 @@ export function Worlds() {
               <Link to="/worlds" search={{ world: name }}>
                 {name}
               </Link>
-              {name === w && " (the one you look at)"}{" "}
+              {name === w && " (selected)"}{" "}
               {name !== FIRST && (
                 <Sure
                   text="Delete"
                   sure={`Delete ${name} with everything in it`}
-                  onSure={() => void change(`${name} is gone`, () => dataOf(api.DELETE("/v1/worlds/{w}", { params: { path: { w: name } } })))}
+                  onSure={() => void change(`World ${name} deleted`, () => dataOf(api.DELETE("/v1/worlds/{w}", { params: { path: { w: name } } })))}
                 />
               )}
             </li>
