@@ -1,10 +1,10 @@
 /** The composition root: it opens the world and starts the listeners. */
 import { hashOf } from "#auth/tokens";
 import type { Certificate } from "#config/certificate";
-import type { Config } from "#config/config";
+import { type Config, ConfigProblem } from "#config/config";
 import { listening, pageGuardOf } from "#config/listening";
 import { keyRingOf } from "#config/secret-key";
-import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
+import { announceServer, controlKeyOf, isFolder, keepReplacedKey } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
 import type { ControlDeps } from "#control-contract/route";
@@ -28,9 +28,10 @@ import { unixSeconds } from "#kernel/clock";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { removeRecordings } from "#recordings/read-recording";
-import { DatabaseHealth, isFatal } from "#storage/database-health";
+import { DatabaseHealth } from "#storage/database-health";
 import { databasesIn } from "#storage/open";
 import { sharedKeys } from "#storage/sealing";
+import { CHECKED_AT_ONCE_BYTES_MAX } from "#storage/sqlite/check-file";
 import {
   collectGarbage,
   cpuMs,
@@ -52,6 +53,7 @@ import { LoopWatch } from "#telemetry/loop-watch";
 import { merged } from "#telemetry/merged-metrics";
 import { requestLines, workLog } from "#telemetry/request-lines";
 import { type MetricsReport, RequestMetrics } from "#telemetry/request-metrics";
+import { checkFiles, worldFiles } from "./data-check.ts";
 import { closeExported } from "./export-at-end.ts";
 import { features } from "./features.ts";
 import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
@@ -104,18 +106,13 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     throw error;
   });
   const listeners: Pick<GraphServer, "stop">[] = [];
-  const [health, ending] = [healthOf(worlds, database), new AbortController()];
+  const [health, ending] = [new Health(() => worlds.default.database.ping()), new AbortController()];
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
     const { demo, file } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, log);
     if (config.profile !== undefined) worlds.default.profile = config.profile;
-    const graph =
-      part === "control"
-        ? undefined
-        : await listening("--port", config.host, config.port, () =>
-            listenGraph(config, log, worlds, registry, certificate, health, part === "graph"),
-          );
+    const graph = part === "control" ? undefined : await listenGraph(config, log, worlds, registry, certificate, health, part === "graph");
     if (graph !== undefined) listeners.push(graph);
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
@@ -135,6 +132,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     if (control !== undefined) listeners.push(control);
     if (part !== "graph") ingest.serve(worlds);
     watch.start();
+    if (part === "all") void checkLargeFiles(config, log, database, ending.signal);
     await worlds.start(async (world) => {
       world.streaming = streaming;
       await ingest.opened(world);
@@ -192,11 +190,11 @@ function listenGraph(
   certificate: Certificate | undefined,
   health: Health,
   isPortShared: boolean,
-): GraphServer {
+): Promise<GraphServer> {
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
   const deps: RequestDeps = { registry, traceId, monotonicMs, onUnexpected };
-  return serveGraph({
+  const options: Parameters<typeof serveGraph>[0] = {
     hostname: config.host,
     port: config.port,
     reusePort: isPortShared,
@@ -224,16 +222,22 @@ function listenGraph(
       countryHeader: config.country_header,
     }),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
-  });
+  };
+  return listening("--port", config.host, config.port, () => serveGraph(options));
 }
 
-/** The database must respond, and must not be broken. */
-const healthOf = (worlds: Worlds, database: DatabaseHealth): Health =>
-  new Health(async () => {
-    await worlds.default.database.ping();
-    const broken = database.report().problems.find(isFatal);
-    if (broken !== undefined) throw new Error(broken.text);
-  });
+/** A process reads three gigabytes and more in this time. */
+const CHECKED_WITHIN_MS = 60_000;
+
+/** The start itself checks small ones (D-343). */
+async function checkLargeFiles({ data }: Config, log: Log, health: DatabaseHealth, ending: AbortSignal): Promise<void> {
+  const files = isFolder(data) ? worldFiles(data, CHECKED_AT_ONCE_BYTES_MAX) : [];
+  if (files.length === 0) return;
+  const { checked, unfinished } = await checkFiles(files, CHECKED_WITHIN_MS, ending);
+  for (const { file, problem } of checked) if (problem !== undefined) health.failed("file_damaged", new Error(`${file} ${problem}`));
+  if (unfinished.length > 0 && !ending.aborted)
+    log.warn({ files: unfinished.join(", ") }, "these files were not checked to their end; run plaza doctor");
+}
 
 const databaseHealth = (log: Log): DatabaseHealth =>
   new DatabaseHealth({
@@ -287,6 +291,7 @@ async function openWorlds(
         timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
         seededIds: (next) => new SeededIds(next),
       });
+      if (!(await ports.get("sealed_values").opensAny(database.reader, world))) throw wrongKey(config);
       if (keys.previous.length > 0) await database.write((tx) => world.ports.get("sealed_values").schedule(tx, world));
       await followSettings(world, (error) => log.warn({ world: name, ...errorFields(error) }, "the world's settings could not be read again"));
       return world;
@@ -294,6 +299,15 @@ async function openWorlds(
   });
   return worlds;
 }
+
+/** D-344. */
+const wrongKey = ({ data, secret_key }: Config): ConfigProblem =>
+  secret_key === undefined && isFolder(data)
+    ? new ConfigProblem("--data", `the key in ${data}/secret.key opens none of the stored secrets: restore that file from its backup`)
+    : new ConfigProblem(
+        "PLAZA_SECRET_KEY",
+        "the key opens none of the stored secrets: set the key that sealed them, or add it to PLAZA_FURTHER_SECRET_KEYS",
+      );
 
 function controlOf(
   config: Config,
@@ -345,7 +359,7 @@ export async function startControlAlone(config: Config, log: Log, key = randomSe
   const database = databaseHealth(log);
   const worlds = await openWorlds(config, registry, log, () => {}, database);
   try {
-    const health = healthOf(worlds, database);
+    const health = new Health(() => worlds.default.database.ping());
     const special = { server: servedBy(config, config.port).server, ending: new AbortController().signal };
     const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics().report(), health, special));
     return { key, fetch: async (request) => app.fetch(request), stop: () => worlds.close() };

@@ -5,6 +5,9 @@ if (process.argv.at(-1) === "ingest") {
 } else if (process.argv.at(-1) === "read-feed") {
   const { readFeedForServer } = await import("./read-feed.ts");
   process.exitCode = await readFeedForServer();
+} else if (process.argv.at(-1) === "check-data") {
+  const { checkData } = await import("./check-data.ts");
+  process.exitCode = await checkData();
 } else {
   const { runCommand } = await import("./program.ts");
   await runCommand();

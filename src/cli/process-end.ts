@@ -7,7 +7,7 @@ const WRONG_USE = 2;
 const FAILED = 1;
 
 /** Errors whose message tells a person what to change. */
-const WRONG_USES = ["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty", "UnknownMigration", "WrongAddress"];
+const WRONG_USES = ["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty", "UnknownMigration", "WrongAddress", "DamagedFile"];
 const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**
@@ -25,6 +25,7 @@ const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   EEXIST: "",
   EROFS: "",
   SQLITE_NOTADB: "",
+  SQLITE_CORRUPT: "restore it from a backup",
   SQLITE_CANTOPEN: "",
   SQLITE_READONLY: "",
   SQLITE_READONLY_DIRECTORY: "",

@@ -23,7 +23,6 @@ import type { PageGuard } from "#kernel/page-guard";
 import { hideAddressSecrets } from "#kernel/redaction/addresses";
 import { isStorableText } from "#kernel/text";
 import type { Reader } from "#storage/database";
-import { isFatal } from "#storage/database-health";
 import type { MetricsReport } from "#telemetry/request-metrics";
 import { Audit } from "./audit.ts";
 import { consoleFiles, consolePage, referenceFiles, referencePage } from "./console.ts";
@@ -163,7 +162,7 @@ async function ready(c: Context, health: Health, { databaseProblems }: ControlDe
   const readiness = await health.readiness();
   const problems = databaseProblems();
   const names = problems.map(({ kind }) => kind);
-  if (readiness === "ready" && !problems.some(isFatal)) return json(c, { status: readiness, ...(names.length === 0 ? {} : { problems: names }) });
+  if (readiness === "ready") return json(c, { status: readiness, ...(names.length === 0 ? {} : { problems: names }) });
   const texts = problems.map(({ text, cause }) => `${text} (${cause})`);
   const text = texts.length > 0 ? texts.join(" ") : readiness === "draining" ? "the server is about to end" : "the database cannot be reached";
   return json(c, bodyOf(new ControlError("unavailable", text)), 503);

@@ -23,7 +23,10 @@ const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<R
       token_sha256: { right: ["0af".padEnd(64, "9")], wrong: ["", "A".repeat(64), "0".repeat(63), "0".repeat(65)] },
     },
   ],
-  createControlKey: [{ access: "read" }, { name: { right: ["", textOf(200)], wrong: [textOf(201)] }, expires_at: within(0, 253_402_300_799) }],
+  createControlKey: [
+    { access: "read" },
+    { name: { right: ["", textOf(200)], wrong: [textOf(201)] }, world: { right: ["default"], wrong: [""] }, expires_at: within(0, 253_402_300_799) },
+  ],
   rotateControlKey: [{}, { overlap_seconds: within(0, 2_592_000) }],
   rotateSealingKey: [{}, { overlap_seconds: within(60, 2_592_000) }],
   setClock: [{}, { within_ms: { right: [1, 60_000], wrong: [0, 0.5] } }],

@@ -134,6 +134,3 @@ export function mergedReports(reports: readonly DatabaseReport[]): DatabaseRepor
   });
   return { problems, failures };
 }
-
-/** Whether no request can be served because of it. If the disk is full, for example, reads still are. */
-export const isFatal = ({ kind }: DatabaseProblem): boolean => LASTING.includes(kind);

@@ -49,16 +49,24 @@ export async function backUpWorlds(folder: string, to: string): Promise<void> {
 /** Loads only the driver that is used. */
 export async function databasesIn(data: string, migrations: readonly FeatureMigrations[], health = new DatabaseHealth()): Promise<Databases> {
   if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations, health);
-  const [{ openIn }, { placeOf }, { removeSqlite }] = await Promise.all([
+  const [{ openIn }, { placeOf }, { removeSqlite }, { DamagedFile }] = await Promise.all([
     import("./sqlite/open.ts"),
     import("./sqlite/place.ts"),
     import("./sqlite/backup.ts"),
+    import("./sqlite/check-file.ts"),
   ]);
   const place = placeOf(data);
+  let isAnyOpen = false;
   return {
     async open(world) {
       requireWorldName(world);
-      return openIn(place, { world, migrations, health });
+      const database = await openIn(place, { world, migrations, health }).catch((error: unknown) => {
+        // Without the first world the server does not start, and says why.
+        if (isAnyOpen && error instanceof DamagedFile) health.failed("file_damaged", error);
+        throw error;
+      });
+      isAnyOpen = true;
+      return database;
     },
     async remove(world) {
       requireWorldName(world);

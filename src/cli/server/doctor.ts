@@ -6,10 +6,13 @@ import { findConfigFile } from "#config/config-file";
 import { listening } from "#config/listening";
 import { environment } from "#config/option";
 import { readConfig, variableWarnings } from "#config/read-config";
+import { isFolder } from "#config/server-files";
+import { checkFiles, worldFiles } from "#data-check";
 import { settings } from "#features";
 import { connectionsWithin } from "#http/limits";
 import { reservePort } from "#http/listeners/reserved-port";
 import { version } from "#package.json";
+import { problemOfSize } from "#storage/sqlite/check-file";
 import { openFilesMax } from "#system";
 import { controlRequests, findServerAddress, type Given } from "../control-client.ts";
 import { FAILED, printable, say } from "../terminal/output.ts";
@@ -31,7 +34,7 @@ export async function doctor(given: Given): Promise<number> {
   const config = await configOf(given, findings);
   if (config !== undefined) {
     const server = await serverOf(given, findings);
-    findings.push(...filesOf(config), ...limitsOf(config), ...(server === undefined ? await portsOf(config) : []));
+    findings.push(...filesOf(config), ...(await contentOf(config)), ...limitsOf(config), ...(server === undefined ? await portsOf(config) : []));
   }
   for (const { health, text } of findings) say(printable(`${health.padEnd(8)} ${text}`));
   return findings.some(({ health }) => health === "problem") ? FAILED : 0;
@@ -108,6 +111,25 @@ function filesOf({ data, disk_reserve_bytes }: Config): Finding[] {
       ),
     );
   return findings;
+}
+
+/** Thirty gigabytes are read in this time. */
+const CHECKED_WITHIN_MS = 600_000;
+
+/** Reads the files of all worlds (D-343). */
+async function contentOf({ data }: Config): Promise<Finding[]> {
+  if (!isFolder(data) || !existsSync(data)) return [];
+  const [empty, files] = [[], []] as [string[], string[]];
+  for (const file of worldFiles(data)) (problemOfSize(file) === undefined ? files : empty).push(file);
+  if (empty.length + files.length === 0) return [];
+  const { checked, unfinished } = await checkFiles(files, CHECKED_WITHIN_MS);
+  const damaged = [...empty.map((file) => ({ file, problem: problemOfSize(file) })), ...checked].filter((one) => one.problem !== undefined);
+  const whole = checked.length + empty.length - damaged.length;
+  return [
+    ...(whole === 0 ? [] : [ok(`data: ${whole === 1 ? "the file of a world is" : `the files of ${whole} worlds are`} whole`)]),
+    ...damaged.map(({ file, problem: text }) => problem(`data: ${file} ${text}: restore it from a backup`)),
+    ...unfinished.map((file) => warning(`data: ${file} was not read to its end; run PRAGMA quick_check with the sqlite3 program`)),
+  ];
 }
 
 function limitsOf({ connections_max }: Config): Finding[] {

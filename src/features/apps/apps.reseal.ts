@@ -3,7 +3,7 @@ import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
 import type { Reader, Transaction } from "#storage/database";
 import type { PageRequest } from "#storage/keyset";
-import { SealBroken } from "#storage/sealing";
+import { SealBroken, type Sealer } from "#storage/sealing";
 import { countSealedOtherwise, listApps, resealSecret } from "./apps.store.ts";
 
 const KIND = "reseal_secrets";
@@ -19,6 +19,22 @@ export async function scheduleReseal(tx: Transaction, { jobs, clock }: World): P
 
 export async function countOthers(reader: Reader, { sealer, ports }: World): Promise<number> {
   return (await countSealedOtherwise(reader, sealer.prefix)) + (await ports.get("webhook_subscription").countSealedOtherwise(reader, sealer.prefix));
+}
+
+/** Tries the secrets of the first apps. */
+export async function opensAny(reader: Reader, { sealer }: World): Promise<boolean> {
+  const { rows } = await listApps(reader, { limit: APPS_MAX });
+  return rows.length === 0 || rows.some(({ sealed_secret }) => isOpened(sealer, sealed_secret));
+}
+
+function isOpened(sealer: Sealer, sealed: string): boolean {
+  try {
+    sealer.open(sealed);
+    return true;
+  } catch (error) {
+    if (error instanceof SealBroken) return false;
+    throw error;
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { serveWrite } from "#graph/contract/operation";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
 import { appMigrations } from "./apps.migrations.ts";
-import { countOthers, resealJob, scheduleReseal } from "./apps.reseal.ts";
+import { countOthers, opensAny, resealJob, scheduleReseal } from "./apps.reseal.ts";
 import { type AppRow, deleteRolesOfPerson, findApp, findAppNames, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
 import { appSection } from "./apps.world.ts";
 
@@ -27,6 +27,6 @@ export const apps = defineFeature({
   ports: () => ({
     app: { findFacts: findApp, findNames: findAppNames, rolesOf },
     app_writes: { recordMarketingUse },
-    sealed_values: { schedule: scheduleReseal, countOthers },
+    sealed_values: { schedule: scheduleReseal, countOthers, opensAny },
   }),
 });

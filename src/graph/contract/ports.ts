@@ -14,6 +14,8 @@ interface SealedValuesPort {
   schedule(tx: Transaction, world: World): Promise<void>;
   /** How many values are sealed with another key. */
   countOthers(reader: Reader, world: World): Promise<number>;
+  /** Whether a key of the server opens any of the values, or there are none (D-344). */
+  opensAny(reader: Reader, world: World): Promise<boolean>;
 }
 
 declare module "#kernel/ports" {

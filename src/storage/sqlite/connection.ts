@@ -6,7 +6,9 @@ import { databaseUnreachable } from "#kernel/errors";
 import type { FeatureMigrations } from "../database.ts";
 import type { DatabaseHealth, ProblemKind } from "../database-health.ts";
 import { type Row, type Sql, type SqlText, type SqlValue, sql } from "../sql.ts";
+import { problemOfContent } from "./check-file.ts";
 import { migrateSqlite, withoutLog } from "./empty-file.ts";
+import { FilesChanged } from "./file-watch.ts";
 import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
 
 /** Prepared statements per connection, about 5 kB each; a program has a few hundred. */
@@ -16,6 +18,8 @@ const STATEMENTS_MAX = 1_000;
 const IMAGE_BYTES_MAX = 64 * 1024 * 1024;
 
 const fileBytes = sql`SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size`;
+
+const dataVersion = sql`PRAGMA data_version`;
 
 export interface ConnectionOptions {
   readonly role: "writer" | "reader";
@@ -128,6 +132,16 @@ export class Connection {
     chmodSync(path, 0o600);
   }
 
+  /** Reads the whole file (`check-file.ts`). */
+  damage(): string | undefined {
+    return problemOfContent(this.#handle);
+  }
+
+  /** Changes when another connection has written. */
+  get dataVersion(): number {
+    return this.get<{ data_version: number }>(dataVersion)?.data_version ?? 0;
+  }
+
   /** The size of the file, without its log. */
   get bytes(): number {
     return this.get<{ bytes: number }>(fileBytes)?.bytes ?? 0;
@@ -209,8 +223,11 @@ const KINDS: Readonly<Record<string, ProblemKind>> = {
   NOMEM: "no_memory",
 };
 
+export const isCorrupt = (error: unknown): error is Error => error instanceof Error && "code" in error && /^SQLITE_CORRUPT/.test(String(error.code));
+
 /** Undefined: the error is not a problem of the store. */
 export function problemKindOf(error: unknown): ProblemKind | undefined {
+  if (error instanceof FilesChanged) return "file_changed";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return KINDS[OUTAGE.exec(code)?.[1] ?? ""];
 }

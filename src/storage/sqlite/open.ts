@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
 import { sql } from "../sql.ts";
-import { Connection, translated } from "./connection.ts";
+import { CHECKED_AT_ONCE_BYTES_MAX, DamagedFile, problemOfSize } from "./check-file.ts";
+import { Connection, isCorrupt, translated } from "./connection.ts";
 import { emptyFile, migrateFile, placeFile } from "./empty-file.ts";
+import { FilesChanged, FileWatch } from "./file-watch.ts";
 import { type Place, placeOf } from "./place.ts";
 import { CommittedReader, ConnectionReader } from "./readers.ts";
 import { StateFiles } from "./saved-states.ts";
@@ -25,6 +27,8 @@ export interface SqliteOptions {
 }
 
 interface Files {
+  readonly path: string;
+  readonly isDurable: boolean;
   readonly writer: Connection;
   openReader(): Connection;
   readonly states: StateFiles;
@@ -37,7 +41,7 @@ interface Files {
 export const openSqlite = ({ folder, ...options }: SqliteOptions & { readonly folder: string }): Promise<Database> =>
   openIn(placeOf(folder), options);
 
-/** Errors: `FolderInUse`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
+/** Errors: `FolderInUse`, `DamagedFile`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
 export async function openIn(
   place: Place,
   { world = "default", migrations, health = new DatabaseHealth(), onCommit }: SqliteOptions,
@@ -50,16 +54,28 @@ export async function openIn(
   try {
     const isNew = !existsSync(file);
     if (isNew) placeFile(file, empty, isDurable);
-    else if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+    else {
+      if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+      requireWhole(file, problemOfSize(file));
+    }
     writer = Connection.open(file, { role: "writer", isDurable });
+    if (!isNew && writer.bytes <= CHECKED_AT_ONCE_BYTES_MAX) requireWhole(file, writer.damage());
     if (!isNew) await writer.migrate(migrations);
     const openReader = (): Connection => Connection.open(file, { role: "reader", isDurable });
-    return new SqliteDatabase({ writer, openReader, states: new StateFiles(place, world), health, letGo }, migrations, onCommit);
+    return new SqliteDatabase(
+      { ...{ path: file, isDurable, writer, openReader }, states: new StateFiles(place, world), health, letGo },
+      migrations,
+      onCommit,
+    );
   } catch (error) {
     writer?.close();
     letGo();
-    throw error;
+    throw isCorrupt(error) ? new DamagedFile(file, `is damaged (${error.message})`) : error;
   }
+}
+
+function requireWhole(file: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new DamagedFile(file, problem);
 }
 
 class SqliteDatabase implements Database {
@@ -72,6 +88,9 @@ class SqliteDatabase implements Database {
   readonly #migrations: readonly FeatureMigrations[];
   readonly #queue: WriteQueue;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
+  readonly #watch: FileWatch;
+  /** Nothing is read or written any more. */
+  #changed: FilesChanged | undefined;
   #snapshot: Connection | undefined;
   #lastSnapshot: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -83,13 +102,42 @@ class SqliteDatabase implements Database {
     this.#migrations = migrations;
     this.#readingConnection = files.openReader();
     this.reader = new CommittedReader(this.#readingConnection, files.health);
-    this.#queue = new WriteQueue(files.writer, {
+    const { path, writer, isDurable } = files;
+    this.#watch = new FileWatch({
+      ...{ file: path, log: `${path}-wal` },
+      isWriting: () => writer.inTransaction,
+      dataVersion: () => writer.dataVersion,
+      onProblem: (error) => this.#refuse(error),
+    });
+    this.#queue = new WriteQueue(writer, {
+      // In memory a loss is noticed soon enough by the looks.
+      beforeGroup: () => this.#check(() => isDurable && this.#watch.check()),
+      afterGroup: () => this.#check(() => this.#watch.note()),
       beforeCommit: () => this.reader.letGo(),
       onFact: (kind, key) => {
         for (const listener of this.#listeners) listener(kind, key);
       },
       ...{ onCommit, health: files.health },
     });
+  }
+
+  #refuse(error: unknown): void {
+    translated(error, this.#files.health);
+    if (!(error instanceof FilesChanged) || this.#changed !== undefined) return;
+    this.#changed = error;
+    this.#watch.stop();
+    this.reader.refuse(error);
+  }
+
+  /** Throws `FilesChanged`. */
+  #check(look: () => unknown): void {
+    if (this.#changed !== undefined) throw this.#changed;
+    try {
+      look();
+    } catch (error) {
+      this.#refuse(error);
+      throw error;
+    }
   }
 
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -107,6 +155,7 @@ class SqliteDatabase implements Database {
 
   async #runSnapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
     try {
+      if (this.#changed !== undefined) throw this.#changed;
       this.#snapshot ??= this.#files.openReader();
       this.#snapshot.execute("BEGIN");
     } catch (error) {
@@ -199,9 +248,12 @@ class SqliteDatabase implements Database {
     if (this.#closing !== undefined) throw new Error("the database is closed");
     this.reader.letGo();
     try {
+      this.#check(() => this.#watch.check());
       return work(writer);
     } catch (error) {
       throw translated(error, this.#files.health);
+    } finally {
+      if (this.#changed === undefined) this.#check(() => this.#watch.note());
     }
   }
 
@@ -213,7 +265,9 @@ class SqliteDatabase implements Database {
   async #close(): Promise<void> {
     await this.#queue.idle();
     await this.#lastSnapshot;
+    this.#watch.stop();
     for (const connection of [this.#snapshot, this.#readingConnection, this.#files.writer]) connection?.close();
+    this.#watch.close();
     this.#files.letGo();
   }
 }

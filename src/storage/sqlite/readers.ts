@@ -38,7 +38,7 @@ export class ConnectionReader implements Reader {
  */
 export class CommittedReader implements Reader {
   readonly #connection: Connection;
-  readonly #begin: () => void;
+  #begin: () => void;
   readonly #end: () => void;
   readonly #health: DatabaseHealth;
 
@@ -65,6 +65,14 @@ export class CommittedReader implements Reader {
     } catch (error) {
       throw this.#failed(error);
     }
+  }
+
+  /** Every further read fails with this error. */
+  refuse(error: unknown): void {
+    this.#begin = () => {
+      throw error;
+    };
+    this.letGo();
   }
 
   letGo(): void {

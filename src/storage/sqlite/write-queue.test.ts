@@ -21,7 +21,7 @@ function newQueue() {
       }
     },
     onFact: (kind, key) => facts.push(`${kind} ${key}`),
-    health: new DatabaseHealth(),
+    ...{ health: new DatabaseHealth(), beforeGroup() {}, afterGroup() {} },
     onCommit: (writes) => commits.push(writes),
   });
   return {

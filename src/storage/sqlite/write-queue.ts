@@ -19,6 +19,9 @@ const GROUP_STATEMENTS_MAX = 5_000;
 
 export interface WriteQueueEvents {
   readonly health: DatabaseHealth;
+  /** Each may throw, and nothing of the group is acknowledged then. */
+  beforeGroup(): void;
+  afterGroup(): void;
   /** Ends the readers' transactions, so that nobody reads an older state after a write is acknowledged. */
   beforeCommit(): void;
   onFact(kind: string, key: string): void;
@@ -100,6 +103,7 @@ export class WriteQueue {
     let outcomes: Outcome[] = [];
     this.#watch();
     try {
+      this.#events.beforeGroup();
       this.#begin();
       if (!(await this.#runBodies(group, outcomes, false))) {
         this.#rollback();
@@ -109,9 +113,11 @@ export class WriteQueue {
       }
       this.#events.beforeCommit();
       this.#commit();
+      this.#events.afterGroup();
     } catch (error) {
       // Called when nothing of the group was stored: bodies that ran are rejected, the others run again, and a failed BEGIN rejects all.
       if (this.#connection.inTransaction) runAction(this.#rollback);
+      this.#noteUndone();
       const refused = outcomes.length === 0 ? group.length : outcomes.length;
       this.#waiting = [...group.slice(refused), ...this.#waiting];
       translated(error, this.#events.health);
@@ -126,6 +132,14 @@ export class WriteQueue {
     if (outcomes.some(({ hasFailed }) => !hasFailed)) this.#events.health.worked(true);
     this.#events.onCommit?.(taken);
     this.#response(outcomes);
+  }
+
+  #noteUndone(): void {
+    try {
+      this.#events.afterGroup();
+    } catch {
+      // The group is refused anyway.
+    }
   }
 
   /**
