@@ -8,7 +8,7 @@ import { numbered } from "./values.ts";
 
 /** A request that waits longer for a connection is refused, because its caller has a time limit as well. */
 const ACQUIRE_MS_MAX = 5_000;
-/** A request's statement takes milliseconds; this limit is for a network that drops packets, and for waiting on a lock. */
+/** D-325: a statement of a request takes milliseconds; this limit is for a network that drops packets, and for waiting on a lock. */
 const STATEMENT_MS_MAX = 30_000;
 /** Prepared statements per connection, about 10 kB each on the server; a program has a few hundred. Others are not kept prepared. */
 const STATEMENTS_MAX = 1_000;
