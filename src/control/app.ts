@@ -9,6 +9,7 @@ import { EVENT_STREAM, progressStream, wantsEvents } from "#control-contract/eve
 import { bodyBytes } from "#control-contract/multipart-file";
 import type { CallerKey, ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
 import { parametersReader } from "#graph/pipeline/parameters";
+import { boundJson } from "#graph/response/json";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import type { HeldWorld } from "#graph/worlds/hosting/world-slot";
@@ -345,6 +346,7 @@ async function readBody(body: ControlRoute["body"], request: Request): Promise<u
   const bytesMax = body === "text" ? WORLD_FILE_BYTES_MAX : body === "form" ? FORM_BYTES_MAX : JSON_BYTES_MAX;
   const text = decode(await bodyBytes(request, bytesMax));
   if (body === "text" || body === "form") return text;
+  boundJson(text, (problem) => badRequest(`the body ${problem}`));
   let value: unknown;
   try {
     value = parseExactJson(text);

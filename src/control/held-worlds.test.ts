@@ -139,6 +139,13 @@ describe("a body", () => {
     expect(await statusOf(bytesMax)).not.toBe(413);
   });
 
+  test("D-337: that would take long to parse is refused", async () => {
+    const { request } = await openControl();
+    const refusal = async (body: string) => (await request("PUT", "clock", body)).body.error.message;
+    expect(await refusal(`{"now":[${"1,".repeat(200_000)}1]}`)).toBe("the body has more than 150000 values");
+    expect(await refusal(`{"now":${"[".repeat(33)}1${"]".repeat(33)}}`)).toBe("the body nests deeper than 32 levels");
+  });
+
   test("that is not UTF-8 or JSON is refused", async () => {
     const { served } = await openControl();
     const refusal = async (body: Uint8Array | string) => {

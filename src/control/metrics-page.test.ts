@@ -110,7 +110,7 @@ test("each metric has its description and type before its samples, once", async 
     ...["plaza_webhook_deliveries_unsubscribed_total counter", "plaza_webhook_updates_delivered_total counter"],
     ...["plaza_webhook_attempt_duration_seconds histogram", "plaza_webhook_callbacks gauge"],
   ]);
-  expect(text.match(/^# HELP /gm)).toHaveLength(24);
+  expect(text.match(/^# HELP /gm)).toHaveLength(26);
   expect(text.startsWith("# HELP plaza_calls_total Graph requests")).toBe(true);
 });
 

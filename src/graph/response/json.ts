@@ -28,7 +28,7 @@ type Refusal = (problem: string) => Error;
 
 /** Throws the error that `refused` makes of a problem, e.g. `is not valid JSON`. */
 export function parseJsonOr(text: string, refused: Refusal): unknown {
-  const mayBeInexact = inspect(text, refused);
+  const mayBeInexact = boundJson(text, refused);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -42,7 +42,7 @@ export function parseJsonOr(text: string, refused: Refusal): unknown {
  * Scans the text outside of strings. Returns whether a number may have to keep its digits. Throws if the text nests too deep, or has too many values
  * or names.
  */
-function inspect(text: string, refused: Refusal): boolean {
+export function boundJson(text: string, refused: Refusal): boolean {
   let depth = 0;
   let digits = 0;
   let values = 0;

@@ -1,41 +1,12 @@
 /** The work that one request causes: statements and rows, by the number of its events. */
 import { expect, test } from "bun:test";
+import { countStatements } from "#harness/counted-steps";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
-import type { Database, Reader, Transaction } from "#storage/database";
-import type { Sql } from "#storage/sql";
 
 const NOW = 1_795_000_000;
 const DAY = 86_400;
 const world = { clock: { now: NOW, frozen: true }, apps: [{ id: "1001", name: "Shop", secret: "s" }], ads: [{ id: "8501", app: "1001" }] };
-
-const COUNTED: ReadonlySet<string | symbol> = new Set(["all", "get", "run", "runOne"]);
-
-/** Counts each statement, each of its values, and each row that it reads or writes. */
-function countSteps(database: Database): () => number {
-  let steps = 0;
-  const counted = <T extends Reader>(target: T): T =>
-    new Proxy(target, {
-      get(of, name) {
-        const member: unknown = Reflect.get(of, name);
-        if (typeof member !== "function") return member;
-        if (!COUNTED.has(name)) return member.bind(of);
-        return async (statement: Sql) => {
-          const result = await member.call(of, statement);
-          steps += 1 + statement.values.length + (Array.isArray(result) ? result.length : Number(result ?? 0) || 1);
-          return result;
-        };
-      },
-    });
-  const write = database.write.bind(database);
-  database.write = <T>(body: (tx: Transaction) => Promise<T>) => write((tx) => body(counted(tx)));
-  const { reader } = database;
-  Object.assign(reader, {
-    all: counted({ ...reader, all: reader.all.bind(reader) }).all,
-    get: counted({ ...reader, get: reader.get.bind(reader) }).get,
-  });
-  return () => steps;
-}
 
 const events: Readonly<Record<string, (at: number) => object>> = {
   "with ids": (at) => ({ _eventName: "buy", event_id: `order ${at}`, _valueToSum: 1, pf_currency: "EUR" }),
@@ -56,11 +27,14 @@ onEachDatabase("the work for a request", (kind) => {
           const { status } = await plaza.post("/v26.0/1001/activities", { bearer: "1001|s", headers: { "x-forwarded-for": "1.2.3.4" }, body });
           expect(status).toBe(200);
         };
-        const steps = countSteps(plaza.world.database);
+        let steps = 0;
+        countStatements(plaza.world.database, (more) => {
+          steps += more;
+        });
         await send();
-        const first = steps();
+        const first = steps;
         await send();
-        const found = [first, steps() - first];
+        const found = [first, steps - first];
         await plaza.close();
         return found;
       };

@@ -26,9 +26,11 @@ export async function readYaml(text: string): Promise<unknown> {
       // The package names the line of the mistake.
     }
   }
-  const { document } = await readWithLines(text);
+  const { document, lines } = await readWithLines(text);
   const [error] = document.errors;
   if (error !== undefined) throw new YamlProblem(firstLineOf(error.message), error.linePos?.[0].line);
+  const repeated = await findRepeatedKey(document);
+  if (repeated !== undefined) throw new YamlProblem("Map keys must be unique", lines.linePos(repeated).line);
   return document.toJS();
 }
 
@@ -59,10 +61,31 @@ function repeatsKey(text: string): boolean {
   return false;
 }
 
+/** Where the second of two equal keys of a map begins. The package would compare each key with each other one. */
+async function findRepeatedKey(document: Document): Promise<number | undefined> {
+  const { isScalar, visit } = await import("yaml");
+  let found: number | undefined;
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          found = key.range?.[0];
+          return visit.BREAK;
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
+
 const firstLineOf = (message: string): string => (message.split("\n", 1)[0] ?? message).replace(/ at line \d+, column \d+:?$/, "");
 
 export async function readWithLines(text: string): Promise<{ document: Document; lines: LineCounter }> {
   const { LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();
-  return { document: parseDocument(text, { lineCounter: lines, merge: true }), lines };
+  return { document: parseDocument(text, { lineCounter: lines, merge: true, uniqueKeys: false }), lines };
 }
