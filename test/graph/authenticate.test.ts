@@ -55,7 +55,7 @@ const found = async (asked: Given): Promise<unknown> => {
 const none = { app: undefined, places: [], dead: [] };
 
 describe("a request's tokens", () => {
-  test("D-14: are looked up; dead ones are kept beside a live one, and refused where there is none", async () => {
+  test("D-14: are looked up; invalid ones are ignored beside a valid one, and refused without one", async () => {
     expect(await found({ authorization: "Bearer a" })).toEqual({ app: "1", places: ["bearer"], dead: [] });
     expect(await found({})).toEqual(none);
     expect(await found({ authorization: "Bearer b", query: { access_token: "ended" } })).toEqual({
@@ -67,13 +67,13 @@ describe("a request's tokens", () => {
     expect(await found({ authorization: "Bearer ended", query: { access_token: "unheard" } })).toBe("ended in Authorization at 1000");
   });
 
-  test("D-10: are all needed by page messaging, so that a dead one is refused beside a live one", async () => {
+  test("D-10: are all needed by page messaging, so that an invalid one is refused beside a valid one", async () => {
     const asked = { authorization: "Bearer a", query: { access_token: "ended" } };
     expect(await found({ ...asked, edge: "custom_labels" })).toBe("ended in access_token at 1000");
     expect(await found({ ...asked, edge: "custom_labels", method: "PUT" })).toMatchObject({ app: "1" });
   });
 
-  test("D-12: are looked for where the form of the request lets them count, and by `clients` everywhere", async () => {
+  test("D-12: are looked for in the places of the request's form, and by `clients` everywhere", async () => {
     const asked = { body: { access_token: "a" } };
     expect(await found(asked)).toMatchObject({ places: ["body"] });
     expect(await found({ ...asked, edge: "custom_labels" })).toEqual(none);
@@ -81,7 +81,7 @@ describe("a request's tokens", () => {
   });
 });
 
-test("D-97: the app whose share a request counts against is that of the first live token that is known, of query or head", () => {
+test("D-97: the app whose share a request uses is that of the first known live token, in query or head", () => {
   const app = (query: Record<string, unknown>, authorization?: string, more: Given = {}) => {
     const { world, request } = given({ authorization, ...more } as Given).incoming;
     return knownApp(world, query, request.header);
@@ -93,7 +93,7 @@ test("D-97: the app whose share a request counts against is that of the first li
   ]);
 });
 
-test("D-90: a request without a token hears of the place that its form asks for", () => {
+test("D-90: a request without a token learns the place that its form needs", () => {
   const place = (asked: Given) => {
     const { incoming, addressed } = given(asked);
     return missingToken(incoming, addressed).details.data?.parameter;

@@ -70,7 +70,7 @@ const missing = (place: string) => `An access token is required to request this 
 const DIFFERS = "(#100) Param access_token differs between two places of the request";
 
 describe("the tokens that count", () => {
-  test("AUTH-1: are those of all three places in page messaging, and each may be another one of the app", async () => {
+  test("AUTH-1: are those of all three places in page messaging, and may be different tokens of the app", async () => {
     const three = [credential("bearer", "a"), credential("access_token", "b"), credential("oauth_token", "c")];
     const scheme = "pageMessaging";
     expect(await counted(three, { scheme })).toEqual(["bearer", "access_token", "oauth_token"]);
@@ -79,7 +79,7 @@ describe("the tokens that count", () => {
     expect(await counted(three.slice(1), { scheme, dead: [dead("bearer")] })).toBe("the token of bearer is dead");
   });
 
-  test("D-12: stand where the operation lets them stand; one elsewhere is none, dead or alive", async () => {
+  test("D-12: are in the operation's places; a token elsewhere is ignored, valid or not", async () => {
     const both = [credential("bearer", "a"), credential("access_token", "b")];
     expect(await counted(both, { scheme: "bearer" })).toEqual(["bearer"]);
     expect(await counted(both, { scheme: "query" })).toEqual(["access_token"]);
@@ -90,7 +90,7 @@ describe("the tokens that count", () => {
     expect(await counted([credential("access_token")], { scheme: "bearer", dead: [dead("bearer")] })).toBe("the token of bearer is dead");
   });
 
-  test("D-12: are one token where two places hold one; two different ones are refused, also if one of them is dead", async () => {
+  test("D-12: are one token if two places have the same; two different ones are refused, even if one of them is invalid", async () => {
     expect(await counted([credential("bearer"), credential("access_token")])).toEqual(["bearer"]);
     for (const profile of ["strict", "clients"] as const) {
       expect(await counted([credential("bearer", "a"), credential("access_token", "b")], { profile })).toBe(DIFFERS);
@@ -99,7 +99,7 @@ describe("the tokens that count", () => {
     }
   });
 
-  test("AUTH-18: stand in the query only while the app is in development, where the operation says so", async () => {
+  test("AUTH-18: are in the query only while the app is in development, if the operation says so", async () => {
     const inQuery = (mode: string, profile: "strict" | "clients" = "strict") =>
       counted([credential("access_token")], { scheme: "catalogCreation", mode, profile });
     expect(await inQuery("development")).toEqual(["access_token"]);
@@ -108,7 +108,7 @@ describe("the tokens that count", () => {
     expect(await counted([credential("bearer", "a"), credential("access_token", "b")], { scheme: "catalogCreation" })).toEqual(["bearer"]);
   });
 
-  test("D-11: read nothing of a person whose data the app may no longer read; an app is no person, and a write reads nothing", async () => {
+  test("D-11: read nothing of a person whose data the app may no longer read; an app is not a person, and a write reads nothing", async () => {
     const at = (data_access_expires_at: number) => [credential("bearer", "a", { data_access_expires_at })];
     const over = "Error validating access token in Authorization: the session has expired";
     expect([await counted(at(NOW)), await counted(at(1))]).toEqual([over, over]);
@@ -129,7 +129,7 @@ describe("the tokens that count", () => {
   });
 });
 
-test("D-15: each token that counts is asked for its proof, which stands in the body or else in the query", async () => {
+test("D-15: each needs its own proof, in the body or else in the query", async () => {
   const three = [credential("bearer", "a"), credential("access_token", "b"), credential("oauth_token", "b")];
   const proofsOf = async (given: Given) => {
     const { incoming, versioned, proofs, app } = requestWith(three, given);
@@ -147,7 +147,7 @@ test("D-15: each token that counts is asked for its proof, which stands in the b
   expect(await proofsOf({ scheme: "query" })).toEqual([[undefined, "b", "b"]]);
 });
 
-describe("D-22: a request takes from the rate of the app and the node's owner", () => {
+describe("D-22: a request counts for the rate of the app and of the node's owner", () => {
   const caller = async (given: Given, more: Partial<Incoming> = {}) => {
     const { incoming, versioned, rates } = requestWith([credential("bearer")], given);
     try {
@@ -159,18 +159,18 @@ describe("D-22: a request takes from the rate of the app and the node's owner", 
   const taken = [["1", "8", NOW * 1_000]];
   const policies = { "at once": policyOf(() => true), later: policyOf(async () => true) };
 
-  test.each(Object.entries(policies))("once it is authorized %s, and is refused where that is used up", async (_when, policy) => {
+  test.each(Object.entries(policies))("once it is authorized %s, and is refused if the rate is used up", async (_when, policy) => {
     expect(await caller({ policy })).toEqual({ rates: taken, counting: 1 });
     expect(await caller({ policy, refusal: new Error("used up") })).toEqual({ rates: taken, refused: "used up" });
   });
 
-  test("and not where it is refused, nor for a part of a response", async () => {
+  test("and not if it is refused, nor for a part of a response", async () => {
     for (const policy of [policyOf(() => false), policyOf(async () => false)]) expect(await caller({ policy })).toMatchObject({ rates: [] });
     expect(await caller({ refusal: new Error("used up") }, { isInside: true })).toEqual({ rates: [], counting: 1 });
   });
 });
 
-describe("who may know that a node exists", () => {
+describe("the callers who may know that a node exists", () => {
   const apps: Readonly<Record<string, object>> = { "1": { id: "1" }, "2": { id: "2", isOpen: true, created_time: 5 } };
   const tokenless = (app: { isOpen?: boolean }) => app.isOpen === true;
   interface Seeing {
@@ -198,7 +198,7 @@ describe("who may know that a node exists", () => {
   const page = { id: "7", type: "page", owner: "7" };
   const other = { id: "2", type: "app", owner: "2" };
 
-  test("says the policy, at once or later", async () => {
+  test("are decided by the policy, at once or later", async () => {
     const found = { app: "1", places: ["bearer"], subject: page };
     for (const canSee of [() => true, async () => true]) expect(await seeing([credential("bearer")], { node: page, canSee })).toEqual(found);
     for (const canSee of [() => false, async () => false]) expect(await seeing([credential("bearer")], { node: page, canSee })).toBeUndefined();
@@ -207,7 +207,7 @@ describe("who may know that a node exists", () => {
     expect(await seeing([credential("bearer")], { canSee: () => false })).toEqual(ofApp);
   });
 
-  test("D-93: is asked of the tokens whose places count, with the app of the first, and of all where none counts", async () => {
+  test("D-93: are those with tokens in accepted places, with the first one's app; without such a token all tokens are checked", async () => {
     const both = [credential("bearer"), credential("access_token", "b", { app: "2" })];
     expect(await seeing(both, { node: page, scheme: "bearer" })).toMatchObject({ app: "1", places: ["bearer"] });
     expect(await seeing(both, { node: page, scheme: "query" })).toMatchObject({ app: "2", places: ["access_token"] });
@@ -215,7 +215,7 @@ describe("who may know that a node exists", () => {
     expect(await seeing([credential("bearer")], { node: page, scheme: "query" })).toMatchObject({ app: "1", places: ["bearer"] });
   });
 
-  test("D-13 [clients]: is the addressed app itself where it lets requests come without a token", async () => {
+  test("D-13 [clients]: include the addressed app itself if it allows requests without a token", async () => {
     const open = { node: other, tokenless, profile: "clients" } as const;
     expect(await seeing([], open)).toEqual({ app: "2", places: ["bearer"], subject: other });
     const refused: Seeing[] = [

@@ -41,14 +41,14 @@ describe("a request of a batch", () => {
     return requests.length === 0 ? responses[0]?.body : shown(requests[0] as GraphRequest);
   };
 
-  test("has the version, the tokens and the headers of the batch, where it brings none, but no entity tag", async () => {
+  test("has the version, the tokens and the headers of the batch by default, but no entity tag", async () => {
     expect<unknown>(await asked({ relative_url: "7/notes?limit=2" })).toEqual({
       ...{ method: "GET", path: "/v24.0/7/notes", queryText: "limit=2&access_token=q", isPart: true },
       ...{ query: { access_token: "q", limit: "2" }, body: { oauth_token: "b" }, headers: ["authorization", "x-why"] },
     });
   });
 
-  test("has those that it brings, and then none of the batch's", async () => {
+  test("has its own, and then none of the batch's", async () => {
     const own = { headers: ["x-why"], query: { access_token: "own" }, queryText: "access_token=own", body: {} };
     expect(await asked({ relative_url: "/v22.0/7?access_token=own" })).toMatchObject({ path: "/v22.0/7", ...own });
     // The form of page messaging, in which the bearer of the batch counts (D-10).
@@ -73,11 +73,11 @@ describe("a request of a batch", () => {
     ["7", "/", "/7"],
     ["", "/v24.0/", "/v24.0/"],
     ["7", "/batch", "/7"],
-  ])("at %p in a batch to %s is one to %s", async (relative_url, path, expected) => {
+  ])("to %p in a batch to %s is for %s", async (relative_url, path, expected) => {
     expect(await asked({ relative_url }, { path })).toMatchObject({ path: expected });
   });
 
-  test("has a body as a form, or as JSON where it begins so", async () => {
+  test("has a body as a form, or as JSON if it begins so", async () => {
     const body = async (text: unknown) => ((await asked({ relative_url: "7", body: text })) as { body?: object }).body;
     expect([await body("a=1&b=%C3%BC"), await body(' {"a":1}'), await body({ a: [1] })]).toEqual([
       { oauth_token: "b", a: "1", b: "ü" },
@@ -97,7 +97,7 @@ describe("requests of a batch", () => {
     return (await runBatch(run, around(whole), [...parts(bodies.length), ...more], refuse)).map((response) => response?.code ?? null);
   };
 
-  test("D-39: respond with 8,388,608 characters together before the next is not run any more", async () => {
+  test("D-39: have up to 8,388,608 characters of responses together; the next one is not run", async () => {
     expect(await codes([CHARACTERS_MAX / 2, CHARACTERS_MAX / 2, 1])).toEqual([200, 200, 200]);
     expect(await codes([CHARACTERS_MAX, 1, 1])).toEqual([200, 200, 400]);
     expect(await codes([CHARACTERS_MAX + 1, 1])).toEqual([200, 400]);
@@ -119,7 +119,7 @@ describe("requests of a batch", () => {
     expect(events).toEqual(["part", "other", "part", "other", "part"]);
   });
 
-  test("are refused by an error of the catalogue, and end with another", async () => {
+  test("end with an error of the catalogue if they are refused, and with another one otherwise", async () => {
     const failed = runBatch(() => Promise.reject(new RangeError("the store is away")), around(whole), parts(2), refuse);
     await expect(failed).rejects.toThrow("the store is away");
   });
@@ -140,7 +140,7 @@ describe("several nodes by ids=", () => {
     return { requests, run };
   };
 
-  test("are each read as a request of its own, without the ids and without the entity tag", async () => {
+  test("are each read as separate requests, without the ids and without the entity tag", async () => {
     const { requests, run } = collecting();
     const queryText = "ids=1,2&limit=2&ids[]=1&ids%5B0%5D=2&IDS=3&ids&idsx=1";
     await many({ ids: "1,2", limit: "2" }, run, { queryText, body: { ids: "3", a: 1 } });
@@ -169,7 +169,7 @@ describe("several nodes by ids=", () => {
     await expect(many({ ids: "1" }, run, { path: "/v24.0/notes/more" })).rejects.toThrow("Unknown path components: /v24.0/notes/more");
   });
 
-  test("D-39: respond with 8,388,608 characters together before the next is refused, and fail as the first that fails", async () => {
+  test("D-39: have up to 8,388,608 characters of responses together, and fail with the first failure", async () => {
     const sized = (...lengths: number[]) => {
       let at = 0;
       return async () => responding(JSON.stringify("x".repeat((lengths[at++] ?? 2) - 2)));

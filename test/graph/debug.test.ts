@@ -26,7 +26,7 @@ function messagesOf({ query = {}, body = {}, version, upgradedFrom, handled: don
 const ignored = (name: string) => ({ type: "warning", message: `The parameter ${name} is not known here and was ignored.` });
 const unversioned = { type: "info", message: "The request named no version; v25.0 served it." };
 
-test("nothing, unless the request asks for it, in its query or its body", () => {
+test("nothing, unless the query or body of the request asks for it", () => {
   const plain = withDebug({ request: { query: {}, body: {} }, upgrades: [] } as unknown as Incoming, {} as Versioned, handled, response);
   expect(plain).toBe(response);
   expect(messagesOf({ query: { debug: "all" }, version: 25 })).toEqual([]);
@@ -34,12 +34,12 @@ test("nothing, unless the request asks for it, in its query or its body", () => 
   expect(messagesOf({ query: { debug: "warning" }, body: { debug: "all" } })).toEqual([]);
 });
 
-test("the parameters that were ignored, of query and body, and none that the operation or every request has", () => {
+test("the ignored parameters of query and body, except those that the operation or every request has", () => {
   const query = { debug: "all", colour: "red", name: "a", fields: "id", limit: "1" };
   expect(messagesOf({ query, body: { size: 5, access_token: "t" }, version: 25 })).toEqual([ignored("colour"), ignored("size")]);
 });
 
-test("D-163: the fields that were left out, of a node, a list and what a write reads back", () => {
+test("D-163: the omitted fields of a node, a list and a read-back", () => {
   const leftOut = { type: "warning", message: "The field cover is not known here and was left out." };
   for (const kind of ["node", "list", "write"]) {
     const parsed = { projection: { leftOut: ["cover"] }, served: {} };
@@ -48,14 +48,14 @@ test("D-163: the fields that were left out, of a node, a list and what a write r
   expect(messagesOf({ query: { debug: "all" }, version: 25, handled: { kind: "read", parsed: {} } as unknown as Handled })).toEqual([]);
 });
 
-test("what a write has to say of itself, after what was ignored, and before the version", () => {
+test("the messages of a write, after the ignored parameters and before the version", () => {
   const notes = (request: unknown) => [`first of ${request}`, "second"];
   const said = ["first of asked", "second"].map((message) => ({ type: "warning", message }));
   expect(messagesOf({ query: { debug: "all", colour: "red" }, handled: written(notes) })).toEqual([ignored("colour"), ...said, unversioned]);
   expect(messagesOf({ query: { debug: "all" }, version: 25, handled: written() })).toEqual([]);
 });
 
-test("which version served, where the request named none or one that has ended; `warning` leaves out what only informs", () => {
+test("the version that served, if the request named none or an ended one; `warning` omits information", () => {
   const upgraded = { type: "warning", message: "The call has been auto-upgraded to v25.0 as v22.0 has been deprecated" };
   for (const debug of ["all", "info"]) {
     expect(messagesOf({ query: { debug } })).toEqual([unversioned]);

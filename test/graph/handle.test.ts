@@ -24,11 +24,11 @@ function asked(admission?: object) {
 
 const write = (served: object, request: object) => ({ kind: "write", served, request }) as unknown as ParsedWrite;
 
-describe("what a write prepares", () => {
+describe("the preparation of a write", () => {
   const given: unknown[] = [];
   const asks = { prepare: async (...what: unknown[]) => given.push(what) };
 
-  test("is asked of its network with a reader, and is nothing where it prepares nothing", async () => {
+  test("uses the network and a reader, and is absent if there is nothing to prepare", async () => {
     const { request } = asked();
     expect(await prepare(write(asks, request))).toBe(1);
     expect(given).toEqual([[request, reader]]);
@@ -37,7 +37,7 @@ describe("what a write prepares", () => {
     expect(prepare(write({ ...asks, submit: async () => ({}) }, request))).toBeUndefined();
   });
 
-  test("D-97: makes way for other requests while it waits", async () => {
+  test("D-97: lets other requests run while it waits", async () => {
     let waits = 0;
     const whileWaiting = async (wait: () => Promise<unknown>) => {
       waits++;
@@ -68,7 +68,7 @@ describe("a feature's code", () => {
     expect([node.events, list.events, read.events]).toEqual([[], [], []]);
   });
 
-  test("writes in one transaction, with what was prepared, and its story follows that", async () => {
+  test("writes in one transaction, with the prepared values, and its details follow that", async () => {
     const followed: unknown[] = [];
     const story = { recordWrite: (given: unknown) => followed.push(given) };
     const { handled, events, request } = await handling(

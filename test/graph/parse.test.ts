@@ -54,11 +54,11 @@ const serving = (contract: object, more: object = {}) => ({ served: { contract: 
 const list = (more: object = {}) => serving({ kind: "list", items: set, ...more });
 const write = (more: object = {}, handler: object = {}) => serving({ kind: "write", ...more }, handler);
 
-test("what is wrong with the request's text is raised before anything else", () => {
+test("a defect in the request's text is raised before anything else", () => {
   expect(refusal(() => parsed(node, { defect: new Error("the defect"), query: { fields: "{" } }))).toBe("the defect");
 });
 
-test("an operation is given its parameters in the words of the newest version", () => {
+test("an operation gets its parameters in the words of the newest version", () => {
   const { kind, request } = parsed(serving({ kind: "read" }), { query: { a: "1" }, body: { b: "2" } });
   expect(kind).toBe("read");
   expect(request).toMatchObject({ params: { a: "1", b: "2", changed: "doThings in 26" }, version: 26, node: { id: "7" } });
@@ -68,14 +68,14 @@ test("an endpoint with neither fields nor a handler is a mistake of the server",
   expect(refusal(() => parsed({}))).toBe("doThings has neither a handler nor declared fields");
 });
 
-describe("what may stand in a request", () => {
-  test("D-40: is checked against the places of the operation", () => {
+describe("the parameters of a request", () => {
+  test("D-40: are checked against the places of the operation", () => {
     const given = { body: { a: "1" } };
     expect(refusal(() => parsed(serving({ kind: "read", places: { a: "query" } }), given))).toBe("a must be in the query");
     expect(refusal(() => parsed(serving({ kind: "read" }), given))).toBe("");
   });
 
-  test("D-50: is closed where the operation says so, in `strict` alone", () => {
+  test("D-50: are closed if the operation says so, only in `strict`", () => {
     const closed = serving({ kind: "read", isClosed: true });
     expect(refusal(() => parsed(closed, { query: { a: "1" }, paramNames: ["changed"] }))).toStartWith("a is not known here");
     expect(refusal(() => parsed(closed, { query: { a: "1" }, paramNames: ["a", "changed"] }))).toBe("");
@@ -90,7 +90,7 @@ describe("a selection", () => {
     return projection.chosen.map(({ name }) => name).join();
   };
 
-  test("D-161: is text with commas, or a list of such texts, as JSON or as what JSON made", () => {
+  test("D-161: is text with commas, or a list of such texts, as JSON or parsed", () => {
     for (const fields of ["a,b", ["a", "b"], '["a","b"]', ["a,b"], '["a,b"]'])
       expect({ fields, names: names(fields) }).toEqual({ fields, names: "a,b,id" });
     for (const fields of [undefined, null, ""]) expect(names(fields)).toBe("id,name");
@@ -99,23 +99,23 @@ describe("a selection", () => {
     expect(refusal(() => names("a]"))).toStartWith("fields ");
   });
 
-  test("of many characters says the same each time", () => {
+  test("of many characters gives the same result each time", () => {
     const long = (count: number) => Array(count).fill("a").join();
     for (const count of [1, 128, 129, 130, 150, 1, 129]) expect(names(long(count))).toBe("a,id");
   });
 
-  test("is none where the operation has a parameter of that name", () => {
+  test("is absent if the operation has a parameter of that name", () => {
     const made = parsed(write({ readBack: { type: "page", set } }), { body: { fields: "{" }, paramNames: ["fields"] });
     expect(made).toMatchObject({ kind: "write", projection: undefined });
   });
 });
 
-test("a node is read with metadata where that is asked for", () => {
+test("a node is read with metadata if the request asks for it", () => {
   const hasMetadata = (metadata: unknown) => (parsed(node, { query: { metadata } }) as { hasMetadata?: boolean }).hasMetadata;
   expect([hasMetadata("1"), hasMetadata("true"), hasMetadata("0"), hasMetadata(undefined)]).toEqual([true, true, false, false]);
 });
 
-test("D-30: a list is read by its page, whose cursor has as many columns as its key, and belongs to the list of that node", () => {
+test("D-30: a list is read by page, and its cursor has as many columns as its key and belongs to the list of that node", () => {
   const page = (key: string[], more: object = {}, of = "doThings 7") => {
     const { request } = parsed(list(more), { query: { after: cursors.sign(of, key), limit: "3" } }) as Extract<Parsed, { kind: "list" }>;
     return request.page;
@@ -126,14 +126,14 @@ test("D-30: a list is read by its page, whose cursor has as many columns as its 
   expect(parsed(list())).toMatchObject({ kind: "list", name: "doThings 7", request: { page: { limit: 25 } } });
 });
 
-describe("D-33: what a write reads back", () => {
+describe("D-33: the read-back of a write", () => {
   const readBack = { type: "page", set };
   const chosen = (endpoint: object, given: Given = {}) => {
     const { projection } = parsed(endpoint, { body: { fields: "name" }, ...given }) as Extract<Parsed, { kind: "write" }>;
     return projection?.chosen.map(({ name }) => name).join();
   };
 
-  test("is what was selected, if the operation reads anything back, and nothing after an intake", () => {
+  test("has the selection, if the operation reads anything back, and is absent after an intake", () => {
     expect(chosen(write({ readBack }))).toBe("name,id");
     expect([chosen(write()), chosen(write({ readBack }, { submit: () => {} })), chosen(write({ readBack }), { body: {} })]).toEqual(
       Array(3).fill(undefined),
@@ -141,7 +141,7 @@ describe("D-33: what a write reads back", () => {
     expect(refusal(() => chosen(write({ readBack }), { body: { fields: "colour" } }))).toBe("fields names a field that does not exist: colour");
   });
 
-  test("D-11: is nothing where one of the tokens may no longer read the person's data", () => {
+  test("D-11: is absent if one of the tokens may no longer read the person's data", () => {
     expect([chosen(write({ readBack }), { expiries: [NOW] }), chosen(write({ readBack }), { expiries: [0, 1] })]).toEqual([undefined, undefined]);
     expect([chosen(write({ readBack }), { expiries: [NOW + 1, 0] }), chosen(write({ readBack }), { expiries: [] })]).toEqual(["name,id", "name,id"]);
   });

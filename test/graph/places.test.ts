@@ -4,18 +4,18 @@ import { checkPlaces, parametersOf, refuseUndeclared } from "#graph/pipeline/par
 import { type GraphRequest, JsonNumber, type Parameters } from "#graph/pipeline/request";
 
 describe("parameters of query and body", () => {
-  test("are all of both, and of one that stands in both the body's", () => {
+  test("are all of both, and of one in both places the body's", () => {
     expect(parametersOf({ query: { a: "1" }, body: {} })).toEqual({ a: "1" });
     expect(parametersOf({ query: {}, body: { b: "2" } })).toEqual({ b: "2" });
     expect(parametersOf({ query: { a: "1", c: "3" }, body: { a: "2", b: "2" } })).toEqual({ a: "2", b: "2", c: "3" });
   });
 
-  test("D-41: null in the body is no value where the query has one, and stays where it has none", () => {
+  test("D-41: null in the body is ignored if the query has a value, and kept if it has none", () => {
     expect(parametersOf({ query: { a: "1" }, body: { a: null, b: null } })).toEqual({ a: "1", b: null });
   });
 });
 
-describe("D-40: parameters with a place of their own", () => {
+describe("D-40: parameters with their own place", () => {
   const places = { q: "query", b: "body" } as const;
   const refusal = (query: Parameters, body: Parameters, profile: "strict" | "clients"): string => {
     try {
@@ -26,7 +26,7 @@ describe("D-40: parameters with a place of their own", () => {
     return "";
   };
 
-  test("are taken where they belong, in both profiles, and may be left out", () => {
+  test("are accepted there, in both profiles, and may be omitted", () => {
     for (const profile of ["strict", "clients"] as const) {
       expect([refusal({ q: "1" }, { b: "1" }, profile), refusal({}, {}, profile)]).toEqual(["", ""]);
       // Null does not count as a value in either place.
@@ -36,13 +36,13 @@ describe("D-40: parameters with a place of their own", () => {
     }
   });
 
-  test("are refused in the other place by `strict`, and taken there by `clients`", () => {
+  test("are refused in the other place by `strict`, and accepted there by `clients`", () => {
     expect(refusal({}, { q: "1" }, "strict")).toBe("q must be in the query");
     expect(refusal({ b: "1" }, {}, "strict")).toBe("b must be in the body");
     expect([refusal({}, { q: "1" }, "clients"), refusal({ b: "1" }, {}, "clients")]).toEqual(["", ""]);
   });
 
-  test("may stand in both places with one value, however its number is written, and never with two", () => {
+  test("may be in both places with one value, in any form of a number, and never with two", () => {
     for (const profile of ["strict", "clients"] as const) {
       expect([refusal({ q: "1" }, { q: 1 }, profile), refusal({ b: "12" }, { b: new JsonNumber("12") }, profile)]).toEqual(["", ""]);
       for (const name of ["q", "b"])
@@ -51,7 +51,7 @@ describe("D-40: parameters with a place of their own", () => {
   });
 });
 
-test("D-50, D-57: what is neither declared nor a parameter of every operation is refused, with the name that was meant", () => {
+test("D-50, D-57: an undeclared parameter that not every operation has is refused, with a suggestion", () => {
   const ofAll = { access_token: "t", oauth_token: "t", appsecret_proof: "p", method: "get", metadata: "1", debug: "all", pretty: "1", locale: "de" };
   expect(() => refuseUndeclared({ name: "a", ...ofAll, migrations_override: "{}" }, ["name"])).not.toThrow();
   for (const name of ["fields", "limit", "before", "after", "ids"]) {

@@ -81,7 +81,7 @@ describe("a row", () => {
       projectionOf(set, parseSelection(fields), "strict", () => false),
     );
 
-  test("shows its columns and what is made of them, without what has no value", async () => {
+  test("shows its columns and derived values, without absent ones", async () => {
     expect(alone("name,shout,id", rows[0])).toEqual({ name: "Ada", shout: "Ada!", id: "1" });
     expect([alone("name,id", rows[2]), alone("name", { id: "4" })]).toEqual([{ id: "3" }, { id: "4" }]);
     expect((await shown("name,shout,id")).rows).toEqual([
@@ -93,19 +93,19 @@ describe("a row", () => {
     for (const name of [0, "", false]) expect(alone("name", { id: "1", name } as Row)).toEqual({ name, id: "1" } as never);
   });
 
-  test("shows of a plain object what was selected inside", async () => {
+  test("shows the selected keys of a plain object", async () => {
     expect((await shown("place{country}")).rows[0]).toEqual({ place: { country: "DE" }, id: "1" });
     expect((await shown("where{at}")).rows[1]).toEqual({ where: { at: "Bo" }, id: "2" });
     expect((await shown("place,counted")).rows[0]).toEqual({ place: { at: "Ada", country: "DE" }, counted: 0, id: "1" });
   });
 
-  test("shows what was loaded for all rows at once, each its own", async () => {
+  test("shows the values that were loaded for all rows at once, each its own", async () => {
     expect((await shown("counted")).rows).toEqual([{ counted: 0, id: "1" }, { counted: 1, id: "2" }, { id: "3" }]);
   });
 });
 
 describe("objects inside", () => {
-  test("stand at the row that they are of, or as a list, which may be empty; a row without has none", async () => {
+  test("are at their own row, or in a list, which may be empty; a row without has none", async () => {
     expect((await shown("owner{name}")).rows).toEqual([
       { owner: { name: "Ada", id: "of Ada" }, id: "1" },
       { owner: { name: "Bo", id: "of Bo" }, id: "2" },
@@ -135,7 +135,7 @@ describe("objects inside", () => {
     });
   });
 
-  test("are 10,000 at most over all rows", async () => {
+  test("are at most 10,000 for all rows", async () => {
     const many = (count: number): FieldSet => ({
       ...set,
       fields: { ...set.fields, many: object((all) => all.map(() => Array(count).fill({ id: "1" }))) },
@@ -146,7 +146,7 @@ describe("objects inside", () => {
 });
 
 describe("reads inside", () => {
-  test("of a named node are made where something is selected, and show its id where they find nothing", async () => {
+  test("of a named node run if something is selected, and show its id if they find nothing", async () => {
     expect(await shown("page")).toEqual({ rows: [{ page: { id: "5" }, id: "1" }, { page: { id: "5" }, id: "2" }, { id: "3" }], parts: [] });
     const part = { id: "5", edge: undefined, fields: "name" };
     const read = await shown("page{name}");
@@ -154,7 +154,7 @@ describe("reads inside", () => {
     expect((await shown("page{name}", rows.slice(0, 1), null)).rows).toEqual([{ page: { id: "5" }, id: "1" }]);
   });
 
-  test("of an edge are made for each row, and leave it out where they find nothing", async () => {
+  test("of an edge run for each row, and omit it if they find nothing", async () => {
     const found = await shown("comments", rows.slice(0, 2));
     expect<unknown>(found.parts).toEqual(["1", "2"].map((id) => ({ id, edge: "comments", fields: undefined })));
     expect(found.rows).toEqual([

@@ -33,21 +33,21 @@ const choose = (text: string | undefined, given = set, profile: "strict" | "clie
 const names = ({ chosen }: Projection) => chosen.map(({ name }) => name);
 
 describe("the fields of a response", () => {
-  test("are those that are selected, in that order, and the required ones behind them", () => {
+  test("are the selected ones, in order, and then the required ones", () => {
     expect(names(choose("name"))).toEqual(["name", "id"]);
     expect(names(choose("id,name"))).toEqual(["id", "name"]);
     expect(names(choose("kept", setOf(fields, { required: ["name", "id", "gone"] })))).toEqual(["kept", "name", "id"]);
     expect(names(choose("name", setOf({ name: field() })))).toEqual(["name"]);
   });
 
-  test("are the profile's defaults where nothing is selected, and the response knows that nobody asked for them", () => {
+  test("are the profile's defaults without a selection, and the response knows that", () => {
     expect({ names: names(choose(undefined)), isExplicit: choose(undefined).isExplicit }).toEqual({ names: ["name", "id"], isExplicit: false });
     expect(names(choose(undefined, set, "clients"))).toEqual(["id", "ours"]);
     expect(names(choose(undefined, setOf(fields, { defaults: ["name"] }), "clients"))).toEqual(["name", "id"]);
     expect(choose("name").isExplicit).toBe(true);
   });
 
-  test("are resolved for each profile by itself, however often they are asked for", () => {
+  test("are resolved separately for each profile, any number of times", () => {
     const selection = parseSelection("ours");
     const resolve = (profile: "strict" | "clients") => () => names(projectionOf(set, selection, profile, () => false));
     for (let i = 0; i < 2; i++) {
@@ -56,7 +56,7 @@ describe("the fields of a response", () => {
     }
   });
 
-  test("D-163: that the node does not have are left out by `clients`, unless they are misspelt, and refused by `strict`", () => {
+  test("D-163: that the node does not have are omitted by `clients`, unless they are misspelt, and refused by `strict`", () => {
     const chosen = choose("cover{source},name,place{at,height}", set, "clients");
     expect({ names: names(chosen), leftOut: chosen.leftOut }).toEqual({ names: ["name", "place", "id"], leftOut: ["cover"] });
     expect(chosen.chosen.slice(1, 2).map(({ keys }) => keys)).toEqual(
@@ -75,7 +75,7 @@ describe("the fields of a response", () => {
     expect(() => choose("our", set, "clients")).toThrow("did you mean ours?");
   });
 
-  test("that only other nodes have are not available, where the set says that it is all there is", () => {
+  test("that only other nodes have are not available, if the set says that it is complete", () => {
     const whole = setOf(fields, { isExhaustive: true });
     const refusal = (text: string, given: FieldSet) => {
       try {
@@ -91,7 +91,7 @@ describe("the fields of a response", () => {
   });
 });
 
-describe("what is selected inside a field", () => {
+describe("the selection inside a field", () => {
   const one = (text: string) => choose(text).chosen[0];
 
   test("is a projection of its own set, keys of a plain object, or the words of another read", () => {
@@ -113,13 +113,13 @@ describe("what is selected inside a field", () => {
     }
   });
 
-  test("is refused where the other read would refuse it", () => {
+  test("is refused if the other read would refuse it", () => {
     for (const name of ["owner", "page", "comments", "place"])
       expect(() => choose(`${name}{colour}`)).toThrow("names a field that does not exist: colour");
     expect(() => choose("name{x}")).toThrow("selects inside name");
   });
 
-  test("needs more than the row, and so does what is loaded", () => {
+  test("needs more than the row, and so do loaded values", () => {
     const needsReads = (text: string) => choose(text).needsReads;
     expect([needsReads("name"), needsReads("place"), needsReads("name,id")]).toEqual([false, false, false]);
     for (const text of ["name,loaded", "loaded,name", "owner", "page", "comments", "place{at}"])
@@ -128,7 +128,7 @@ describe("what is selected inside a field", () => {
 });
 
 describe("D-16: the policy of a selection", () => {
-  test("is the one of all its fields at every depth, and none where they differ; reads of their own do not count", () => {
+  test("is that of all its fields at every depth, and absent if they differ; separate reads do not count", () => {
     const policyOf = (text: string) => choose(text).policy?.name;
     expect([policyOf("name"), policyOf("name,owner{name}"), policyOf("comments,name"), policyOf("name,page"), policyOf("box")]).toEqual(
       Array(5).fill("open"),
@@ -138,7 +138,7 @@ describe("D-16: the policy of a selection", () => {
     expect(choose("owner,kept", setOf({ owner: nested(person), kept: field({ policy: other }) })).policy).toBeUndefined();
   });
 
-  test("leaves these fields beyond it, by their paths", () => {
+  test("omits these fields, by their paths", () => {
     const beyond = (policy: Policy) =>
       fieldsBeyond(policy, setOf({ name: fields.name, kept: fields.kept, box: fields.box, comments: fields.comments })).map(({ path }) => path);
     expect([beyond(open), beyond(other)]).toEqual([

@@ -35,7 +35,7 @@ describe("D-34: the entity tag of a response", () => {
   const { headers } = respond({});
   const tag = headers.etag as string;
 
-  test("is that of its text, and stands on reads alone", () => {
+  test("is that of its text, only for reads", () => {
     expect(tag).toMatch(/^"[\w-]{27}"$/);
     expect(respond({ method: "HEAD" }).headers.etag).toBe(tag);
     expect(respond({}, {}, { id: "8" }).headers.etag).not.toBe(tag);
@@ -45,7 +45,7 @@ describe("D-34: the entity tag of a response", () => {
     }
   });
 
-  test("that the caller has makes the response 304, in each way that it may be written", () => {
+  test("of the caller makes the response 304, in each allowed form", () => {
     for (const known of [tag, `W/${tag}`, ` ${tag} `, `"x",${tag}`, `"x" , W/${tag} , "y"`, "*", " * "]) {
       const { status, body, headers } = respond({ known });
       expect({ known, status, body, etag: headers.etag }).toEqual({ known, status: 304, body: "", etag: tag });
@@ -60,7 +60,7 @@ describe("the headers of a response", () => {
   const headersOf = (asked: Asked, reached: object = {}) => respond(asked, reached).headers;
   const NO_USAGE = '{"call_count":0,"total_cputime":0,"total_time":0}';
 
-  test("are there however far the request came", () => {
+  test("exist at whatever step the request ended", () => {
     expect(headersOf({ method: "POST" })).toEqual({
       "content-type": "application/json; charset=UTF-8",
       "x-pf-trace-id": "trace",
@@ -70,7 +70,7 @@ describe("the headers of a response", () => {
     });
   });
 
-  test("D-83: name the version that served, else the one that was asked, else the newest; or the surface's own", () => {
+  test("D-83: name the version that served, else the requested one, else the newest; or the surface's own", () => {
     const version = (reached: object, surface?: string) => headersOf(surface === undefined ? {} : { surface }, reached)["pf-api-version"];
     expect(version({ address: { version: 22 }, served: { version: 25 } })).toBe("v25.0");
     expect(version({ address: { version: 22 } })).toBe("v22.0");
@@ -78,13 +78,13 @@ describe("the headers of a response", () => {
     expect([version({ served: { version: 26 } }, "app"), version({}, "microblog"), version({}, "ads")]).toEqual(["1.0.0", "v1.0", "v26.0"]);
   });
 
-  test("VER-6f: warn where a deprecated version was asked", () => {
+  test("VER-6f: warn if a deprecated version was requested", () => {
     const warning = (served: object) => headersOf({}, { served })["x-ad-api-version-warning"];
     expect(warning({ version: 25, upgradedFrom: 22 })).toBe("The call has been auto-upgraded to v25.0 as v22.0 has been deprecated");
     expect(warning({ version: 25 })).toBeUndefined();
   });
 
-  test("D-22: say what the app has used, and what the page has", () => {
+  test("D-22: show the usage of the app, and of the page", () => {
     const usage = (reached: object) => {
       const headers = headersOf({}, reached);
       return [headers["x-app-usage"], headers["x-business-use-case-usage"]];
@@ -96,7 +96,7 @@ describe("the headers of a response", () => {
     ]);
   });
 
-  test("D-90: have what the form of the request carries, and what its operation does", () => {
+  test("D-90: have those of the request's form, and of its operation", () => {
     const deprecation = (reached: object) => headersOf({ method: "POST" }, reached).deprecation;
     const activities = registry.find("app", "POST", "activities");
     expect(activities?.access.headers?.deprecation).toStartWith("@");
@@ -109,8 +109,8 @@ describe("the headers of a response", () => {
   });
 });
 
-describe("a response says for the log", () => {
-  test("which operation it was of, also one whose node the caller may not see, and whose app sent it", () => {
+describe("a response tells the log", () => {
+  test("its operation, even for a node that the caller may not see, and the app that sent it", () => {
     const said = (reached: object) => {
       const { operation, app, traceId } = respond({}, reached);
       return { operation, app, traceId };
@@ -121,13 +121,13 @@ describe("a response says for the log", () => {
     expect(said({})).toMatchObject({ operation: "unknown" });
   });
 
-  test("nothing of the parts that failed in its place", () => {
+  test("nothing of failed parts", () => {
     const part = { status: 400, headers: { a: "b" }, body: "{}", operation: "readPage", traceId: "other", app: "1" };
     expect(renderPart(incomingOf({}), part)).toEqual({ ...part, operation: "unknown", traceId: "trace", app: undefined });
   });
 });
 
-test("D-20: an error has the form of its operation, or of the request's own shape, and its own headers beside the general ones", () => {
+test("D-20: an error has the form of its operation, or of the request's own shape, and its own headers besides the general ones", () => {
   const error = (asked: Asked, reached: object) => renderError(incomingOf(asked), reached as unknown as Reached, invalidParameter("a", "is wrong"));
   const isFlat = (asked: Asked, reached: object) => "message" in JSON.parse(error(asked, reached).body);
   const [flat, wrapped] = (["flat", "wrapped"] as const).map((errorForm) => ({ endpoint: { access: { errorForm, operation: "o" } } }));

@@ -43,13 +43,13 @@ const request = { world, graphRequest, node: { id: "7", type: "page", owner: "7"
 const choose = (fields: string) => projectionOf(set, parseSelection(fields), "strict", () => false);
 const access = { policy: nobody, check: [] };
 
-test("a response is in the words of the version that serves, and what `debug` adds is beside them", async () => {
+test("a response is in the words of the serving version, with the additions of `debug` beside it", async () => {
   const handled = { kind: "read", response: { a: 1 } };
   expect([await response(handled), await response(handled, { version: 24 })]).toEqual([{ a: 1 }, { old: { a: 1 } }]);
   expect(await response(handled, { version: 24, debug: "all" })).toEqual({ old: { a: 1 }, __debug__: { messages: [] } });
 });
 
-test("a list has its items, its page, and what the feature adds", async () => {
+test("a list has its items, its page, and the feature's additions", async () => {
   const found = {
     rows: [
       { id: "1", name: "a" },
@@ -78,7 +78,7 @@ test("a list has its items, its page, and what the feature adds", async () => {
   });
 });
 
-describe("D-33: what is read back after a write", () => {
+describe("D-33: the read-back after a write", () => {
   const write = (written: object, fields: string | undefined, contract: object = { readBack: { type: "page", set } }, given: Given = {}) =>
     response(
       {
@@ -95,12 +95,12 @@ describe("D-33: what is read back after a write", () => {
     expect(await write({ id: "9", more: 1 }, undefined)).toEqual({ id: "9", more: 1 });
   });
 
-  test("is the response itself where the node is gone, or its type has no read", async () => {
+  test("is the response itself if the node is gone, or its type has no read", async () => {
     expect(await write({ id: "404" }, "name")).toEqual({ id: "404" });
     expect(await write({ id: "9", made: true }, "name", { readBack: { type: "label", set } })).toEqual({ id: "9", made: true });
   });
 
-  test("lacks a part that is refused; another failure is the request's", async () => {
+  test("omits a refused part; another failure fails the request", async () => {
     const failing = (error: Error) => write({ id: "9" }, "name,comments", undefined, { readPart: () => Promise.reject(error) });
     expect(await failing(invalidParameter("a", "is wrong"))).toEqual({ name: "found", id: "9" });
     await expect(failing(new RangeError("the store is away"))).rejects.toThrow("the store is away");
@@ -108,7 +108,7 @@ describe("D-33: what is read back after a write", () => {
   });
 });
 
-test("a node that is gone by now is a missing one, and one that is there shows its fields", async () => {
+test("a node that is gone by now is missing, and an existing one shows its fields", async () => {
   const node = (row: object | undefined, fields: string) => {
     const parsed = {
       request: { ...request, graphRequest: { ...graphRequest, method: "GET", header: () => undefined } },

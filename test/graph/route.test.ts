@@ -45,13 +45,13 @@ const codeOf = (act: () => unknown): unknown => {
 };
 
 describe("D-04: the method", () => {
-  test("is the request's own, and that of a HEAD is GET", () => {
+  test("is the request's own, and GET for HEAD", () => {
     expect(["GET", "HEAD", "POST", "DELETE", "PUT"].map((method) => readMethod(requestOf({ method })))).toEqual([
       ...["GET", "GET", "POST", "DELETE", "PUT"],
     ]);
   });
 
-  test("of a POST may be another by a parameter, in any case, of the query before the body; of others never", () => {
+  test("of a POST may be changed by a parameter, in any case, of the query before the body; of others never", () => {
     const posted = (query: object, body: object = {}) => codeOf(() => readMethod(requestOf({ method: "POST", query, body })));
     expect([posted({ method: "get" }), posted({}, { method: "Delete" }), posted({ method: "POST" }, { method: "get" })]).toEqual([
       ...[{ was: "GET" }, { was: "DELETE" }, { was: "POST" }],
@@ -65,19 +65,19 @@ describe("an address", () => {
   const addressAt = (path: string, surface: SurfaceName = "base") => readAddress(incomingOf({ path, surface }));
   const read = (path: string, surface: SurfaceName = "base") => codeOf(() => checkAddress(incomingOf({ path, surface }), addressAt(path, surface)));
 
-  test("D-03: names a version of some calendar, and only where the surface has none of its own", () => {
+  test("D-03: names a version of some calendar, only if the surface has none of its own", () => {
     expect(read("/v26.0/2001")).toEqual({ was: addressOf({ version: 26, id: "2001" }) });
     expect([read("/v19.0/2001"), read("/v27.0")]).toEqual(["unknownPath", "unknownPath"]);
     expect(read("/2001", "microblog")).toEqual({ was: addressOf({ id: "2001" }) });
     expect(read("/v26.0/2001", "microblog")).toBe("unknownPath");
   });
 
-  test("D-03: has a literal before its id only where the edge is one that may stand behind it", () => {
+  test("D-03: has a literal before its id only if the edge may follow it", () => {
     expect(read("/pages/2001/owned_product_catalogs")).toMatchObject({ was: { prefix: "pages", edge: "owned_product_catalogs" } });
     expect(read("/pages/2001/custom_labels")).toBe("unknownPath");
   });
 
-  test("D-20, D-83: keeps its version and its edge where it leads nowhere", () => {
+  test("D-20, D-83: keeps its version and its edge if it is unknown", () => {
     expect(addressAt("/v24.0/abc/custom_labels")).toMatchObject({ version: 24, edge: "custom_labels", unknown: "/v24.0/abc/custom_labels" });
     expect(addressAt("/v24.0/1/2/3/custom_labels")).toMatchObject({ version: 24, edge: "custom_labels", unknown: "/v24.0/1/2/3/custom_labels" });
     expect(addressAt("/v24.0/pages/2001/custom_labels")).toMatchObject({
@@ -89,14 +89,14 @@ describe("an address", () => {
     expect(addressAt("/v99.0/abc")).toEqual(addressOf({ unknown: "/v99.0/abc" }) as Address);
   });
 
-  test("is of the id that it names, or of the token's own", () => {
+  test("has the id that it names, or the token's own", () => {
     const id = (address: object, credentials: object[]) => codeOf(() => idOf(incomingOf({}), authenticated(addressOf(address), "GET", credentials)));
     expect([id({ id: "7" }, held), id({ id: "me" }, held), id({}, held)]).toEqual([{ was: "7" }, { was: "2001" }, { was: undefined }]);
     expect([id({ id: "7" }, []), id({ id: "me" }, []), id({ edge: "debug_token" }, [])]).toEqual(["tokenMissing", "tokenMissing", "unknownPath"]);
     expect([id({}, []), id({ edge: "nothing" }, [])]).toEqual(["unknownPath", "unknownPath"]);
   });
 
-  test("D-13 [clients]: needs no token where its operation may go without, but `me` does", () => {
+  test("D-13 [clients]: needs no token if its operation may do without, but `me` does", () => {
     const id = (address: object, method: string, profile: string) =>
       codeOf(() => idOf(incomingOf({ method }, profile), authenticated(addressOf(address), method, [])));
     expect(id({ id: "1001", edge: "activities" }, "POST", "clients")).toEqual({ was: "1001" });
@@ -116,13 +116,13 @@ describe("an endpoint", () => {
     });
   const page = { id: "2001", type: "page", owner: "2001" };
 
-  test("is that of the node's type, of the method and the edge, or of a literal", () => {
+  test("belongs to the node's type, to the method and the edge, or to a literal", () => {
     expect(find({}, { id: "2001", edge: "custom_labels" }, page)).toEqual({ was: "listLabels" });
     expect(find({ method: "POST" }, { id: "2001", edge: "custom_labels" }, page)).toEqual({ was: "createLabel" });
     expect(find({ surface: "microblog" }, { edge: "debug_token" }, undefined)).toEqual({ was: "inspectToken" });
   });
 
-  test("is not there on another surface, by another method, on another type, or without the node", () => {
+  test("does not exist on another surface, for another method or type, or without the node", () => {
     expect(find({ surface: "ads" }, { id: "2001", edge: "custom_labels" }, page)).toBe("unsupportedRequest");
     expect(find({ method: "PUT" }, { id: "2001", edge: "custom_labels" }, page)).toBe("unsupportedRequest");
     expect(find({}, { id: "2001", edge: "custom_labels" }, { ...page, type: "label" })).toBe("unsupportedRequest");
@@ -136,7 +136,7 @@ describe("an endpoint", () => {
     expect(find({}, {}, undefined)).toBe("unknownPath");
   });
 
-  test("D-55: is on more surfaces in the `clients` profile where it says so", () => {
+  test("D-55: is on more surfaces in the `clients` profile if it says so", () => {
     const on = (surfaces: string[], clientsSurfaces: string[] | undefined, profile: string) =>
       isShownOn({ access: { surfaces, clientsSurfaces } } as never, incomingOf({}, profile));
     expect([on(["base"], undefined, "strict"), on(["ads"], ["base"], "strict"), on(["ads"], ["base"], "clients")]).toEqual([true, false, true]);
@@ -163,7 +163,7 @@ describe("D-20: the form of an error that no operation decides", () => {
     }
   });
 
-  test("follows `oauth_token` for a bare id, for what leads nowhere, and with a live token for an edge of no node", () => {
+  test("follows `oauth_token` for a bare id, for an unknown address, and with a live token for an edge of no node", () => {
     expect([form(undefined, {}), form({ id: "7" }, {}), form({ id: "7", edge: "nothing" }, {}, held)]).toEqual(["wrapped", "wrapped", "wrapped"]);
     expect([form(undefined, oauth), form({ id: "7" }, oauth), form({ id: "7", edge: "nothing" }, oauth, held)]).toEqual(["flat", "flat", "flat"]);
     const nowhere = { id: "7", edge: "nothing", unknown: "/v99.0" };
@@ -175,7 +175,7 @@ describe("D-20: the form of an error that no operation decides", () => {
   });
 });
 
-describe("D-21: what does not exist", () => {
+describe("D-21: a missing node", () => {
   const refusal = (asked: Asked, address: object, method = "GET") => {
     const { errorName, message } = notFound(incomingOf(asked), { address: addressOf(address), method });
     return { errorName, message };
@@ -209,7 +209,7 @@ describe("D-21: what does not exist", () => {
     expect(refusal({}, {}, "POST").message).toContain("''");
   });
 
-  test("and is found gone by a handler, has the same error as one that was never there", () => {
+  test("has the same error if a handler finds it gone", () => {
     const gone = (asked: Asked) => {
       const { request: graphRequest, world } = incomingOf(asked);
       return notFoundNode({ graphRequest, world, node: { id: "7", type: "page", owner: "7" } } as never).errorName;

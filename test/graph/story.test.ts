@@ -14,7 +14,7 @@ function recorder(...times: number[]) {
 }
 const parsed = (request: object) => ({ request }) as unknown as Parsed;
 
-test("each step has its name and how long it took; the one that it ended in is the last", () => {
+test("each step has its name and duration, and the step in which the request ended is last", () => {
   const story = recorder(100, 103, 110, 115);
   story.begin("check");
   story.begin("handle");
@@ -30,12 +30,12 @@ test("each step has its name and how long it took; the one that it ended in is t
   });
 });
 
-test("of a request that was refused at once it says no more than that", () => {
+test("a request that was refused at once has nothing more", () => {
   const { story } = recorder(1, 2).finish({}, response, { error: "unknownPath" });
   expect(story).toEqual({ steps: [{ name: "understand", duration_ms: 1 }], credentials: [], version: {}, error: "unknownPath", deliveries: [] });
 });
 
-test("it names whatever the request reached, and who may see what", () => {
+test("it names everything that the request reached, and the callers who may see each", () => {
   const policy = { name: "open", summary: "all", kinds: ["page"], scopes: ["notes"], canSee: () => true };
   const reached = {
     ...{ address: { version: 22 }, node: { id: "7", type: "page", owner: "8" }, served: { version: 25, upgradedFrom: 22 } },
@@ -62,7 +62,7 @@ test("it names whatever the request reached, and who may see what", () => {
   expect(reported({ served: { version: 25 } })?.version).toEqual({ asked: "v22.0", served: "v25.0" });
 });
 
-test("it shows the parameters as they were understood, the beginning of long ones, and none of a read of a node", () => {
+test("it shows the parameters as understood, the beginning of long ones, and none of a read of a node", () => {
   const parametersOf = (request: object) => {
     const story = recorder(1, 2, 3);
     story.begin("handle", parsed(request));
@@ -83,12 +83,12 @@ test("it has the webhooks of the last run of a write, unless the request was ref
   expect([reported(), reported({ error: "labelNameTaken" })]).toEqual([["followed second"], []]);
 });
 
-test("D-272: it names the fault that was met, without the text that is the response's", () => {
+test("D-272: it names the fault that applied, without the text of the response", () => {
   const { story } = recorder(1, 2).finish({}, response, { fault: { id: "f", operation: "*", status: 503, body: "text" } as never });
   expect(JSON.parse(story?.fault as string)).toEqual({ id: "f", operation: "*", status: 503 });
 });
 
-test("it is recorded while somebody watches or of a request that asks for it, of its whole alone", () => {
+test("it is recorded while somebody watches, or for a request that asks for it, only as a whole", () => {
   const isRecorded = (isWatched: boolean, debug: unknown, batchDepth = 0) =>
     storyOf({ ...world, requests: { isWatched } } as unknown as World, { query: { debug }, batchDepth } as unknown as GraphRequest, () => 0) !==
     undefined;

@@ -8,7 +8,7 @@ const NOW = 1_800_000_000;
 const window = (name: string, start: number, end: number) => ({ name, start, end });
 const calendar = { ...standardCalendar, migrations: [window("open", 1, NOW + 1), window("coming", NOW + 1, NOW + 2), window("other", 1, NOW + 1)] };
 
-test("VER-5c: an app's first marketing request is one whose text has no defect, to an endpoint of that calendar, by an app that has made none", () => {
+test("VER-5c: an app's first marketing request is one without a defect in its text, to an endpoint of that calendar, by an app that has made none", () => {
   const isFirst = (versions: string, marketing_first_used_time: number, defect?: Error) =>
     isFirstMarketingRequest(
       { request: { defect } } as unknown as Incoming,
@@ -19,7 +19,7 @@ test("VER-5c: an app's first marketing request is one whose text has no defect, 
   expect([isFirst("marketing", 1), isFirst("marketing", 0, new Error("defect"))]).toEqual([false, false]);
 });
 
-test("D-82: whether a migration is on is a question of the app and the request, whose override stands in its query or else its body", () => {
+test("D-82: the app and the request decide whether a migration is on, with an override in the query or else the body", () => {
   const isMigrated = (query: object, body: object = {}, migrations: object = {}) =>
     migrationsOf(
       { request: { query, body }, world: { calendar }, now: NOW } as unknown as Incoming,
@@ -40,7 +40,7 @@ test("D-82: whether a migration is on is a question of the app and the request, 
   expect(() => isMigrated({ migrations_override: '{"coming":true}' })).toThrow("migrations_override");
 });
 
-test("D-81: the version that serves is a matter of the endpoint's rule, what was asked, the calling app and the time", () => {
+test("D-81: the endpoint's rule, the requested version, the calling app and the time decide which version serves", () => {
   const serve = (versions: string, version: number | undefined, app: object = {}, names: string[] = []) => {
     const caller = { app: { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true, ...app } };
     const visible = { endpoint: { access: { versions }, names }, address: { version }, caller, method: "GET" };
