@@ -24,7 +24,7 @@ async function begin() {
   return { databases, first };
 }
 
-test("a world that rests is as it was when it opens again, and its saved states are there", async () => {
+test("an idle world is unchanged when it opens again, with its saved states", async () => {
   const { databases } = await begin();
   const before = await databases.open("w");
   await write(before, "one");
@@ -39,7 +39,7 @@ test("a world that rests is as it was when it opens again, and its saved states 
   await after.close();
 });
 
-test("a world that was removed begins empty under its name, without its states, and those beside it stay", async () => {
+test("a removed world begins empty under its name, without its states, and others are unchanged", async () => {
   const { databases, first } = await begin();
   await write(first, "of the first");
   const one = await databases.open("one");
@@ -52,7 +52,7 @@ test("a world that was removed begins empty under its name, without its states, 
   await other.close();
 });
 
-test("files are for their owner alone, those of two servers are apart, and they are gone with the first world", async () => {
+test("files are readable only by their owner, separate for two servers, and deleted with the first world", async () => {
   const { databases, first } = await begin();
   const { first: other } = await begin();
   const folder = dirname(await fileOf(first));
@@ -82,7 +82,7 @@ async function programWith(then: string) {
   return dirname(dirname(output.trim()));
 }
 
-test("they are gone with a program that ends, and those of one that was killed when the next one opens some", async () => {
+test("they are deleted when a program ends, and those of a killed one when the next one opens some", async () => {
   const ended = await programWith("process.exit(0);");
   expect([ended.startsWith(join(tmpdir(), "plaza-memory-")), existsSync(ended)]).toEqual([true, false]);
   const killed = await programWith('process.kill(process.pid, "SIGKILL"); await new Promise(() => {});');

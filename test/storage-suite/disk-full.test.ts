@@ -19,7 +19,7 @@ interface Report {
 describe("disk full", () => {
   afterEach(cleanUp);
 
-  test("a group is stored whole or refused whole, readers go on, and later writes succeed", async () => {
+  test("a group is stored or refused as a whole, readers continue, and later writes succeed", async () => {
     const folder = temporaryFolder();
     // The signal that goes with the limit is ignored, so that the write itself fails as it does on a full disk.
     const script = `trap '' XFSZ; ulimit -S -f ${LIMIT_BLOCKS}; exec "$0" "$@"`;
@@ -44,7 +44,7 @@ describe("disk full", () => {
     expect(acted.sort((a, b) => a - b)).toEqual(ids);
   }, 30_000);
 
-  test("where a statement in the middle of a group takes the transaction with it, nothing of the group is stored outside of one", async () => {
+  test("if a statement in the middle of a group ends the transaction, nothing of the group is stored outside it", async () => {
     const database = closedAfterwards(await openSqlite({ folder: temporaryFolder(), migrations: [notes] }));
     const insert = (id: number, characters: number) =>
       database.write((tx) => tx.runOne(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${"x".repeat(characters)})`));

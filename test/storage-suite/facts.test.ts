@@ -13,7 +13,7 @@ function listen(database: Database): string[] {
 }
 
 describeDrivers("facts", (driver) => {
-  test("a changed fact is announced when the write returns, with what it names", async () => {
+  test("a changed fact is announced by name when the write returns", async () => {
     const database = await openNew(driver);
     const heard = listen(database);
     await database.write(async (tx) => {
@@ -38,7 +38,7 @@ describeDrivers("facts", (driver) => {
     expect(new Set(heard)).toEqual(new Set(["token 2"]));
   });
 
-  test("a cache never returns what was there before a write that has returned", async () => {
+  test("a cache never returns a value from before a write that has returned", async () => {
     const database = await openNew(driver);
     const cache = new FactCache<number>(database, "note");
     const read = () =>
@@ -71,7 +71,7 @@ function announcer() {
 }
 
 describe("fact cache", () => {
-  test("absence is not kept, presence is", async () => {
+  test("absence is not cached, presence is", async () => {
     const cache = new FactCache<string>(announcer().database, "token");
     let loads = 0;
     expect(await cache.get("a", async () => void loads++)).toBeUndefined();
@@ -104,7 +104,7 @@ describe("fact cache", () => {
     expect(cache.peek("0")).toBeUndefined();
   });
 
-  test("in any interleaving of reads and changes, what is kept at the end is true", async () => {
+  test("after any interleaving of reads and changes, the cached values are right", async () => {
     const step = fc.oneof(fc.record({ read: fc.constantFrom("a", "b") }), fc.record({ change: fc.constantFrom("a", "b", "everything") }));
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.array(step, { maxLength: 12 }), async (scheduler, steps) => {

@@ -64,7 +64,7 @@ describe("data folder", () => {
     expect(await database.reader.get(count)).toEqual({ count: 1 });
   }, 20_000);
 
-  test("who holds a folder is named only where it can be known: not by what is no number of a running process", async () => {
+  test("the holder of a folder is named only if it is known to be a running process", async () => {
     const folder = temporaryFolder();
     const child = await holdElsewhere(folder);
     for (const left of ["4194305\n", "somebody\n", "0\n", "-1\n"]) {
@@ -83,7 +83,7 @@ describe("data folder", () => {
     expect(await new Response(child.stderr).text()).toContain("FolderInUse");
   }, 20_000);
 
-  test("files are for their owner only, a folder that was missing too", async () => {
+  test("files are readable only by their owner, and so is a new folder", async () => {
     const folder = join(temporaryFolder(), "a", "b");
     const database = await open(folder);
     await database.write((tx) => tx.run(insert(1)));
@@ -97,7 +97,7 @@ describe("data folder", () => {
     expect(modeOf(join(folder, "default.sqlite"))).toBe("600");
   });
 
-  test("every commit waits for the disk, in a folder that is opened again too; in memory none does", async () => {
+  test("every commit waits for the disk, even in a folder that is opened again; in memory none does", async () => {
     const settings = (database: Database) =>
       database.write(async (tx) => ({ ...(await tx.get(sql`PRAGMA synchronous`)), ...(await tx.get(sql`PRAGMA journal_mode`)) }));
     const folder = temporaryFolder();
@@ -110,7 +110,7 @@ describe("data folder", () => {
     expect(await settings(await open(":memory:"))).toEqual({ synchronous: 0, journal_mode: "wal" });
   });
 
-  test("closing folds the log into the file, also where the data was there before", async () => {
+  test("closing merges the log into the file, even if the data existed before", async () => {
     const folder = temporaryFolder();
     for (const id of [1, 2]) {
       const database = await open(folder);
@@ -131,7 +131,7 @@ describe("data folder", () => {
     expect(await (await open(folder)).reader.get(count)).toEqual({ count: 0 });
   }, 20_000);
 
-  test("a file that is no database is refused, and the folder is free again", async () => {
+  test("a file that is not a database is refused, and the folder is free again", async () => {
     const folder = temporaryFolder();
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "default.sqlite"), "this is a letter, not a database\n".repeat(100));
@@ -139,7 +139,7 @@ describe("data folder", () => {
     await open(folder, "other");
   });
 
-  test("the log stays bounded in a long run of writes, and shrinks after a snapshot held it back", async () => {
+  test("the log stays limited in a long run of writes, and shrinks after a snapshot made it grow", async () => {
     const folder = temporaryFolder();
     const database = await open(folder);
     const logBytes = () => statSync(join(folder, "default.sqlite-wal")).size;

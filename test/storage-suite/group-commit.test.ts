@@ -27,7 +27,7 @@ describe("group commit", () => {
     expect(groups).toEqual([64]);
   });
 
-  test("writers that go on share commits, and a lone one is not held up", async () => {
+  test("continuous writes share commits, and a single one is not delayed", async () => {
     const { database, groups } = await openCounting();
     const writer = async (first: number) => {
       for (let id = first; id < first + 20; id++) await database.write((tx) => tx.run(insert(id)));
@@ -40,7 +40,7 @@ describe("group commit", () => {
     expect(groups).toEqual(new Array(20).fill(1));
   });
 
-  test("a group has at most 1,000 writes, and fewer where they have many statements", async () => {
+  test("a group has at most 1,000 writes, and fewer if they have many statements", async () => {
     const { database, groups } = await openCounting();
     await Promise.all(Array.from({ length: 2_500 }, (_, id) => database.write((tx) => tx.run(insert(id)))));
     expect(groups).toEqual([1_000, 1_000, 500]);
@@ -60,7 +60,7 @@ describe("group commit", () => {
     expect(groups).toEqual([2, 1]);
   });
 
-  test("no write is acknowledged before the commit: the reader sees what was acknowledged", async () => {
+  test("no write is acknowledged before the commit: the reader sees all acknowledged ones", async () => {
     const database = await openNew(sqlite);
     await Promise.all(
       Array.from({ length: 200 }, async (_, id) => {
@@ -80,7 +80,7 @@ describe("group commit", () => {
     );
   });
 
-  test("any mix of bodies leaves what they would leave one after the other", async () => {
+  test("any mix of bodies has the same effect as one after another", async () => {
     const { database } = await openCounting();
     const step = fc.record({ id: fc.integer({ min: 0, max: 5 }), kind: fc.constantFrom("insert", "delete", "take", "throw", "duplicate") });
     await fc.assert(
@@ -118,7 +118,7 @@ describe("group commit", () => {
     );
   });
 
-  test("a body that awaits something else is refused, and holds nobody up", async () => {
+  test("a body that awaits anything else is refused, and delays nobody", async () => {
     const { database } = await openCounting();
     const elsewhere = Promise.withResolvers<void>();
     const late = database.write(async (tx) => {

@@ -15,7 +15,7 @@ const indexes = fc.oneof(
 );
 
 describeDrivers("lists of ids", (driver) => {
-  test("each stored row that is named is read once, however many are named", async () => {
+  test("each named row is read once, however many are named", async () => {
     const database = await openNew(driver);
     await database.write(async (tx) => {
       for (let index = 0; index < STORED; index++) {

@@ -36,7 +36,7 @@ const scenario = fc.record({
 });
 
 describeDrivers("keyset paging", (driver) => {
-  test("rows that stay are seen once, in order, while others come and go, both ways", async () => {
+  test("rows that stay are seen once, in order, in both directions, while others are added and deleted", async () => {
     const database = await openNew(driver);
     await fc.assert(
       fc.asyncProperty(scenario, async ({ order, isBackward, limit, texts, first, changes }) => {
@@ -93,7 +93,7 @@ describeDrivers("keyset paging", (driver) => {
     );
   }, 30_000);
 
-  test("a neighbour that is gone by now is not promised", async () => {
+  test("a link does not point to a deleted neighbour", async () => {
     const database = await openNew(driver);
     const put = (...ids: number[]) =>
       database.write(async (tx) => {
@@ -108,7 +108,7 @@ describeDrivers("keyset paging", (driver) => {
     expect(await read(database, newestFirst, { limit: 2, before: ["1"] })).toMatchObject({ hasPrevious: true, hasNext: true });
   });
 
-  test("beyond an end there is an empty page with a way back, on which the row at the end itself stands where it is asked for", async () => {
+  test("beyond an end there is an empty page with a link back, inclusive if requested", async () => {
     const database = await openNew(driver);
     await database.write(async (tx) => {
       for (const id of [2, 3, 4]) await tx.run(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${"t"})`);

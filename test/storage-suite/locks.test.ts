@@ -3,7 +3,7 @@ import { sql } from "#storage/sql";
 import { closedAfterwards, describeDrivers, openNew } from "./stores.ts";
 
 describeDrivers("locks", (driver) => {
-  test("fifty check-then-writes under one lock: one wins", async () => {
+  test("one of fifty check-then-writes under one lock wins", async () => {
     const store = await driver.newStore();
     const databases = [await store.open()];
     // Only PostgreSQL lets a second process take part.
@@ -23,7 +23,7 @@ describeDrivers("locks", (driver) => {
     expect(await databases[0]?.reader.get(sql`SELECT COUNT(*) AS count FROM notes`)).toEqual({ count: 1 });
   });
 
-  test("counting up under one lock loses no step", async () => {
+  test("counting under one lock loses no step", async () => {
     const database = await openNew(driver);
     await database.write((tx) => tx.run(sql`INSERT INTO notes (id, list, amount) VALUES (${1}, ${"a"}, ${0})`));
     await Promise.all(
@@ -38,7 +38,7 @@ describeDrivers("locks", (driver) => {
     expect(await database.reader.get(sql`SELECT amount FROM notes`)).toEqual({ amount: 50 });
   });
 
-  test("locks taken crosswise do not end in an error", async () => {
+  test("locks in opposite orders do not end in an error", async () => {
     const database = await openNew(driver);
     let runs = 0;
     const both = (first: string, second: string, id: number) =>

@@ -21,7 +21,7 @@ const applied = (database: Database) =>
   database.reader.all(sql`SELECT feature, name FROM migrations ORDER BY applied_time, CASE name WHEN ${"letters"} THEN 0 ELSE 1 END`);
 
 describeDrivers("migrations", (driver) => {
-  test("each runs once, in the order given, also when opened again", async () => {
+  test("each runs once, in the given order, even if the data is opened again", async () => {
     const store = await driver.newStore();
     for (let time = 0; time < 3; time++) {
       const database = await store.open(featureOf(first, second));
@@ -34,7 +34,7 @@ describeDrivers("migrations", (driver) => {
     }
   });
 
-  test("what a newer program adds runs on the data there is", async () => {
+  test("additions of a newer program run on existing data", async () => {
     const store = await driver.newStore();
     const older = await store.open(featureOf(first));
     await older.write((tx) => tx.run(sql`INSERT INTO letters (id, body) VALUES (${1}, ${"old"})`));
@@ -46,7 +46,7 @@ describeDrivers("migrations", (driver) => {
     ]);
   });
 
-  test("data of a newer program is refused, naming what is unknown, and stays usable for it", async () => {
+  test("data of a newer program is refused with the unknown migration, and stays usable for it", async () => {
     const store = await driver.newStore();
     await (await store.open(featureOf(first, second))).close();
     const refused = await store.open(featureOf(first)).catch((error) => error);
@@ -55,7 +55,7 @@ describeDrivers("migrations", (driver) => {
     await (await store.open(featureOf(first, second))).close();
   });
 
-  test("one that fails leaves nothing of the whole run, and says which it was", async () => {
+  test("a failed one leaves nothing of the whole run, and is named", async () => {
     const store = await driver.newStore();
     await (await store.open([])).close();
     const broken = { name: "broken", statements: ["INSERT INTO letters (id) VALUES (1)", "INSERT INTO nowhere (id) VALUES (1)"] };
@@ -66,13 +66,13 @@ describeDrivers("migrations", (driver) => {
     expect(await database.reader.all(sql`SELECT id FROM letters`)).toEqual([]);
   });
 
-  test("two of one name are a mistake of the program", async () => {
+  test("two with one name are a mistake of the program", async () => {
     const store = await driver.newStore();
     await expect(store.open(featureOf(first, first))).rejects.toThrow("two migrations are called letters/letters");
   });
 
   if (driver.name === "postgres") {
-    test("a database in another encoding than UTF-8 is refused in words, with nothing made in it", async () => {
+    test("a database in another encoding than UTF-8 is refused, with nothing created in it", async () => {
       const { url } = await sharedPostgres();
       const name = `plaza_ascii_${process.pid}`;
       const client = new Client({ connectionString: url });

@@ -11,19 +11,19 @@ const open = async (data: string, world: string) => closedAfterwards(await openD
 describe("opening", () => {
   afterEach(cleanUp);
 
-  test("a folder holds a file for each world", async () => {
+  test("a folder has a file for each world", async () => {
     const folder = join(temporaryFolder(), ".plaza");
     for (const world of ["default", "test-1"]) expect((await open(folder, world)).dialect).toBe("sqlite");
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(["default.sqlite", "test-1.sqlite", "plaza.lock"]));
   });
 
-  test("worlds in memory are apart", async () => {
+  test("worlds in memory are separate", async () => {
     const [one, two] = [await open(":memory:", "default"), await open(":memory:", "default")];
     await one.write((tx) => tx.run(sql`INSERT INTO notes (id, list) VALUES (${1}, ${"a"})`));
     expect(await two.reader.get(sql`SELECT 1 AS one FROM notes`)).toBeUndefined();
   });
 
-  test("PostgreSQL holds a schema for each world, and keeps the address's own options", async () => {
+  test("PostgreSQL has a schema for each world, and the address's own options apply", async () => {
     const url = await (await sharedPostgres()).newDatabase();
     for (const world of ["default", "Test-1"]) expect((await open(url, world)).dialect).toBe("postgres");
     const options = encodeURIComponent("-c application_name=mine -c work_mem=5MB");
@@ -34,7 +34,7 @@ describe("opening", () => {
     expect(await database.reader.all(schemas)).toEqual([{ name: "plaza_Test-1" }, { name: "plaza_default" }]);
   });
 
-  test("a name that would lead elsewhere is refused", async () => {
+  test("a name that could lead out of the folder is refused", async () => {
     for (const world of ["", "..", "a/b", "a.b", 'a"b', "ä", "a".repeat(58)]) {
       await expect(openDatabase({ data: ":memory:", world, migrations: [] })).rejects.toThrow("not a valid world name");
     }

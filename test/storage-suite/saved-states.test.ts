@@ -46,7 +46,7 @@ describeDrivers("saved states", (driver) => {
     };
   };
 
-  test("every table is as it was, with each value that it may hold; what the server keeps stays as it is", async () => {
+  test("every table is restored with every possible value; the server's own tables are unchanged", async () => {
     const { database, add, addKey, keys } = await open();
     const values = { text: "\u{1f600} 'quoted' \\ \"\n", amount: Number.MAX_SAFE_INTEGER, bytes: new Uint8Array([0, 1, 39, 92, 255]) };
     await database.write((tx) =>
@@ -96,7 +96,7 @@ describeDrivers("saved states", (driver) => {
     expect([await database.restoreState("empty"), await ids()]).toEqual([true, [[], []]]);
   });
 
-  test("they are listed with the time at which they were saved; one that is deleted is gone, and others are not", async () => {
+  test("they are listed with the time of their saving; a deleted one is gone, and others are not", async () => {
     const { database, add, ids } = await open();
     const fromMs = Date.now();
     for (const name of ["b", "a", "Some-name_1.0"]) {
@@ -116,7 +116,7 @@ describeDrivers("saved states", (driver) => {
     expect([await database.restoreState("b"), await ids()]).toEqual([true, [[1], [1]]]);
   });
 
-  test("without a state the world is empty, with its tables and its states, and takes what is written", async () => {
+  test("without a state the world is empty, with its tables and its states, and accepts writes", async () => {
     const { database, add, addKey, ids, keys } = await open();
     await add(1);
     await addKey("k");
@@ -126,7 +126,7 @@ describeDrivers("saved states", (driver) => {
     expect(await database.restoreState("one")).toBe(true);
   });
 
-  test("all that is cached is forgotten, also by other processes", async () => {
+  test("all caches are emptied, also in other processes", async () => {
     const { store, database, add } = await open();
     await add(1);
     await database.saveState("one");
@@ -151,7 +151,7 @@ describeDrivers("saved states", (driver) => {
     expect([await database.restoreState("none"), await announced()]).toEqual([false, before]);
   });
 
-  test("a state of an older version of the program is brought up to date, or refused with nothing changed", async () => {
+  test("a state of an older version of the program is converted, or refused with nothing changed", async () => {
     const { store, database, add } = await open();
     await add(1);
     await database.saveState("one");
@@ -182,7 +182,7 @@ describeDrivers("saved states", (driver) => {
   }
 
   if (driver.name === "postgres") {
-    test("a process that missed the notification finds the restore by a number that grows", async () => {
+    test("a process that missed the notification notices the restore by a number that grows", async () => {
       const { database } = await open();
       await database.saveState("one");
       const sum = async () =>
@@ -195,7 +195,7 @@ describeDrivers("saved states", (driver) => {
       expect(sums).toEqual([...new Set(sums)].sort((a, b) => a - b));
     });
 
-    test("what is no name of a state reaches no statement", async () => {
+    test("an invalid state name reaches no statement", async () => {
       const { database, add, ids } = await open();
       await add(1);
       for (const name of ["", "a'; DELETE FROM notes; SELECT '", "a b", "x".repeat(65), "é"]) {

@@ -9,7 +9,7 @@ const text = fc.string({ unit: "binary" });
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
 describe("sealing", () => {
-  test("what was sealed is opened by the same key", () => {
+  test("a sealed value is opened by the same key", () => {
     fc.assert(
       fc.property(master, text, (given, secret) => {
         const key = deriveKey(given, "app secret");
@@ -18,7 +18,7 @@ describe("sealing", () => {
     );
   });
 
-  test("a sealed value shows nothing of the text, and is another one each time", () => {
+  test("a sealed value reveals nothing of the text, and differs each time", () => {
     const sealer = new Sealer(deriveKey(new Uint8Array(32), "app secret"));
     const sealed = new Set(Array.from({ length: 1_000 }, () => sealer.seal("the secret of the app")));
     expect(sealed.size).toBe(1_000);
@@ -28,7 +28,7 @@ describe("sealing", () => {
     }
   });
 
-  test("a key for another purpose, or of another master, does not open it", () => {
+  test("a key for another purpose, or of another master, cannot open it", () => {
     fc.assert(
       fc.property(master, master, text, (given, other, secret) => {
         const sealed = new Sealer(deriveKey(given, "app secret")).seal(secret);
@@ -53,7 +53,7 @@ describe("sealing", () => {
     expect(sealer.open(sealed)).toBe("s3cret");
   });
 
-  test("D-171: previous keys open what they have sealed, and only the current one seals", () => {
+  test("D-171: previous keys open the values that they sealed, and only the current one seals", () => {
     fc.assert(
       fc.property(master, master, text, (one, other, secret) => {
         fc.pre(hex(one) !== hex(other));
@@ -71,7 +71,7 @@ describe("sealing", () => {
     );
   });
 
-  test("what is stored can be opened for ever: the form of a sealed value, and the ids of keys, stay as they are", () => {
+  test("stored values can always be opened: the form of a sealed value, and the ids of keys, do not change", () => {
     const master = new Uint8Array(32).fill(7);
     const sealer = new Sealer(deriveKey(master, "app secret"));
     expect(sealer.prefix).toBe("v1.104f6d08e34d7014.");
@@ -79,7 +79,7 @@ describe("sealing", () => {
     expect(masterKeyId(master)).toBe("ef3984f2878e4d36");
   });
 
-  test("keys are derived as RFC 5869 says", () => {
+  test("keys are derived as in RFC 5869", () => {
     // Test case 3 (no salt, no info) gives these first 32 bytes.
     expect(hex(deriveKey(new Uint8Array(22).fill(0x0b), ""))).toBe("8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d");
   });

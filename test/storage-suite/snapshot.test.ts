@@ -18,7 +18,7 @@ const move = (database: Database, amount: number): Promise<void> =>
 const amountOf = (id: number) => sql`SELECT amount FROM notes WHERE id = ${id}`;
 
 describeDrivers("snapshots", (driver) => {
-  test("the reads of a snapshot are of one moment, while the world goes on", async () => {
+  test("the reads of a snapshot show one moment, while the world continues", async () => {
     const database = await openNew(driver);
     await fill(database);
     const sums = await Promise.all(

@@ -32,7 +32,7 @@ function compareBytes(a: string, b: string): number {
 }
 
 describeDrivers("values", (driver) => {
-  test("text, ids, numbers, bytes and NULL come back as they went in", async () => {
+  test("text, ids, numbers, bytes and NULL are read as they were written", async () => {
     const database = await openNew(driver);
     const safe = fc.maxSafeInteger();
     const flag = fc.integer({ min: 0, max: 1 });
@@ -94,7 +94,7 @@ describeDrivers("values", (driver) => {
     expect(await database.reader.get(sql`SELECT CAST(amount AS TEXT) AS amount FROM notes`)).toEqual({ amount: "9009007199254740993" });
   });
 
-  test("the largest and the least number that are exact are read, and the next ones are not", async () => {
+  test("the largest and the smallest exact numbers are read, and the next ones are not", async () => {
     const database = await openNew(driver);
     await database.write((tx) => tx.run(sql`INSERT INTO notes (id, list) VALUES (${1}, ${"l"})`));
     const store = (amount: string) => database.write((tx) => tx.run(sql`UPDATE notes SET amount = ${amount} WHERE id = ${1}`));
@@ -117,7 +117,7 @@ describeDrivers("values", (driver) => {
     expect({ ...found } as unknown).toEqual({ count: 3, sum: "60", more: 1, highest: 30 });
   });
 
-  test("a question mark in a literal or comment is no value", async () => {
+  test("a question mark in a literal or comment is not a value", async () => {
     const database = await openNew(driver);
     const found = await database.reader.get(sql`SELECT '? it''s ?' AS "why?", CAST(${"x"} AS TEXT) AS given /* ? */ -- ?`);
     expect({ ...found } as unknown).toEqual({ "why?": "? it's ?", given: "x" });

@@ -17,7 +17,7 @@ describeDrivers("writes", (driver) => {
     expect(await database.reader.get(count)).toEqual({ count: 1 });
   });
 
-  test("runOne ends the transaction where no row was changed, even if its body swallows the error", async () => {
+  test("runOne ends the transaction if no row was changed, even if its body swallows the error", async () => {
     const database = await openNew(driver);
     const move = (id: number) => sql`UPDATE notes SET list = ${"b"} WHERE id = ${id}`;
     await database.write((tx) => tx.runOne(insert(1)));
@@ -31,7 +31,7 @@ describeDrivers("writes", (driver) => {
     await database.write((tx) => tx.run(move(3)));
   });
 
-  test("a statement that nobody waits for is stored with all others or undoes them, wherever it stands", async () => {
+  test("a statement that nobody awaits is stored with all others or undoes them, in any position", async () => {
     const database = await openNew(driver);
     await database.write((tx) => tx.runOne(insert(1)));
     // Refused: the id is taken.
@@ -69,7 +69,7 @@ describeDrivers("writes", (driver) => {
     expect(await database.reader.get(count)).toEqual({ count: 0 });
   });
 
-  test("nor does one that has written with a statement that hands out rows", async () => {
+  test("nor does one that has written with a statement that returns rows", async () => {
     const database = await openNew(driver);
     const returning = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"}) RETURNING list`;
     const responses = await Promise.allSettled([
@@ -84,7 +84,7 @@ describeDrivers("writes", (driver) => {
     expect(await database.reader.get(count)).toEqual({ count: 2 });
   });
 
-  test("bodies started together succeed and fail each for itself", async () => {
+  test("bodies that start together succeed and fail separately", async () => {
     const database = await openNew(driver);
     const responses = await Promise.allSettled(
       Array.from({ length: 60 }, (_, id) =>
@@ -104,7 +104,7 @@ describeDrivers("writes", (driver) => {
     expect(stored.map(({ id }) => Number(id))).toEqual(Array.from({ length: 60 }, (_, id) => id).filter((id) => id % 3 !== 0));
   });
 
-  test("a failed statement ends the write, even when the body swallows its error", async () => {
+  test("a failed statement ends the write, even if the body swallows its error", async () => {
     const database = await openNew(driver);
     await database.write((tx) => tx.run(insert(1)));
     const swallowed = database.write(async (tx) => {
@@ -145,7 +145,7 @@ describeDrivers("writes", (driver) => {
     });
   });
 
-  test("a transaction that ended cannot be used", async () => {
+  test("an ended transaction cannot be used", async () => {
     const database = await openNew(driver);
     let kept: Parameters<Parameters<typeof database.write>[0]>[0] | undefined;
     await database.write(async (tx) => {
@@ -161,7 +161,7 @@ describeDrivers("writes", (driver) => {
     expect(await database.reader.get(count)).toEqual({ count: 0 });
   });
 
-  test("afterCommit runs when the write can be read, and not when it was rolled back", async () => {
+  test("afterCommit runs when the write can be read, and not after a rollback", async () => {
     const database = await openNew(driver);
     const log: string[] = [];
     await database.write(async (tx) => {

@@ -45,7 +45,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(5);
 }
 
-test("each world has a schema and rows of its own, and the further ones together have no more connections than one", async () => {
+test("each world has its own schema and rows, and all further ones together have no more connections than one", async () => {
   const { newServer, schemas, connections } = await begin();
   const { open } = await newServer();
   const first = await open("default");
@@ -60,7 +60,7 @@ test("each world has a schema and rows of its own, and the further ones together
   expect(further.map(({ processNumber }) => processNumber)).toEqual(new Array(4).fill(first.processNumber));
 });
 
-test("a further world hears of what another process changes in it, until it rests, and of no other world's", async () => {
+test("a further world learns of another process's changes in it, until it is idle, and of no other world's", async () => {
   const { newServer } = await begin();
   const [one, two] = [await newServer(), await newServer()];
   await one.open("default");
@@ -82,7 +82,7 @@ test("a further world hears of what another process changes in it, until it rest
   expect(await first.reader.all(all)).toEqual([]);
 });
 
-test("a further world uses nothing that it kept where nothing was confirmed for a second, as the first does", async () => {
+test("a further world ignores its cache if nothing was confirmed for a second, like the first one", async () => {
   const { newServer } = await begin();
   const { open } = await newServer();
   await open("default");
@@ -95,7 +95,7 @@ test("a further world uses nothing that it kept where nothing was confirmed for 
   expect(heard).toEqual([undefined]);
 });
 
-test("a world that is removed takes its schema along, and no other; the last connections end with the first world", async () => {
+test("a removed world loses its own schema only; the last connections end with the first world", async () => {
   const { newServer, schemas, connections } = await begin();
   const { databases, open } = await newServer();
   const first = await open("default");
@@ -110,7 +110,7 @@ test("a world that is removed takes its schema along, and no other; the last con
   await until(async () => (await connections()) === 0);
 });
 
-test("of processes that make a world of one name at once one does, and others find the name taken until it has ended", async () => {
+test("if processes create a world of one name at once, one does, and the others find the name taken until it has ended", async () => {
   const { newServer, connections } = await begin();
   const [one, two] = [await newServer(), await newServer()];
   for (const { open } of [one, two]) await open("default");
@@ -140,7 +140,7 @@ test("of processes that make a world of one name at once one does, and others fi
   expect(await two.databases.making("a", async () => "made")).toBe("made");
 });
 
-test("a database out of reach is said to be so by each of them", async () => {
+test("each of them reports an unreachable database", async () => {
   const away = new PostgresDatabases("postgres://127.0.0.1:1/none", migrations);
   for (const use of [() => away.open("default"), () => away.remove("a"), () => away.making("a", async () => {})]) {
     const error = await use().then(

@@ -40,7 +40,7 @@ const announce = (database: Database, key: string): Promise<void> => database.wr
 describe("fact channel", () => {
   afterEach(cleanUp);
 
-  test("another process hears of each change, by name, in order", async () => {
+  test("another process receives each change, by name, in order", async () => {
     const { one, two } = await openBoth();
     const heard = listen(two);
     const expected = Array.from({ length: 30 }, (_, index) => `token key ${index} ' \u{1f600}`);
@@ -50,7 +50,7 @@ describe("fact channel", () => {
     expect(heard.filter((each) => each !== "everything")).toEqual(expected);
   });
 
-  test("each commit that changes a fact raises its number, by which one that missed the notification finds it", async () => {
+  test("each commit that changes a fact raises its number, by which a process that missed the notification finds it", async () => {
     const { one } = await openBoth();
     const sums: number[] = [];
     for (let turn = 0; turn < 4; turn++) {
@@ -60,7 +60,7 @@ describe("fact channel", () => {
     expect(sums).toEqual([1, 2, 3, 4].map((more) => (sums[0] as number) - 1 + more));
   });
 
-  test("a process that had no processor for a second uses nothing that it kept from before, whichever event comes first then", async () => {
+  test("a process that got no processor time for a second ignores its older cache, whichever event comes first", async () => {
     const { two } = await openBoth();
     const heard = listen(two);
     // Neither a timer nor a socket has its turn meanwhile.
@@ -70,7 +70,7 @@ describe("fact channel", () => {
     expect(heard).toEqual(["everything"]);
   });
 
-  test("a commit that changes several facts names each of them, in their order", async () => {
+  test("a commit that changes several facts names each of them, in order", async () => {
     const { one, two } = await openBoth();
     const heard = listen(two);
     await one.write(async (tx) => {
@@ -81,7 +81,7 @@ describe("fact channel", () => {
     expect(heard.filter((each) => each !== "everything")).toEqual(["token 1", "role 2", "token 3", "token 4"]);
   });
 
-  test("a commit that is refused announces nothing, here or elsewhere", async () => {
+  test("a refused commit announces nothing, here or elsewhere", async () => {
     const { url, schema, one, two } = await openBoth();
     await execute(url, `ALTER TABLE "${schema}".notes ADD CONSTRAINT once UNIQUE (amount) DEFERRABLE INITIALLY DEFERRED`);
     const heard = [listen(one), listen(two)];
@@ -103,7 +103,7 @@ describe("fact channel", () => {
     expect({ names: names(), acted }).toEqual({ names: [["token after"], ["token after"]], acted: [] });
   });
 
-  test("numbers of a slot with a gap mean that something was lost; all others are heard by name, also one that comes late", async () => {
+  test("a gap in the numbers of a slot means that something was lost; all others are received by name, even a late one", async () => {
     const { url, schema, two } = await openBoth();
     const heard = listen(two);
     for (const generation of [1, 2, 4, 5, 3, 6]) {
@@ -115,7 +115,7 @@ describe("fact channel", () => {
     expect(heard.slice(heard.indexOf("token 2"), heard.indexOf("token 5"))).toContain("everything");
   });
 
-  test("many writers at once: nothing is lost, and few times everything is dropped", async () => {
+  test("many writers at once: nothing is lost, and everything is seldom dropped", async () => {
     const { one, two, open } = await openBoth();
     const three = await open();
     const heard = listen(three);
@@ -126,7 +126,7 @@ describe("fact channel", () => {
     expect(heard.filter((each) => each === "everything").length).toBeLessThan(keys.length / 5);
   });
 
-  test("more facts than a notification holds are announced as everything", async () => {
+  test("more facts than fit into a notification are announced as everything", async () => {
     const { one, two } = await openBoth();
     const heard = listen(two);
     await one.write(async (tx) => {
@@ -135,7 +135,7 @@ describe("fact channel", () => {
     expect(await becomesTrue(() => heard.includes("everything"), WAIT_MS)).toBe(true);
   });
 
-  test("a lost notification is made up for by the next poll, and names are heard after it", async () => {
+  test("the next poll makes up for a lost notification, and names are received after it", async () => {
     const { url, schema, one, two } = await openBoth();
     await announce(one, "before");
     const heard = listen(two);
@@ -150,7 +150,7 @@ describe("fact channel", () => {
     expect(await becomesTrue(isHeardByName, WAIT_MS)).toBe(true);
   });
 
-  test("a gap in the numbers of a slot means that everything may have changed; after it, and for what comes late, names count again", async () => {
+  test("a gap in the numbers of a slot means that everything may have changed; afterwards, and for late ones, names count again", async () => {
     const { url, schema, one, two } = await openBoth();
     const heard = listen(two);
     const notify = (payload: string) => execute(url, "SELECT pg_notify($1, $2)", [schema, payload]);
@@ -176,7 +176,7 @@ describe("fact channel", () => {
     expect(heard.filter((each) => each !== "everything")).toEqual(["token e", "page f"]);
   });
 
-  test("while the listening connection is gone everything counts as changed; then names are heard again, under the same number", async () => {
+  test("while the listening connection is gone everything counts as changed; then names are received again, under the same number", async () => {
     const { url, one: first, two, open } = await openBoth();
     const one = await open();
     const number = two.processNumber;
@@ -212,7 +212,7 @@ describe("fact channel", () => {
     }
   });
 
-  test("each process has a number of its own, and one that ends gives it back", async () => {
+  test("each process has its own number, and gives it back at its end", async () => {
     const { one, two, open } = await openBoth();
     expect(one.processNumber).toBe(0);
     expect(two.processNumber).toBe(1);
@@ -223,7 +223,7 @@ describe("fact channel", () => {
     expect(fourth.processNumber).toBe(2);
   });
 
-  test("worlds of one PostgreSQL do not hear each other", async () => {
+  test("worlds of one PostgreSQL do not receive each other's changes", async () => {
     const [first, second] = [await openBoth(), await openBoth()];
     const heard = listen(second.one);
     await announce(first.one, "1");

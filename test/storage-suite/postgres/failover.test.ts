@@ -33,7 +33,7 @@ describe("failover", () => {
   afterEach(cleanUp);
 
   test(
-    "with several hosts the one that takes writes is found, wherever it stands, before and after the failover",
+    "the host that accepts writes is found among several, in any position, before and after the failover",
     async () => {
       const { primary, standby, addressOf } = await startPair();
       const database = await open(addressOf(standby, primary));
@@ -93,7 +93,7 @@ describe("failover", () => {
     LIMIT_MS,
   );
 
-  test("other session attributes than those of a primary are refused in words", async () => {
+  test("session attributes other than those of a primary are refused", async () => {
     const wrong = await openPostgres({ url: "postgres://a@127.0.0.1/b?target_session_attrs=standby", schema: "plaza", migrations: [] }).catch(
       (error) => error,
     );

@@ -53,7 +53,7 @@ describe("groups", () => {
     expect(new Set([...free, ...later]).size).toBe(6);
   });
 
-  test("no more than sixty, so that another process has its turn", async () => {
+  test("at most sixty, so that another process has its turn", async () => {
     const database = await open();
     const lock = () =>
       database.write(async (tx) => {
@@ -63,7 +63,7 @@ describe("groups", () => {
     expect(new Set(await Promise.all(numbers(61).map(lock))).size).toBe(2);
   });
 
-  test("a name can be locked in a schema that an administrator has made", async () => {
+  test("a name can be locked in a schema that an administrator has created", async () => {
     const { url } = await sharedPostgres();
     const schema = `plaza_groups_${process.pid}_${++schemas}`;
     const other = await open();
@@ -72,7 +72,7 @@ describe("groups", () => {
     await Promise.all(numbers(20).map((id) => database.write((tx) => tx.lock("notes", String(id)))));
   });
 
-  test("a name whose row is gone is not locked, and the write is refused, also where that is its last statement", async () => {
+  test("a name whose row is missing is not locked, and the write is refused, even if the lock is its last statement", async () => {
     const database = await open();
     await database.write((tx) => tx.run(sql`DELETE FROM locks`));
     const bodies = [[insert(1)], [insert(1), insert(2)], []];
@@ -87,7 +87,7 @@ describe("groups", () => {
     expect(await ids(database)).toEqual([]);
   });
 
-  test("one that throws is undone alone, first or later, and those after it do not see it", async () => {
+  test("a body that throws is undone alone, first or later, and later ones do not see it", async () => {
     const database = await open();
     const seen: number[] = [];
     const responses = await Promise.allSettled(
@@ -110,7 +110,7 @@ describe("groups", () => {
     expect(await ids(database)).toEqual(kept);
   });
 
-  test("the name is locked for each of them, also after the first was undone", async () => {
+  test("the name is locked for each of them, even after the first was undone", async () => {
     const { url } = await sharedPostgres();
     const schema = `plaza_groups_${process.pid}_${++schemas}`;
     const [database, other] = [await openPostgres({ url, schema, migrations: [notes] }), await openPostgres({ url, schema, migrations: [notes] })];
@@ -155,7 +155,7 @@ describe("groups", () => {
     ]);
   });
 
-  test("a refusal because of a row that is not stored in the end is made again", async () => {
+  test("a refusal because of a row that is not stored in the end is repeated", async () => {
     const database = await open(1);
     await database.write((tx) => tx.runOne(insert(7)));
     const add = (id: number, more: readonly number[]) =>
@@ -197,14 +197,14 @@ describe("groups", () => {
     return new Set(ends).size;
   }
 
-  test("bodies that wait for nothing have all ended before PostgreSQL answers one", async () => {
+  test("bodies that await nothing have all ended before PostgreSQL responds", async () => {
     const database = await open();
     await storeOne(database);
     expect(await turnsOf(database, (tx) => tx.runOne(change))).toBe(1);
     expect(await changed(database)).toEqual({ amount: 30 });
   });
 
-  test("one that comes before PostgreSQL has answered those before it is stored with them", async () => {
+  test("a body that arrives before PostgreSQL has responded is stored with the others", async () => {
     const database = await open();
     await storeOne(database);
     let hasEnded = () => {};
@@ -227,7 +227,7 @@ describe("groups", () => {
     await second;
   });
 
-  test("a row that is gone undoes all of them, and each runs again by itself", async () => {
+  test("a missing row undoes all of them, and each runs again by itself", async () => {
     const database = await open();
     await storeOne(database);
     const runs = new Map<number, number>();
@@ -243,7 +243,7 @@ describe("groups", () => {
     expect(await changed(database)).toEqual({ amount: 2 });
   });
 
-  test("facts and actions are those of the bodies that are stored, when they are", async () => {
+  test("facts and actions are those of the stored bodies, after they are stored", async () => {
     const database = await open();
     const heard: string[] = [];
     database.onInvalidate((_, key) => heard.push(`fact ${key}`));
@@ -262,7 +262,7 @@ describe("groups", () => {
     expect([...new Set(heard)].filter((each) => each !== "fact undefined")).toEqual(["fact 1", "fact 3", "action 1", "action 3"]);
   });
 
-  test("of many statements sent together one fails: those before it have their results, and the connection serves on", async () => {
+  test("if one of many statements fails, the earlier ones have their results, and the connection continues", async () => {
     const database = await open(1);
     const both = [sql`SELECT n.id FROM notes n WHERE n.id = ${1}`, sql`SELECT n.list FROM notes n WHERE n.id = ${1}`] as const;
     await database.write((tx) => tx.runOne(insert(1)));

@@ -79,7 +79,7 @@ describe("outage of PostgreSQL", () => {
   }
 
   test(
-    "a restart that nobody noticed fails no request, however many connections lay idle",
+    "an unnoticed restart fails no request, however many connections were idle",
     async () => {
       const database = await open();
       await warm(database, 8);
@@ -163,7 +163,7 @@ describe("outage of PostgreSQL", () => {
     expect(await database.reader.get(count)).toEqual({ count: 0 });
   });
 
-  test("a plan that a newer program's change made stale is made anew", async () => {
+  test("a plan that a newer program's change made stale is replaced", async () => {
     const url = await cluster.newDatabase();
     const database = closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes] }));
     const all = sql`SELECT * FROM notes WHERE id = ${1}`;
@@ -173,7 +173,7 @@ describe("outage of PostgreSQL", () => {
     expect(await database.reader.get(all)).toMatchObject({ added: "x" });
   });
 
-  test("opening says unreachable when nobody listens, and what is wrong when it is something else", async () => {
+  test("opening reports unreachable if nobody listens, and the reason if it is something else", async () => {
     await expectUnreachable(openPostgres({ url: "postgres://postgres@127.0.0.1:1/postgres", schema: "plaza", migrations: [] }));
     await expect(openPostgres({ url: cluster.url.replace(/postgres$/, "nowhere"), schema: "plaza", migrations: [] })).rejects.toThrow(
       'database "nowhere" does not exist',

@@ -57,7 +57,7 @@ test("each statement has its own rows, prepared or not, the first time and later
   }
 });
 
-test("one that fails takes those behind it along, and all of them go again", async () => {
+test("a failed one makes those behind it fail, and all of them run again", async () => {
   const send = await connect();
   for (let round = 0; round < 2; round++) {
     const [before, failed, behind] = await send([named, 1], [divided, 0], [other, "a", null]);
@@ -68,14 +68,14 @@ test("one that fails takes those behind it along, and all of them go again", asy
   }
 });
 
-test("a value that JavaScript cannot hold fails its own statement alone", async () => {
+test("a value that JavaScript cannot hold fails only its own statement", async () => {
   const send = await connect();
   const [before, wrong, behind] = await send([large, 1], [large, "9007199254740993"], [large, 2]);
   expect([before, behind]).toEqual([[{ n: 1 }], [{ n: 2 }]]);
   expect(String(wrong)).toContain("beyond 2^53");
 });
 
-test("what has ended in time, well or not, has no limit any more; what has not ends the connection", async () => {
+test("a statement that ended in time, successfully or not, has no limit any more; one that has not ends the connection", async () => {
   const send = await connect(LIMIT_MS);
   await send([named, 1]);
   await send([divided, 0]);

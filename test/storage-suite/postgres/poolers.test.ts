@@ -67,7 +67,7 @@ async function isServing(connectionString: string): Promise<void> {
 describe("PostgreSQL behind pgbouncer", () => {
   afterEach(cleanUp);
 
-  test("pool_mode session: tables are in the world's schema, writes and reads go as without it, and changes are heard", async () => {
+  test("pool_mode session: tables are in the world's schema, writes and reads work as without it, and changes are received", async () => {
     const direct = await (await sharedPostgres()).newDatabase();
     const pooled = await behindPgbouncer(direct, "session");
     const open = async (url: string) => closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes] }));
@@ -90,7 +90,7 @@ describe("PostgreSQL behind pgbouncer", () => {
     expect(await two.reader.get(tables)).toEqual({ count: 0 });
   }, 60_000);
 
-  test("pool_mode transaction is refused in words, before anything is stored", async () => {
+  test("pool_mode transaction is refused, before anything is stored", async () => {
     const direct = await (await sharedPostgres()).newDatabase();
     const pooled = await behindPgbouncer(direct, "transaction");
     const refused = await openPostgres({ url: pooled, schema: "plaza", migrations: [notes] }).catch((error) => error);

@@ -31,7 +31,7 @@ async function pass(client: Client, ms: number): Promise<void> {
 describe("process numbers", () => {
   afterEach(cleanUp);
 
-  test("a number is free when its lease is over, and not before; who lost it gets another one", async () => {
+  test("a number is free when its lease is over, and not before; its old holder gets another one", async () => {
     const { client } = await newServer();
     const [first, second, third] = [new ProcessNumber(), new ProcessNumber(), new ProcessNumber()];
     await first.renew(client);
@@ -48,7 +48,7 @@ describe("process numbers", () => {
     expect(second.value).toBe(1);
   });
 
-  test("a number that could not be renewed is used for a third of its lease at most, by a clock that never jumps", async () => {
+  test("a number that could not be renewed is used for at most a third of its lease, by a clock that never jumps", async () => {
     const { client } = await newServer();
     let nowMs = 5_000;
     const number = new ProcessNumber(() => nowMs);
@@ -74,7 +74,7 @@ describe("process numbers", () => {
     expect(() => first.value).toThrow("temporarily unavailable");
   });
 
-  test("processes that start at once have a number each, and the one after the last is refused", async () => {
+  test("processes that start at once have different numbers, and one too many is refused", async () => {
     const { url, schema, client } = await newServer();
     const clients = await Promise.all(Array.from({ length: 8 }, () => new Server(url, schema).connect()));
     const numbers = clients.map(() => new ProcessNumber());
@@ -89,7 +89,7 @@ describe("process numbers", () => {
     await expect(new ProcessNumber().renew(client)).rejects.toThrow("1024 processes");
   });
 
-  test("two servers without a single advisory lock mint distinct ids and lose nothing", async () => {
+  test("two servers without advisory locks create distinct ids and lose nothing", async () => {
     const url = await (await sharedPostgres()).newDatabase();
     const open = async () => closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes] }));
     const stubbing = await new Server(url, "public").connect();

@@ -4,7 +4,7 @@ import { postgresStatement } from "#storage/postgres/migrations";
 import { numbered, tokensOf } from "#storage/postgres/values";
 
 describe("statements for PostgreSQL", () => {
-  test("tokens are the whole text, for any text", () => {
+  test("tokens together are the whole text, for any text", () => {
     const piece = fc.oneof(
       fc.constantFrom("'", '"', "--", "/*", "*/", "?", "\n", "''", "TEXT", "(", ")", ","),
       fc.string({ unit: "binary", maxLength: 3 }),
@@ -21,7 +21,7 @@ describe("statements for PostgreSQL", () => {
     );
   });
 
-  test("values are numbered, question marks elsewhere are left alone", () => {
+  test("values are numbered, question marks elsewhere are unchanged", () => {
     expect(numbered("SELECT ? , '?', \"?\" -- ?\n, ? /* ? */ WHERE a=?AND b IN (?, ?)")).toBe(
       "SELECT $1 , '?', \"?\" -- ?\n, $2 /* ? */ WHERE a=$3AND b IN ($4, $5)",
     );

@@ -35,7 +35,7 @@ async function rowsRead(client: Client, reports: number): Promise<number> {
   }
 }
 
-test("what a report of app events reads stays the same while the tables grow and nobody analyses them", async () => {
+test("a report of app events reads the same amount while the tables grow and nobody analyses them", async () => {
   const cluster = await startPostgresCluster();
   let server: Server | undefined;
   const client = new Client({ connectionString: cluster.url });

@@ -36,7 +36,7 @@ test("a lost connection is reported once, ended, and replaced at an interval, on
   expect(news()).toEqual(["own: token a"]);
 });
 
-test("a session that is lost while it begins is none, and is asked for again", async () => {
+test("a session that is lost while it begins does not count, and is requested again", async () => {
   const { server, session, tick, news, gates } = await openChannel();
   session().emit("end");
   const gate = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ test("a session that is lost while it begins is none, and is asked for again", a
   expect(news()).toEqual(["own: everything", "own: everything"]);
 });
 
-test("at the end the number is given back, the session ends, and nothing is reported or asked any more", async () => {
+test("at the end the number is given back, the session ends, and nothing is reported or requested any more", async () => {
   const { channel, session, interval, news, notify, tick, server, tables, gates } = await openChannel();
   const gate = Promise.withResolvers<void>();
   gates.respond = () => gate.promise;

@@ -7,7 +7,7 @@ import { nextTurn } from "#kernel/turns";
 const never = (): Promise<void> => new Promise(() => {});
 const polls = (session: LoneSession): number => session.sent.filter((text) => String(text).includes("fact_generations")).length;
 
-test("a channel begins with everything changed, listens before it reads the numbers, and looks twice a second without keeping the program", async () => {
+test("a channel begins with everything changed, listens before it reads the numbers, and polls twice a second without keeping the program running", async () => {
   const { channel, news, session, interval, server } = await openChannel();
   expect(news()).toEqual(["own: everything"]);
   expect(channel.processNumber).toBe(PROCESS_NUMBER);
@@ -17,7 +17,7 @@ test("a channel begins with everything changed, listens before it reads the numb
   expect(server.asked).toEqual([{ options: { query_timeout: 5_000 }, schema: "own" }]);
 });
 
-test("facts are reported by name while the numbers of their slot follow one another; a gap, and what tells no names, means everything", async () => {
+test("facts are reported by name while the numbers of their slot are consecutive; a gap, or a notification without names, means everything", async () => {
   const { notify, news } = await openChannel({ own: { 5: 7 } });
   news();
   const reported = (payload: string, schema?: string): string[] => {
@@ -34,7 +34,7 @@ test("facts are reported by name while the numbers of their slot follow one anot
   expect(reported('6 6 [["token","g"]]')).toEqual(["own: token g"]);
 });
 
-test("a number that was not heard of means that everything may have changed, once, and in its schema alone", async () => {
+test("a number without a notification means that everything may have changed, once, and only in its schema", async () => {
   const { channel, tick, news, notify, hear, tables } = await openChannel({ own: { 5: 7 }, second: { 5: 1 } });
   await channel.follow("second", hear("second"));
   news();
@@ -55,7 +55,7 @@ test("a number that was not heard of means that everything may have changed, onc
   expect(news()).toEqual([]);
 });
 
-test("a poll without a response: everything counts as changed at each interval, nothing more is asked, and the eleventh interval ends the connection", async () => {
+test("a poll without a response: everything counts as changed at each interval, nothing more is requested, and the eleventh interval ends the connection", async () => {
   const { tick, news, session, gates } = await openChannel();
   news();
   gates.respond = never;
@@ -71,7 +71,7 @@ test("a poll without a response: everything counts as changed at each interval, 
   expect({ news: news(), hasEnded: session().hasEnded, asked: session().sent.length }).toEqual({ news: ["own: everything"], hasEnded: true, asked });
 });
 
-test("a response that came late ends the silence, and the next poll is made as before", async () => {
+test("a late response ends the silence, and the next poll runs as before", async () => {
   const { tick, news, session, gates } = await openChannel();
   const gate = Promise.withResolvers<void>();
   gates.respond = () => gate.promise;
@@ -86,7 +86,7 @@ test("a response that came late ends the silence, and the next poll is made as b
   expect(polls(session())).toBe(before + 1);
 });
 
-test("what is kept may be used for a second after the beginning of the last poll that was answered, and not longer", async () => {
+test("a cache can be used for a second after the beginning of the last answered poll, and not longer", async () => {
   const { channel, clock, news, tick, gates } = await openChannel();
   news();
   clock.ms += 1_000;
@@ -135,7 +135,7 @@ test("a schema is followed at once, from its numbers on, and left; without a con
   expect(session().sent[0]).toBe('LISTEN "third"');
 });
 
-test("a schema that another process has deleted is left out, and the others are read; one that is not there cannot be followed", async () => {
+test("a deleted schema is left out, and the others are read; a missing one cannot be followed", async () => {
   const { channel, news, hear, tick, tables, gates } = await openChannel({ own: {}, second: {} });
   await channel.follow("second", hear("second"));
   delete tables.second;
@@ -155,7 +155,7 @@ test("a schema that another process has deleted is left out, and the others are 
   expect(news()).toContain("own: everything");
 });
 
-test("the process number is renewed in five seconds' time, by the poll, and nothing comes into its transaction", async () => {
+test("the poll renews the process number after five seconds, and nothing enters its transaction", async () => {
   const { channel, clock, session, tick, gates, hear } = await openChannel({ own: {}, second: {} });
   const renewals = (): number => session().sent.filter((text) => String(text).includes("RETURNING")).length;
   const before = renewals();

@@ -47,7 +47,7 @@ function newGroups(size = 2) {
   return { server, responses, pool, emitted, run, locked };
 }
 
-test("one body is one transaction, which nothing precedes or follows; one that refuses is rolled back, without a commit", async () => {
+test("one body is one transaction, with nothing before or after it; one that throws is rolled back, without a commit", async () => {
   const { server, run } = newGroups(1);
   const kept = await run(async (tx) => {
     await tx.runOne(insert(1));
@@ -64,7 +64,7 @@ test("one body is one transaction, which nothing precedes or follows; one that r
   expect(transcript(server.sessions[0] as LoneSession)).toEqual(["begin insert", "commit", "begin insert", "rollback"].flat());
 });
 
-test("one that refuses before it asks for anything, and none else, needs no connection", async () => {
+test("a body that throws before its first statement, and no other, needs no connection", async () => {
   const { server, run } = newGroups();
   const refused = new Error("refused");
   expect(
@@ -78,7 +78,7 @@ test("one that refuses before it asks for anything, and none else, needs no conn
   expect(server.sessions.map(transcript)).toEqual([["begin commit"]]);
 });
 
-test("bodies with one name follow one another behind savepoints, and have one commit; the name is locked again where the first was undone", async () => {
+test("bodies with one name follow one another behind savepoints, and have one commit; the name is locked again if the first was undone", async () => {
   const { server, locked } = newGroups();
   const body = (id: number, isRefused = false) =>
     locked(async (tx) => {
@@ -93,7 +93,7 @@ test("bodies with one name follow one another behind savepoints, and have one co
   ]);
 });
 
-test("bodies run in the order of their arrival, sixty in a transaction, and the one after the last begins another", async () => {
+test("bodies run in the order of their arrival, sixty in a transaction, and the next one begins another", async () => {
   const { server, locked } = newGroups(8);
   const order: number[] = [];
   const all = Array.from({ length: 61 }, (_, id) =>
@@ -115,7 +115,7 @@ test("bodies run in the order of their arrival, sixty in a transaction, and the 
   expect(inserts).toEqual([60, 1]);
 });
 
-test("what comes after the last body has ended and before PostgreSQL has responded is stored with it", async () => {
+test("a body that arrives after the last one has ended and before PostgreSQL has responded is stored with it", async () => {
   const { server, locked } = newGroups(8);
   const end = Promise.withResolvers<void>();
   const first = locked(async (tx) => {
@@ -129,7 +129,7 @@ test("what comes after the last body has ended and before PostgreSQL has respond
   expect(server.sessions.map(transcript).map((lines) => lines.join(" "))).toEqual(["begin lock change savepoint insert commit"]);
 });
 
-test("other names, and a body that is to be alone, have transactions of their own", async () => {
+test("other names, and a body that must be alone, have their own transactions", async () => {
   const { server, locked } = newGroups(8);
   const body = (tx: Transaction) => tx.runOne(insert(1));
   await Promise.all([locked(body), locked(body, false, "b"), locked(body, true), locked(body, true), locked(body)]);
@@ -145,7 +145,7 @@ test("other names, and a body that is to be alone, have transactions of their ow
   ).toEqual([1, 1, 1, 1]);
 });
 
-test("facts are announced before the commit, only where there are any, and reported here after it; actions run after the commit in their order", async () => {
+test("facts are announced before the commit, if there are any, and reported here after it; actions run after the commit in order", async () => {
   const { server, locked, emitted, responses } = newGroups(1);
   const seen: string[] = [];
   const body = (name: string) =>
@@ -163,7 +163,7 @@ test("facts are announced before the commit, only where there are any, and repor
   expect({ emitted: emitted.length, seen: seen.length }).toEqual({ emitted: 2, seen: 2 });
 });
 
-test("a row that was gone undoes the bodies beside it, too, and so does a connection that was dead", async () => {
+test("a missing row undoes the other bodies, too, and so does a dead connection", async () => {
   const { responses, locked, server } = newGroups(1);
   const body = () => locked((tx) => tx.runOne(change));
   responses.of = (text) => (text.startsWith("UPDATE") ? "UPDATE 0" : usual(text));
@@ -183,7 +183,7 @@ test("a row that was gone undoes the bodies beside it, too, and so does a connec
   expect(server.sessions).toHaveLength(2);
 });
 
-test("a connection that is lost at the commit, or does not respond in time, or was new, gives no second run", async () => {
+test("a connection that is lost at the commit, times out, or was new, gives no second run", async () => {
   const lost = Object.assign(new Error("terminated"), { code: "57P01" });
   const silent = new Error("Query read timeout");
   for (const [at, error] of [
@@ -202,7 +202,7 @@ test("a connection that is lost at the commit, or does not respond in time, or w
   expect(await run((tx) => tx.run(insert(1)))).toBe(lost);
 });
 
-test("where no connection can be had, all that wait for the group are refused, and the next one tries again", async () => {
+test("if no connection can be had, all that wait for the group are refused, and the next one tries again", async () => {
   const { server, locked } = newGroups();
   const { beginning } = server;
   const gate = Promise.withResolvers<void>();
@@ -216,7 +216,7 @@ test("where no connection can be had, all that wait for the group are refused, a
   expect(await locked(async () => "served")).toBe("served");
 });
 
-test("of many bodies that end together four have their responses in each turn of the event loop", async () => {
+test("of many bodies that end together, four get their responses in each turn of the event loop", async () => {
   const { locked } = newGroups();
   let turn = 0;
   const count = (): void => {
@@ -230,7 +230,7 @@ test("of many bodies that end together four have their responses in each turn of
   expect(perTurn).toEqual([4, 4, 4]);
 });
 
-test("one among others that swallows the failure of a statement is undone alone, and the others run once", async () => {
+test("a body that swallows the failure of a statement is undone alone, and the others run once", async () => {
   const { server, responses, locked } = newGroups(1);
   const failure = Object.assign(new Error("check violated"), { code: "23514" });
   responses.of = (text) => (text.startsWith("UPDATE") ? failure : usual(text));

@@ -68,7 +68,7 @@ test("a write that PostgreSQL rolls back because of others is tried five times; 
   }
 });
 
-test("a write on connections that died since they were used runs on a new one, however many there are, and one that hangs does not", async () => {
+test("a write on a connection that died since its last use runs on a new one, any number of times; one that hangs does not", async () => {
   const { database, server, responses } = newDatabase();
   await Promise.all(Array.from({ length: 7 }, () => database.reader.all(read)));
   expect(server.sessions).toHaveLength(7);
@@ -108,7 +108,7 @@ test("bodies that were undone together run again, each alone", async () => {
   expect(commits()).toBe(4);
 });
 
-test("a read whose connection died is made again, a snapshot only before its body has begun, and none that hangs", async () => {
+test("a read whose connection died is repeated, a snapshot only before its body has begun, and a hanging one never", async () => {
   const { database, server, responses } = newDatabase(1);
   const breakAll = (): void => {
     for (const session of server.sessions) session.completionOf = () => lost;
@@ -145,7 +145,7 @@ test("a read whose connection died is made again, a snapshot only before its bod
   expect(server.sessions).toHaveLength(sessions + 1);
 });
 
-test("a plan that has become stale is made anew on another connection", async () => {
+test("a stale plan is replaced on another connection", async () => {
   const { database, server } = newDatabase(1);
   const stale = Object.assign(new Error("cached plan must not change result type"), { code: "0A000" });
   await database.reader.all(read);
@@ -154,7 +154,7 @@ test("a plan that has become stale is made anew on another connection", async ()
   expect(server.sessions).toHaveLength(2);
 });
 
-test("what is done with all tables at once is tried five times where others are in its way, each time in a transaction of its own", async () => {
+test("an operation on all tables is tried five times if others are in its way, each time in its own transaction", async () => {
   const { database, server, responses } = newDatabase(1);
   const texts = (): string[] => textsOf(server.sessions[0] as LoneSession).map((text) => text.split(" ", 1).join());
   responses.text = async (text) => {
@@ -176,7 +176,7 @@ test("what is done with all tables at once is tried five times where others are 
   expect(texts()).toEqual(["BEGIN", "SELECT", "DELETE", "COMMIT"]);
 });
 
-test("the end waits for what runs, takes nothing more, and comes once", async () => {
+test("the end waits for running work, accepts nothing more, and happens once", async () => {
   const { database, responses, ends, server } = newDatabase();
   server.beginning = () => {};
   const running = [database.reader.all(read), database.reader.all(read)];
@@ -193,7 +193,7 @@ test("the end waits for what runs, takes nothing more, and comes once", async ()
   expect(ends).toEqual(["end"]);
 });
 
-test("who listens hears of what this process or another has changed until it lets go", async () => {
+test("a listener learns of changes of this process or another until it is removed", async () => {
   const { database } = newDatabase();
   const heard: string[] = [];
   const letGo = database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));
@@ -204,7 +204,7 @@ test("who listens hears of what this process or another has changed until it let
   expect(heard).toEqual(["note 1", "note 2"]);
 });
 
-test("what is no name of a schema is refused before anybody is asked", async () => {
+test("an invalid schema name is refused before the database is asked", async () => {
   for (const schema of ["", "1a", "a b", 'a"b', "é", "x".repeat(64)])
     await expect(openPostgres({ url: "postgres://127.0.0.1:1/none", schema, migrations: [] })).rejects.toThrow("not a schema name");
 });

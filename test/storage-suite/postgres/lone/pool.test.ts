@@ -40,7 +40,7 @@ function newPool(size: number, OwnPool = Pool) {
 
 const textsOf = ({ sent }: LoneSession): string[] => sent.map((each) => (typeof each === "string" ? each : each.join("; ")));
 
-test("connections are opened when they are asked for, up to the size; who comes then has the next that is free, in the order of arrival", async () => {
+test("connections are opened on demand, up to the size; later callers get the next free one, in the order of arrival", async () => {
   const { server, pool, timeouts, ask } = newPool(2);
   expect(server.asked).toEqual([]);
   const first = [ask(), ask("other")];
@@ -61,7 +61,7 @@ test("connections are opened when they are asked for, up to the size; who comes 
   expect(timeouts.map(({ isCleared }) => isCleared)).toEqual([true, true, false]);
 });
 
-test("who waits in vain is refused, alone, and takes nothing that becomes free afterwards", async () => {
+test("a caller who waits in vain is refused, alone, and takes no connection that becomes free afterwards", async () => {
   const { pool, timeouts, ask, acquire } = newPool(1);
   const used = await acquire();
   const waiting = [ask(), ask(), ask()];
@@ -76,7 +76,7 @@ test("who waits in vain is refused, alone, and takes nothing that becomes free a
   }
 });
 
-test("one that served the schema last goes first, then a new one, then any, which receives the schema before all else", async () => {
+test("a connection that served the schema last is first, then a new one, then any, which receives the schema before anything else", async () => {
   const { server, pool, acquire } = newPool(3);
   const [a, b, again] = [await acquire("a"), await acquire("b"), await acquire("a")];
   for (const connection of [b, a, again]) pool.release(connection);
@@ -97,14 +97,14 @@ test("one that served the schema last goes first, then a new one, then any, whic
   expect(session.sent.slice(-2)).toEqual(['SET search_path TO "c"', ["SELECT 1 AS one"]]);
 });
 
-test("with room for a new one, none of another schema changes over", async () => {
+test("if there is room for a new one, none of another schema changes over", async () => {
   const { server, pool, acquire } = newPool(2);
   pool.release(await acquire("a"));
   const other = await acquire("b");
   expect([other.schema, server.sessions.length, other.wasUsed]).toEqual(["b", 2, false]);
 });
 
-test("one that cannot receive the schema counts as broken", async () => {
+test("a connection that cannot receive the schema counts as broken", async () => {
   const { server, pool, acquire } = newPool(1);
   pool.release(await acquire("a"));
   const [session] = server.sessions as [LoneSession];
@@ -115,7 +115,7 @@ test("one that cannot receive the schema counts as broken", async () => {
   expect(connection.isBroken).toBe(true);
 });
 
-test("a broken one is ended and makes room, for who waits or who comes; what breaks while it lies idle as well, and nothing is broken twice", async () => {
+test("a broken one is ended and makes room, for waiting or later callers, even if it breaks while idle, and none is broken twice", async () => {
   const { server, pool, ask, acquire } = newPool(2);
   const [first, second] = [await acquire(), await acquire()];
   const waiting = ask("other");
@@ -139,7 +139,7 @@ test("a broken one is ended and makes room, for who waits or who comes; what bre
   expect(late.state).toBe("waits");
 });
 
-test("where no session begins, who asked is refused, and who waits is refused as soon: the place is free for the next one", async () => {
+test("if no session begins, its caller is refused, and waiting ones too: the place is free for the next one", async () => {
   const { server, pool, ask, acquire } = newPool(1);
   const used = await acquire();
   const waiting = [ask(), ask()];
@@ -156,7 +156,7 @@ test("where no session begins, who asked is refused, and who waits is refused as
   expect(next.state).toBe("session 1");
 });
 
-test("what nobody used from one check to the next is closed, and what was used stays; at the end all that lie idle are", async () => {
+test("connections that nobody used between two checks are closed, and used ones stay; at the end all idle ones are closed", async () => {
   const { server, pool, checks, acquire } = newPool(2);
   expect({ ms: checks.ms, isUnreffed: checks.isUnreffed }).toEqual({ ms: 60_000, isUnreffed: true });
   const [first, second] = [await acquire("a"), await acquire("b")];
@@ -180,7 +180,7 @@ test("what nobody used from one check to the next is closed, and what was used s
   expect(checks.isCleared).toBe(true);
 });
 
-test("statements of a transaction are sent together at the end of the turn, those before a reading at once with it, and none twice", async () => {
+test("statements of a transaction are sent together at the end of the turn, those before a read at once with it, and none twice", async () => {
   const { server, acquire } = newPool(1);
   const connection = await acquire();
   const [session] = server.sessions as [LoneSession];

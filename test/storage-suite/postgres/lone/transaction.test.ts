@@ -39,14 +39,14 @@ async function begin() {
   return { tx, session, place, entered, isAwaited };
 }
 
-test("what changes one row is sent and not waited for; what says how many rows it changed, and a read, are waited for", async () => {
+test("a statement that changes one row is sent and not awaited; one that returns its number of rows, and a read, are awaited", async () => {
   const one = await begin();
   expect(await one.isAwaited(one.tx.runOne(insert))).toEqual([false, undefined]);
   expect(await one.isAwaited(one.tx.run(change), () => "UPDATE 2")).toEqual([true, 2]);
   expect(await one.isAwaited(one.tx.all(read(1)), () => "SELECT 0")).toEqual([true, []]);
 });
 
-test("another number of rows than one, and a failure, appear with what comes next, and the first of them counts", async () => {
+test("another number of rows than one, and a failure, appear at the next statement, and the first of them counts", async () => {
   for (const [statement, completion, failure] of [
     [change, "UPDATE 0", NotOneRow],
     [change, "UPDATE 2", NotOneRow],
@@ -64,14 +64,14 @@ test("another number of rows than one, and a failure, appear with what comes nex
   }
 });
 
-test("a failure of what was sent before is that of the read behind it", async () => {
+test("a failure of an earlier statement is that of the read after it", async () => {
   const one = await begin();
   await one.tx.runOne(change);
   const [, outcome] = await one.isAwaited(one.tx.get(read(1)), (text) => (text.startsWith("UPDATE") ? "UPDATE 0" : "SELECT 0"));
   expect(outcome).toBeInstanceOf(NotOneRow);
 });
 
-test("a lock comes first with its slot, once for the transaction, and a missing row is a failure", async () => {
+test("a lock is first with its slot, once for the transaction, and a missing row is a failure", async () => {
   const one = await begin();
   await one.isAwaited(one.tx.lock("notes", "a"), () => "SELECT 1");
   const [slot] = one.entered;
@@ -91,7 +91,7 @@ test("a lock comes first with its slot, once for the transaction, and a missing 
   expect([late.entered, late.place.isLocked, String(late.tx.failure)]).toEqual([[undefined], false, "Error: the row of a lock is missing"]);
 });
 
-test("of many statements that nobody waits for 256 are on their way at once", async () => {
+test("256 of many statements are sent before one is awaited", async () => {
   const one = await begin();
   let sent = 0;
   const sending = (async () => {
@@ -105,7 +105,7 @@ test("of many statements that nobody waits for 256 are on their way at once", as
   await sending;
 });
 
-test("before its commit a transaction waits where PostgreSQL itself would not refuse a wrong outcome, or nothing shows that it is there", async () => {
+test("before its commit a transaction waits if PostgreSQL itself would not refuse a wrong outcome, or the connection may be dead", async () => {
   const isWaitedFor = async (ask: (tx: PostgresTransaction) => Promise<unknown>): Promise<boolean> => {
     const one = await begin();
     // It is there.
@@ -126,7 +126,7 @@ test("before its commit a transaction waits where PostgreSQL itself would not re
   expect((await fresh.isAwaited(fresh.tx.settle()))[0]).toBe(true);
 });
 
-test("a transaction that has ended, or has failed, takes nothing more", async () => {
+test("a transaction that has ended, or has failed, accepts nothing more", async () => {
   const one = await begin();
   expect(one.tx.hasBegun).toBe(false);
   await one.isAwaited(one.tx.run(change));
