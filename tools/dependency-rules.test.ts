@@ -119,17 +119,17 @@ test("allowed imports are not reported", () => {
   expect(found.filter((text) => allowed.some((part) => text.includes(part)) && !/^(nothing-unreachable|nothing-circular)/.test(text))).toEqual([]);
 });
 
-test("the control API knows no feature: their routes come to it by the registry", () => {
+test("the control API knows no feature: the registry gives it their routes", () => {
   expect(found).toContain("floor-control: src/control/api.ts → src/features/labels/index.ts");
 });
 
-test("a circle is found, at run time and through types alone", () => {
+test("a circle is found, at run time and through types only", () => {
   const circles = found.filter((text) => text.startsWith("nothing-circular"));
   expect(circles.some((text) => text.includes("one.ts"))).toBe(true);
   expect(circles.some((text) => text.includes("three.ts"))).toBe(true);
 });
 
-test("features that import of each other are found, tests aside", () => {
+test("features that import each other are found, except in tests", () => {
   expect(new Set(featureCircles(modules))).toEqual(new Set(["labels → people → labels", "people → labels → people"]));
   const module = (source: string, ...resolved: string[]) => ({ source, dependencies: resolved.map((one) => ({ resolved: one })) });
   const back = "src/features/people/people.test.ts";

@@ -23,7 +23,7 @@ test("the nodes of two new features have different ids", () => {
   expect(both).toContain('  app: "1001",\n  tea: "9901",\n  cup: "9902",\n};\n');
 });
 
-test("a new feature compiles, and its tests pass on both databases, and so do those of every operation", () => {
+test("a new feature compiles, and its tests and those of every operation pass on both databases", () => {
   const copy = mkdtempSync(join(tmpdir(), "plaza-feature-"));
   try {
     for (const path of ["src", "test/harness", "test/properties", "tools/test-runs", "tools/steps.ts", "worlds", "package.json", "tsconfig.json"])

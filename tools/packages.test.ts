@@ -20,7 +20,7 @@ const locked = await lockedIn(".");
 const lockedOfConsole = await lockedIn("console");
 const lockedOfReference = await lockedIn("console/reference");
 
-test("every package that brings an install script is decided upon, and Bun's alone may run", async () => {
+test("every package with an install script is listed, and only Bun's may run", async () => {
   expect(lockedOfConsole.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
   const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const decided = withScripts.map(([path]) => [path, allowScripts[path.replace(/^.*node_modules\//, "")]]);
@@ -32,7 +32,7 @@ test("every package that brings an install script is decided upon, and Bun's alo
   expect(allowed).toEqual(Object.fromEntries(ofReference.map((name) => [name, false])));
 });
 
-test("each command of a fresh clone installs what it needs", async () => {
+test("each command of a fresh clone installs the packages that it needs", async () => {
   const { scripts } = (await Bun.file(join(ROOT, "package.json")).json()) as { scripts: Record<string, string> };
   const without = ["build", "prepack", "start", "test", "check", "docs", "conformance", "bench", "prove", "first-webhook"].filter(
     (name) => !/^node tools\/install\.mjs (?:all|running)\b/.test(scripts[name === "prepack" ? name : `pre${name}`] ?? ""),
@@ -58,7 +58,7 @@ test("npm start and npm test install packages without running their scripts, on 
   }
 });
 
-test("packages come from the registry that each machine is set up with: the lock names none", () => {
+test("packages come from the machine's own registry: the lock names none", () => {
   expect(locked.length).toBeGreaterThan(100);
   expect(lockedOfConsole.length).toBeGreaterThan(20);
   expect(lockedOfReference.length).toBeGreaterThan(100);

@@ -30,7 +30,7 @@ describe("sizes", () => {
     expect(found(sizes(none), files)).toEqual(["src/b.ts:2"]);
   });
 
-  test("an exception that nothing needs is found", () => {
+  test("an unneeded exception is found", () => {
     expect(found(sizes({ ...none, files: { "src/a.ts": "a table" } }), { "src/a.ts": lines(3) })).toEqual(["tools/tidy-exceptions.json:1"]);
     expect(found(sizes({ ...none, folders: { src: "to be split" } }), { "src/a.ts": "" })).toEqual(["tools/tidy-exceptions.json:1"]);
   });
@@ -49,7 +49,7 @@ describe("outcomes of inserts", () => {
   const foundIn = (statement: string): string[] =>
     found(outcomes, { "src/tea.store.ts": store, "src/tea.ts": `async function handle() {\n${statement}\n}` });
 
-  test("one that is dropped is found: of a store's function, a method, a whole write", () => {
+  test("an ignored one is found: of a store's function, a method, a whole write", () => {
     for (const statement of [
       "await insertTea(tx, id);",
       "void insertTea(tx, id);",
@@ -60,7 +60,7 @@ describe("outcomes of inserts", () => {
     }
   });
 
-  test("one that is looked at passes, and so does an insert that has none, and any other write", () => {
+  test("a checked one passes, and so does an insert without an outcome, and any other write", () => {
     for (const statement of [
       "if (!(await insertTea(tx, id))) throw taken();",
       "return insertTea(tx, id);",
@@ -74,7 +74,7 @@ describe("outcomes of inserts", () => {
 });
 
 describe("names", () => {
-  test("a name that says nothing is found, as file, folder or ending", () => {
+  test("a meaningless name is found, as file, folder or ending", () => {
     const files = { "src/graph/utils.ts": "", "src/helpers/a.ts": "", "src/graph/x.types.ts": "", "src/graph/contract/operation.ts": "" };
     expect(found(names, files)).toEqual(["src/graph/utils.ts:1", "src/helpers/a.ts:1", "src/graph/x.types.ts:1"]);
   });
@@ -108,7 +108,7 @@ describe("places", () => {
     });
   }
 
-  test("each may stand where it belongs, and a type says nothing", () => {
+  test("each is allowed in its own place, and a type does not count", () => {
     const files = {
       "src/config/a.ts": "const a = process.env.A;",
       "src/system.ts": "const a = Date.now();",
@@ -136,7 +136,7 @@ describe("leftovers", () => {
     expect(found(markers, { "src/a.ts": "// TODO: later\n// TODO(#12): later\n// FIXME\n" })).toEqual(["src/a.ts:1", "src/a.ts:3"]);
   });
 
-  test("a test that is switched off is found", () => {
+  test("a disabled test is found", () => {
     const name = "skip";
     expect(found(switchedOffTests, { "src/a.test.ts": `test("a", () => {});\ntest.${name}("b", () => {});\n` })).toEqual(["src/a.test.ts:2"]);
   });
@@ -167,12 +167,12 @@ describe("leftovers", () => {
 describe("citations", () => {
   const page = { "spec/decisions/a.md": "### D-98 One\n\n### D-99 Two\n" };
 
-  test("a decision that nobody made is found, and one that is made twice", () => {
+  test("an unknown decision is found, and a duplicate one", () => {
     expect(found(decisions, { ...page, "src/a.ts": "// D-98: so.\n// D-97: so.\n" })).toEqual(["src/a.ts:2"]);
     expect(found(decisions, { ...page, "spec/decisions/b.md": "### D-98 Again\n" })).toEqual(["spec/decisions/b.md:1"]);
   });
 
-  test("a path that does not exist is found, as such, below src, or beside the document", () => {
+  test("a missing path is found, as such, below src, or beside the document", () => {
     const files = {
       "src/graph/pipeline/handle-request.ts": "",
       "docs/a.md": "",
@@ -181,7 +181,7 @@ describe("citations", () => {
     expect(found(paths, files)).toEqual(["docs/b.md:2", "docs/b.md:3"]);
   });
 
-  test("a file that an example of the page writes exists once it has run", () => {
+  test("a file that an example of the page writes exists after it has run", () => {
     const page = "Save it as `cafe.yaml`, not as `bar.yaml`:\n\n<!-- file: cafe.yaml -->\n```yaml\npages: []\n```\n";
     expect(found(paths, { "docs/b.md": page })).toEqual(["docs/b.md:1"]);
   });
@@ -190,7 +190,7 @@ describe("citations", () => {
     expect(found(paths, { "README.md": "`x.store.ts` `GET /{id}` `a[b]=c` `http://a/b` `src/*.ts`\n", "src/a.ts": "" })).toEqual([]);
   });
 
-  test("an error that is missing on the page is found, and one too many", () => {
+  test("a missing error of the page is found, and one too many", () => {
     expect(found(errorPage(["a", "b"]), { "docs/reference/errors.md": "| `a` | 400 |\n| `c` | 400 |\n" })).toEqual([
       "src/kernel/errors.ts:1",
       "docs/reference/errors.md:2",
@@ -208,12 +208,12 @@ describe("clauses", () => {
     { path: "conformance/cases/a.yaml", text: "cases:\n- {title: a, clauses: [A1-1]}\n" },
   ];
 
-  test("a clause counts when an operation and a case name it", () => {
+  test("a clause counts if an operation and a case name it", () => {
     const { covered, total } = clauseReport(files, ["b"]);
     expect({ covered, total }).toEqual({ covered: 1, total: 3 });
   });
 
-  test("of an area that is built, every clause has both or a reason", () => {
+  test("every clause of a finished area has both or a reason", () => {
     expect(clauseReport(files, ["b"]).problems.map(({ what }) => what)).toEqual(["A1-2 has no conformance case"]);
     const excused = [...files, { path: "spec/uncovered.md", text: "| clause | reason |\n|---|---|\n| A1-2 | another system's |\n" }];
     expect(clauseReport(excused, ["b"]).problems).toEqual([]);
@@ -228,7 +228,7 @@ describe("clauses", () => {
     expect(clauseReport(cited, ["b"]).covered).toBe(2);
   });
 
-  test("a reason that is no longer needed is found", () => {
+  test("an unneeded reason is found", () => {
     const excused = [...files, { path: "spec/uncovered.md", text: "| A1-1 | another system's |\n| A1-2 | another system's |\n" }];
     expect(clauseReport(excused, ["b"]).problems.map(({ line }) => line)).toEqual([1]);
   });

@@ -17,7 +17,7 @@ interface Report {
   readonly issues: readonly Readonly<Record<"files" | "exports" | "types" | "dependencies", readonly { name: string }[]>>[];
 }
 
-test("an unused file, export, type and package are found, and what a test uses is not", () => {
+test("an unused file, export, type and package are found, and one that a test uses is not", () => {
   const root = mkdtempSync(join(tmpdir(), "plaza-unused-"));
   try {
     for (const [path, text] of Object.entries(deps)) {

@@ -39,7 +39,7 @@ function fits(use: string, { method, path }: (typeof routes)[number]): boolean {
   return (by === "*" || by === method) && given.length === wanted.length && given.every(isSame);
 }
 
-test("what the console asks for, the control API has", () => {
+test("the control API has every address that the console requests", () => {
   const asked = [...uses].filter((use) => use.includes(" /v1"));
   expect(asked.length).toBeGreaterThan(50);
   expect(asked.filter((use) => !routes.some((route) => fits(use, route)))).toEqual([]);

@@ -4,7 +4,7 @@ import { startServer } from "#harness/server";
 
 const DEVICE = "38400000-8cf0-11bd-b23e-10b96e40000d";
 
-test("a device's clicks and views, with their windows, and what is due to each, show as a line of time, and change as events come", async () => {
+test("a device's clicks and views with their windows, and the events attributed to them, are shown on a time line that changes as events arrive", async () => {
   const server = await startServer([]);
   const send = async (fields: Record<string, string>): Promise<void> => {
     const body = new URLSearchParams({ advertiser_id: DEVICE, application_tracking_enabled: "1", ...fields });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openConsole } from "#harness/console/console-page";
 import { startServer } from "#harness/server";
 
-test("an operation is a form: a person picks an identity, sends, sees, and has the same as code", async () => {
+test("an operation is a form: choose a token, send the request, read the response, and copy it as code", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/explorer");
   await page.shows("createLabel", "operations");

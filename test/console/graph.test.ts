@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openConsole } from "#harness/console/console-page";
 import { startServer, threeTokens } from "#harness/server";
 
-test("a node is made, changed, found by its id and deleted, and leads on to others and to its operations", async () => {
+test("a node is created, changed, found by its id and deleted, with links to related nodes and operations", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/graph?kind=labels&id=5001");
   await page.shows("vip", "Related", "pages 2001", "deleteLabel");
@@ -33,7 +33,7 @@ test("a node is made, changed, found by its id and deleted, and leads on to othe
   expect(page.page.problems.filter((problem) => !/40\d|422/.test(problem))).toEqual([]);
 });
 
-test("a token is made, shown once, and revoked", async () => {
+test("a token is created, shown once, and revoked", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/tokens");
   await page.shows("page", "✓ valid");

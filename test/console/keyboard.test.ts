@@ -78,7 +78,7 @@ const VIEWS = [
   ["/settings", "Control keys"],
 ] as const;
 
-test("no view is forgotten below", () => {
+test("no view is missing in the list below", () => {
   const text = readFileSync(join(import.meta.dir, "../../console/src/shell/views.ts"), "utf8");
   const known = [...text.matchAll(/path: "([^"]+)"/g)].map(([, path]) => path as string);
   // order: the walk may go from view to view in its own.
@@ -87,7 +87,7 @@ test("no view is forgotten below", () => {
 
 for (const theme of ["light", "dark"] as const)
   test(
-    `in the ${theme} theme Tab reaches everything in every view, the focus can be seen, and axe finds nothing wrong`,
+    `in the ${theme} theme Tab reaches everything in every view, the focus is visible, and axe finds no problem`,
     async () => {
       const server = await startServer([]);
       await fill(server);
@@ -105,7 +105,7 @@ for (const theme of ["light", "dark"] as const)
   );
 
 test(
-  "keys alone: from view to view by the palette, through a list with arrows, into a detail and out again, a form filled and sent",
+  "with keys only: from view to view by the palette, through a list with arrows, into a detail and out, a form filled and sent",
   async () => {
     const server = await startServer([]);
     await fill(server);
@@ -143,7 +143,7 @@ test(
 );
 
 test(
-  "the API reference is reached from the console, and axe finds nothing of ours wrong in it",
+  "the API reference is reached from the console, and axe finds no problem of ours in it",
   async () => {
     const server = await startServer([]);
     const person = await personAt(server);

@@ -8,7 +8,7 @@ const { query, headers } = threeTokens("demo-page-token");
 const REQUESTS = 15;
 
 test(
-  "in a narrow window every view can be reached, and what is opened stays in sight above its detail",
+  "in a narrow window every view can be reached, and the opened row stays visible above its detail",
   async () => {
     const server = await startServer([]);
     const labels = `${server.base_url}/v26.0/2001/custom_labels?${query}`;

@@ -18,7 +18,7 @@ test("a person makes an operation fail once, and it works again", async () => {
   expect(page.page.problems).toEqual([]);
 });
 
-test("a world is kept, broken and restored; another is made and deleted", async () => {
+test("a world is saved, changed and restored; another one is created and deleted", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/worlds");
   await page.shows("default", "Create one before you break something");
@@ -44,7 +44,7 @@ test("a world is kept, broken and restored; another is made and deleted", async 
   expect(page.page.problems).toEqual([]);
 });
 
-test("settings: a read-only key is made, shown once and ended; the theme is chosen", async () => {
+test("settings: a read-only key is created, shown once and revoked; the theme is chosen", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/settings");
   await page.shows("Addresses", server.base_url, "Control keys");
@@ -81,7 +81,7 @@ test("settings: a read-only key is made, shown once and ended; the theme is chos
   expect(await ask("GET")).toBe(401);
 });
 
-test("app events show as they come, each with its verdict, and their names with counts and sums", async () => {
+test("app events appear as they arrive, each with its verdict, and their names with counts and sums", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/events");
   await page.shows("Demo shop", "No event yet");

@@ -3,7 +3,7 @@ import { openConsole } from "#harness/console/console-page";
 import { startReceiver } from "#harness/receiver";
 import { startServer } from "#harness/server";
 
-test("a person writes to themselves in the phone, the app responds, and each webhook shows beside it", async () => {
+test("a person writes to themselves on the phone, the app responds, and each webhook is shown beside it", async () => {
   const receiver = startReceiver();
   const server = await startServer([]);
   const subscribed = await fetch(`${server.control_url}/v1/worlds/default/nodes/apps/1001`, {

@@ -7,7 +7,7 @@ const counts = (seen: number, refused = 0, failed = 0) => ({ seen, refused, fail
 /** The values from that many seconds before the end on, 5 s each. */
 const from = (rates: Rates, nowMs: number, seconds: number) => rates.history(nowMs).all.slice(-seconds / 5);
 
-test("counts what the stream says by steps of five seconds, and the last three seconds for the header", () => {
+test("the stream's requests are counted in steps of five seconds, and the last three seconds for the header", () => {
   const rates = new Rates();
   rates.connect(T);
   rates.add(T + 1_000, counts(10, 2, 1));
@@ -23,7 +23,7 @@ test("counts what the stream says by steps of five seconds, and the last three s
   });
 });
 
-test("before it was connected nothing is known but what the log still has, and that from its oldest entry on", () => {
+test("before the connection only the log's requests are known, from its oldest entry on", () => {
   const rates = new Rates();
   rates.connect(T);
   expect(from(rates, T + 5_000, 15)).toEqual([null, null, 0]);
@@ -39,7 +39,7 @@ test("before it was connected nothing is known but what the log still has, and t
   expect(rates.history(T + 5_000).sums).toEqual(counts(2, 0, 1));
 });
 
-test("while the tab was hidden nothing is known, and what came meanwhile is no rate of now", () => {
+test("while the tab was hidden nothing is known, and requests from that time are not part of the current rate", () => {
   const rates = new Rates();
   rates.connect(T);
   rates.disconnect(T + 5_000);
@@ -50,7 +50,7 @@ test("while the tab was hidden nothing is known, and what came meanwhile is no r
   expect(from(rates, T + 35_000, 35)).toEqual([0, null, null, null, null, null, 1]);
 });
 
-test("a connection that was lost for a moment is one that was not, and another filter loses nothing", () => {
+test("a short loss of the connection does not count, and another filter loses nothing", () => {
   const rates = new Rates();
   rates.connect(T);
   rates.disconnect(T + 2_000);
@@ -61,7 +61,7 @@ test("a connection that was lost for a moment is one that was not, and another f
   expect(from(rates, T + 5_000, 5)).toEqual([null]);
 });
 
-test("after ten minutes what was counted is forgotten", () => {
+test("counts are dropped after ten minutes", () => {
   const rates = new Rates();
   rates.connect(T);
   rates.add(T, counts(5));

@@ -3,7 +3,7 @@ import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { startServer } from "#harness/server";
 
 test(
-  "the API reference shows the graph, the control API and the webhooks, asks nobody else, and breaks no rule of its page",
+  "the API reference shows the graph, the control API and the webhooks, requests nothing from others, and obeys its page's policy",
   async () => {
     const server = await startServer([]);
     const person = await personAt(server, { path: "/docs" });
@@ -26,7 +26,7 @@ test(
   JOURNEY_MS,
 );
 
-test("it needs no key, says nothing of the worlds, runs its own scripts alone, and nobody else frames it", async () => {
+test("it needs no key, shows nothing of the worlds, runs only its own scripts, and cannot be framed", async () => {
   const server = await startServer([]);
   const response = await fetch(`${server.control_url}/docs`);
   const policy = response.headers.get("content-security-policy") ?? "";

@@ -9,7 +9,7 @@ const createLabel = (server: Server, name: string): Promise<Response> =>
 
 const rows = (page: ConsolePage): Promise<number> => page.evaluate<number>("document.querySelectorAll('[role=grid] .body [role=row]').length");
 
-test("a person makes a first label, sees its request come in, and reads how it came to its response", async () => {
+test("a person creates a first label, sees its request arrive, and reads the reason for its response", async () => {
   const server = await startServer([]);
   const page = await openConsole(server);
   await page.shows("No request yet", "curl -H", "● live");
@@ -31,7 +31,7 @@ test("a person makes a first label, sees its request come in, and reads how it c
   expect(page.page.problems.filter((problem) => !problem.includes("400"))).toEqual([]);
 });
 
-test("filters are a part of the address, and an address shows the same to everybody", async () => {
+test("filters are part of the address, and an address shows the same to everybody", async () => {
   const server = await startServer([]);
   await createLabel(server, "gold");
   await createLabel(server, "gold");
@@ -73,7 +73,7 @@ test("keys alone reach everything: the palette, the list, the filter", async () 
   await page.shows("▶ Run");
 });
 
-test("axe finds nothing wrong in either theme, with the list empty, filled and opened, and in the palette", async () => {
+test("axe finds no problem in either theme, with the list empty, filled and opened, and in the palette", async () => {
   const server = await startServer([]);
   const page = await openConsole(server);
   await page.shows("No request yet", "● live");

@@ -19,7 +19,7 @@ test("the address that signs in loses its key at once, and the tab keeps it over
   await page.shows("Control key");
 });
 
-test("with the key wrong or absent nothing shows; the right one is taken", async () => {
+test("with a wrong key or none nothing is shown; the right one is accepted", async () => {
   const server = await startServer(["--no-sandbox", "--data", `${temporaryFolder()}/data`], { PLAZA_CONTROL_KEY: "a-key-of-24-characters-x" });
   const page = await openConsole(server, "/requests?request=A", "not-the-key");
   const shown = await page.shows("Control key");
@@ -35,7 +35,7 @@ test("with the key wrong or absent nothing shows; the right one is taken", async
   await page.shows("The server no longer has this request");
 });
 
-test("a page of another site can neither read nor steer it, nor show it in a frame", async () => {
+test("a page of another site can neither read nor control it, nor show it in a frame", async () => {
   const server = await startServer([]);
   const site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("<p>evil</p>", { headers: { "content-type": "text/html" } }) });
   afterThisTest(() => site.stop(true));
@@ -62,7 +62,7 @@ test("a page of another site can neither read nor steer it, nor show it in a fra
   while (!page.problems.some((problem) => problem.includes("frame-ancestors"))) await Bun.sleep(20);
 });
 
-test("what it serves runs no script but its own, sets no cookie, and is nobody else's to frame", async () => {
+test("it runs only its own scripts, sets no cookie, and cannot be framed by others", async () => {
   const server = await startServer([]);
   const response = await fetch(`${server.control_url}/requests`, { headers: { accept: "text/html" } });
   const policy = response.headers.get("content-security-policy") ?? "";

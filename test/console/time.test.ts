@@ -32,7 +32,7 @@ test("the clock is stopped and jumps to the next deadline, which then has happen
   await page.shows("running");
 });
 
-test("a version that dies next year is found before", async () => {
+test("a version that ends next year is found in advance", async () => {
   const now = Math.floor(Date.now() / 1000);
   const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
   const world = worldFile({

@@ -40,7 +40,7 @@ test("a webhook failed: a person sees why, the receiver is fixed, and it is sent
   await page.shows("Response", "gold");
 });
 
-test("a callback is paused, keeps what is made for it, and is resumed; its health is a chart with words beside it", async () => {
+test("a callback is paused, keeps its new webhooks, and is resumed; its health is a chart with a text beside it", async () => {
   const receiver = startReceiver();
   const server = await startServer(["--world", worldAt(receiver.url)]);
   await createLabel(server, "gold");
@@ -64,7 +64,7 @@ test("a callback is paused, keeps what is made for it, and is resumed; its healt
   expect(page.page.problems).toEqual([]);
 });
 
-test("any field is triggered with an example that a person edits, and a wrong one is refused where it is wrong", async () => {
+test("any event is triggered with an example that a person edits, and a wrong value is refused at its place", async () => {
   const receiver = startReceiver();
   const server = await startServer(["--world", worldAt(receiver.url)]);
   const page = await openConsole(server, "/webhooks");

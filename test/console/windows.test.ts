@@ -9,7 +9,7 @@ const LIVE = "● live";
 const WAITS = "○ paused: other windows are live";
 
 test(
-  "with four windows everything comes, those that a person came to last are live, and the others once there is room",
+  "with four windows all requests arrive, the last used windows are live, and the others when there is room",
   async () => {
     const server = await startServer([]);
     const person = await personAt(server, { path: "/webhooks" });

@@ -5,7 +5,7 @@ import { openPage } from "#harness/live/browser";
 /** With a page that is hardly ever at rest, some of them fall between two documents. */
 const LOOKS = 30;
 
-test("what a test asks a page that is loaded anew meanwhile is answered by the new one", async () => {
+test("a page that is loaded again meanwhile answers the question of a test", async () => {
   const html = "<script>setTimeout(() => location.reload(), 20)</script>";
   const site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(html, { headers: { "content-type": "text/html" } }) });
   afterThisTest(() => site.stop(true));

@@ -54,7 +54,7 @@ test("LIVE-3: streams as ffmpeg sends them, with B-frames, in chunks of 128 and 
   for (const length of await playVods(liveServer, ...ids)) expect(length).toBeGreaterThan(2);
 });
 
-test("LIVE-11: sound that stops ends the broadcast after 10 s, and what was recorded plays", async () => {
+test("LIVE-11: audio that stops ends the broadcast after 10 s, and the recorded part plays", async () => {
   const liveServer = await openLiveServer(dataFolder());
   const { id, stream_url } = await liveServer.create();
   const pusher = await pushFile(await fileOf(20), stream_url, { chunkBytes: 4096, audioUntilMs: 6_000 });
@@ -63,7 +63,7 @@ test("LIVE-11: sound that stops ends the broadcast after 10 s, and what was reco
   expect((await playVods(liveServer, id))[0]).toBeGreaterThan(5);
 });
 
-test("D-297: steps of an encoder's clock are discontinuities with a warning, and the recording goes on over them", async () => {
+test("D-297: steps of an encoder's clock are discontinuities with a warning, and the recording continues", async () => {
   const liveServer = await openLiveServer(dataFolder());
   const [file, short] = [await fileOf(16), await fileOf(9)];
   const ways: [string | readonly string[], Omit<Parameters<typeof pushFile>[2], "chunkBytes">, seconds: number, steps: number][] = [
@@ -95,7 +95,7 @@ test("D-297: steps of an encoder's clock are discontinuities with a warning, and
   for (const [i, length] of lengths.entries()) expect(Math.abs(length - (ways[i]?.[2] as number))).toBeLessThan(0.7);
 });
 
-test("D-297: another size and another sample rate in one connection are a discontinuity, over which hls.js and ffmpeg play on", async () => {
+test("D-297: another size and another sample rate in one connection are a discontinuity, over which hls.js and ffmpeg continue to play", async () => {
   const liveServer = await openLiveServer(dataFolder());
   const { id, stream_url } = await liveServer.createShown();
   const files = [await fileOf(4), await fileOf(4, { size: "256x144", sampleRate: 48_000 })];
@@ -118,7 +118,7 @@ test("D-297: another size and another sample rate in one connection are a discon
   expect({ code: await decoded.exited, said: await new Response(decoded.stderr).text() }).toEqual({ code: 0, said: "" });
 });
 
-test("LIVE-9: an encoder that comes back too late is refused, and the broadcast ends with what was recorded", async () => {
+test("LIVE-9: an encoder that reconnects too late is refused, and the broadcast ends with the recorded part", async () => {
   const liveServer = await openLiveServer(dataFolder());
   const { id, stream_url } = await liveServer.create();
   expect(await startEncoder(stream_url, { seconds: 4, isFast: true }).ended).toBe(0);
@@ -133,7 +133,7 @@ test("LIVE-9: an encoder that comes back too late is refused, and the broadcast 
   expect((await playVods(liveServer, id))[0]).toBeCloseTo(4, 0);
 });
 
-test("LIVE-9: a viewer does not notice wrong keys, a second encoder, garbage on the port, and sees who takes over from a half-open one", async () => {
+test("LIVE-9: a viewer does not notice wrong keys, a second encoder or garbage on the port, and sees the encoder that replaces a half-open one", async () => {
   const liveServer = await openLiveServer(dataFolder());
   const { id, stream_url, stream_key } = await liveServer.createShown();
   const { page, player } = await embed(liveServer, id);
@@ -160,7 +160,7 @@ test("LIVE-9: a viewer does not notice wrong keys, a second encoder, garbage on 
   expect((await playsUntil(page, player, (playing) => playing.currentTime > taken.currentTime + 1)).error).toBeNull();
 });
 
-test("LIVE-9: a viewer of a server that is killed and restarted goes on, and the VOD has both parts", async () => {
+test("LIVE-9: a viewer of a server that is killed and restarted continues, and the VOD has both parts", async () => {
   const data = dataFolder();
   const before = await openLiveServer(data);
   const { id, stream_url } = await before.createShown();
@@ -180,7 +180,7 @@ test("LIVE-9: a viewer of a server that is killed and restarted goes on, and the
   expect((await playVods(after, id))[0]).toBeGreaterThan(back.currentTime);
 });
 
-test("D-296: after SIGKILL a broadcast that is ended is a VOD whose playlist has its end, and a restored world's next feed a session of its own", async () => {
+test("D-296: after SIGKILL an ended broadcast is a VOD whose playlist ends, and a restored world's next feed has a new session", async () => {
   const data = dataFolder();
   const before = await openLiveServer(data);
   const { id, stream_url, stream_key } = await before.createShown();
@@ -204,7 +204,7 @@ test("D-296: after SIGKILL a broadcast that is ended is a VOD whose playlist has
   await again.kill();
 });
 
-test("a disk that takes no more ends the broadcast, keeps what was recorded, and leaves the database alone", async () => {
+test("a full disk ends the broadcast, keeps the recorded part, and does not affect the database", async () => {
   const liveServer = await openLiveServer(dataFolder());
   const { id, stream_url } = await liveServer.create();
   const encoder = startEncoder(stream_url);
@@ -219,7 +219,7 @@ test("a disk that takes no more ends the broadcast, keeps what was recorded, and
   expect((await playVods(liveServer, id))[0]).toBeGreaterThan(0.9);
 });
 
-test("a broadcast that would need the reserve of the disk ends, and the database goes on", async () => {
+test("a broadcast that would need the reserve of the disk ends, and the database continues", async () => {
   const liveServer = await openLiveServer(dataFolder(), ["--disk-reserve-bytes", String(Number.MAX_SAFE_INTEGER)]);
   const { id, stream_url } = await liveServer.create();
   expect(await startEncoder(stream_url).ended).not.toBe(0);

@@ -16,7 +16,7 @@ const modesIn = (folder: string): Made[] =>
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => ({ path, mode: (statSync(path).mode & 0o777).toString(8) }));
 
-test("every folder that a server makes is 0700, every file 0600: worlds, states, keys, recordings, backups", async () => {
+test("every folder that a server creates is 0700, every file 0600: worlds, states, keys, recordings, backups", async () => {
   const cwd = newFolder();
   const plaza = await startPlaza(["--rtmp-port", "0"], { cwd });
   const run = async (...words: readonly string[]): Promise<void> => expect(await runPlaza(words, { cwd })).toMatchObject({ code: 0 });

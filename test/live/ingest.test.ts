@@ -22,7 +22,7 @@ async function isGone(pid: number): Promise<void> {
   while (isRunning()) await Bun.sleep(20);
 }
 
-test("LIVE-9, LIVE-7: the state follows what ffmpeg sends: live, cut off, back with another size, ended", async () => {
+test("LIVE-9, LIVE-7: the state follows ffmpeg: live, cut off, back with another size, ended", async () => {
   const liveServer = await openLiveServer(dataFolder());
   const { id, stream_url, stream_key } = await liveServer.create();
   expect(stream_url).toBe(`${liveServer.server.rtmp_url}/${stream_key}`);
@@ -53,7 +53,7 @@ test("LIVE-11: a stream without audio ends the broadcast, and its page reads why
   expect(await liveServer.stateWhen(id, ({ status }) => status === "VOD")).toMatchObject({ end_reason: "NO_AUDIO" });
 });
 
-test("LIVE-9: after SIGKILL in the middle of a broadcast the recording is whole, the window runs, and the encoder comes back", async () => {
+test("LIVE-9: after SIGKILL in the middle of a broadcast the recording is complete, the window runs, and the encoder reconnects", async () => {
   const data = dataFolder();
   const before = await openLiveServer(data);
   const { id, stream_url, stream_key } = await before.create();
@@ -115,7 +115,7 @@ test("with a certificate, encoders send over TLS to secure_stream_url", async ()
   expect(await liveServer.stateWhen(id, isSending)).toMatchObject({ state: "live" });
 });
 
-test("an ingest process that dies is started again on its port, and takes the streams again", async () => {
+test("a dead ingest process is started again on its port, and takes the streams again", async () => {
   const liveServer = await openLiveServer(dataFolder());
   const { id, stream_url } = await liveServer.create();
   const first = startEncoder(stream_url);
@@ -133,7 +133,7 @@ test("an ingest process that dies is started again on its port, and takes the st
   }
 });
 
-test("the usual port gives way when it is taken; one that was asked for does not", async () => {
+test("the default port is replaced if it is in use; a requested one is not", async () => {
   // If another program has it, it is taken as well.
   try {
     const blocker = Bun.listen({ hostname: "127.0.0.1", port: 1935, socket: { data: () => {} } });

@@ -8,7 +8,7 @@ import { temporaryFolder } from "#harness/server";
 
 const isSending = ({ feed }: { feed: { is_sending: boolean } }): boolean => feed.is_sending;
 
-test("D-118: a media server that can only call an address takes the streams: keys, state, and the end by the page", async () => {
+test("D-118: a media server that can only call an address takes the streams: keys, state, and the page's end", async () => {
   const liveServer = await openLiveServer(join(temporaryFolder(), "data"), ["--rtmp-url", "rtmp://media.example/live"]);
   const address = `${liveServer.server.control_url}/v1/worlds/default/live-feeds/callback`;
   const { id, stream_url, stream_key } = await liveServer.create();

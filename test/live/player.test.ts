@@ -8,7 +8,7 @@ import { embed, playlistOf, playsUntil, screenshot } from "#harness/live/viewer"
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { startServer, temporaryFolder, worldFile } from "#harness/server";
 
-test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, goes on after a break with another size, and plays the VOD", async () => {
+test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, continues after a break with another size, and plays the VOD", async () => {
   const liveServer = await openLiveServer(join(temporaryFolder(), "data"));
   const { id, stream_url } = await liveServer.create();
   const { page, player } = await embed(liveServer, id);
@@ -37,7 +37,7 @@ test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, 
   await screenshot(later, "vod");
 });
 
-test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments are there only while a viewer may watch", async () => {
+test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments exist only while a viewer may watch", async () => {
   const data = join(temporaryFolder(), "data");
   const liveServer = await openLiveServer(data);
   const { id, stream_url } = await liveServer.create({ status: "LIVE_NOW" });
@@ -119,7 +119,7 @@ test("PostgreSQL: one server takes the stream, another one that sees its recordi
   expect(await again.ended).not.toBe(0);
 });
 
-test("LIVE-24: outside of a sandbox a trusted proxy names the viewer's country", async () => {
+test("LIVE-24: outside a sandbox a trusted proxy names the viewer's country", async () => {
   const world = worldFile({
     apps: [{ id: "1001", name: "Shop" }],
     pages: [{ id: "2001", name: "Cafe" }],

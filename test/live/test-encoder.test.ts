@@ -26,7 +26,7 @@ const untilNone = async (server: Server): Promise<void> => {
   while (encodersOf(server) > 0) await Bun.sleep(20);
 };
 
-test("LIVE-3: the clip is published, and its playlist and segments go on over its end; it stops, begins again, and ends with the broadcast", async () => {
+test("LIVE-3: the clip is published, and its playlist and segments continue beyond its end; it stops, begins again, and ends with the broadcast", async () => {
   const liveServer = await openLiveServer(dataFolder());
   const { server } = liveServer;
   const { id } = await liveServer.create({ status: "UNPUBLISHED", embeddable: true });
@@ -69,7 +69,7 @@ test("LIVE-3: the clip is published, and its playlist and segments go on over it
   });
 });
 
-test("it stops when its video is deleted, and when its world begins anew; a preview stays unpublished", async () => {
+test("it stops when its video is deleted, and when its world is reset; a preview stays unpublished", async () => {
   const world = { ...liveWorld, live_videos: [{ id: "5301", page: "2001" }] };
   const liveServer = new LiveServer(await startServer(["--data", ":memory:", "--rtmp-port", "0", "--world", worldFile(world)]));
   const { id } = await liveServer.create({ status: "UNPUBLISHED" });
@@ -83,7 +83,7 @@ test("it stops when its video is deleted, and when its world begins anew; a prev
   expect(await liveServer.state("5301")).toMatchObject({ state: "unpublished", feed: { is_sending: false }, test_encoder: false });
 });
 
-test("an encoder takes its place, and it takes nobody's", async () => {
+test("an encoder replaces it, and it replaces none", async () => {
   const liveServer = await openLiveServer(dataFolder());
   const { id, stream_url } = await liveServer.create();
   expect((await live(liveServer.server, "play", id)).code).toBe(0);
@@ -93,7 +93,7 @@ test("an encoder takes its place, and it takes nobody's", async () => {
   expect(await live(liveServer.server, "play", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("an encoder sends already") });
 });
 
-test("where encoders cannot connect, one sentence says what to do", async () => {
+test("if encoders cannot connect, one sentence says what to do", async () => {
   const server = await startServer(["--world", worldFile({ ...liveWorld, live_videos: [{ id: "5301", page: "2001" }] })]);
   const said = "plaza: encoders cannot connect to this server: start it with --rtmp-port\n";
   expect(await live(server, "play", "5301")).toMatchObject({ code: 1, stdout: "", stderr: said });

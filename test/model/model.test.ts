@@ -23,7 +23,7 @@ describe("the rules of the model", () => {
     expect(new Set(known)).toEqual(new Set(all.map(String)));
   });
 
-  test("every error is one of the model's, or named as one that no history draws", () => {
+  test("every error is one of the model's, or listed as one that no history draws", () => {
     const page = readFileSync(join(ROOT, "docs/reference/errors.md"), "utf8");
     const all = [...page.matchAll(/^\| `(\w+)` \| \d/gm)].map(([, name]) => String(name));
     expect(new Set([...Object.keys(catalogue), ...errorsNotDrawn])).toEqual(new Set(all));

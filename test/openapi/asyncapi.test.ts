@@ -29,7 +29,7 @@ test("each field is an example of its object's channel", () => {
   expect(named).toEqual(webhookObjects.map((object) => ({ object, fields: [...registry.webhookFields.namesOf(object)] })));
 });
 
-test("a delivery of any field, as it is sent, is what the document says; another field's payload is not", () => {
+test("a delivery of any field matches the document as it is sent; another field's payload does not", () => {
   for (const { object, field, carriedIn, example } of registry.webhookFields.all) {
     const payload = asciiJson(example({ entity: nodeId("2001"), phone: nodeId("4101"), scopedId: nodeId("6901"), nowMs: NOW_MS }));
     const update = { entity: "2001", timeMs: NOW_MS, field, carriedIn, payload };

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { DocumentedResponses } from "./documented-exchanges.ts";
 import { documentOf } from "./documents.ts";
 
-test("a response that is not as documented is found", () => {
+test("an undocumented response is found", () => {
   const documented = new DocumentedResponses(documentOf({ type: "label" }));
   const live = { method: "GET", address: "https://graph.plaza.test", path: "/v26.0/5001?fields=id", status: 200 };
   expect(documented.problemOf({ ...live, body: { id: "5001" } })).toBeUndefined();

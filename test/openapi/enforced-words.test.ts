@@ -275,7 +275,7 @@ const isTakenAsQuery = isTakenBy(parametersReader);
 
 const unenforced = (found: Map<string, boolean>): string[] => [...found].filter(([, isRefused]) => !isRefused).map(([name]) => name);
 
-test("each word of a section of a world file is enforced where the example has a value", () => {
+test("each word of a section of a world file is enforced if the example has a value", () => {
   const missing: string[] = [];
   let seen = 0;
   for (const { key, entry } of registry.features.flatMap(({ worldSections = [] }) => worldSections)) {
@@ -316,7 +316,7 @@ function sampleOf(node: Record<string, unknown>): unknown {
   return pattern === undefined ? "x".repeat(minLength as number) : texts.find((text) => new RegExp(pattern as string, "u").test(text));
 }
 
-test("each word of a query or body of the control API is enforced where a made-up value shows it", () => {
+test("each word of a query or body of the control API is enforced if a generated value shows it", () => {
   const missing: string[] = [];
   let seen = 0;
   for (const { operation, query, body } of controlRoutes(registry)) {

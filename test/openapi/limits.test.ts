@@ -69,7 +69,7 @@ for (const profile of ["strict", "clients"] as const) {
       return JSON.parse(schema.replaceAll('"#/components', '"document#/components'));
     }
 
-    test("all operations with parameters are asked", () => {
+    test("all operations with parameters are requested", () => {
       const withParameters = registry.endpoints.filter(({ served }) => Object.keys(served?.contract.params.properties ?? {}).length > 0);
       expect(new Set(names)).toEqual(new Set(withParameters.map(({ access }) => access.operation)));
     });
@@ -77,7 +77,7 @@ for (const profile of ["strict", "clients"] as const) {
     for (const endpoint of registry.endpoints) {
       const { operation } = endpoint.access;
       if (!names.includes(operation)) continue;
-      test(`${operation} takes what the document allows, and nothing else`, async () => {
+      test(`${operation} accepts exactly what the document allows`, async () => {
         const plaza = await openFullPlaza({ profile, world });
         const allows = ajv.compile(schemaOf(endpoint));
         const samples = taken(startReceiver().url)[operation] ?? [];

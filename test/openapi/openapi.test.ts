@@ -4,7 +4,7 @@ import { withoutCitations } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
 import { documentOf, type Operation, registry } from "./documents.ts";
 
-test("every operation stands in the document, and nothing else", () => {
+test("every operation is in the document, and nothing else", () => {
   const { paths } = documentOf();
   const text = JSON.stringify(paths);
   const named = new Set(Object.values(paths).flatMap((item) => Object.values(item).flatMap((operation) => operation["x-plaza-operations"])));
@@ -51,14 +51,14 @@ test("AUTH-1: page messaging needs its token in three places at once; other oper
   expect(shared.security).toEqual([{ bearer: [] }, { access_token: [] }, { access_token: [], oauth_token: [], bearer: [] }]);
 });
 
-test("each operation names the versions that serve it at the time", () => {
+test("each operation names the versions that serve it now", () => {
   const versionsOf = (operation: Operation) => operation.parameters.find(({ name }) => name === "version")?.schema?.enum;
   expect(versionsOf(operationOf("migration_intent", "readMigrationIntent"))).toEqual(["v23.0", "v24.0", "v25.0"]);
   expect(versionsOf(operationOf("product_feed", "listArticlesAndPublications"))).toEqual(["v25.0"]);
   expect(versionsOf(operationOf("label", "readLabel"))?.at(-1)).toBe("v26.0");
 });
 
-test("`me` stands for an id where a token is of such a node", () => {
+test("`me` is allowed instead of an id if a token belongs to such a node", () => {
   const patternOf = (operation: Operation) => operation.parameters.find(({ name }) => name === "id")?.schema?.pattern;
   expect(patternOf(operationOf("page", "listLabels"))).toBe("^([1-9][0-9]{0,18}|me)$");
   expect(patternOf(operationOf("label", "readLabel"))).toBe("^[1-9][0-9]{0,18}$");
@@ -71,7 +71,7 @@ test("I1-25: a header that an operation requires is required in the document", (
   expect(headers(operationOf("app", "listRequiredActions"))).toMatchObject([{ name: "X-API-Version", required: false }]);
 });
 
-test("D-20: each status has the form of errors that can come with it", () => {
+test("D-20: each status has the form of its possible errors", () => {
   const formsOf = (operation: Operation, status: number) => JSON.stringify(operation.responses[status]?.content).match(/\w+Error/g);
   expect(formsOf(operationOf("page", "listLabels"), 403)).toEqual(["FlatError"]);
   expect(operationOf("page", "listLabels").responses[401]).toBeUndefined();
@@ -81,7 +81,7 @@ test("D-20: each status has the form of errors that can come with it", () => {
   expect(formsOf(operationOf("migration_intent", "readMigrationIntent"), 404)).toContain("WrappedError");
 });
 
-test("what a request may leave out is not required in it: the server has a default", () => {
+test("a parameter with a default is not required in the document", () => {
   const { schemas } = documentOf().components as { schemas: Record<string, object> };
   const wrong: string[] = [];
   const visit = (schema: object, place: string): void => {
@@ -94,13 +94,13 @@ test("what a request may leave out is not required in it: the server has a defau
   expect(schemas.CreateFeedRequest).toMatchObject({ properties: { schedule: { anyOf: [{ required: ["interval", "url"] }, {}, {}] } } });
 });
 
-test("responses that operations share have a name of their own, not that of one of them", () => {
+test("responses that operations share have their own name, not that of one of them", () => {
   const { schemas } = documentOf().components;
   expect(Object.keys(schemas)).toContainValues(["Success", "Created"]);
   expect(JSON.stringify(operationOf("page", "createCatalog").responses[200]?.content)).toContain('"#/components/schemas/Created"');
 });
 
-test("equal shapes of different nodes have names of their own: each node type its own, and a page of an id and a name is no user", () => {
+test("equal shapes of different nodes have their own names: each node type has one, and a page with id and name is not a user", () => {
   const nameOf = (schema: unknown): string => String((schema as { $ref?: string } | undefined)?.$ref).replace("#/components/schemas/", "");
   for (const profile of ["strict", "clients"] as const) {
     for (const surface of [undefined, ...surfaces.map(({ name }) => name)]) {
@@ -130,7 +130,7 @@ test("each body has the name of its operation", () => {
   }
 });
 
-test("every parameter says what it is, and so does every key of a body", () => {
+test("every parameter and every key of a body has a description", () => {
   for (const profile of ["strict", "clients"] as const) {
     const { paths, components } = documentOf({ profile });
     const silent: string[] = [];
@@ -146,7 +146,7 @@ test("every parameter says what it is, and so does every key of a body", () => {
   }
 });
 
-test("a document is of its profile: what `clients` alone takes stands in no other", () => {
+test("a document belongs to its profile: parameters of `clients` are in no other", () => {
   const requestOf = (profile: "strict" | "clients", name: string) =>
     documentOf({ profile }).components.schemas[name] as Record<string, Record<string, object>>;
   const strict = requestOf("strict", "CreateLabelRequest");

@@ -36,7 +36,7 @@ const namesOf = ({ parameters }: Operation): string[] =>
 
 const headersOf = (operation: Whole, status: string): string[] => Object.keys(operation.responses[status]?.headers ?? {});
 
-test("D-34: a read may name what the caller has, and 304 without a body is the response then; to nothing else it is", () => {
+test("D-34: only a read accepts an entity tag, and then returns 304 without a body", () => {
   for (const { path, method, operation } of all) {
     const { operationId, responses } = operation;
     const isRead = method === "get";
@@ -49,7 +49,7 @@ test("D-34: a read may name what the caller has, and 304 without a body is the r
   }
 });
 
-test("each response says its trace, its version and the use, and what its status asks for beside them", () => {
+test("each response has its trace id, its version, its usage, and the headers of its status", () => {
   const always = ["x-pf-trace-id", "pf-api-version", "x-app-usage", "x-business-use-case-usage"];
   for (const { operation } of all) {
     const { operationId, responses } = operation;
@@ -69,7 +69,7 @@ test("each response says its trace, its version and the use, and what its status
   }
 });
 
-test("lists take a page, what has fields to choose takes a choice, and every operation a proof", () => {
+test("lists accept a page, nodes with fields a selection, and every operation a proof", () => {
   for (const { operation } of all) {
     const names = namesOf(operation);
     const isList = operation["x-plaza-operations"].every((name) => name.startsWith("list")) && operation.operationId !== "listRequiredActions";
@@ -85,7 +85,7 @@ test("lists take a page, what has fields to choose takes a choice, and every ope
   ]);
 });
 
-test("only what is posted has a body: JSON, or a form in which lists and objects are JSON; it is needed where a part of it is", () => {
+test("only a POST has a body: JSON, or a form in which lists and objects are JSON; it is required if a part of it is", () => {
   for (const { method, operation } of all) {
     const { operationId, requestBody } = operation;
     const types = Object.keys(requestBody?.content ?? {});
@@ -109,7 +109,7 @@ test("only what is posted has a body: JSON, or a form in which lists and objects
   expect(needed("createFeed", "createPersona", "createLabel", "postNode", "createLiveVideo")).toEqual(["createFeed", "createPersona", "createLabel"]);
 });
 
-test("parameters stand in the query of what is read, and are required where all that share the address require them", () => {
+test("parameters of a read are in the query, and required if all operations at the address require them", () => {
   const own = (id: string) =>
     named(id)
       .parameters.filter((one) => one.in === "query")
@@ -124,7 +124,7 @@ test("parameters stand in the query of what is read, and are required where all 
   expect(own("createPersona")).toEqual([]);
 });
 
-test("D-81: the version of a marketing operation says which are deprecated, that of another one what serves without it", () => {
+test("D-81: the version parameter of a marketing operation names deprecated ones, that of another operation the default", () => {
   const text = (id: string) => named(id).parameters.find(({ name }) => name === "version")?.description;
   expect(text("createFeed")).toEndWith("A request in one that is deprecated (v20.0, v21.0, v22.0, v23.0, v24.0) may be upgraded to a later one.");
   expect(text("createFeed")).not.toContain("default version");
@@ -132,7 +132,7 @@ test("D-81: the version of a marketing operation says which are deprecated, that
   expect(text("createCatalogWithoutVersion")).toBeUndefined();
 });
 
-test("D-93: in the clients profile a token may stand anywhere, and where an app says so nowhere", () => {
+test("D-93: in the clients profile a token may be anywhere, and if an app says so absent", () => {
   const anywhere = [{ bearer: [] }, { access_token: [] }, { oauth_token: [] }];
   expect(named("createLabel", { profile: "clients" }).security).toEqual(anywhere);
   expect(named("reportAppEvents", { profile: "clients" }).security).toEqual([...anywhere, {}]);
@@ -142,7 +142,7 @@ test("D-93: in the clients profile a token may stand anywhere, and where an app 
   expect(notes("createCatalog", "strict")).toEqual(["The query's `access_token` serves while the app is in development mode."]);
 });
 
-test("an operation that several node types share is called by its method and edge, and says of which it is", () => {
+test("an operation that several node types share is named by its method and edge, and lists the types", () => {
   const { summary, tags, deprecated } = named("getSubscribedApps");
   expect(summary).toStartWith("GET for ");
   expect(tags.length).toBeGreaterThan(1);
@@ -151,7 +151,7 @@ test("an operation that several node types share is called by its method and edg
   expect(named("reportAppEvents").deprecated).toBe(true);
 });
 
-test("a document has only what its operations refer to", () => {
+test("a document has only the schemas that its operations use", () => {
   for (const type of ["label", "product_feed"] as const) {
     const document = documentOf({ type });
     const text = JSON.stringify(document);

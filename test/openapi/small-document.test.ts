@@ -40,7 +40,7 @@ const principal = {
 const page = ["fields", "limit", "before", "after", "appsecret_proof", "if_none_match"];
 const withoutResponses = ({ responses: _, ...rest }: Operation) => rest;
 
-test("addresses stand in the order of their paths, and D-03: one without a version beside one with it", () => {
+test("addresses are sorted by path, and D-03: one without a version is beside one with it", () => {
   const names = Object.entries(operationsOf(strict)).map(([address, { operationId }]) => [address, operationId]);
   expect(names).toEqual([
     ["get /lookup", "lookUp"],
@@ -54,7 +54,7 @@ test("addresses stand in the order of their paths, and D-03: one without a versi
   ]);
 });
 
-test("a write has its parameters in the body or where they belong, and takes no others where it is closed", () => {
+test("a write has its parameters in the body or in their places, and accepts no others if it is closed", () => {
   const body = { schema: schema("CreateNoteRequest") };
   const form = { ...body, encoding: { tags: { contentType: "application/json" } } };
   expect(withoutResponses(operation("post /{version}/{id}/notes"))).toEqual({
@@ -82,7 +82,7 @@ test("a write has its parameters in the body or where they belong, and takes no 
   expect(schemas.CreateNoteResponse).toEqual({ anyOf: [{ type: "object", required: ["id"], properties: { id: text } }, schema("BlueNote")] });
 });
 
-test("a list has a page, D-161: parameters of plain values with commas, and the versions of its calendar that serve by now", () => {
+test("a list has a page, D-161: parameters of plain values with commas, and the versions of its calendar that serve now", () => {
   const ads = { servers: [{ url: "https://ads.test", description: "The surface ads" }] };
   const marketing = version(
     "The interface version. An app is not served by a marketing version that is older than its first use of the interface. A request in one that is deprecated (v1.0) may be upgraded to a later one.",
@@ -141,7 +141,7 @@ test("an address that node types share has a schema for each of them", () => {
   expect(operation("get /{version}/{id}", alone)).toMatchObject({ operationId: "readBlueNote", summary: "Reads a blue_note: its declared fields." });
 });
 
-test("a read without a node names its headers, and by `clients` it may come without a token", () => {
+test("a read without a node names its headers, and in `clients` it may have no token", () => {
   expect(withoutResponses(operation("get /lookup"))).toEqual({
     ...{ operationId: "lookUp", summary: "Looks up.", description: "Looks up.", tags: ["lookup"], security: [{ access_token: [] }] },
     parameters: [
@@ -172,7 +172,7 @@ test("a read without a node names its headers, and by `clients` it may come with
   ]);
 });
 
-test("a response has what its operation and its status carry, and each status the form that its errors have", () => {
+test("a response has the headers of its operation and its status, and each status the forms of its errors", () => {
   const carried = (address: string) =>
     Object.fromEntries(Object.entries(operation(address).responses).map(([status, { headers }]) => [status, Object.keys(headers).slice(4).join()]));
   const plain = { 400: "", 401: "www-authenticate", 403: "", 408: "", 413: "", 429: "retry-after", 431: "", 500: "", 503: "retry-after" };
@@ -198,7 +198,7 @@ test("a response has what its operation and its status carry, and each status th
   expect(operation("get /lookup").responses[400]?.description).not.toContain("Code 2635:");
 });
 
-test("the document itself names its version, its tags and what it uses, and no more", () => {
+test("the document itself names its version, its tags and the schemas that it uses", () => {
   const { openapi, info, servers, tags, components } = strict;
   expect([openapi, info.version, servers]).toEqual(["3.1.0", "v26.0", [{ url: "https://base.test", description: "The surface base" }]]);
   expect(tags.map(({ name }: { name: string }) => name)).toEqual(["blue_note", "lookup", "page"]);
@@ -240,7 +240,7 @@ test("the document itself names its version, its tags and what it uses, and no m
   expect([Object.keys(FlatError.properties).at(-1), "error" in components.schemas.FlatError.properties]).toEqual(["error", false]);
 });
 
-test("two documents of one calendar differ where a version came or ended in between", () => {
+test("two documents of one calendar differ if a version began or ended in between", () => {
   expect([0, 49, 50, 99, 100, 101].map((now) => servedNow({ calendar, now }))).toEqual(
     ["1000", "1000", "1010", "1010", "2110", "2211"].map((marketing) => `${marketing}11`),
   );

@@ -35,7 +35,7 @@ async function start(cwd: string, args: readonly string[]) {
   return { server, ready: await readyLine(server.stdout, new Response(server.stderr).text()) };
 }
 
-test("one file serves the demo world, whatever settings of another project stand in its folder", async () => {
+test("one file serves the demo world, whatever another project's settings in its folder are", async () => {
   const cwd = newFolder();
   writeFileSync(join(cwd, ".env"), "PLAZA_PORT=abc\n");
   writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./nowhere.ts"]\n');
@@ -54,7 +54,7 @@ test("one file serves the demo world, whatever settings of another project stand
   expect(await run(cwd, [program, "init"])).toContain(`  ${relative(cwd, program)} start\n`);
 });
 
-test("it starts workers of itself", async () => {
+test("it starts its own workers", async () => {
   const { server, ready } = await start(newFolder(), ["--workers", "2", "--data", await (await sharedPostgres()).newDatabase()]);
   expect((await fetch(`${ready.base_url}/openapi.json`)).status).toBe(200);
   server.kill("SIGTERM");

@@ -11,7 +11,7 @@ const INSTALL_MS_MAX = 600_000;
 
 for (const beginning of ["clone", "package"])
   test(
-    `from the ${beginning} to the first webhook in one's own handler takes two commands`,
+    `two commands lead from the ${beginning} to the first webhook in an own handler`,
     () =>
       withDist(async () => {
         const env = { ...process.env, npm_config_prefer_offline: "true" };

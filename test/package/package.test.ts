@@ -10,7 +10,7 @@ const INSTALL_MS_MAX = 600_000;
 afterAll(removeFolders);
 
 test(
-  "the package holds the program, worlds and docs, notices and a list of what is in it; no tests, benches or sources",
+  "the package has the program, worlds and docs, notices and a list of its contents; no tests, benches or sources",
   async () => {
     const { files } = await packed();
     expect(files).toEqual(
@@ -29,7 +29,7 @@ test(
 );
 
 test(
-  "what its pages link to is in the package",
+  "the targets of its pages' links are in the package",
   async () => {
     const { tarball, files } = await packed();
     const folder = newFolder();
@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  "it installs into an empty project without scripts of its own, and npx plaza start serves there",
+  "it installs into an empty project without its own scripts, and npx plaza start serves there",
   async () => {
     const consumer = await install((await packed()).tarball);
     const folder = join(consumer, "node_modules/plaza-graph");
@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  "nothing holds the path of the machine that built it: the test kit would find no program there, and it is nobody's concern",
+  "nothing contains a path of the machine that built it",
   async () => {
     const { tarball } = await packed();
     const folder = newFolder();
@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  "where npm runs no install scripts at all, it serves as well",
+  "if npm runs no install scripts at all, it still serves",
   async () => {
     const consumer = await install((await packed()).tarball, { scripts: false });
     expect(await startAndAsk(consumer)).toMatchObject({ status: 200, code: 0 });

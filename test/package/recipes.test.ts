@@ -123,7 +123,7 @@ test(
 );
 
 test(
-  "the types of the kit hold in a strict project, as a module and as CommonJS, and refuse what does not exist",
+  "the types of the kit are valid in a strict project, as a module and as CommonJS, and refuse unknown keys",
   async () => {
     const folder = join(consumer, "types");
     writeRecipe(folder, "A first test");

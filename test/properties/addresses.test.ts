@@ -8,7 +8,7 @@ const words = {
 };
 const parse = (path: string, isVersioned = true) => JSON.parse(JSON.stringify(parseAddress(path, isVersioned, words)));
 
-test("D-02: repeated slashes count as one, and one at the end as none", () => {
+test("D-02: repeated slashes count as one, and a final one as none", () => {
   expect(segmentsOf("//v26.0///2001/labels/")).toEqual(["v26.0", "2001", "labels"]);
   expect(segmentsOf("a")).toEqual(["a"]);
   expect([segmentsOf(""), segmentsOf("///")]).toEqual([[], []]);
@@ -32,7 +32,7 @@ describe("D-03: an address is", () => {
     expect(parse(path)).toEqual(expected);
   });
 
-  test("a version only where there are versions", () => {
+  test("a version only on surfaces with versions", () => {
     expect(parse("/v26.0/2001", false)).toEqual({ unknown: "/v26.0/2001" });
     expect(parse("/2001", false)).toEqual({ id: "2001" });
   });
@@ -50,7 +50,7 @@ describe("D-03: an address is", () => {
     expect(parse(path).unknown).toBe(path);
   });
 
-  test("D-20, D-83: nowhere, and still has a version, and any edge that it names", () => {
+  test("D-20, D-83: unknown, and still has a version, and any edge that it names", () => {
     expect(parse("/v24.0/abc/labels")).toEqual({ version: 24, edge: "labels", unknown: "/v24.0/abc/labels" });
     expect(parse("/v24.0/1/x/y/labels/z")).toEqual({ version: 24, edge: "labels", unknown: "/v24.0/1/x/y/labels/z" });
     expect(parse("/debug_token/2001")).toEqual({ edge: "debug_token", unknown: "/debug_token/2001" });

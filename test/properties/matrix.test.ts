@@ -64,7 +64,7 @@ for (const database of databaseKinds) {
       expect(after).toEqual(before);
     }
 
-    test("dead tokens of every kind are refused by every operation", () =>
+    test("invalid tokens of every kind are refused by every operation", () =>
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
           for (const kind of endpoint.access.policy.kinds) {
@@ -75,7 +75,7 @@ for (const database of databaseKinds) {
         }
       }));
 
-    test("tokens of a kind that an operation does not take are refused", () =>
+    test("tokens of a kind that an operation does not accept are refused", () =>
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
           const { kinds } = endpoint.access.policy;
@@ -102,7 +102,7 @@ for (const database of databaseKinds) {
         }
       }));
 
-    test("D-11: a token whose data access is over reads nothing of a person, whatever the operation; 0 is never", () =>
+    test("D-11: a token whose data access has ended reads nothing of a person, in any operation; 0 is never", () =>
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
           const { access, nodeType, served } = endpoint;
@@ -124,7 +124,7 @@ for (const database of databaseKinds) {
         }
       }));
 
-    test("strangers, of another app and of another principal, find nothing there", () =>
+    test("tokens of another app and another principal find nothing", () =>
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
           if (endpoint.nodeType === undefined) continue;

@@ -188,7 +188,7 @@ async function asPart(plaza: TestPlaza, drawn: Drawn) {
   };
 }
 
-test("a request by itself and as a part of a batch is answered alike, and leaves the same world", async () => {
+test("a request has the same response and effect by itself and as a part of a batch", async () => {
   const statuses = new Set<number>();
   await fc.assert(
     fc.asyncProperty(

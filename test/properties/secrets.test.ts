@@ -230,7 +230,7 @@ async function expectNoSecretKept(database: DatabaseKind, secrets: Secrets, plan
 }
 
 for (const database of databaseKinds) {
-  test(`no secret of a random world is kept anywhere in clear (${database})`, async () => {
+  test(`no secret of a random world is stored in clear text (${database})`, async () => {
     await fc.assert(
       fc.asyncProperty(secretsOfWorld, fc.array(plan, { minLength: 60, maxLength: 60 }), (secrets, plans) =>
         expectNoSecretKept(database, secrets, plans),

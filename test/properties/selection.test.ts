@@ -116,7 +116,7 @@ const nodes = [
 ] as const;
 
 for (const database of databaseKinds) {
-  test(`D-38: a part of a response is what its own read returns, or absent, or refused as it is (${database})`, async () => {
+  test(`D-38: a part of a response equals its own read, is absent, or is refused like it (${database})`, async () => {
     await fc.assert(
       fc.asyncProperty(randomWorld, fc.array(randomCaller, { minLength: 1, maxLength: 3 }), fc.gen(), async (drawn, callers, draw) => {
         const tokens = callers.map(({ type, user, page, ...caller }, i) => ({
@@ -149,7 +149,7 @@ for (const database of databaseKinds) {
   }, 600_000);
 }
 
-describe("the property looks at something", () => {
+describe("the property covers something", () => {
   test("each node has parts", async () => {
     const plaza = await openPlaza();
     const drawn = { destination: "4002" } as Drawn;

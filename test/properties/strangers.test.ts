@@ -25,7 +25,7 @@ const randomWorld = fc.record({
   roles: fc.array(fc.subarray(USERS), { minLength: PAGES.length, maxLength: PAGES.length }),
 });
 
-test("accounts, numbers, intents and labels are seen by whom the world says, and return all others as if they did not exist", async () => {
+test("accounts, numbers, intents and labels are visible to the callers that the world names, and missing for all others", async () => {
   await fc.assert(
     fc.asyncProperty(randomWorld, async ({ subscribed, owners, intents, roles }) => {
       const plaza = await openPlaza({

@@ -79,9 +79,9 @@ async function send(plaza: TestPlaza, drawn: Drawn) {
 }
 
 for (const database of databaseKinds) {
-  describe(`what may not be seen (${database})`, () => {
+  describe(`hidden nodes (${database})`, () => {
     for (const profile of ["strict", "clients"] as const) {
-      test(`D-90, D-93: the same request to two worlds that differ in what the caller may not see gets the same response (${profile})`, async () => {
+      test(`D-90, D-93: the same request gets the same response from two worlds that differ only in nodes that the caller may not see (${profile})`, async () => {
         const [rich, bare] = await Promise.all([openFullPlaza({ database, profile, world: full }), openPlaza({ database, profile, world: small })]);
         await fc.assert(
           fc.asyncProperty(requests(rich.registry.endpoints), async (drawn) => {

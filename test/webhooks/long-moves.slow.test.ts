@@ -11,7 +11,7 @@ const HOURS = DAYS * 24;
 const SECONDS = DAYS * 86_400;
 
 onEachDatabase("D-266: a move over 20 days", (database) => {
-  test("fetches a feed 480 times and makes each retry at its time, and has done all of it when it responds", async () => {
+  test("fetches a feed 480 times and makes each retry at its time, and has done everything before the response", async () => {
     const receiver = startReceiver();
     receiver.response = () => new Response(null, { status: 500 });
     const { plaza, request } = await openFeeds(database);

@@ -51,7 +51,7 @@ const wanted: Readonly<Record<string, readonly [fields: string, ...entries: stri
 };
 
 onEachDatabase("the order of an export", (database) => {
-  test("is that of the ids, below what they belong to, in every list and in the lists of its entries", async () => {
+  test("is that of the ids, below the owner, in every list and in the lists of its entries", async () => {
     const { world, registry } = await openPlaza({ database, world: scrambled });
     const file = (await exportWorld(world, registry)) as Record<string, Record<string, unknown>[]>;
     const of = (entries: unknown, fields: string): string[] =>
@@ -92,7 +92,7 @@ onEachDatabase("the order of an export", (database) => {
   });
 });
 
-test("a node with the least id that there is, and what is below it, are listed as with another", async () => {
+test("a node with the smallest possible id, and its children, are listed like any other", async () => {
   const inAnyOrder = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(inAnyOrder).sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
     return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([key, of]) => [key, inAnyOrder(of)])) : value;

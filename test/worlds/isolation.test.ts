@@ -99,7 +99,7 @@ const openFiles = (): number => readdirSync("/proc/self/fd").length;
 const temporaryFiles = (): string[] => readdirSync(tmpdir()).filter((name) => /^plaza-[A-Za-z0-9]{6}$/.test(name));
 
 for (const where of ["in memory", "in a folder"]) {
-  test(`worlds that are made, used and deleted again and again leave no file, descriptor or memory (${where})`, async () => {
+  test(`worlds that are created, used and deleted again and again leave no file, descriptor or memory (${where})`, async () => {
     const data = where === "in memory" ? ":memory:" : temporaryFolder();
     const server = await startOwnServer({ data });
     const once = async (name: string): Promise<void> => {

@@ -13,7 +13,7 @@ const liveServer = {
 };
 
 onEachDatabase("live video in several worlds", (kind) => {
-  test("a stream key opens its own world's video, and a feed ends with its world's state", async () => {
+  test("a stream key is valid for its own world's video, and a feed ends with its world's state", async () => {
     const { plaza, control, baseUrl } = await startOwnServer({ data: await newData(kind), rtmp_url: "rtmp://media.example/live", seed: "7" });
     const keys: string[] = [];
     const ids = new Set<string>();
@@ -60,7 +60,7 @@ onEachDatabase("live video in several worlds", (kind) => {
     expect(await feeds.report([{ ...ofB, ...health }])).toEqual([ofB]);
   });
 
-  test("D-279: the readers of a world's alerts and requests go on when it is reset", async () => {
+  test("D-279: the readers of a world's alerts and requests continue when it is reset", async () => {
     const { plaza, control } = await startOwnServer({ data: await newData(kind) });
     const { control_url, control_key } = plaza.ready;
     await control("POST", "worlds", { name: "c", file: { ...liveServer, live_videos: [{ id: "5301", page: "2001", status: "LIVE" }] } });

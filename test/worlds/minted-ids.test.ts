@@ -15,7 +15,7 @@ function mint(free: number) {
   return { inserted, tried };
 }
 
-test("ids are minted until one is free, which is the node's", async () => {
+test("ids are created until one is free, which becomes the node's", async () => {
   const { inserted, tried } = mint(3);
   expect([await inserted, tried]).toEqual([nodeId("3"), ["1", "2", "3"]]);
   expect(await mint(1_000).inserted).toBe(nodeId("1000"));

@@ -58,7 +58,7 @@ const kinds: Readonly<Record<string, Kept>> = {
 };
 
 for (const [kind, { owner, id, other, find, remove, update }] of Object.entries(kinds)) {
-  test(`${kind}: found, changed and removed with its owner alone`, async () => {
+  test(`${kind}: found, changed and removed only with its owner`, async () => {
     const { database } = (await openPlaza({ world: scrambled })).world;
     const [own, wrong] = [nodeId(owner), nodeId(other)];
     const before = await find(database.reader, own, id);

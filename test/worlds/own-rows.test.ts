@@ -97,7 +97,7 @@ function familyOf(all: readonly Found[], id: string): Set<string> {
 const withoutSecrets = (rows: readonly string[]): string[] => rows.map((row) => row.replace(/"(?:sealed_\w+|\w*hash)":"[^"]*"/g, ""));
 
 onEachDatabase("the rows of an entry", (database) => {
-  test("do not change when it is replaced by itself, nor do those of others", async () => {
+  test("do not change when it is replaced by itself, and neither do those of others", async () => {
     const plaza = await openPlaza({ database, world: scrambled });
     const before = withoutSecrets(await allRows(plaza.world.database.reader));
     // A feed gets a new generation of its items.
@@ -113,7 +113,7 @@ onEachDatabase("the rows of an entry", (database) => {
     }
   }, 120_000);
 
-  test("go when it is removed, with the rows below it, and no others", async () => {
+  test("are deleted when it is removed, with the rows below it, and no others", async () => {
     const plaza = await openPlaza({ database, world: scrambled });
     const before = withoutSecrets(await allRows(plaza.world.database.reader));
     const all = await entriesOf(plaza);

@@ -9,7 +9,7 @@ import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "./server
 /** Other processes hear of a change within a second; the machine may be busy. */
 const HEARD_WITHIN_MS = 10_000;
 
-test("a world that one process makes, resets or deletes is so in all of them, and its requests are in one log", async () => {
+test("a world that one process creates, resets or deletes changes in all of them, and its requests are in one log", async () => {
   const server = await startServer(["--data", await (await sharedPostgres()).newDatabase(), "--workers", "2"]);
   const control = async (method: string, path: string, body?: unknown) => {
     const headers = { authorization: `Bearer ${server.control_key}` };
@@ -47,7 +47,7 @@ test("a world that one process makes, resets or deletes is so in all of them, an
   await seenSoon("200 new");
 });
 
-test("of two servers that make a world of one name at once one does, and what the other was given is nowhere", async () => {
+test("if two servers create a world of one name at once one does, and nothing of the other's content is stored", async () => {
   const data = await (await sharedPostgres()).newDatabase();
   const servers = [await startServer(["--data", data]), await startServer(["--data", data])] as const;
   const ask = async ({ control_url, control_key }: (typeof servers)[0], method: string, path: string, body?: object) => {
@@ -76,7 +76,7 @@ const subscribed = (name: string, url: string) => {
   };
 };
 
-test("the worlds of a process that was killed are opened by another one, and their deliveries go on", async () => {
+test("another process opens the worlds of a killed process, and their deliveries continue", async () => {
   const receiver = startReceiver();
   const { promise: never } = Promise.withResolvers<Response>();
   receiver.response = (_, count) => (count === 1 ? never : new Response("taken"));
@@ -99,7 +99,7 @@ test("the worlds of a process that was killed are opened by another one, and the
   expect(again).toBe(sent as string);
 });
 
-test("the followers of a world's requests go on when another server restores the world", async () => {
+test("the followers of a world's requests continue when another server restores the world", async () => {
   const data = await newData("postgres");
   const [here, there] = [await startOwnServer({ data }), await startOwnServer({ data })];
   await makeWorld(here, "orders");

@@ -20,7 +20,7 @@ onEachDatabase("recordings of a world", (kind) => {
     return { ...server, recorded: () => ["a", "b", "default"].filter((name) => existsSync(fileOf(name))) };
   };
 
-  test("they go when it is reset, those of other worlds stay", async () => {
+  test("are deleted when it is reset; those of other worlds stay", async () => {
     const { control, recorded } = await start();
     expect((await control("POST", "worlds/a/reset")).status).toBe(200);
     expect(recorded()).toEqual(["b", "default"]);
@@ -28,7 +28,7 @@ onEachDatabase("recordings of a world", (kind) => {
     expect(recorded()).toEqual(["b"]);
   });
 
-  test("they go when it is deleted, those of other worlds stay", async () => {
+  test("are deleted when it is deleted; those of other worlds stay", async () => {
     const { control, recorded } = await start();
     expect((await control("DELETE", "worlds/b")).status).toBe(200);
     expect(recorded()).toEqual(["a", "default"]);

@@ -25,10 +25,10 @@ const idsOf = async (plaza: TestPlaza, file: Readonly<Record<string, readonly En
   return new Set([...nodes.map(({ value }) => String(value)), ...entries.flatMap(({ id }) => (id === undefined ? [] : [id]))]);
 };
 
-onEachDatabase("a node with the id of one that was removed", (database) => {
+onEachDatabase("a node with the id of a removed one", (database) => {
   for (const { key, entry: schema } of sections) {
     const { required = [] } = schema as { readonly required?: readonly string[] };
-    test(`of ${key} is a new one: it has what a new one has, and is where a new one is`, async () => {
+    test(`of ${key} is a new one, with the values and lists of a new node`, async () => {
       const { plaza, request } = await openControl({ database, world: busyWorld });
       const exported = async () => (await exportWorld(plaza.world, plaza.registry)) as Record<string, Entry[]>;
       const create = async (entry: object) => {

@@ -12,10 +12,10 @@ async function pass(server: OwnServer): Promise<void> {
 
 const openIn = ({ plaza }: OwnServer): string[] => [...plaza.worlds.open()].map(({ name }) => name);
 
-onEachDatabase("worlds at rest", (kind) => {
+onEachDatabase("idle worlds", (kind) => {
   const start = async (): Promise<OwnServer> => startOwnServer({ data: await newData(kind) });
 
-  test("one that nobody uses is closed; it opens again as it was, with its faults and its request log", async () => {
+  test("a world without use is closed; it opens again unchanged, with its faults and its request log", async () => {
     const server = await start();
     const { control } = server;
     for (const name of ["a", "b"]) await makeWorld(server, name);
@@ -39,7 +39,7 @@ onEachDatabase("worlds at rest", (kind) => {
     expect((await listLabels(addressOf(server, "a"))).names).toEqual(["5003 of a", "5002 of a", "5001 of a"]);
   });
 
-  test("one that a request holds stays open", async () => {
+  test("a world that a request holds stays open", async () => {
     const server = await start();
     await makeWorld(server, "a");
     const held = await server.plaza.worlds.hold("a");
@@ -51,7 +51,7 @@ onEachDatabase("worlds at rest", (kind) => {
   });
 });
 
-test("a world that rests wakes for its work, also after a restart", async () => {
+test("an idle world opens for its work, even after a restart", async () => {
   const received: string[] = [];
   using receiver = Bun.serve({
     port: 0,

@@ -5,7 +5,7 @@ import { temporaryFolder } from "#harness/server";
 import { restUnused, startOwnServer } from "./own-server.ts";
 import { addressOf, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
 
-test("D-171: after the sealing key was replaced, a world that rested and a restored snapshot still open their secrets", async () => {
+test("D-171: after the sealing key was replaced, an idle world and a restored snapshot can still open their secrets", async () => {
   const data = temporaryFolder();
   const server = await startOwnServer({ data });
   const { control, plaza } = server;

@@ -20,12 +20,12 @@ const text = JSON.stringify(exported);
 /** The second of each kind, to which most belongs. */
 const ids = sectionsOf(registry).flatMap(({ key }) => exported[key]?.find(({ id }) => id?.endsWith("02"))?.id ?? []);
 
-test("the world below has something of nearly every kind", () => {
+test("the world below has nearly every kind of node", () => {
   expect(ids.length).toBeGreaterThan(15);
 });
 
 for (const id of ids)
-  test(`a world comes back whole where 1 stands in place of ${id}`, async () => {
+  test(`a world is exported and imported completely with 1 instead of ${id}`, async () => {
     const given = text.replaceAll(`"${id}"`, '"1"');
     expect(given).not.toBe(text);
     const other = await openPlaza();

@@ -17,7 +17,7 @@ async function exported({ control }: OwnServer, world: string): Promise<unknown>
 onEachDatabase("snapshots", (kind) => {
   const start = async (options: Record<string, unknown> = {}): Promise<OwnServer> => startOwnServer({ data: await newData(kind), ...options });
 
-  test("a restored world is as it was when the snapshot was taken, and others are left alone", async () => {
+  test("a restored world is as it was when the snapshot was taken, and others are unchanged", async () => {
     const server = await start();
     const { control } = server;
     for (const name of ["a", "b"]) await makeWorld(server, name);
@@ -36,7 +36,7 @@ onEachDatabase("snapshots", (kind) => {
     expect(await namesIn(server, "a")).toEqual(["5001 of a", "5002 of a", "5003 of a"]);
   });
 
-  test("the time is that of the snapshot: it is stopped there, or goes on from there", async () => {
+  test("the time is that of the snapshot: stopped there, or continuing from there", async () => {
     const server = await start();
     const { control } = server;
     await control("POST", "worlds", { name: "a", file: { clock: { now: 1_795_000_000, frozen: true } } });
@@ -52,7 +52,7 @@ onEachDatabase("snapshots", (kind) => {
     expect((await control("GET", "worlds/a/clock")).body).toEqual({ now: 1_795_000_000, frozen: true });
   });
 
-  test("a reset world is as it was made, with nothing in memory; its snapshots stay", async () => {
+  test("a reset world is as it was created, with empty caches; its snapshots stay", async () => {
     const server = await start();
     const { control } = server;
     await makeWorld(server, "a", { ...worldOf("a"), profile: "clients" });
@@ -74,7 +74,7 @@ onEachDatabase("snapshots", (kind) => {
     expect((await control("GET", "worlds/bare/nodes/pages")).body.data).toEqual([]);
   });
 
-  test("the first world is reset to what the server begins with; control keys and other worlds stay", async () => {
+  test("the first world is reset to the server's initial content; control keys and other worlds stay", async () => {
     const server = await start({ world: worldFile(worldOf("file")) });
     const { control } = server;
     await makeWorld(server, "a");
@@ -89,7 +89,7 @@ onEachDatabase("snapshots", (kind) => {
     expect(await namesIn(server, "a")).toEqual(["5001 of a", "5002 of a", "5003 of a"]);
   });
 
-  test("the first world of a sandbox is reset to all of the demo world, and goes on from there", async () => {
+  test("the first world of a sandbox is reset to the complete demo world, and continues from there", async () => {
     const { control } = await start();
     const feeds = async () => {
       const { data } = (await control("GET", "worlds/default/nodes/product_feeds")).body;
@@ -104,7 +104,7 @@ onEachDatabase("snapshots", (kind) => {
     }
   });
 
-  test("D-172: when a person is erased, so is what was kept of the world", async () => {
+  test("D-172: erasing a person also deletes the saved states of the world", async () => {
     const { control } = await start();
     await control("POST", "worlds", { name: "a", file: { users: [{ id: "3001", name: "Ada" }] } });
     await control("POST", "worlds/a/snapshots", { name: "s" });
@@ -116,7 +116,7 @@ onEachDatabase("snapshots", (kind) => {
     expect((await control("GET", "worlds/a/nodes/users")).body.data).toEqual([]);
   });
 
-  test("snapshots are listed and deleted; what does not exist is not found", async () => {
+  test("snapshots are listed and deleted; a missing one is not found", async () => {
     const { control } = await start();
     await control("POST", "worlds", { name: "a", file: {} });
     for (const name of ["one", "two"]) await control("POST", "worlds/a/snapshots", { name });
@@ -156,7 +156,7 @@ test("worlds of a folder and their snapshots survive a restart; a deleted world 
   expect([...new Bun.Glob("**/*").scanSync(data)].filter((file) => /\ba\b/.test(file))).toEqual([]);
 });
 
-test("a reset is one commit, of the world alone: the list of worlds has it as open already", async () => {
+test("a reset is one commit, only of the world: the list of worlds already has it as open", async () => {
   const server = await startOwnServer({ data: temporaryFolder() });
   await makeWorld(server, "a");
   const noted = () => server.plaza.worlds.default.database.reader.all(sql`SELECT o.name, o.until_ms FROM open_worlds o`);

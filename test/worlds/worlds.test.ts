@@ -4,10 +4,10 @@ import { onEachDatabase } from "#harness/databases";
 import { newData, type OwnServer, startOwnServer } from "./own-server.ts";
 import { addressOf, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
 
-onEachDatabase("worlds beside each other", (kind) => {
+onEachDatabase("several worlds", (kind) => {
   const start = async (): Promise<OwnServer> => startOwnServer({ data: await newData(kind) });
 
-  test("a world that was made is served below /w/{world} and at {world}.localhost, and the first one as before", async () => {
+  test("a new world is served below /w/{world} and at {world}.localhost, and the first one as before", async () => {
     const server = await start();
     expect(await makeWorld(server, "orders")).toEqual({ status: 201, body: { name: "orders" } });
     const names = ["5003 of orders", "5002 of orders", "5001 of orders"];
@@ -34,7 +34,7 @@ onEachDatabase("worlds beside each other", (kind) => {
     return async () => new TextDecoder().decode((await reader.read()).value);
   };
 
-  test("the streams of a world that is deleted end, and the others go on", async () => {
+  test("the streams of a deleted world end, and others continue", async () => {
     const server = await start();
     for (const name of ["a", "b"]) await makeWorld(server, name);
     const nextOf = await Promise.all(["a/requests", "a/app-events/1001/test-events", "b/requests"].map((path) => follow(server, path)));
@@ -44,7 +44,7 @@ onEachDatabase("worlds beside each other", (kind) => {
     expect(await Promise.all(nextOf.map((next) => next()))).toEqual(["", "", expect.stringContaining("listLabels")]);
   });
 
-  test("the followers of a world that is reset or restored connect to the new one, and its requests go on", async () => {
+  test("the followers of a world that is reset or restored connect to the new one, and its requests continue", async () => {
     const server = await start();
     await makeWorld(server, "a");
     await server.control("POST", "worlds/a/snapshots", { name: "s" });
@@ -79,7 +79,7 @@ onEachDatabase("worlds beside each other", (kind) => {
     expect((await control("GET", "worlds/b/nodes/pages")).body.data).toEqual([]);
   });
 
-  test("a world that cannot be made is refused, and nothing of it stays", async () => {
+  test("a world that cannot be created is refused, and nothing of it stays", async () => {
     const { control } = await start();
     expect(await control("POST", "worlds", { name: "Orders" })).toMatchObject({ status: 400, body: { error: { parameter: "name" } } });
     expect(await control("POST", "worlds", { name: "default" })).toMatchObject({ status: 409, body: { error: { parameter: "name" } } });

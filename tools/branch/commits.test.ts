@@ -44,7 +44,7 @@ function repository() {
 }
 
 describe("commits that are not on the main branch", () => {
-  test("of a branch are those since it left main, and a merge is known as one", () => {
+  test("of a branch are those since it left main, and a merge is recognized as one", () => {
     const { git, commit, notOnMain } = repository();
     git("switch", "--quiet", "--create", "topic");
     commit("second");

@@ -12,13 +12,13 @@ const operation = (limit_max: number) => ({
 });
 
 describe("differences", () => {
-  test("operations and schemas that are new or gone have a line each", () => {
+  test("new and removed operations and schemas have a line each", () => {
     const before = { paths: { "/a": { get: operation(1), post: operation(1) } }, components: { schemas: { Old: { type: "string" } } } };
     const after = { paths: { "/a": { get: operation(1) }, "/b": { get: operation(1) } }, components: { schemas: { New: { type: "string" } } } };
     expect(differences(before, after)).toEqual(["+ GET /b", "- POST /a", "+ components schemas New", "- components schemas Old"]);
   });
 
-  test("a change of an operation is named by its place, whatever the order of parameters", () => {
+  test("a change of an operation is named by its place, in any order of parameters", () => {
     const after = { parameters: [...operation(2).parameters].reverse().concat({ name: "after", in: "query", schema: { type: "string" } }) };
     expect(differences({ paths: { "/a": { get: operation(1) } } }, { paths: { "/a": { get: after } } })).toEqual([
       "~ GET /a",
@@ -29,7 +29,7 @@ describe("differences", () => {
     ]);
   });
 
-  test("keys of a JSON Schema and of a list of words are parts of their own", () => {
+  test("keys of a JSON Schema and of a list of words are separate parts", () => {
     const before = { properties: { port: { enum: ["a", "b"] } }, required: ["port"] };
     const after = { properties: { port: { enum: ["b"] }, host: { type: "string" } }, required: [] };
     expect(differences(before, after)).toEqual([
@@ -42,16 +42,16 @@ describe("differences", () => {
     ]);
   });
 
-  test("a part that changed as a whole is cut short", () => {
+  test("a part that changed completely is cut short", () => {
     const words = (of: string) => ({ properties: { word: { enum: Array.from({ length: 10 }, (_, at) => of + at) } } });
     const lines = differences(words("a"), words("b"));
     expect({ count: lines.length, last: lines.at(-1) }).toEqual({ count: 14, last: "    … and 8 more" });
   });
 
-  test("equal documents differ in nothing", () => expect(differences(operation(1), operation(1))).toEqual([]));
+  test("equal documents have no differences", () => expect(differences(operation(1), operation(1))).toEqual([]));
 });
 
-test("documents of a commit are made by its own sources, or are those that it holds", () => {
+test("documents of a commit are made by its own sources, or are in it", () => {
   const root = temporaryFolder();
   const git = (...args: string[]): string => {
     const { success, stdout, stderr } = Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@a", ...args], { cwd: root });

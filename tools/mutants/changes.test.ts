@@ -7,12 +7,12 @@ const instead = (text: string, kind?: string): string[] =>
     .filter((mutant) => kind === undefined || mutant.kind === kind)
     .map((mutant) => withMutant(text, mutant));
 
-test("a boundary is moved over its value", () => {
+test("a boundary moves across its value", () => {
   expect(instead("x = a < b;", "boundary")).toEqual(["x = a <= b;"]);
   expect(instead("x = a >= b;", "boundary")).toEqual(["x = a > b;"]);
 });
 
-test("a condition is turned round, and taken as decided", () => {
+test("a condition is inverted, or always true or false", () => {
   expect(instead("if (a === b) c++;")).toEqual(["if (true) c++;", "if (false) c++;", "if (a !== b) c++;"]);
   expect(instead("x = !a ? b : c;", "condition")).toEqual(["x = true ? b : c;", "x = false ? b : c;", "x = a ? b : c;"]);
   expect(instead("x = a && b;", "condition")).toEqual(["x = a || b;"]);
@@ -34,13 +34,13 @@ test("sums are differences, except of texts", () => {
   expect(instead('const n = "a" + b + c;')).toEqual([]);
 });
 
-test("an await is forgotten, except where the caller awaits what is returned", () => {
+test("an await is omitted, except if the caller awaits the returned value", () => {
   expect(instead("async () => { const a = await b(); };", "await")).toEqual(["async () => { const a = b(); };"]);
   expect(instead("async () => { return await b(); };", "await")).toEqual([]);
   expect(instead("async () => { try { return await b(); } catch {} };", "await")).toEqual(["async () => { try { return b(); } catch {} };"]);
 });
 
-test("a statement that acts is forgotten", () => {
+test("a statement with an effect is omitted", () => {
   expect(instead("{ save(a); }")).toEqual(["{ ; }"]);
   expect(instead("async () => { await save(a); };", "call")).toEqual(["async () => { ; };"]);
   expect(instead("{ this.a = b; }")).toEqual(["{ ; }"]);
@@ -48,7 +48,7 @@ test("a statement that acts is forgotten", () => {
   expect(instead("{ throw refused(a); }")).toEqual(["{ ; }"]);
 });
 
-test("a method is exchanged for its opposite, or forgotten", () => {
+test("a method is exchanged for its opposite, or omitted", () => {
   expect(instead("const n = Math.min(a, b);")).toEqual(["const n = Math.max(a, b);"]);
   expect(instead("const n = list.filter(f).sort();")).toEqual(["const n = list.filter(f);", "const n = list.sort();"]);
 });
@@ -63,7 +63,7 @@ test("a property of an object is missing, or its text empty", () => {
   expect(instead("x = { a: { b: c } , };", "property")).toEqual(["x = {  };", "x = { a: {  } , };"]);
 });
 
-test("properties that a pattern reads, that only describe or that are undefined are left alone", () => {
+test("properties that a pattern reads, that only describe or that are undefined are not changed", () => {
   expect(instead("const { a, b: { c } } = d; ({ a, b: [{ c }] } = d); f = ({ a }) => a;", "property")).toEqual([]);
   expect(instead('x = { summary: "Lists.", clauses: ["A7-1"], a: undefined, b: "" };', "property")).toEqual([
     'x = { summary: "Lists.", clauses: ["A7-1"], a: undefined,  };',
@@ -80,7 +80,7 @@ test("neighbouring arguments are exchanged, if both are simple and differ", () =
   expect(instead("f(a, a); Math.max(a, b); f(a, ...b);", "arguments")).toEqual([]);
 });
 
-test("types and imports are left alone", () => {
+test("types and imports are not changed", () => {
   expect(instead('import { a } from "./a.ts"; type A = 1 | 2; interface B { c: true } const d: 4 = e as 4;')).toEqual([]);
 });
 
@@ -90,7 +90,7 @@ function statements(text: string): string[] {
   return instead(source, "sql").map((each) => each.slice("sql`".length, -"`;".length).replace(/\$\{([\w()]+)\}/g, "$$$1"));
 }
 
-test("SQL: a condition less, or its opposite", () => {
+test("SQL: a missing condition, or its opposite", () => {
   expect(statements("SELECT a FROM t WHERE b = $c AND d IS NULL")).toEqual([
     "SELECT a FROM t WHERE b = $c",
     "SELECT a FROM t WHERE d IS NULL",
@@ -121,17 +121,17 @@ test("SQL: an assignment is not a condition, and a range is one", () => {
   ]);
 });
 
-test("SQL: also what is put behind a statement, but no other text", () => {
+test("SQL: also text that is appended to a statement, but no other text", () => {
   expect(instead('const tail = "AND a > ?";')).toEqual(['const tail = "";', 'const tail = "AND a >= ?";']);
   expect(instead('const text = "the order by which 2 < 3";')).toEqual([]);
 });
 
-test("a mutant is reported with its line and what changes there", () => {
+test("a mutant is reported with its line and its change", () => {
   const [mutant] = mutantsOf("src/jobs/made-up.ts", "const a = 1;\n  const b = c <\n    d;\n").filter(({ kind }) => kind === "boundary");
   expect(mutant).toMatchObject({ path: "src/jobs/made-up.ts", line: 2, code: "const b = c <", change: "< → <=" });
 });
 
-test("a comment on the line or right above it says which mutants are equivalent, by kind or by change", () => {
+test("a comment on the line or right above it names equivalent mutants, by kind or by change", () => {
   const reasonsOf = (text: string) => mutantsOf("src/made-up.ts", text).map(({ change, equivalent }) => [change, equivalent?.reason]);
   expect(reasonsOf("a = b < 1; // Equivalent mutant (boundary): it is not 1.\nc = 2 < d;")).toEqual([
     ["a = b < 1; → ;", undefined],
@@ -154,13 +154,13 @@ test("a comment on the line or right above it says which mutants are equivalent,
   ]);
 });
 
-test("a report counts a feature for itself, and a part of the server as a whole", () => {
+test("a report counts a feature separately, and a part of the server as a whole", () => {
   expect(folderOf("src/features/pages/index.ts")).toBe("src/features/pages");
   expect(folderOf("src/graph/pipeline/parse/body.ts")).toBe("src/graph");
   expect(folderOf("src/main.ts")).toBe("src");
 });
 
-test("a sample is the same for the same seed, and holds nothing twice", () => {
+test("a sample is the same for the same seed, without duplicates", () => {
   const all = Array.from({ length: 100 }, (_, at) => at);
   expect(sampleOf(all, 10, 7)).toEqual(sampleOf(all, 10, 7));
   expect(sampleOf(all, 10, 7)).not.toEqual(sampleOf(all, 10, 8));

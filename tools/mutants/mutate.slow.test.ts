@@ -80,7 +80,7 @@ async function mutate(root: string, ...args: string[]): Promise<{ exitCode: numb
 
 const ends = ({ mutants }: Report): string[] => mutants.map(({ change, outcome }) => `${change}: ${outcome}`);
 
-test("noticed mutants and survivors are listed apart, by folder, and the project is not changed", async () => {
+test("noticed mutants and survivors are listed separately, by folder, and the project is not changed", async () => {
   const root = madeUp();
   const { exitCode, output, report } = await mutate(root);
   expect(ends(report)).toEqual([">= → >: noticed", "18 → 19: noticed", "5 → 6: survived"]);
@@ -92,7 +92,7 @@ test("noticed mutants and survivors are listed apart, by folder, and the project
   for (const [path, text] of Object.entries(FILES)) expect(readFileSync(join(root, path), "utf8")).toBe(text);
 });
 
-test("mutants that do not compile are counted apart", async () => {
+test("mutants that do not compile are counted separately", async () => {
   const root = madeUp();
   // No test reads the number, but its type does not allow one more.
   write(root, "src/level.ts", "export const level = (): 1 => 1;\n");
@@ -112,7 +112,7 @@ test("an error about an unused name does not count, and the files that import a 
   expect(accepts("src/gate/gate.ts", ": boolean =>", ": true | false =>")).toBe(true);
 });
 
-test("survivors of npm test meet what only test:all runs, and the tests that it declares besides; the report tells them apart", async () => {
+test("survivors of npm test are tried with the tests of test:all, including those that it declares; the report tells them apart", async () => {
   const root = madeUp();
   write(root, "src/age/age.ts", `${FILES["src/age/age.ts"]}\nexport const always = (): number => 8;\n`);
   const of = (name: string, value: number): string =>
@@ -135,7 +135,7 @@ test("survivors of npm test meet what only test:all runs, and the tests that it 
   expect({ exitCode, noticed: report.noticed }).toEqual({ exitCode: 0, noticed: { "npm test": 0.5, "test:all": 1 } });
 });
 
-test("an equivalent mutant is not run; a comment about a mutant that is not there is to be deleted", async () => {
+test("an equivalent mutant is not run; a comment about a missing mutant must be deleted", async () => {
   const root = madeUp();
   const comments = "// Equivalent mutant (constant): nobody asks.\n// Equivalent mutant (7 → 8): it is 5.\nexport const never";
   write(root, "src/age/age.ts", FILES["src/age/age.ts"].replace("export const never", comments));
@@ -153,12 +153,12 @@ test("a test that fails without the mutant notices nothing", async () => {
   expect(output).toContain("fails on the unchanged project, and does not count");
 });
 
-test("--match takes those whose change holds a text", async () => {
+test("--match selects mutants whose change contains a text", async () => {
   const { tool } = start(madeUp(), "--match", "8 →", "--list");
   expect((await tool.stdout.text()).trim().split("\n")).toEqual(["src/age/age.ts:1: constant: 18 → 19", "1 mutants"]);
 });
 
-test("--changed takes the lines that differ from the main branch, and new files", async () => {
+test("--changed selects the lines that differ from the main branch, and new files", async () => {
   const root = madeUp();
   git(root, "checkout", "--quiet", "-b", "change");
   write(root, "src/age/age.ts", FILES["src/age/age.ts"].replace("5;", "6;"));
@@ -167,7 +167,7 @@ test("--changed takes the lines that differ from the main branch, and new files"
   expect(ends(report)).toEqual(["6 → 7: survived", "2 → 3: survived"]);
 });
 
-test("--resume leaves out what the report of an earlier run has, except survivors, for which a test may have come", async () => {
+test("--resume skips the mutants of an earlier report, except survivors, for which a test may have been added", async () => {
   const root = madeUp();
   const { report } = await mutate(root);
   const [first, second, third] = report.mutants;
@@ -185,13 +185,13 @@ test("--resume leaves out what the report of an earlier run has, except survivor
   ]);
 });
 
-test("lines that are only removed change nothing below them", () => {
+test("removed lines do not change the lines below them", () => {
   const root = madeUp();
   write(root, "src/age/age.ts", "export const never = (): number => 5;\n");
   expect(changedLines(root, "main").get("src/age/age.ts")?.(1)).toBe(false);
 });
 
-test("tests that import a file come first, those beside it before others; then those with few files between, over aliases", () => {
+test("tests that import a file run first, those beside it before others; then those with few files between, over aliases", () => {
   const root = madeUp();
   write(root, "src/aloof.test.ts", "");
   const importers = new Importers(root, filesOf(root));
@@ -219,7 +219,7 @@ test("tests that import a file come first, those beside it before others; then t
   expect(importers.testsOf("src/age/age.ts")).toEqual(["src/age/age.test.ts", "test/gate.test.ts", "src/aloof.test.ts"]);
 });
 
-test("a test that starts the program and names a command of its folder comes before those that have nothing to do with it", () => {
+test("a test that starts the program and names a command of its folder precedes unrelated ones", () => {
   const root = madeUp();
   write(root, "src/cli/server/doctor.ts", "export {};\n");
   write(root, "src/cli/other.test.ts", "");
@@ -234,7 +234,7 @@ test("a test that starts the program and names a command of its folder comes bef
   ]);
 });
 
-test("the conformance cases of a feature are those of its clauses; the cases of the code that every request passes are in one folder", () => {
+test("the conformance cases of a feature are those of its clauses; cases for the code that every request passes are in one folder", () => {
   const texts: Record<string, string> = {
     "conformance/run.ts": "",
     "conformance/cases/every-operation/errors.yaml": "# Errors\narea: errors\n",
@@ -250,7 +250,7 @@ test("the conformance cases of a feature are those of its clauses; the cases of 
   expect(of("src/jobs/jobs.ts")).toBeUndefined();
 });
 
-test("when it is interrupted, the copy goes and the program that runs in it ends", async () => {
+test("when it is interrupted, the copy is deleted and the program that runs in it ends", async () => {
   const root = madeUp();
   const alive = join(root, "alive");
   write(
@@ -283,7 +283,7 @@ test("a program that takes too long is ended, with the programs that it started"
 
 // Elsewhere nothing says what belongs to a run.
 if (existsSync("/proc/self/environ"))
-  test("a server that left the group of its test is ended with it, also one that spins", async () => {
+  test("a server that left the group of its test is ended with it, even a busy one", async () => {
     const root = madeUp();
     const copy = new WorkCopy(root, filesOf(root));
     afterThisTest(() => copy.remove());

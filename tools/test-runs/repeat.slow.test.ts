@@ -11,7 +11,7 @@ test("times are given in seconds, minutes or hours", () => {
   expect(["", "8", "src/graph", "8h30m", "-1h"].map(durationOf)).toEqual([undefined, undefined, undefined, undefined, undefined]);
 });
 
-test("it is counted in how many rounds a test failed", () => {
+test("it counts in how many rounds a test failed", () => {
   const tally = new Tally();
   expect(tally.isClean).toBe(false);
   tally.add([]);
@@ -25,13 +25,13 @@ test("it is counted in how many rounds a test failed", () => {
   expect(tally.text).toBe("4 rounds, 2 tests failed\n3 of 4: other\n1 of 4: one");
 });
 
-test("a run that crashed has failed, also where no test has", () => {
+test("a crashed run has failed, even without a failed test", () => {
   const end = { name: "src", durationMs: 1, output: "src/a.test.ts:\n(pass) one\npanic\n" };
   expect(failuresOfRun({ ...end, exitCode: 0 })).toEqual([]);
   expect(failuresOfRun({ ...end, exitCode: 139 })).toEqual([{ test: "src: ended with 139", output: end.output }]);
 });
 
-test("rounds go on until the time is over, and say which test failed, how often, and what it said", () => {
+test("rounds continue until the time is over, and the result has the failed tests, how often they failed, and their output", () => {
   const folder = temporaryFolder();
   // Fails in the first round alone.
   const mark = join(folder, "mark");

@@ -15,7 +15,7 @@ const declared = (extent: Extent, files: readonly TestFile[] = all): string[] =>
     run.files.flatMap((file) => (file.isOnEachDatabase ? run.databases.map((database) => `${file.path} ${database}`) : [file.path])),
   );
 
-test("npm test and the rest have every test of every file once, on both databases, and together are test:all", () => {
+test("npm test and the rest run every test of every file once, on both databases, and together are test:all", () => {
   const [quick, rest] = [declared("quick"), declared("rest")];
   const both = [...quick, ...rest];
   expect(new Set(both).size).toBe(both.length);
@@ -24,7 +24,7 @@ test("npm test and the rest have every test of every file once, on both database
   expect(declared("all")).toEqual(both);
 });
 
-test("npm test tries PostgreSQL where the database decides", () => {
+test("npm test runs tests on PostgreSQL if the database decides", () => {
   const quick = declared("quick");
   for (const path of ["src/features/personas/personas.test.ts", "src/jobs/jobs.test.ts", "src/webhooks/delivery/claims.test.ts"])
     expect(quick).toContain(`${path} postgres`);
@@ -59,7 +59,7 @@ test("the needs of a file are read from its imports, and not from the server's f
   expect(() => testFiles(root)).toThrow('"fmpeg"');
 });
 
-test("lines say how far a run has come and how long it takes by the last one, and at its end what each part had", () => {
+test("lines show the progress of a run and the expected time, and at its end the result of each part", () => {
   const lines: string[] = [];
   const paths = ["src/jobs/a.test.ts", "src/jobs/b.test.ts", "src/features/pages/c.test.ts", "conformance/d.test.ts", "src/e.test.ts"];
   const timings = { "src/jobs/a.test.ts": 1_000, "src/jobs/b.test.ts": 4_000, "src/features/pages/c.test.ts": 9_000, "src/e.test.ts": 500 };

@@ -16,7 +16,7 @@ function lint(folder: string, ...paths: readonly string[]): { readonly exitCode:
   return { exitCode, found: [...errors].map(({ groups }) => `${groups?.file?.split("/").at(-1)}:${groups?.line}`) };
 }
 
-test("one that is not is found: of a function, a method, several at once", () => {
+test("a floating one is found: of a function, a method, several at once", () => {
   const root = mkdtempSync(join(tmpdir(), "plaza-promises-"));
   try {
     mkdirSync(join(root, "src"));

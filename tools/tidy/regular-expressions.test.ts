@@ -26,7 +26,7 @@ test.each([
   expect(await foundIn(code)).toEqual([]);
 });
 
-test("only the server's are checked", async () => {
+test("only the server's expressions are checked", async () => {
   expect(await foundIn("/(a+)+$/;", "tools/a.ts")).toEqual([]);
   expect(await foundIn("/(a+)+$/;", "src/a.test.ts")).toEqual([]);
 });

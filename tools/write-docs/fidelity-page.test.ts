@@ -30,7 +30,7 @@ describe("the fidelity page", () => {
     expect(section).toContain("A7: a deleted persona is no longer listed");
   });
 
-  test("a row that is missing, an unknown decision and an unknown clause are errors", () => {
+  test("a missing row, an unknown decision and an unknown clause are errors", () => {
     expect(() => pageWith({ leftOpen: new Map() })).toThrow("spec/left-open.md names no known decision for B1-6");
     expect(() => pageWith({ decisions: new Map() })).toThrow("names D-165, which spec/decisions does not have");
     expect(() => pageWith({ clauses: new Map([...real.clauses].filter(([id]) => id !== "A7-4")) })).toThrow("names the clause A7-4");

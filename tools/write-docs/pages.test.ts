@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ROOT } from "../steps.ts";
 import { pages } from "./pages.ts";
 
-test.each(Object.entries(pages))("%s is what the code says", (path, write) => {
+test.each(Object.entries(pages))("%s matches the code", (path, write) => {
   const written = readFileSync(join(ROOT, path), "utf8").split("\n");
   const said = write().split("\n");
   const differ = said.findIndex((line, at) => line !== written[at]);
