@@ -3,6 +3,7 @@
  * only formats them. A metrics library would have to observe each request, and costs 45 ms and 14 MB when it is loaded.
  */
 import type { OpenWorld } from "#graph/worlds/open-world";
+import { listFailingJobs } from "#jobs/jobs.store";
 import type { DatabaseReport } from "#storage/database-health";
 import { monotonicMs, sleepMs } from "#system";
 import type { LoopReport } from "#telemetry/loop-watch";
@@ -53,6 +54,7 @@ export async function metricsText(
   await writeDatabases(page, worlds);
   writeWebhooks(page, worlds);
   await writeCallbacks(page, worlds);
+  await writeJobs(page, worlds);
   if (ofServer === "all") writeEncoders(page, worlds);
   return page.text();
 }
@@ -145,6 +147,16 @@ async function writeCallbacks(page: Page, worlds: readonly OpenWorld[]): Promise
   for (const { name: world, database } of worlds) {
     const counts = await countCallbacks(database.reader).catch(() => undefined);
     for (const [state, count] of Object.entries(counts ?? {})) page.sample("plaza_webhook_callbacks", { world, state }, count);
+  }
+}
+
+const FAILING_MAX = 1_000;
+
+async function writeJobs(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
+  page.metric("plaza_jobs_failing", "gauge", "Background jobs that failed twice or more and run again; alerts describe them.");
+  for (const { name: world, database } of worlds) {
+    const failing = await listFailingJobs(database.reader, FAILING_MAX).catch(() => undefined);
+    if (failing !== undefined) page.sample("plaza_jobs_failing", { world }, failing.length);
   }
 }
 

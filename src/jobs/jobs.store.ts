@@ -54,6 +54,26 @@ export function listWaitingJobs(reader: Reader, limit: number): Promise<Pick<Job
   return reader.all(sql`SELECT j.kind, j.key, j.due_ms FROM jobs j WHERE j.fence = 0 ORDER BY j.due_ms, j.kind, j.key LIMIT ${limit}`);
 }
 
+/** The page of alerts reads this every two seconds, and a job that failed is due within an hour. */
+const NEXT_MAX = 1_000;
+
+export interface FailingJob extends Row {
+  kind: string;
+  key: string;
+  attempts: number;
+  due_ms: number;
+  last_error: string;
+}
+
+/** Of the jobs that run next, those that failed twice and more, the most failures first. A single failure is often over a second later. */
+export const listFailingJobs = (reader: Reader, limit: number): Promise<FailingJob[]> =>
+  reader.all(sql`
+    SELECT f.kind, f.key, f.attempts, f.due_ms, f.last_error
+    FROM (
+      SELECT j.kind, j.key, j.attempts, j.due_ms, COALESCE(j.last_error, '') AS last_error FROM jobs j
+      WHERE j.fence = 0 ORDER BY j.due_ms, j.kind, j.key LIMIT ${NEXT_MAX}) f
+    WHERE f.attempts > 1 ORDER BY f.attempts DESC, f.kind, f.key LIMIT ${limit}`);
+
 export async function claimJob(tx: Transaction, { kind, key }: JobRow, fence: number): Promise<void> {
   await tx.runOne(sql`UPDATE jobs SET fence = ${fence} WHERE kind = ${kind} AND key = ${key}`);
 }

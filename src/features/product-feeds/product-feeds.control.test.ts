@@ -56,6 +56,31 @@ onEachDatabase("feed uploads", (database) => {
     expect(await alerts()).toEqual([]);
   });
 
+  test("D-345: an upload that is not read an hour after it came is an alert, and says what it waits for", async () => {
+    const { upload, request, plaza } = await openFeeds(database);
+    const alerts = async () => (await request("GET", "alerts")).body.data.filter(({ kind }: { kind: string }) => kind === "feed");
+    await upload(csv(row("a")));
+    const becomes = (status: string, ageSeconds: number) =>
+      plaza.world.database.write((tx) =>
+        tx.runOne(sql`UPDATE feed_uploads SET status = ${status}, created_time = ${1_795_000_000 - ageSeconds} WHERE feed = 8101 AND n = 1`),
+      );
+    await becomes("running", 3_600);
+    expect(await alerts()).toEqual([]);
+    for (const [status, reason] of [
+      ["running", "it is being read"],
+      ["pending", "it waits for earlier uploads or its turn"],
+      ["receiving", "its sender has not sent all of it"],
+    ] as const) {
+      await becomes(status, 3_601);
+      expect(await alerts()).toEqual([
+        {
+          ...{ kind: "feed", level: "error", of: "8101", time: 1_795_000_000 - 3_601 },
+          text: `Upload 1 of feed 8101 has not been read for more than an hour: ${reason}. The alert about its job, if there is one, says why.`,
+        },
+      ]);
+    }
+  });
+
   test("D-279: the newest 1,000 feeds are checked, however many there are", async () => {
     const { upload, request, plaza } = await openFeeds(database);
     const count = async () => (await request("GET", "alerts")).body.data.filter(({ kind }: { kind: string }) => kind === "feed").length;

@@ -8,11 +8,12 @@ import { type ControlRequest, type ControlRoute, route } from "#control-contract
 import { readSetting } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import type { World } from "#graph/worlds/world";
+import { unixSeconds } from "#kernel/clock";
 import { isNodeId } from "#kernel/ids";
 import { FeedFileProblem, feedFormats } from "./formats/rows.ts";
 import { feedFileBytesMax } from "./ingestion/files.ts";
 import { type UploadRow, uploadStatuses } from "./ingestion/upload.ts";
-import { findUpload, listFailedFeeds, listUploadsOfFeed, type UploadKey } from "./ingestion/uploads.store.ts";
+import { findUpload, listTroubledFeeds, listUploadsOfFeed, type UploadKey } from "./ingestion/uploads.store.ts";
 import { receiveFile, receiveUrl } from "./ingestion/uploads.ts";
 import { FETCHED_URL_CHARACTERS_MAX } from "./product-feeds.limits.ts";
 import { findFeed } from "./product-feeds.store.ts";
@@ -209,9 +210,26 @@ export const feedControlRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** Feeds with a failed last upload. */
-export const feedAlerts = async ({ database: { reader } }: World): Promise<readonly Alert[]> =>
-  (await listFailedFeeds(reader, ALERTS_MAX)).map(({ feed, n, problem, ended_time }) => ({
-    ...{ kind: "feed", level: "warning", of: feed, time: ended_time },
-    text: `Upload ${n} of feed ${feed} failed: ${problem ?? "it was not read completely"}. The feed is unchanged.`,
-  }));
+/** A file from another server takes half an hour at most, and reading it some minutes. */
+const STUCK_AFTER_SECONDS = 3_600;
+
+const stuckText: Readonly<Record<string, string>> = {
+  receiving: "its sender has not sent all of it",
+  pending: "it waits for earlier uploads or its turn",
+  running: "it is being read",
+};
+
+/** Feeds whose last upload failed or is stuck. */
+export const feedAlerts = async ({ database: { reader }, clock }: World): Promise<readonly Alert[]> =>
+  (await listTroubledFeeds(reader, unixSeconds(clock) - STUCK_AFTER_SECONDS, ALERTS_MAX)).map(
+    ({ feed, n, status, problem, created_time, ended_time }) =>
+      status === "failed" || status === "done"
+        ? {
+            ...{ kind: "feed", level: "warning", of: feed, time: ended_time },
+            text: `Upload ${n} of feed ${feed} failed: ${problem ?? "it was not read completely"}. The feed is unchanged.`,
+          }
+        : {
+            ...{ kind: "feed", level: "error", of: feed, time: created_time },
+            text: `Upload ${n} of feed ${feed} has not been read for more than an hour: ${stuckText[status]}. The alert about its job, if there is one, says why.`,
+          },
+  );

@@ -4,6 +4,7 @@ import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import { startReceiver } from "#harness/receiver";
 import { nodeId } from "#kernel/ids";
+import { sql } from "#storage/sql";
 
 const NOW = 1_795_000_000;
 const HOUR = 3_600;
@@ -192,4 +193,42 @@ test("D-279: alerts are part of the stream of requests if requested, and have a 
   expect(body.data).toHaveLength(1);
   expect(await streamed("alerts")).toEqual(body);
   expect(await streamed("requests/stream?alerts=true")).toEqual(body);
+});
+
+test("D-341: a problem of the database is the first alert, with its cause", async () => {
+  const problem = { kind: "disk_full", text: "The disk is full.", cause: "no space", since_ms: NOW * 1_000, last_ms: NOW * 1_000 } as const;
+  const problems = [{ ...problem, count: 1 }, { ...problem, kind: "locked", count: 7 } as const];
+  const { request } = await openControl({}, { databaseProblems: () => problems });
+  await request("POST", "faults", { operation: "*", status: 503 });
+  expect((await request("GET", "alerts")).body.data).toMatchObject([
+    {
+      ...{ kind: "database_disk_full", level: "error", of: "database" },
+      text: "The disk is full. 1 request met it since 2026-11-18T11:06:40.000Z; the last error: no space",
+    },
+    { kind: "database_locked", text: expect.stringContaining("7 requests met it since") },
+    { kind: "fault" },
+  ]);
+});
+
+onEachDatabase("D-345: jobs that fail", (database) => {
+  test("are alerts from the second failure on, the most failures first, with their last error and their next run", async () => {
+    const { plaza, request, app } = await openControl({ database });
+    const due_ms = (NOW + 600) * 1_000;
+    const failed = (key: string, attempts: number) =>
+      plaza.world.database.write((tx) =>
+        tx.runOne(sql`
+          INSERT INTO jobs (kind, key, share, due_ms, payload, attempts, fence, last_error)
+          VALUES ('feed_ingestion', ${key}, '', ${due_ms}, 'null', ${attempts}, 0, ${`it broke ${attempts} times`})`),
+      );
+    await failed("8101", 1);
+    await failed("8102", 2);
+    await failed("8103", 3);
+    const text = (key: string, count: number) =>
+      `The job feed ingestion of ${key} has failed ${count} times, and runs again at 2026-11-18T11:16:40.000Z of the world's time. The last error: it broke ${count} times`;
+    expect((await request("GET", "alerts")).body.data).toEqual([
+      { kind: "job_failing", level: "error", of: "8103", text: text("8103", 3) },
+      { kind: "job_failing", level: "warning", of: "8102", text: text("8102", 2) },
+    ]);
+    expect(await (await app.request("/metrics")).text()).toContain(`plaza_jobs_failing{world="${plaza.world.name}"} 2`);
+  });
 });

@@ -10,6 +10,7 @@ import type { Fault } from "#graph/worlds/fault-injection";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { World } from "#graph/worlds/world";
+import { listFailingJobs } from "#jobs/jobs.store";
 import { unixSeconds } from "#kernel/clock";
 import { isUnreachable } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
@@ -26,13 +27,15 @@ export const ALERTS_EVERY_MS = 2_000;
 const alert = Type.Object({
   kind: Type.String({
     description:
-      "database_ and a problem (unreachable, no_connection, too_slow, disk_full, disk_error, no_memory, locked, file_changed, file_damaged, stale_primary), callback_paused, callback_failing, no_callback, version_ends, requests_failed, rate_limited, fault, clock_stopped, live_video, feed; others may come",
+      "database_ and a problem (unreachable, no_connection, too_slow, disk_full, disk_error, no_memory, locked, file_changed, file_damaged, stale_primary), callback_paused, callback_failing, no_callback, version_ends, requests_failed, rate_limited, fault, clock_stopped, job_failing, live_video, feed; others may come",
   }),
   level: Type.Unsafe<Alert["level"]>({
     enum: [...alertLevels],
     description: "error: something is broken; warning: something is late or will break; notice: it is intended, but may surprise others",
   }),
-  of: Type.String({ description: "the id of the callback, app, fault, live video or feed, the trace id of the request, or database" }),
+  of: Type.String({
+    description: "the id of the callback, app, fault, the key of the job, live video or feed, the trace id of the request, or database",
+  }),
   text: Type.String({ description: "the problem, its cause, and how it ends" }),
   time: Type.Optional(Type.Number({ description: "world time in Unix seconds: when it began, or for version_ends when the version ends" })),
 });
@@ -45,6 +48,7 @@ export async function readAlerts({ deps, world }: ControlRequest): Promise<{ dat
     webhookAlerts(world),
     versionAlerts(world, registry, requests),
     clockAlerts(world),
+    jobAlerts(world),
     ...registry.features.map((feature) => feature.alerts?.(world) ?? []),
   ]).catch((error: unknown) => {
     // The alerts about the database are the ones that matter then.
@@ -169,6 +173,15 @@ export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
     },
   ];
 }
+
+/** From the third failure on, the waits are minutes. */
+const FAILURES_OF_ERROR = 3;
+
+export const jobAlerts = async ({ database: { reader } }: World): Promise<readonly Alert[]> =>
+  (await listFailingJobs(reader, ALERTS_MAX)).map(({ kind, key, attempts, due_ms, last_error }) => ({
+    ...{ kind: "job_failing", level: attempts < FAILURES_OF_ERROR ? "warning" : "error", of: key },
+    text: `The job ${kind.replaceAll("_", " ")} of ${key} has failed ${attempts} times, and runs again at ${new Date(due_ms).toISOString()} of the world's time. The last error: ${last_error}`,
+  }));
 
 /** Alerts about webhooks that do not arrive. */
 const WAITS = "New webhooks wait until you resume it";

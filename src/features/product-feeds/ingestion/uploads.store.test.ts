@@ -21,7 +21,7 @@ import {
   findWaitingUpload,
   insertPart,
   insertUpload,
-  listFailedFeeds,
+  listTroubledFeeds,
   listUploadsOfFeed,
   type NewUpload,
   saveCounts,
@@ -79,7 +79,7 @@ onEachDatabase("stored uploads", (database) => {
         await endUpload(tx, { feed, n, generation: 10 * n + Number(feed) }, { ...end, status, problem });
       });
     };
-    const failed = async (limit: number) => (await listFailedFeeds(reader, limit)).map(({ feed, n, problem }) => `${feed} ${n} ${problem}`);
+    const failed = async (limit: number) => (await listTroubledFeeds(reader, 0, limit)).map(({ feed, n, problem }) => `${feed} ${n} ${problem}`);
     await run(OTHER, "failed", "first");
     await run(FEED, "failed", "second");
     expect([await failed(2), await failed(1)]).toEqual([[`${FEED} 1 second`, `${OTHER} 1 first`], [`${FEED} 1 second`]]);
