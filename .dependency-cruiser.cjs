@@ -38,7 +38,7 @@ const below = {
   features: ["control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "recordings", "kernel"],
   surfaces: ["features", "control-contract", "graph", "webhooks", "outbound", "jobs", "auth", "storage", "recordings", "kernel"],
   // At the side: they look at the server and carry nothing of it.
-  telemetry: ["graph", "auth", "storage", "kernel"],
+  telemetry: ["graph", "webhooks", "auth", "storage", "kernel"],
   config: ["surfaces", "graph", "auth", "storage", "kernel"],
   http: listener,
   ingest: listener,

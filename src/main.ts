@@ -50,9 +50,9 @@ import {
 } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import { LoopWatch } from "#telemetry/loop-watch";
-import { merged } from "#telemetry/merged-metrics";
+import { type MetricsReport, metricsReport } from "#telemetry/metrics-report";
 import { requestLines, workLog } from "#telemetry/request-lines";
-import { type MetricsReport, RequestMetrics } from "#telemetry/request-metrics";
+import { RequestMetrics } from "#telemetry/request-metrics";
 import { checkFiles, worldFiles } from "./data-check.ts";
 import { closeExported } from "./export-at-end.ts";
 import { features } from "./features.ts";
@@ -93,7 +93,7 @@ export interface StartOptions {
    */
   readonly part: "all" | "control" | "graph";
   /** For a process that does not serve the graph itself. */
-  readonly readMetrics?: () => MetricsReport;
+  readonly readMetrics?: () => Promise<MetricsReport>;
 }
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
@@ -116,8 +116,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     if (graph !== undefined) listeners.push(graph);
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
-    const readOwn = () => metrics.report(watch.report(), database.report());
-    const readAll = readMetrics === undefined ? readOwn : () => merged([readOwn(), readMetrics()]);
+    const readOwn = () => metricsReport(part === "graph" ? "worker" : "main", metrics, watch.report(), worlds.open(), database.report());
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const graphPort = graph?.port ?? config.port;
     const { server, stopAsked } = servedBy(config, graphPort);
@@ -127,7 +126,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         : await listenControl(
             config,
             certificate,
-            controlOf(config, log, worlds, registry, key, readAll, health, { server, ending: ending.signal }, graphPort),
+            controlOf(config, log, worlds, registry, key, readMetrics ?? readOwn, health, { server, ending: ending.signal }, graphPort),
           );
     if (control !== undefined) listeners.push(control);
     if (part !== "graph") ingest.serve(worlds);
@@ -315,7 +314,7 @@ function controlOf(
   worlds: Worlds,
   registry: Registry,
   key: string,
-  readMetrics: () => MetricsReport,
+  readMetrics: () => MetricsReport | Promise<MetricsReport>,
   health: Health,
   special: Pick<ControlDeps, "server" | "ending">,
   graphPort = config.port,
@@ -330,7 +329,7 @@ function controlOf(
       audit: { days: config.audit_days, reads: config.audit_reads },
       newRandom: randomHex,
       onTokenCopied: (token, copy) => log.info({ token, copy }, "a short-lived copy of a token was created"),
-      databaseProblems: () => readMetrics().database.problems,
+      databaseProblems: async () => (await readMetrics()).database.problems,
       onTimeMoved: [(moved) => moved.work.runDue()],
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
       onKeyReplaced: (oldHash, replacing) => keepReplacedKey(config, (kept) => hashOf(kept) === oldHash, replacing),
@@ -361,7 +360,18 @@ export async function startControlAlone(config: Config, log: Log, key = randomSe
   try {
     const health = new Health(() => worlds.default.database.ping());
     const special = { server: servedBy(config, config.port).server, ending: new AbortController().signal };
-    const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics().report(), health, special));
+    const app = controlApp(
+      controlOf(
+        config,
+        log,
+        worlds,
+        registry,
+        key,
+        () => metricsReport("main", new RequestMetrics(), { lagP99Ms: 0, holds: [] }, worlds.open(), database.report()),
+        health,
+        special,
+      ),
+    );
     return { key, fetch: async (request) => app.fetch(request), stop: () => worlds.close() };
   } catch (error) {
     await worlds.close();

@@ -1,7 +1,7 @@
 /** The real clock, ids and randomness. All other code receives them, so that a world can be controlled and repeated. */
 import { fullGC } from "bun:jsc";
 import { createHmac, randomBytes } from "node:crypto";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import type { IdMinter, NodeId } from "#kernel/ids";
 import { nodeId } from "#kernel/ids";
 
@@ -105,6 +105,23 @@ export function openFilesMax(): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Files that this process has open; undefined where the system does not say so in Linux's way. */
+export function openFiles(): number | undefined {
+  try {
+    return readdirSync("/proc/self/fd").length;
+  } catch {
+    return undefined;
+  }
+}
+
+export const runtimeVersion = `bun ${Bun.version}`;
+
+/** The age of this process, and the Unix time of its start. */
+export function processSeconds(): { readonly uptimeSeconds: number; readonly startedSeconds: number } {
+  const uptimeSeconds = process.uptime();
+  return { uptimeSeconds, startedSeconds: performance.timeOrigin / 1000 };
 }
 
 /** Whether this process may open one more file. */

@@ -6,18 +6,24 @@ import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
 import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
 import { errorFields, Log } from "#telemetry/log";
-import type { MetricsReport } from "#telemetry/request-metrics";
+import type { MetricsReport } from "#telemetry/metrics-report";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 
 export const STOP = { kind: "stop" } as const;
+/** Asks for all metrics. */
+export const REPORT = { kind: "report" } as const;
 
 export type WorkerMessage =
   | { readonly kind: "ready" }
+  | { readonly kind: "metrics"; readonly metrics: MetricsReport }
   | {
       readonly kind: "served";
-      readonly metrics: MetricsReport;
+      readonly metrics: ServedMetrics;
       readonly worlds: readonly SeenInWorld[];
     };
+
+/** Callbacks may be many, so their metrics are sent only when they are asked for. */
+export type ServedMetrics = Omit<MetricsReport, "webhooks" | "processes">;
 
 /** Requests and events that a worker served in a world since its last report. */
 interface SeenInWorld {
@@ -71,6 +77,9 @@ export async function work(): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   try {
     const plaza = await startPlaza(config, log, { part: "graph" });
+    process.on("message", ({ kind }: { kind: string }) => {
+      if (kind === REPORT.kind) send({ kind: "metrics", metrics: plaza.readMetrics() });
+    });
     send({ kind: "ready" });
     const report = reporter(plaza);
     let isStopping = false;
@@ -102,7 +111,8 @@ const send = (message: WorkerMessage): void => void process.send?.(message);
 
 /** Reports the requests since the last report, if there are any, and changes of the database's problems. */
 function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
-  let reportedCount = "";
+  // Nothing was served, and there is no problem.
+  let reportedCount = "0 0 ";
   /** How many requests of a world were reported. The log exists as long as the world, also while the world is idle. */
   const reported = new WeakMap<RequestLog, number>();
   const newOf = (world: OpenWorld): SeenInWorld => {
@@ -111,7 +121,7 @@ function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
     return { world: world.name, requests, appEvents: testEventsOf(world).takeNew() };
   };
   return () => {
-    const report = readMetrics();
+    const { webhooks: _, processes: __, ...report } = readMetrics();
     const requestCount = Object.values(report.operations).reduce((sum, { requests }) => sum + requests, 0);
     const { problems, failures } = report.database;
     const count = `${requestCount} ${problems.length} ${Object.values(failures).join()}`;

@@ -14,8 +14,8 @@ import { type RunningPlaza, startPlaza } from "#main";
 import { monotonicMs, sleepMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import { merged } from "#telemetry/merged-metrics";
-import type { MetricsReport } from "#telemetry/request-metrics";
-import { STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
+import type { MetricsReport } from "#telemetry/metrics-report";
+import { REPORT, type ServedMetrics, STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
 
 /** A worker that lived for a shorter time is restarted after a pause, so that a permanent failure does not use the whole CPU. */
 const LIVED_MS_MIN = 5_000;
@@ -24,6 +24,8 @@ const RESTART_AFTER_MS = 1_000;
 const INSIDE_EXECUTABLE = "/$bunfs/";
 /** After the drain, workers give running requests 10 s to end. */
 const STOPPED_WITHIN_MS = 11_000;
+/** A worker that is stuck does not keep the others from being seen. */
+const METRICS_WITHIN_MS = 500;
 
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {
   const reserved = await listening("--port", asked.host, asked.port, () => reservePort(asked.host, asked.port));
@@ -31,8 +33,12 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
   const workers = new Workers(log);
   let first: RunningPlaza | undefined;
   try {
-    first = await startPlaza(config, log, { part: "control", readMetrics: () => merged(workers.metrics) });
-    const { worlds } = first;
+    const started = await startPlaza(config, log, {
+      part: "control",
+      readMetrics: async () => merged([started.readMetrics(), ...(await workers.readMetrics())]),
+    });
+    first = started;
+    const { worlds } = started;
     workers.onServed = ({ worlds: seen }) => {
       for (const one of seen)
         adopt(worlds, one).catch((error: unknown) =>
@@ -69,8 +75,9 @@ class Workers {
   #config: Config | undefined;
   readonly #log: Log;
   readonly #running = new Map<Worker, MetricsReport | undefined>();
+  readonly #asked = new Map<Worker, PromiseWithResolvers<void>>();
   /** Metrics of workers that ended: a counter never decreases. */
-  readonly #ended: MetricsReport[] = [];
+  #ended: MetricsReport | undefined;
   #isStopping = false;
   onServed: (message: ServedMessage) => void = () => {};
 
@@ -81,8 +88,10 @@ class Workers {
     cluster.setupPrimary(program.startsWith(INSIDE_EXECUTABLE) ? { exec: "worker", args: [], execArgv: [] } : { exec: program, args: ["worker"] });
   }
 
-  get metrics(): MetricsReport[] {
-    return [...this.#ended, ...[...this.#running.values()].filter((report) => report !== undefined)];
+  async readMetrics(): Promise<MetricsReport[]> {
+    const asked = [...this.#running.keys()].filter((worker) => worker.isConnected());
+    await within(Promise.all(asked.map((worker) => this.#ask(worker))), METRICS_WITHIN_MS);
+    return [...(this.#ended === undefined ? [] : [this.#ended]), ...[...this.#running.values()].filter((report) => report !== undefined)];
   }
 
   async start(config: Config): Promise<void> {
@@ -124,15 +133,39 @@ class Workers {
     });
   }
 
-  #take(worker: Worker, message: ServedMessage): void {
-    if (this.#running.has(worker)) this.#running.set(worker, message.metrics);
-    this.onServed(message);
+  /** Resolves when the worker has sent all its metrics. One that is stuck is asked once. */
+  #ask(worker: Worker): Promise<void> {
+    const asked = this.#asked.get(worker) ?? Promise.withResolvers<void>();
+    if (!this.#asked.has(worker)) worker.send(REPORT);
+    this.#asked.set(worker, asked);
+    return asked.promise;
+  }
+
+  #answered(worker: Worker): void {
+    this.#asked.get(worker)?.resolve();
+    this.#asked.delete(worker);
+  }
+
+  #take(worker: Worker, message: Exclude<WorkerMessage, { kind: "ready" }>): void {
+    this.#note(worker, message.metrics);
+    if (message.kind === "metrics") this.#answered(worker);
+    else this.onServed(message);
+  }
+
+  #note(worker: Worker, metrics: ServedMetrics & Partial<MetricsReport>): void {
+    if (!this.#running.has(worker)) return;
+    const { webhooks = [], processes = [] } = this.#running.get(worker) ?? {};
+    const named = metrics.processes?.map((one) => ({ ...one, process: `worker ${worker.id}` }));
+    this.#running.set(worker, { webhooks, ...metrics, processes: named ?? processes });
   }
 
   #forget(worker: Worker): void {
     const last = this.#running.get(worker);
     this.#running.delete(worker);
-    if (last !== undefined) this.#ended.push({ ...last, inFlight: 0, waiting: 0, connections: { ...last.connections, open: 0 } });
+    this.#answered(worker);
+    if (last === undefined) return;
+    const ended = { ...last, inFlight: 0, waiting: 0, connections: { ...last.connections, open: 0 }, processes: [] };
+    this.#ended = this.#ended === undefined ? ended : merged([this.#ended, ended]);
   }
 
   async #replace(pid: number | undefined, ending: string, livedMs: number): Promise<void> {

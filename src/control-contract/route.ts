@@ -44,7 +44,7 @@ export interface ControlDeps {
   /** The server that serves this API. */
   readonly server: ServedBy;
   /** Of all processes of the server, the newest state. */
-  databaseProblems(): readonly DatabaseProblem[];
+  databaseProblems(): Promise<readonly DatabaseProblem[]>;
   /** Aborted when the server begins to end: streams end with it. */
   readonly ending: AbortSignal;
 }

@@ -24,7 +24,7 @@ import type { PageGuard } from "#kernel/page-guard";
 import { hideAddressSecrets } from "#kernel/redaction/addresses";
 import { isStorableText } from "#kernel/text";
 import type { Reader } from "#storage/database";
-import type { MetricsReport } from "#telemetry/request-metrics";
+import type { MetricsReport } from "#telemetry/metrics-report";
 import { Audit } from "./audit.ts";
 import { consoleFiles, consolePage, referenceFiles, referencePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
@@ -45,8 +45,8 @@ export interface ControlAppOptions {
   /** D-240. Undefined if every web page may send requests. */
   readonly pages?: PageGuard | undefined;
   readonly health: Health;
-  /** Metrics of the graph's requests, in all processes. */
-  readMetrics(): MetricsReport;
+  /** Of all processes. */
+  readMetrics(): MetricsReport | Promise<MetricsReport>;
   onUnexpected(error: unknown, operation: string): void;
 }
 
@@ -85,7 +85,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     // D-170: without a key, metrics name no worlds and apps while there are keys that may not see all of them.
     const ofServer = key === undefined ? ((await keys.hasBound()) ? "anonymous" : "all") : key.world === undefined ? "all" : "none";
     const isShown = ({ name }: OpenWorld): boolean => (key?.world === undefined ? ofServer === "all" : name === key.world);
-    const text = await metricsText(options.readMetrics(), [...deps.worlds.open()].filter(isShown), ofServer);
+    const text = await metricsText(await options.readMetrics(), [...deps.worlds.open()].filter(isShown), ofServer);
     return wholeResponse(text, { "content-type": METRICS_TYPE });
   });
 
@@ -161,7 +161,7 @@ async function llmsPage(c: Context, { registry }: ControlDeps): Promise<Response
 /** Ready if requests can be served, so that a load balancer may send them. A full disk keeps nobody from reading (D-341). */
 async function ready(c: Context, health: Health, { databaseProblems }: ControlDeps): Promise<Response> {
   const readiness = await health.readiness();
-  const problems = databaseProblems();
+  const problems = await databaseProblems();
   const names = problems.map(({ kind }) => kind);
   if (readiness === "ready") return json(c, { status: readiness, ...(names.length === 0 ? {} : { problems: names }) });
   const texts = problems.map(({ text, cause }) => `${text} (${cause})`);

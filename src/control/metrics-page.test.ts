@@ -3,10 +3,13 @@ import { describe, expect, test } from "bun:test";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { HoldsOfWork } from "#telemetry/loop-watch";
 import { merged } from "#telemetry/merged-metrics";
+import { metricsReport } from "#telemetry/metrics-report";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { DeliveryMetrics } from "#webhooks/history/metrics";
 import type { AttemptSeen } from "#webhooks/observer";
 import { metricsText } from "./metrics.ts";
+
+const QUIET = { lagP99Ms: 0, holds: [] };
 
 interface Database {
   ping(): Promise<void>;
@@ -21,12 +24,12 @@ function worldOf(name: string, { ping, callbacks }: Database = reached, metrics 
     if (callbacks === undefined) throw new Error("the database is away");
     return callbacks;
   };
-  return { name, webhooks: { metrics }, database: { ping, reader: { get } } } as unknown as OpenWorld;
+  return { name, webhooks: { metrics }, database: { ping, reader: { get, all: async () => [] } } } as unknown as OpenWorld;
 }
 
 /** The samples of metrics whose names begin so, in their order. */
 async function samples(prefix: string, requests = new RequestMetrics(), ...worlds: OpenWorld[]): Promise<string[]> {
-  const text = await metricsText(requests.report(), worlds);
+  const text = await metricsText(metricsReport("main", requests, QUIET, worlds), worlds);
   return text.split("\n").filter((line) => line.startsWith(prefix));
 }
 
@@ -63,7 +66,7 @@ describe("requests", () => {
     Object.assign(metrics, { inFlight: 3, waiting: 2 });
     Object.assign(metrics.connections, { open: 5, evicted: 4 });
     for (const app of ["7", undefined, "7"]) metrics.turnAway(app, "bytes");
-    const text = await metricsText(metrics.report(), []);
+    const text = await metricsText(metricsReport("main", metrics, QUIET, []), []);
     for (const line of [
       "plaza_calls_in_flight 3",
       "plaza_calls_waiting 2",
@@ -77,14 +80,18 @@ describe("requests", () => {
 });
 
 test("work that held the event loop is named, for all processes together", async () => {
-  const loop = (lagP99Ms: number, ...holds: HoldsOfWork[]) => new RequestMetrics().report({ lagP99Ms, holds });
+  const of = (process: string, lagP99Ms: number, ...holds: HoldsOfWork[]) => metricsReport(process, new RequestMetrics(), { lagP99Ms, holds }, []);
   const [import1, import2] = [
     { work: "POST /v1/worlds/{w}/import", count: 2, longestMs: 300 },
     { work: "POST /v1/worlds/{w}/import", count: 1, longestMs: 450 },
   ];
-  const text = await metricsText(merged([loop(4, import1), loop(12, import2, { work: "job feed_upload", count: 1, longestMs: 60 })]), []);
+  const text = await metricsText(
+    merged([of("main", 4, import1), of("worker 1", 12, import2, { work: "job feed_upload", count: 1, longestMs: 60 })]),
+    [],
+  );
   for (const line of [
-    "plaza_event_loop_lag_p99_seconds 0.012",
+    'plaza_event_loop_lag_p99_seconds{process="main"} 0.004',
+    'plaza_event_loop_lag_p99_seconds{process="worker 1"} 0.012',
     'plaza_event_loop_holds_total{work="POST /v1/worlds/{w}/import"} 3',
     'plaza_event_loop_longest_hold_seconds{work="POST /v1/worlds/{w}/import"} 0.45',
     'plaza_event_loop_holds_total{work="job feed_upload"} 1',
@@ -93,12 +100,13 @@ test("work that held the event loop is named, for all processes together", async
 });
 
 test("each metric has its description and type before its samples, once", async () => {
-  const text = await metricsText(new RequestMetrics().report(), [worldOf("a"), worldOf("b")]);
+  const text = await metricsText(metricsReport("main", new RequestMetrics(), QUIET, []), [worldOf("a"), worldOf("b")]);
   expect([...text.matchAll(/^# TYPE (.*)$/gm)].map(([, type]) => type)).toEqual([
     ...["plaza_calls_total counter", "plaza_call_duration_seconds histogram", "plaza_calls_in_flight gauge", "plaza_calls_waiting gauge"],
     ...["plaza_calls_turned_away_total counter", "plaza_connections gauge", "plaza_connections_evicted_total counter"],
-    ...["process_resident_memory_bytes gauge", "process_heap_bytes gauge", "process_cpu_seconds_total counter", "process_uptime_seconds gauge"],
-    ...["plaza_event_loop_lag_seconds gauge", "plaza_event_loop_lag_p99_seconds gauge", "plaza_event_loop_holds_total counter"],
+    ...["plaza_build_info gauge", "process_resident_memory_bytes gauge", "process_heap_bytes gauge", "process_cpu_seconds_total counter"],
+    ...["process_start_time_seconds gauge", "process_uptime_seconds gauge", "process_open_fds gauge", "process_max_fds gauge"],
+    ...["plaza_event_loop_lag_p99_seconds gauge", "plaza_event_loop_lag_seconds gauge", "plaza_event_loop_holds_total counter"],
     ...[
       "plaza_event_loop_longest_hold_seconds gauge",
       "plaza_database_problem gauge",
@@ -108,9 +116,16 @@ test("each metric has its description and type before its samples, once", async 
     ],
     ...["plaza_webhook_attempts_total counter", "plaza_webhook_payloads_broken_total counter", "plaza_webhook_deliveries_overdue_total counter"],
     ...["plaza_webhook_deliveries_unsubscribed_total counter", "plaza_webhook_updates_delivered_total counter"],
-    ...["plaza_webhook_attempt_duration_seconds histogram", "plaza_webhook_callbacks gauge"],
+    ...[
+      "plaza_webhook_attempt_duration_seconds histogram",
+      "plaza_webhook_callbacks gauge",
+      "plaza_jobs_failing gauge",
+      "plaza_webhook_deliveries gauge",
+    ],
+    ...["plaza_webhook_oldest_delivery_seconds gauge", "plaza_webhook_oldest_event_seconds gauge", "plaza_jobs gauge"],
+    "plaza_jobs_oldest_due_seconds gauge",
   ]);
-  expect(text.match(/^# HELP /gm)).toHaveLength(26);
+  expect(text.match(/^# HELP /gm)).toHaveLength(36);
   expect(text.startsWith("# HELP plaza_calls_total Graph requests")).toBe(true);
 });
 
@@ -187,9 +202,9 @@ describe("webhooks", () => {
   });
 });
 
-test("the process reports its memory in bytes, its CPU time and its age in seconds", async () => {
+test("the process says its memory in bytes, its CPU time, its start and its age in seconds, and its open files", async () => {
   const before = { cpu: process.cpuUsage(), uptime: process.uptime() };
-  const text = await metricsText(new RequestMetrics().report(), [worldOf("w")]);
+  const text = await metricsText(metricsReport("main", new RequestMetrics(), QUIET, []), [worldOf("w")]);
   const after = { cpu: process.cpuUsage(), uptime: process.uptime() };
   const numberOf = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (.*)$`, "m").exec(text)?.[1]);
   const isBetween = (value: number, low: number, high: number) => value >= low && value <= high;
@@ -200,8 +215,10 @@ test("the process reports its memory in bytes, its CPU time and its age in secon
     // More time passed while the page was made.
     lag: isBetween(numberOf("plaza_event_loop_lag_seconds"), 0, after.uptime - before.uptime),
     ping: isBetween(numberOf("plaza_database_ping_seconds"), 0, after.uptime - before.uptime),
+    started: isBetween(numberOf("process_start_time_seconds") + numberOf("process_uptime_seconds"), Date.now() / 1000 - 5, Date.now() / 1000 + 5),
+    files: isBetween(numberOf("process_open_fds"), 3, numberOf("process_max_fds")),
     memory: numberOf("process_resident_memory_bytes") > 1_000_000 && numberOf("process_heap_bytes") > 100_000,
-  }).toEqual({ cpu: true, uptime: true, lag: true, ping: true, memory: true });
+  }).toEqual({ cpu: true, uptime: true, lag: true, ping: true, started: true, files: true, memory: true });
 });
 
 test("D-298: connections of encoders are counted if an ingest process has reported them", async () => {

@@ -1,10 +1,16 @@
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
+import { saveJob } from "#jobs/jobs.store";
+import { sql } from "#storage/sql";
 import { merged } from "#telemetry/merged-metrics";
+import { metricsReport } from "#telemetry/metrics-report";
 import { RequestMetrics } from "#telemetry/request-metrics";
+import { insertDelivery, insertEvent } from "#webhooks/delivery/deliveries.store";
 import { metricsText } from "./metrics.ts";
 
-const reportOf = (...requests: Parameters<typeof metricsOf>) => metricsOf(...requests).report();
+const full = (metrics: RequestMetrics) => metricsReport("main", metrics, { lagP99Ms: 0, holds: [] }, []);
+const reportOf = (...requests: Parameters<typeof metricsOf>) => full(metricsOf(...requests));
 
 function metricsOf(...requests: [operation: string, status: number, ms: number][]): RequestMetrics {
   const metrics = new RequestMetrics();
@@ -43,6 +49,44 @@ test("an unreachable database is reported as down, and the page is still served"
   expect(await metricsText(reportOf(), [world])).toContain(`plaza_database_up{world="${world.name}"} 0`);
 });
 
+onEachDatabase("D-351: work that waits in the database", (database) => {
+  test("is counted by state, with the age of the oldest by the world's clock; what leads nowhere is left out", async () => {
+    const { world } = await openPlaza({ database });
+    const now = world.clock.nowMs();
+    await world.database.write(async (tx) => {
+      for (const [n, queue] of ["0", "7", "7", "8"].entries()) {
+        const event = {
+          id: `${100 + n}`,
+          object: "page",
+          field: "feed",
+          entity: "2001",
+          phone: null,
+          time_ms: now - 1_000 * (90 - n),
+          payload: "{}",
+        };
+        await insertEvent(tx, event, 1);
+        await insertDelivery(tx, `${200 + n}`, event, "1001", queue);
+      }
+      await tx.run(sql`UPDATE webhook_deliveries SET first_callback = NULL, retry_due_ms = ${now + 5_000} WHERE id = 203`);
+      for (const [key, due_ms] of [
+        ["a", now - 7_000],
+        ["b", now - 3_000],
+        ["c", now + 9_000],
+      ] as const)
+        await saveJob(tx, { kind: "of nobody", key, share: "", due_ms, payload: "{}" });
+      await tx.run(sql`UPDATE jobs SET fence = 5 WHERE kind = 'of nobody' AND key = 'b'`);
+    });
+    const text = await metricsText(reportOf(), [world]);
+    const of = (name: string) =>
+      [...text.matchAll(new RegExp(`^${name}\\{world="[^"]*"(.*?)\\} (.*)$`, "gm"))].map(([, labels, value]) => `${labels} ${value}`);
+    expect(of("plaza_webhook_deliveries")).toEqual([',state="retrying" 1', ',state="sending" 0', ',state="waiting" 2']);
+    expect(of("plaza_webhook_oldest_delivery_seconds")).toEqual([',state="retrying" 87', ',state="sending" 0', ',state="waiting" 89']);
+    expect(of("plaza_webhook_oldest_event_seconds")).toEqual([" 89"]);
+    expect(of("plaza_jobs")).toEqual([',state="due" 1', ',state="running" 1']);
+    expect(of("plaza_jobs_oldest_due_seconds")).toEqual([" 7"]);
+  });
+});
+
 test("the metrics of several processes are added", () => {
   const one = metricsOf(["a", 200, 1], ["b", 200, 1]);
   const other = metricsOf(["a", 200, 1], ["a", 500, 100]);
@@ -52,7 +96,7 @@ test("the metrics of several processes are added", () => {
   other.turnAway("1001", "requests");
   other.turnAway(undefined, "requests");
   other.connections.open = 4;
-  const sum = merged(JSON.parse(JSON.stringify([one.report(), other.report()])));
+  const sum = merged(JSON.parse(JSON.stringify([full(one), full(other)])));
   const whole = metricsOf(["a", 200, 1], ["b", 200, 1], ["a", 200, 1], ["a", 500, 100]);
   expect(sum.operations).toEqual(whole.report().operations);
   expect(sum).toMatchObject({ inFlight: 2, waiting: 0, connections: { open: 4, evicted: 0 } });

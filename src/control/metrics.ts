@@ -3,12 +3,14 @@
  * only formats them. A metrics library would have to observe each request, and costs 45 ms and 14 MB when it is loaded.
  */
 import type { OpenWorld } from "#graph/worlds/open-world";
-import { listFailingJobs } from "#jobs/jobs.store";
+import { countJobs, listFailingJobs } from "#jobs/jobs.store";
+import { version } from "#package.json";
 import type { DatabaseReport } from "#storage/database-health";
-import { monotonicMs, sleepMs } from "#system";
-import type { LoopReport } from "#telemetry/loop-watch";
-import { DURATION_EDGES_MS, type MetricsReport } from "#telemetry/request-metrics";
+import { monotonicMs, runtimeVersion, sleepMs } from "#system";
+import type { MetricsReport, ProcessReport, WorldDeliveries } from "#telemetry/metrics-report";
+import { DURATION_EDGES_MS } from "#telemetry/request-metrics";
 import { countCallbacks } from "#webhooks/callbacks/callbacks.store";
+import { countQueued } from "#webhooks/delivery/deliveries.store";
 import { ATTEMPT_EDGES_MS } from "#webhooks/history/metrics";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -47,14 +49,23 @@ export async function metricsText(
   const page = new Page();
   if (ofServer !== "none") {
     writeRequests(page, ofServer === "all" ? metrics : { ...metrics, turnedAway: [] });
-    await writeProcess(page);
-    writeLoop(page, metrics.loop);
+    page.metric("plaza_build_info", "gauge", "Always 1; the labels name the version of Plaza and of its runtime.");
+    page.sample("plaza_build_info", { version, runtime: runtimeVersion }, 1);
+    writeProcesses(page, metrics.processes);
+    page.gauge("plaza_event_loop_lag_seconds", "How late a timer fired while this page was made.", (await lagMs()) / 1000);
+    writeHolds(page, metrics);
     writeProblems(page, metrics.database);
   }
+  const names = new Set(worlds.map(({ name }) => name));
   await writeDatabases(page, worlds);
-  writeWebhooks(page, worlds);
+  writeWebhooks(
+    page,
+    // The other processes may have opened further worlds.
+    ofServer === "all" ? metrics.webhooks : metrics.webhooks.filter(({ world }) => names.has(world)),
+  );
   await writeCallbacks(page, worlds);
   await writeJobs(page, worlds);
+  await writeQueues(page, worlds);
   if (ofServer === "all") writeEncoders(page, worlds);
   return page.text();
 }
@@ -91,10 +102,10 @@ function writeRequests(page: Page, metrics: MetricsReport): void {
   page.sample("plaza_connections_evicted_total", {}, metrics.connections.evicted);
 }
 
-/** D-62: webhooks that this process sent since its start, by callback and field. */
-function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
-  const sent = worlds.flatMap(({ name: world, webhooks }) =>
-    [...webhooks.metrics.entries()].map((metrics) => {
+/** D-62: webhooks that all processes sent since their start, by callback and field. */
+function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
+  const sent = worlds.flatMap(({ world, attempts: all }) =>
+    all.map((metrics) => {
       const { app, callback, object, field } = metrics;
       return { labels: { world, app, callback, object, field }, metrics };
     }),
@@ -106,8 +117,8 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
   }
   const broken = "plaza_webhook_payloads_broken_total";
   page.metric(broken, "counter", "Events whose payload broke the contract of its field: a mistake of the program; the log has each.");
-  for (const { name: world, webhooks } of worlds) {
-    for (const { object, field, count } of webhooks.metrics.brokenPayloads()) page.sample(broken, { world, object, field }, count);
+  for (const { world, broken: payloads } of worlds) {
+    for (const { object, field, count } of payloads) page.sample(broken, { world, object, field }, count);
   }
   const overdue = "plaza_webhook_deliveries_overdue_total";
   page.metric(
@@ -115,7 +126,7 @@ function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
     "counter",
     "Deliveries that waited for half a minute though they could be sent: a mistake of the program, described in the log.",
   );
-  for (const { name: world, webhooks } of worlds) page.sample(overdue, { world }, webhooks.metrics.overdue);
+  for (const one of worlds) page.sample(overdue, { world: one.world }, one.overdue);
   const unsubscribed = "plaza_webhook_deliveries_unsubscribed_total";
   page.metric(unsubscribed, "counter", "Deliveries that ended because their app was no longer subscribed.");
   for (const { labels, metrics } of sent) page.sample(unsubscribed, labels, metrics.unsubscribed);
@@ -170,19 +181,27 @@ function writeEncoders(page: Page, [first]: readonly OpenWorld[]): void {
   page.sample("plaza_encoder_connections_turned_away_total", {}, counts.turned_away);
 }
 
-async function writeProcess(page: Page): Promise<void> {
-  const { rss, heapUsed } = process.memoryUsage();
-  const { user, system } = process.cpuUsage();
-  page.gauge("process_resident_memory_bytes", "Resident memory.", rss);
-  page.gauge("process_heap_bytes", "Memory of the heap in use.", heapUsed);
-  page.metric("process_cpu_seconds_total", "counter", "CPU time.");
-  page.sample("process_cpu_seconds_total", {}, (user + system) / 1_000_000);
-  page.gauge("process_uptime_seconds", "Time since the start.", process.uptime());
-  page.gauge("plaza_event_loop_lag_seconds", "How late a timer fired while this page was made.", (await lagMs()) / 1000);
+/** D-351: each process by itself, because one that is stuck does not show in a sum. */
+function writeProcesses(page: Page, processes: readonly ProcessReport[]): void {
+  const write = (name: string, type: "counter" | "gauge", help: string, read: (one: ProcessReport) => number | undefined): void => {
+    page.metric(name, type, help);
+    for (const one of processes) {
+      const value = read(one);
+      if (value !== undefined) page.sample(name, { process: one.process }, value);
+    }
+  };
+  write("process_resident_memory_bytes", "gauge", "Resident memory.", ({ residentBytes }) => residentBytes);
+  write("process_heap_bytes", "gauge", "Memory of the heap in use.", ({ heapBytes }) => heapBytes);
+  write("process_cpu_seconds_total", "counter", "CPU time.", ({ cpuSeconds }) => cpuSeconds);
+  write("process_start_time_seconds", "gauge", "Unix time of the start.", ({ startedSeconds }) => startedSeconds);
+  write("process_uptime_seconds", "gauge", "Time since the start.", ({ uptimeSeconds }) => uptimeSeconds);
+  write("process_open_fds", "gauge", "Open files, connections included.", ({ openFiles }) => openFiles);
+  write("process_max_fds", "gauge", "Files that the system lets it open.", ({ openFilesMax }) => openFilesMax);
+  const lag = "99 of 100 timers of the last five minutes were late by no more than this.";
+  write("plaza_event_loop_lag_p99_seconds", "gauge", lag, ({ lagP99Ms }) => lagP99Ms / 1000);
 }
 
-function writeLoop(page: Page, { lagP99Ms, holds }: LoopReport): void {
-  page.gauge("plaza_event_loop_lag_p99_seconds", "99 of 100 timers of the last five minutes were late by no more than this.", lagP99Ms / 1000);
+function writeHolds(page: Page, { holds }: MetricsReport): void {
   page.metric("plaza_event_loop_holds_total", "counter", "Parts of an operation, job or delivery that held the event loop for 50 ms or more.");
   for (const { work, count } of holds) page.sample("plaza_event_loop_holds_total", { work }, count);
   page.metric("plaza_event_loop_longest_hold_seconds", "gauge", "The longest of them.");
@@ -195,6 +214,37 @@ function writeProblems(page: Page, { problems, failures }: DatabaseReport): void
   for (const { kind } of problems) page.sample("plaza_database_problem", { problem: kind }, 1);
   page.metric("plaza_database_failures_total", "counter", "Operations that failed because of a problem of the database.");
   for (const [problem, count] of Object.entries(failures)) page.sample("plaza_database_failures_total", { problem }, count);
+}
+
+/** D-351: the work that waits in the database, by the world's clock. */
+async function writeQueues(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
+  const reads = worlds.map(async ({ name: world, database, clock }) => {
+    const nowMs = clock.nowMs();
+    const ageOf = (ms: number | null): number => (ms === null ? 0 : Math.max(0, nowMs - ms) / 1000);
+    const [queued, jobs] = await Promise.all([countQueued(database.reader), countJobs(database.reader, nowMs)]);
+    return { world, queued: queued.map(({ state, count, oldest_ms }) => ({ state, count, seconds: ageOf(oldest_ms) })), jobs, ageOf };
+  });
+  const found = (await Promise.allSettled(reads)).flatMap((read) => (read.status === "fulfilled" ? [read.value] : []));
+  const write = (name: string, help: string, samples: (one: (typeof found)[number]) => readonly (readonly [Labels, number])[]): void => {
+    page.metric(name, "gauge", help);
+    for (const one of found) for (const [labels, value] of samples(one)) page.sample(name, { world: one.world, ...labels }, value);
+  };
+  write("plaza_webhook_deliveries", "Deliveries that have not ended, by state; counting stops at 100000.", ({ queued }) =>
+    queued.map(({ state, count }) => [{ state }, count]),
+  );
+  write("plaza_webhook_oldest_delivery_seconds", "Age of the event of the oldest delivery in a state.", ({ queued }) =>
+    queued.map(({ state, seconds }) => [{ state }, seconds]),
+  );
+  write("plaza_webhook_oldest_event_seconds", "Age of the oldest event with a delivery that has not ended.", ({ queued }) => [
+    [{}, Math.max(0, ...queued.map(({ seconds }) => seconds))],
+  ]);
+  write("plaza_jobs", "Jobs that are due and have not begun, and those that run; counting stops at 10000.", ({ jobs: { due, running } }) => [
+    [{ state: "due" }, due],
+    [{ state: "running" }, running],
+  ]);
+  write("plaza_jobs_oldest_due_seconds", "Time since the first job that is due was to begin.", ({ jobs, ageOf }) => [
+    [{}, ageOf(jobs.oldest_due_ms)],
+  ]);
 }
 
 async function lagMs(): Promise<number> {

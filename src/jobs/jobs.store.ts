@@ -125,3 +125,22 @@ export async function giveBackJob(tx: Transaction, { kind, key }: Pick<JobRow, "
 export async function releaseJobs(tx: Transaction, fence: number): Promise<void> {
   await tx.run(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence} AND fence > 0`);
 }
+
+export interface JobCounts extends Row {
+  /** Due, and not begun. */
+  due: number;
+  running: number;
+  /** When the first of those that are due was to begin. */
+  oldest_due_ms: number | null;
+}
+
+/** Counting stops there, so that a queue of any length costs a few ms. */
+export const JOBS_COUNTED_MAX = 10_000;
+
+export async function countJobs(reader: Reader, nowMs: number): Promise<JobCounts> {
+  const counts = await reader.get<JobCounts>(sql`
+    SELECT (SELECT COUNT(*) FROM (SELECT 1 AS one FROM jobs j WHERE j.fence = 0 AND j.due_ms <= ${nowMs} LIMIT ${JOBS_COUNTED_MAX}) AS waiting) AS due,
+      (SELECT COUNT(*) FROM (SELECT 1 AS one FROM jobs j WHERE j.fence > 0 LIMIT ${JOBS_COUNTED_MAX}) AS begun) AS running,
+      (SELECT MIN(j.due_ms) FROM jobs j WHERE j.fence = 0 AND j.due_ms <= ${nowMs}) AS oldest_due_ms`);
+  return counts as JobCounts;
+}

@@ -33,8 +33,6 @@ export interface LoopReport {
   readonly holds: readonly HoldsOfWork[];
 }
 
-export const UNWATCHED: LoopReport = { lagP99Ms: 0, holds: [] };
-
 export interface LoopWatchOptions {
   /** A monotonic clock. */
   nowMs(): number;

@@ -1,7 +1,8 @@
 /** Adds up the metrics of several processes for `/metrics`. */
 import { mergedReports } from "#storage/database-health";
 import type { HoldsOfWork } from "./loop-watch.ts";
-import type { MetricsReport, OperationMetrics, TurnedAway } from "./request-metrics.ts";
+import type { MetricsReport, WorldDeliveries } from "./metrics-report.ts";
+import type { OperationMetrics, TurnedAway } from "./request-metrics.ts";
 
 export const merged = (reports: readonly MetricsReport[]): MetricsReport => ({
   inFlight: sum(reports.map(({ inFlight }) => inFlight)),
@@ -12,13 +13,15 @@ export const merged = (reports: readonly MetricsReport[]): MetricsReport => ({
   },
   turnedAway: mergedTurnedAway(reports),
   operations: mergedOperations(reports),
-  loop: { lagP99Ms: Math.max(0, ...reports.map(({ loop }) => loop.lagP99Ms)), holds: mergedHolds(reports) },
+  holds: mergedHolds(reports),
   database: mergedReports(reports.map(({ database }) => database)),
+  webhooks: mergedDeliveries(reports),
+  processes: reports.flatMap(({ processes }) => processes),
 });
 
 function mergedHolds(reports: readonly MetricsReport[]): HoldsOfWork[] {
   const byWork = Map.groupBy(
-    reports.flatMap(({ loop }) => loop.holds),
+    reports.flatMap(({ holds }) => holds),
     ({ work }) => work,
   );
   return [...byWork].map(([work, holds]) => ({
@@ -52,7 +55,48 @@ function add(into: OperationMetrics, from: Readonly<OperationMetrics>): void {
   into.errors += from.errors;
   into.durationSumMs += from.durationSumMs;
   for (const [status, count] of Object.entries(from.byStatus)) into.byStatus[status] = (into.byStatus[status] ?? 0) + count;
-  for (const [edge, count] of from.durations.entries()) into.durations[edge] = (into.durations[edge] ?? 0) + count;
+  addTo(into.durations, from.durations);
+}
+
+const addTo = (into: number[], from: readonly number[]): void => {
+  for (const [edge, count] of from.entries()) into[edge] = (into[edge] ?? 0) + count;
+};
+
+/** By world, and in it by callback and field. */
+function mergedDeliveries(reports: readonly MetricsReport[]): WorldDeliveries[] {
+  const byWorld = Map.groupBy(
+    reports.flatMap(({ webhooks }) => webhooks),
+    ({ world }) => world,
+  );
+  return [...byWorld].map(([world, deliveries]) => ({
+    world,
+    attempts: mergedBy(
+      deliveries.flatMap(({ attempts }) => attempts),
+      ({ callback, object, field }) => `${callback} ${object} ${field}`,
+    ),
+    broken: mergedBy(
+      deliveries.flatMap(({ broken }) => broken),
+      ({ object, field }) => `${object} ${field}`,
+    ),
+    overdue: sum(deliveries.map(({ overdue }) => overdue)),
+  }));
+}
+
+/** Of those with the same key, numbers and lists of numbers are added up, and texts are the same. */
+function mergedBy<T extends object>(all: readonly T[], keyOf: (one: T) => string): T[] {
+  const merged = new Map<string, Record<string, unknown>>();
+  for (const one of all) {
+    const known = merged.get(keyOf(one));
+    if (known === undefined) {
+      merged.set(keyOf(one), structuredClone(one) as Record<string, unknown>);
+      continue;
+    }
+    for (const [name, value] of Object.entries(one)) {
+      if (Array.isArray(value)) addTo(known[name] as number[], value);
+      else if (typeof value === "number") known[name] = (known[name] as number) + value;
+    }
+  }
+  return [...merged.values()] as T[];
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -1,6 +1,4 @@
 /** Counts and durations of requests by operation. Counting is cheap enough for every request. `/metrics` reads them. */
-import { type DatabaseReport, NO_REPORT } from "#storage/database-health";
-import { type LoopReport, UNWATCHED } from "./loop-watch.ts";
 
 /** Upper edges in ms: a read takes less than 1 ms, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
 export const DURATION_EDGES_MS: readonly number[] = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
@@ -35,15 +33,13 @@ export interface ConnectionMetrics {
   evicted: number;
 }
 
-/** The metrics of one process or of several, as JSON: workers send them to the first process, and `/metrics` shows them. */
-export interface MetricsReport {
+/** The requests of one process or of several, as JSON. */
+export interface RequestsReport {
   readonly inFlight: number;
   readonly waiting: number;
   readonly connections: Readonly<ConnectionMetrics>;
   readonly turnedAway: readonly TurnedAway[];
   readonly operations: Readonly<Record<string, Readonly<OperationMetrics>>>;
-  readonly loop: LoopReport;
-  readonly database: DatabaseReport;
 }
 
 /** Limits the memory during a flood by many apps. Further apps count as `others`. */
@@ -96,8 +92,8 @@ export class RequestMetrics {
     return this.#operations;
   }
 
-  report(loop: LoopReport = UNWATCHED, database: DatabaseReport = NO_REPORT): MetricsReport {
+  report(): RequestsReport {
     const { inFlight, waiting, connections } = this;
-    return { inFlight, waiting, connections, turnedAway: this.turnedAwayByApp(), operations: Object.fromEntries(this.#operations), loop, database };
+    return { inFlight, waiting, connections, turnedAway: this.turnedAwayByApp(), operations: Object.fromEntries(this.#operations) };
   }
 }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { childrenOf, isRunning } from "#harness/processes/children";
 import { endAll, type RunningPlaza, startPlaza } from "./plaza-process.ts";
@@ -106,6 +107,39 @@ describe("--workers", () => {
     expect(metrics).toContain('plaza_calls_total{operation="listLabels",status="200"} 30');
     await plaza.end();
   }, 30_000);
+
+  test("D-351: the metrics have the webhooks of all, and each process", async () => {
+    let received = 0;
+    const receiver = Bun.serve({
+      port: 0,
+      fetch(request) {
+        received++;
+        return new Response(new URL(request.url).searchParams.get("hub.challenge"));
+      },
+    });
+    afterThisTest(() => receiver.stop(true));
+    const data = await (await sharedPostgres()).newDatabase();
+    const plaza = await startPlaza(["--data", data, "--workers", "2", "--callback", `http://127.0.0.1:${receiver.port}/hook`]);
+    const token = "access_token=demo-page-token&oauth_token=demo-page-token";
+    for (let n = 0; n < 12; n++) {
+      const body = new URLSearchParams({ page_label_name: `label ${n}` });
+      const address = `${plaza.ready.base_url}/v26.0/2001/custom_labels?${token}`;
+      const headers = { authorization: "Bearer demo-page-token" };
+      expect((await fetch(address, { method: "POST", headers, body, keepalive: false })).status).toBe(200);
+    }
+    const delivered = async (): Promise<number> => {
+      const text = await (await fetch(`${plaza.ready.control_url}/metrics`)).text();
+      expect([...text.matchAll(/^process_start_time_seconds\{process="(.*?)"\}/gm)].map(([, name]) => name)).toEqual([
+        "main",
+        "worker 1",
+        "worker 2",
+      ]);
+      return [...text.matchAll(/^plaza_webhook_updates_delivered_total\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    await until(async () => (await delivered()) === 12);
+    expect(received).toBeGreaterThan(0);
+    await plaza.end();
+  });
 
   test("a dead one is started again", async () => {
     const plaza = await withWorkers(2);

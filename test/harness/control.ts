@@ -6,6 +6,7 @@ import type { OpenWorld } from "#graph/worlds/open-world";
 import { Health } from "#http/routes/health";
 import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs, randomHex, sleepMs, tokenValue } from "#system";
+import { metricsReport } from "#telemetry/metrics-report";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { ControlDocument } from "../openapi/control-document.ts";
 import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
@@ -92,13 +93,13 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       mintTokenValue: tokenValue,
       ...{ audit: { days: 365, reads: false }, newRandom: randomHex },
       onTimeMoved: [],
-      databaseProblems: () => [],
+      databaseProblems: async () => [],
       ...{ server: SERVED, ending: new AbortController().signal },
       realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },
       ...more,
     },
     health: new Health(() => plaza.world.database.ping()),
-    readMetrics: () => new RequestMetrics().report(),
+    readMetrics: () => metricsReport("main", new RequestMetrics(), { lagP99Ms: 0, holds: [] }, [plaza.world]),
     onUnexpected: (error) => unexpected.push(error),
   };
   const appOf = () => controlApp(served);

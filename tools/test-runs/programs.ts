@@ -58,6 +58,7 @@ export const programs = {
     packages: ["postgresql"],
     elsewhere: "brew install postgresql@15, and put its folder on the PATH",
   },
+  prometheus: { title: "Prometheus", commands: ["prometheus", "promtool"], packages: ["prometheus"], elsewhere: "brew install prometheus" },
   python: {
     title: "Python 3.10 or newer with pip and venv",
     commands: ["python3"],

@@ -10,18 +10,24 @@ import type { RequestEntry } from "#graph/worlds/request-log";
 import { afterThisTest } from "#harness/cleanup";
 import { nextTurn } from "#kernel/turns";
 import type { Log } from "#telemetry/log";
-import { type MetricsReport, RequestMetrics } from "#telemetry/request-metrics";
+import { type MetricsReport, metricsReport } from "#telemetry/metrics-report";
+import { RequestMetrics } from "#telemetry/request-metrics";
+import { DeliveryMetrics } from "#webhooks/history/metrics";
+import type { AttemptSeen } from "#webhooks/observer";
+import type { ServedMetrics } from "../worker.ts";
 import { startWithWorkers } from "../workers.ts";
 
 /** A worker as the first process sees it. It notes what it is sent, and does what the test says. */
 class LoneWorker extends EventEmitter {
   readonly sent: { kind: string; config?: Config; secretKey?: string }[] = [];
   readonly kills: string[] = [];
+  readonly id: number;
   readonly process: { pid: number; kill: (signal: string) => void };
   hasChannel = true;
 
   constructor(pid: number) {
     super();
+    this.id = pid - 99;
     this.process = { pid, kill: (signal) => void this.kills.push(signal) };
   }
 
@@ -29,7 +35,8 @@ class LoneWorker extends EventEmitter {
   send = (message: LoneWorker["sent"][number]): void => void this.sent.push(message);
   ready = (): boolean => this.emit("message", { kind: "ready" });
   exit = (code: number | null, signal: string | null = null): boolean => this.emit("exit", code, signal);
-  serve = (metrics: MetricsReport, ...worlds: object[]): boolean => this.emit("message", { kind: "served", metrics, worlds });
+  report = (metrics: MetricsReport): boolean => this.emit("message", { kind: "metrics", metrics });
+  serve = (metrics: ServedMetrics, ...worlds: object[]): boolean => this.emit("message", { kind: "served", metrics, worlds });
 }
 
 /** Pauses between attempts, and how long ending processes have. Other timers run. */
@@ -238,7 +245,11 @@ describe("what workers have served", () => {
   const reportWith = (requests: number, more: Partial<MetricsReport> = {}): MetricsReport => {
     const metrics = new RequestMetrics();
     for (let count = 0; count < requests; count++) metrics.record("listLabels", 200, 1);
-    return { ...metrics.report(), ...more };
+    return { ...metricsReport("worker", metrics, { lagP99Ms: 3, holds: [] }, []), ...more };
+  };
+  const servedWith = (requests: number, more: Partial<MetricsReport> = {}): ServedMetrics => {
+    const { webhooks: _, processes: __, ...served } = reportWith(requests, more);
+    return served;
   };
   const entry = (trace_id: string): RequestEntry => ({
     ...{ trace_id, operation: "listLabels", method: "GET", surface: "graph", path: "/v26.0/2001/custom_labels", query: "", status: 200 },
@@ -258,13 +269,13 @@ describe("what workers have served", () => {
       ];
     };
     const busy = { inFlight: 2, waiting: 1, connections: { open: 3, evicted: 0 } };
-    first.serve(reportWith(1));
-    first.serve(reportWith(4, busy));
-    second.serve(reportWith(5, busy));
+    first.serve(servedWith(1));
+    first.serve(servedWith(4, busy));
+    second.serve(servedWith(5, busy));
     expect(await counted()).toEqual([9, 4, 6]);
     first.exit(1);
     // Its last words may come after its end, and count as little as one that never said anything.
-    first.serve(reportWith(100));
+    first.serve(servedWith(100));
     expect(await counted()).toEqual([9, 2, 3]);
     pauses[0]?.end();
     await until(() => workers.length === 3);
@@ -273,11 +284,42 @@ describe("what workers have served", () => {
     expect(await counted()).toEqual([9, 2, 3]);
   });
 
+  test("webhooks and processes are asked for; a worker that is stuck is asked once and keeps nobody waiting, and one that ended counts on", async () => {
+    const { control } = await running(2);
+    const [first, second] = workers as [LoneWorker, LoneWorker];
+    const sent = (delivered: number) => {
+      const metrics = new DeliveryMetrics();
+      const seen = { row: { app: "7", callback: "5", object: "page", field: "feed" }, updates: 1, outcome: { kind: "delivered", attempt: {} } };
+      for (let count = 0; count < delivered; count++) metrics.record(seen as unknown as AttemptSeen);
+      return { webhooks: metricsReport("worker", new RequestMetrics(), { lagP99Ms: 0, holds: [] }, [{ name: "w", webhooks: { metrics } }]).webhooks };
+    };
+    const askedOf = (worker: LoneWorker) => worker.sent.filter(({ kind }) => kind === "report").length;
+    /** What is shown after the first worker answers; the second never does. */
+    const shown = async (answer: MetricsReport) => {
+      const page = control("/metrics");
+      const before = askedOf(first);
+      await until(() => askedOf(first) > before);
+      first.report(answer);
+      const text = await (await page).text();
+      return {
+        delivered: /^plaza_webhook_attempts_total\{world="w",.*outcome="delivered"\} (\d+)$/m.exec(text)?.[1],
+        processes: [...text.matchAll(/^process_start_time_seconds\{process="(.*?)"\}/gm)].map(([, name]) => name),
+      };
+    };
+    expect(await shown(reportWith(1, sent(3)))).toEqual({ delivered: "3", processes: ["main", "worker 1"] });
+    expect(await shown(reportWith(1, sent(5)))).toEqual({ delivered: "5", processes: ["main", "worker 1"] });
+    expect(askedOf(second)).toBe(1);
+    second.report(reportWith(0, sent(2)));
+    expect(await shown(reportWith(1, sent(6)))).toEqual({ delivered: "8", processes: ["main", "worker 1", "worker 2"] });
+    second.exit(1);
+    expect(await shown(reportWith(1, sent(7)))).toEqual({ delivered: "9", processes: ["main", "worker 1"] });
+  });
+
   test("is shown in its world; a deleted world keeps nothing, and a problem is logged", async () => {
     const { plaza, lines, control } = await running(1);
     const [worker] = workers as [LoneWorker];
     const seenIn = (world: string, ...ids: string[]) => ({ world, requests: ids.map(entry), appEvents: [] });
-    worker.serve(reportWith(3), seenIn("gone", "X1"), seenIn("default", "A1", "A2"));
+    worker.serve(servedWith(3), seenIn("gone", "X1"), seenIn("default", "A1", "A2"));
     const shown = async (): Promise<string[]> => {
       const { data } = (await (await control("/v1/worlds/default/requests")).json()) as { data: { trace_id: string }[] };
       return data.map(({ trace_id }) => trace_id);
@@ -286,7 +328,7 @@ describe("what workers have served", () => {
     expect(await shown()).toEqual(["A2", "A1"]);
     expect(lines).toEqual([]);
     const spy = spyOn(plaza.worlds, "hold").mockImplementation(() => Promise.reject(new Error("no database")));
-    worker.serve(reportWith(4), seenIn("default", "A3"));
+    worker.serve(servedWith(4), seenIn("default", "A3"));
     await until(() => lines.length > 0);
     spy.mockRestore();
     expect(lines).toMatchObject([{ world: "default", text: "the requests of a worker cannot be shown" }]);

@@ -292,3 +292,28 @@ export async function isBehindAnother(reader: Reader, delivery: string): Promise
     WHERE d.id = ${delivery} LIMIT 1`);
   return row !== undefined;
 }
+
+export interface QueuedCounts extends Row {
+  state: "waiting" | "retrying" | "sending";
+  count: number;
+  /** When the event of the oldest of them happened. */
+  oldest_ms: number | null;
+}
+
+/** Counting stops there, so that a queue of any length costs some ms. */
+export const DELIVERIES_COUNTED_MAX = 100_000;
+
+/** Deliveries that have not ended, by state, without those that lead nowhere. Beyond `DELIVERIES_COUNTED_MAX` the oldest is that of the counted ones. */
+export function countQueued(reader: Reader): Promise<QueuedCounts[]> {
+  return reader.all<QueuedCounts>(sql`
+    WITH counted (state, count, oldest) AS (
+      SELECT 'waiting', COUNT(*), MIN(w.id) FROM (
+        SELECT d.id FROM webhook_deliveries d WHERE d.first_callback IS NOT NULL AND d.first_callback > 0 LIMIT ${DELIVERIES_COUNTED_MAX}) AS w
+      UNION ALL SELECT 'retrying', COUNT(*), MIN(r.id) FROM (
+        SELECT d.id FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL LIMIT ${DELIVERIES_COUNTED_MAX}) AS r
+      UNION ALL SELECT 'sending', COUNT(*), MIN(s.id) FROM (
+        SELECT d.id FROM webhook_deliveries d WHERE d.fence > 0 LIMIT ${DELIVERIES_COUNTED_MAX}) AS s)
+    SELECT counted.state, counted.count,
+      (SELECT e.time_ms FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event WHERE d.id = counted.oldest) AS oldest_ms
+    FROM counted ORDER BY counted.state`);
+}

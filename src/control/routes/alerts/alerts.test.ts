@@ -198,7 +198,7 @@ test("D-279: alerts are part of the stream of requests if requested, and have a 
 test("D-341: a problem of the database is the first alert, with its cause", async () => {
   const problem = { kind: "disk_full", text: "The disk is full.", cause: "no space", since_ms: NOW * 1_000, last_ms: NOW * 1_000 } as const;
   const problems = [{ ...problem, count: 1 }, { ...problem, kind: "locked", count: 7 } as const];
-  const { request } = await openControl({}, { databaseProblems: () => problems });
+  const { request } = await openControl({}, { databaseProblems: async () => problems });
   await request("POST", "faults", { operation: "*", status: 503 });
   expect((await request("GET", "alerts")).body.data).toMatchObject([
     {

@@ -55,7 +55,7 @@ export async function readAlerts({ deps, world }: ControlRequest): Promise<{ dat
     if (isUnreachable(error)) return [];
     throw error;
   });
-  const all = [...deps.databaseProblems().map(databaseAlert), ...found.flat(), ...requestAlerts(world, requests), ...faultAlerts(world)];
+  const all = [...(await deps.databaseProblems()).map(databaseAlert), ...found.flat(), ...requestAlerts(world, requests), ...faultAlerts(world)];
   const rank = ({ level }: Alert): number => alertLevels.indexOf(level);
   return { data: all.sort((one, other) => rank(one) - rank(other)).slice(0, ALERTS_MAX), paging: {} };
 }

@@ -1,0 +1,69 @@
+/** The metrics of a process, as JSON: workers send them to the first process, and `/metrics` shows those of all. */
+import type { OpenWorld } from "#graph/worlds/open-world";
+import { type DatabaseReport, NO_REPORT } from "#storage/database-health";
+import { openFiles, openFilesMax, processSeconds } from "#system";
+import type { AttemptMetrics, BrokenMetrics } from "#webhooks/history/metrics";
+import type { LoopReport } from "./loop-watch.ts";
+import type { RequestMetrics, RequestsReport } from "./request-metrics.ts";
+
+/** The webhooks that a process sent for a world since its start. */
+export interface WorldDeliveries {
+  readonly world: string;
+  readonly attempts: readonly Readonly<AttemptMetrics>[];
+  readonly broken: readonly Readonly<BrokenMetrics>[];
+  readonly overdue: number;
+}
+
+export interface ProcessReport {
+  /** `main`, or `worker` and its number. */
+  readonly process: string;
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+  readonly cpuSeconds: number;
+  readonly uptimeSeconds: number;
+  /** Unix time of its start. */
+  readonly startedSeconds: number;
+  /** Undefined where the system does not say so in Linux's way. */
+  readonly openFiles: number | undefined;
+  readonly openFilesMax: number | undefined;
+  readonly lagP99Ms: number;
+}
+
+export interface MetricsReport extends RequestsReport, Pick<LoopReport, "holds"> {
+  readonly database: DatabaseReport;
+  readonly webhooks: readonly WorldDeliveries[];
+  readonly processes: readonly ProcessReport[];
+}
+
+export type Sender = Pick<OpenWorld, "name"> & { readonly webhooks: Pick<OpenWorld["webhooks"], "metrics"> };
+
+export const metricsReport = (
+  process: string,
+  requests: RequestMetrics,
+  loop: LoopReport,
+  worlds: Iterable<Sender>,
+  database: DatabaseReport = NO_REPORT,
+): MetricsReport => ({
+  ...requests.report(),
+  holds: loop.holds,
+  database,
+  webhooks: [...worlds].map(({ name: world, webhooks: { metrics } }) => ({
+    ...{ world, attempts: [...metrics.entries()], broken: [...metrics.brokenPayloads()], overdue: metrics.overdue },
+  })),
+  processes: [processReport(process, loop.lagP99Ms)],
+});
+
+function processReport(name: string, lagP99Ms: number): ProcessReport {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return {
+    process: name,
+    residentBytes: rss,
+    heapBytes: heapUsed,
+    cpuSeconds: (user + system) / 1_000_000,
+    ...processSeconds(),
+    openFiles: openFiles(),
+    openFilesMax: openFilesMax(),
+    lagP99Ms,
+  };
+}
