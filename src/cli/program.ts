@@ -36,9 +36,11 @@ function flagsOf(option: ConfigOption): Option[] {
 export interface Declared {
   readonly settings?: readonly Setting[];
   readonly routes?: Routes;
+  /** Only `start` is needed. */
+  readonly isStart?: boolean;
 }
 
-export function program({ settings = [], routes }: Declared): Command {
+export function program({ settings = [], routes, isStart = false }: Declared): Command {
   const options = optionsWith(settings);
   const plaza = new Command("plaza")
     .description("A large platform's HTTP graph interface as a real server")
@@ -62,6 +64,8 @@ ${secrets.join("\n")}
 SIGTERM and SIGINT end the server when the running requests have ended, after 10 s at most. An invalid option ends it with exit code 2.`,
     )
     .action(runs(async (given) => (await import("./start.ts")).start(given)));
+  // The others would take a start some milliseconds.
+  if (isStart) return plaza;
   addExecCommand(plaza, options);
   plaza.command("worker", { hidden: true }).action(runs(async () => (await import("./worker.ts")).work()));
   addServerCommands(plaza);
@@ -139,6 +143,7 @@ const WRONG_USE = 2;
 async function declaredFor(words: readonly string[]): Promise<Declared> {
   const isAsked = (...names: readonly string[]): boolean => words.some((word) => names.includes(word));
   return {
+    isStart: words[0] === "start",
     ...(isAsked("start", "exec", "completion") ? { settings: (await import("#features")).settings } : {}),
     ...(isAsked("completion", ...Object.keys(routeGroups)) ? { routes: await readRoutes() } : {}),
   };

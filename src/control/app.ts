@@ -29,7 +29,6 @@ import { Audit } from "./audit.ts";
 import { consoleFiles, consolePage, referenceFiles, referencePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
-import { openapiOf } from "./openapi/document.ts";
 import { controlRoutes } from "./routes.ts";
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
@@ -68,7 +67,10 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   for (const path of ["/llms.txt", "/llms/:page"]) app.get(path, (c) => llmsPage(c, deps));
   app.get("/healthz", (c) => json(c, { status: "ok" }));
   app.get("/readyz", (c) => ready(c, options.health, deps));
-  app.get("/v1/openapi.json", (c) => json(c, openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin)));
+  app.get("/v1/openapi.json", async (c) => {
+    const { openapiOf } = await import("./openapi/document.ts");
+    return json(c, openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin));
+  });
   for (const path of ["/metrics", "/v1/*"]) {
     app.use(path, async (c, next) => {
       // HTTP/1.0 may leave it out, but browsers always send it.
