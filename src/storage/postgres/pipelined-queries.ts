@@ -1,6 +1,6 @@
 /**
- * Sends several statements of a connection together, with one Sync, so that PostgreSQL answers all of them in one packet. Each statement
- * is described once per connection. If one fails, PostgreSQL skips those behind it, and they fail with the same error.
+ * Statements of one connection that are sent together and answered together: one Sync for all of them, so that PostgreSQL answers with one
+ * packet, and each is described once for a connection (D-285). If one fails, PostgreSQL skips the ones behind it, which fail with the same error.
  */
 import { type Connection, Query } from "pg";
 import type { Row, SqlValue } from "../sql.ts";
