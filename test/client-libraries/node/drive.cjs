@@ -1,6 +1,10 @@
 /** Ordinary uses of the library for Node. Prints one JSON object: what each use returned, by its name. */
+const { createServer } = require("node:http");
+const { join } = require("node:path");
+
 const given = JSON.parse(process.argv[2]);
-const library = require(process.argv[3]);
+const library = require(join(process.argv[3], "facebook-nodejs-business-sdk"));
+const XHubSignature = require(join(process.argv[3], "x-hub-signature"));
 
 /** The library's own classes, whose names begin with the name of its platform. */
 const classOf = (ending) => Object.entries(library).find(([name]) => name.endsWith(ending))[1];
@@ -120,6 +124,45 @@ async function batches(feed) {
   uses["send a batch of which one request fails"] = results;
 }
 
+async function references() {
+  const batch = new Batch(pageApi);
+  batch.add("POST", ["2001", "personas"], { name: "first", profile_picture_url: "https://example.com/bo.png" });
+  batch.add("POST", ["2001", "custom_labels"], { page_label_name: "{result=first:$.id}" });
+  await batch.execute();
+  const page = nodeOf(Page, "2001", pageApi);
+  const named = (await page.getPersonas(["name"])).find(({ name }) => name === "first").id;
+  uses["send a batch of which one request refers to another"] = (await page.getCustomLabels(["name"])).some(({ name }) => name === named);
+}
+
+/** Responds to the verification of a callback, and resolves `received` with whether the receiver's library takes the first webhook. */
+async function receiver() {
+  let resolve;
+  const received = new Promise((given) => {
+    resolve = given;
+  });
+  const server = createServer(async (request, response) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    response.end(new URL(request.url, "http://a").searchParams.get("hub.challenge"));
+    if (request.method === "POST") resolve(new XHubSignature("sha1", "shop-secret").verify(request.headers["x-hub-signature"], Buffer.concat(parts)));
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  return { url: `http://127.0.0.1:${server.address().port}/hook`, received, close: () => server.close() };
+}
+
+async function signatures() {
+  const { url, received, close } = await receiver();
+  const app = nodeOf(Application, "1001", appApi);
+  const page = nodeOf(Page, "2001", pageApi);
+  await app.createSubscription([], { object: "page", callback_url: url, verify_token: "v", fields: ["custom_labels"] });
+  await page.createSubscribedApp([], { subscribed_fields: ["custom_labels"] });
+  await page.createCustomLabel([], { page_label_name: "signed" });
+  uses["check the older signature of a webhook"] = await received;
+  await page.deleteSubscribedApps();
+  await app.deleteSubscriptions({ object: "page" });
+  close();
+}
+
 async function errors() {
   try {
     await nodeOf(Page, "4999", pageApi).read(["name"]);
@@ -134,6 +177,8 @@ async function main() {
   await personas();
   await errors();
   await subscriptions();
+  await signatures();
+  await references();
   version = "v25.0";
   const catalog = await catalogs();
   const feed = await feeds(catalog);

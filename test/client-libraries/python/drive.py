@@ -128,6 +128,18 @@ def batches(feed):
     uses["send a batch of which one request fails"] = results
 
 
+def references():
+    """The library percent-encodes the reference in the body of the second request."""
+    batch = page_api.new_batch()
+    first = batch.add("POST", ("2001", "personas"), params={"name": "first", "profile_picture_url": "https://example.com/bo.png"})
+    first["name"] = "first"
+    batch.add("POST", ("2001", "custom_labels"), params={"page_label_name": "{result=first:$.id}"})
+    batch.execute()
+    page = Page("2001", api=page_api)
+    named = next(persona["id"] for persona in page.get_personas(fields=["name"]) if persona["name"] == "first")
+    uses["send a batch of which one request refers to another"] = named in [label["name"] for label in page.get_custom_labels(fields=["name"])]
+
+
 def subcode_of(request):
     """Of the error with which the request is refused."""
     try:
@@ -152,6 +164,7 @@ def main():
     uploads(feed)
     subscriptions()
     batches(feed)
+    references()
     errors()
     catalog.api_delete()
     uses["delete a catalog"] = subcode_of(lambda: catalog.api_get(fields=["name"]))
