@@ -16,7 +16,7 @@ import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, newWorldMemory, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming, WorkObserver } from "#graph/worlds/world";
-import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
+import { connectionsWithin, limitsOf, multipartLimits, worldsWithin } from "#http/limits";
 import type { Listener } from "#http/listeners/listener";
 import { certificateOf } from "#http/listeners/served-certificate";
 import { describeServer, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
@@ -273,6 +273,7 @@ async function openWorlds(
   const databases = await databasesIn(config.data, migrationsOf(registry), health);
   const worlds = Worlds.open({
     databases,
+    openMax: worldsWithin(config.open_worlds_max, openFilesMax() ?? FILES_MAX_UNKNOWN),
     newMemory: () => newWorldMemory({ faults, rateLimits }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config),

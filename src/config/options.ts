@@ -181,6 +181,12 @@ export const own = {
     summary:
       "key of the control API; the sandbox creates a random one and stores it in control.key in the data folder, --no-sandbox requires one of 16 characters or more",
   },
+  // D-332.
+  open_worlds_max: {
+    ...one("N", read.integer(1), 256),
+    summary:
+      "worlds that a process has open at a time, besides the first; fewer if the system allows few open files. Above it, the one whose last use is longest ago closes until it is used again",
+  },
   // D-331.
   audit_days: { ...one("N", read.integer(1, AUDIT_DAYS_MAX), 365), summary: "how long the list of what control keys did is kept" },
   audit_reads: { ...off, summary: "add requests that only read to that list as well, not only those that read secrets" },

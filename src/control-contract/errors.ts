@@ -48,6 +48,8 @@ export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof WorldProblem) return badRequest(error.message, error.path === "" ? undefined : error.path);
   if (!(error instanceof GraphError)) return undefined;
   if (error.errorName === "databaseUnreachable") return new ControlError("unavailable", "the database cannot be reached");
+  // D-332.
+  if (error.errorName === "overloaded") return new ControlError("unavailable", "every world that may be open is in use: send the request again");
   if (error.entry.status >= 500) return undefined;
   const parameter = error.details.data?.parameter;
   return unprocessable(error.message, typeof parameter === "string" ? parameter : undefined);

@@ -86,6 +86,12 @@ const FILES_RESERVED = 4_864;
 export const connectionsWithin = (asked: number, filesMax: number): number =>
   Math.max(1, Math.min(asked, Math.max(filesMax - FILES_RESERVED, Math.floor(filesMax / 2))));
 
+/** A world in a data folder has some six open files. Together they get half of what clients leave. */
+const FILES_OF_WORLD = 6;
+
+/** `filesMax`: open files that the system allows the process. */
+export const worldsWithin = (asked: number, filesMax: number): number => Math.max(1, Math.min(asked, Math.floor(filesMax / 4 / FILES_OF_WORLD)));
+
 /**
  * Above this the HTTP parser refuses the head without reading it. Between `headerBytesMax` and this the request is parsed, and the
  * pipeline refuses it in the error form of its endpoint.

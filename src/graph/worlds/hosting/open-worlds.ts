@@ -100,7 +100,11 @@ export class OpenWorlds {
     };
     this.#lastWoken = this.#lastWoken
       .then(open)
-      .catch(this.#options.onError)
+      .catch((error: unknown) => {
+        this.#options.onError(error);
+        // Its work stays due, e.g. because every world that may be open was in use.
+        this.#options.idleUntil(name, this.#options.realNowMs() + LEASE_MS);
+      })
       .finally(() => this.#waking.delete(name));
   }
 

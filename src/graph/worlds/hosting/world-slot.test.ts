@@ -33,6 +33,7 @@ function made() {
       await happens(`database ${number} opened`);
       return { dialect: "sqlite", close: () => happens(`database ${number} closed`), saveState: (name: string) => happens(`${name} saved`) } as never;
     },
+    databaseClosed: () => {},
     async openWorld(database, given, isRenewed) {
       const number = ++worlds;
       await happens(`world ${number} opened${isRenewed ? " anew" : ""}`);

@@ -9,6 +9,8 @@ interface WorldSlotOptions {
   readonly name: string;
   readonly memory: WorldMemory;
   openDatabase(): Promise<Database>;
+  /** The database is closed. */
+  databaseClosed(): void;
   /** The world does its background work from then on, if the server does. `isRenewed`: this process had it open already. */
   openWorld(database: Database, memory: WorldMemory, isRenewed: boolean): Promise<OpenWorld>;
 }
@@ -38,6 +40,9 @@ interface Opened {
 /** A request of the graph that takes longer waits for another server. It ends with an error if its world is replaced meanwhile. */
 const DRAIN_MS_MAX = 1_000;
 
+/** Orders worlds by their last use. */
+let usesOfAll = 0;
+
 const nothing = async (): Promise<void> => {};
 
 export class WorldSlot {
@@ -50,6 +55,7 @@ export class WorldSlot {
   #held = 0;
   /** How many requests there were since the last call of `wasUsed`. */
   #uses = 0;
+  #lastUse = 0;
   #whenLeft: (() => void)[] = [];
   readonly #whenReplaced = new Set<Replaced>();
   /** A running change of the whole world. Resolves when it is over. */
@@ -67,6 +73,16 @@ export class WorldSlot {
     return this.#options.memory;
   }
 
+  /** Grows with each use of any world. */
+  get lastUse(): number {
+    return this.#lastUse;
+  }
+
+  /** It is open, nobody uses it, and it has no work now. */
+  get canClose(): boolean {
+    return this.#opened?.world.work.rest !== undefined && this.#entered + this.#held === 0 && this.#change === undefined;
+  }
+
   /** Undefined if it is idle. */
   get world(): OpenWorld | undefined {
     return this.#opened?.world;
@@ -76,7 +92,7 @@ export class WorldSlot {
   enter(): Promise<EnteredWorld | undefined> {
     return this.#whenOpen((opened) => {
       this.#entered++;
-      this.#uses++;
+      this.#used();
       return opened.entered;
     });
   }
@@ -85,7 +101,7 @@ export class WorldSlot {
   hold(): Promise<HeldWorld | undefined> {
     return this.#whenOpen((opened) => {
       this.#held++;
-      this.#uses++;
+      this.#used();
       return opened.held;
     });
   }
@@ -122,7 +138,7 @@ export class WorldSlot {
       const dueInMs = clock.isFrozen || rest.nextDueMs === undefined ? undefined : rest.nextDueMs - clock.nowMs();
       this.#opened = undefined;
       await opened.world.close();
-      await opened.database.close();
+      await this.#closeDatabase(opened.database);
       await closed(dueInMs);
       this.memory.requests.shrink();
       return true;
@@ -176,6 +192,11 @@ export class WorldSlot {
     return this.#alone(() => this.#close((world) => world.close()));
   }
 
+  #used(): void {
+    this.#uses++;
+    this.#lastUse = ++usesOfAll;
+  }
+
   #tellReplaced(isDeleted: boolean): void {
     for (const listener of this.#whenReplaced) listener(isDeleted);
   }
@@ -220,7 +241,7 @@ export class WorldSlot {
     try {
       return await this.#openOn(database, false);
     } catch (error) {
-      await database.close();
+      await this.#closeDatabase(database);
       throw error;
     }
   }
@@ -252,7 +273,15 @@ export class WorldSlot {
     if (opened === undefined) return;
     this.#opened = undefined;
     await end(opened.world);
-    await opened.database.close();
+    await this.#closeDatabase(opened.database);
+  }
+
+  async #closeDatabase(database: Database): Promise<void> {
+    try {
+      await database.close();
+    } finally {
+      this.#options.databaseClosed();
+    }
   }
 }
 

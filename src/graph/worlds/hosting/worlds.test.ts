@@ -14,7 +14,7 @@ import { announce, followChanges, Worlds } from "./worlds.ts";
 
 const START_MS = 1_795_000_000_000;
 
-async function opened() {
+async function opened(openMax = 100) {
   const events: string[] = [];
   const real = movedClock(START_MS);
   const databases = await databasesIn(":memory:", [graphMigrations, authMigrations]);
@@ -30,6 +30,7 @@ async function opened() {
       },
       making: (name, make) => databases.making(name, make),
     },
+    openMax,
     async openWorld(name, database, memory) {
       events.push(`${name} opened`);
       const clock = { isFrozen: false, nowMs: () => 1_000, note: async () => {} };
@@ -326,4 +327,38 @@ test("other facts, or that everything may have changed, do not change a world", 
   invalidate("world", undefined);
   invalidate("world", "p2");
   expect(heard).toEqual([]);
+});
+
+test("D-332: a world that opens above the limit takes the place of the one whose last use is longest ago, and nothing of it is lost", async () => {
+  const { worlds, openNames, write, wordIn, seen, work } = await opened(2);
+  for (const name of ["a", "b", "c", "d"]) await worlds.make(name, write(name, `in ${name}`));
+  expect(openNames()).toEqual(["default", "c", "d"]);
+  seen();
+  // One in use stays.
+  const held = await worlds.hold("c");
+  expect(await wordIn("a")).toBe("in a");
+  expect(await wordIn("b")).toBe("in b");
+  held?.leave();
+  expect(openNames().sort()).toEqual(["b", "c", "default"]);
+  expect(seen().filter((event) => / (opened|closed)$/.test(event))).toEqual(["d closed", "a opened", "a closed", "b opened"]);
+  // So does one that has work.
+  work.b = undefined;
+  expect(await wordIn("d")).toBe("in d");
+  expect(openNames().sort()).toEqual(["b", "d", "default"]);
+  delete work.b;
+  const words = await Promise.all(["a", "b", "c", "d"].flatMap((name) => [wordIn(name), wordIn(name)]));
+  expect(words).toEqual(["a", "b", "c", "d"].flatMap((name) => [`in ${name}`, `in ${name}`]));
+  expect(openNames()).toHaveLength(3);
+});
+
+test("D-332: one that finds no place because all others stay in use is refused, and opens once one of them has left", async () => {
+  const { worlds, openNames, write, wordIn } = await opened(1);
+  for (const name of ["a", "b"]) await worlds.make(name, write(name, `in ${name}`));
+  const held = await worlds.hold("b");
+  const waiting = wordIn("a");
+  await expect(waiting).rejects.toMatchObject({ errorName: "overloaded" });
+  const late = wordIn("a");
+  held?.leave();
+  expect(await late).toBe("in a");
+  expect(openNames()).toEqual(["default", "a"]);
 });

@@ -10,6 +10,7 @@ import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
 import { IdleWorlds } from "./idle-worlds.ts";
 import { OpenWorlds } from "./open-worlds.ts";
+import { RoomForWorlds } from "./room-for-worlds.ts";
 import { BEGINNING, bringBack, type EnteredWorld, type HeldWorld, isSnapshotName, keepWorld, WorldSlot } from "./world-slot.ts";
 import { DEFAULT_WORLD, deleteWorldRow, hasWorld, insertWorld, isWorldName, listWorldRows, type WorldRow } from "./worlds.store.ts";
 
@@ -18,6 +19,8 @@ const PROCESS_BYTES = 8;
 
 interface WorldsOptions {
   readonly databases: Databases;
+  /** How many worlds may be open at a time, besides the first. */
+  readonly openMax: number;
   /** Opens a world on its database, for this process. */
   openWorld(name: string, database: Database, memory: WorldMemory): Promise<OpenWorld>;
   newMemory(): WorldMemory;
@@ -41,11 +44,13 @@ export class Worlds {
   readonly #process: string;
   readonly #idleWorlds: IdleWorlds;
   readonly #openWorlds: OpenWorlds;
+  readonly #room: RoomForWorlds;
   #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
 
   private constructor(options: WorldsOptions) {
     this.#options = options;
     this.#process = options.randomSecret(PROCESS_BYTES);
+    this.#room = new RoomForWorlds(options.openMax, () => this.#closeLeastUsed());
     const { realNowMs, onError } = options;
     this.#idleWorlds = new IdleWorlds({ realNowMs, onError, look: () => this.closeUnused(), wake: (name) => this.#openWorlds.wake(name) });
     this.#openWorlds = new OpenWorlds({
@@ -230,6 +235,13 @@ export class Worlds {
     return isClosed || slot.world === undefined;
   }
 
+  /** Closes the world whose last use is longest ago, of those that nobody uses and that have no work. Returns whether there was one. */
+  async #closeLeastUsed(): Promise<boolean> {
+    const others = [...this.#slots.values()].filter((slot) => slot !== this.#first && slot.canClose);
+    const [oldest] = others.sort((one, other) => one.lastUse - other.lastUse);
+    return oldest !== undefined && (await this.#closeIdle(oldest));
+  }
+
   async #find(name: string): Promise<WorldSlot | undefined> {
     const known = this.#slots.get(name);
     if (known !== undefined) return known;
@@ -243,7 +255,16 @@ export class Worlds {
     const { databases, newMemory } = this.#options;
     return new WorldSlot({
       ...{ name, memory: newMemory() },
-      openDatabase: () => databases.open(name),
+      openDatabase: async () => {
+        if (name !== DEFAULT_WORLD) await this.#room.take();
+        return databases.open(name).catch((error: unknown) => {
+          if (name !== DEFAULT_WORLD) this.#room.leave();
+          throw error;
+        });
+      },
+      databaseClosed: () => {
+        if (name !== DEFAULT_WORLD) this.#room.leave();
+      },
       openWorld: async (database, memory, isRenewed) => {
         const world = await this.#options.openWorld(name, database, memory);
         if (name === DEFAULT_WORLD) this.#follow(world);
