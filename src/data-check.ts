@@ -34,7 +34,7 @@ export function checkFiles(files: readonly string[], withinMs: number, signal?: 
   return new Promise((resolve) => {
     const child = startChild("check-data");
     const stop = (): void => void child.kill("SIGKILL");
-    // Nobody else ends a process that reads.
+    // A timer, because nobody else ends a process that reads.
     const timer = setTimeout(stop, withinMs);
     timer.unref();
     signal?.addEventListener("abort", stop, { once: true });

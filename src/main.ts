@@ -31,7 +31,7 @@ import { removeRecordings } from "#recordings/read-recording";
 import { DatabaseHealth } from "#storage/database-health";
 import { databasesIn } from "#storage/open";
 import { sharedKeys } from "#storage/sealing";
-import { CHECKED_AT_ONCE_BYTES_MAX } from "#storage/sqlite/check-file";
+import { CHECKED_AT_ONCE_BYTES_MAX } from "#storage/sqlite/files/check-file";
 import {
   collectGarbage,
   cpuMs,

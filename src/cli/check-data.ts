@@ -1,6 +1,6 @@
 /** `plaza check-data`: the process that reads the files of worlds to find damage. It can be ended at any time. Only `data-check.ts` starts it. */
 import type { CheckedFile } from "#data-check";
-import { problemOfFile } from "#storage/sqlite/check-file";
+import { problemOfFile } from "#storage/sqlite/files/check-file";
 
 export function checkData(): Promise<number> {
   return new Promise((resolve) => {

@@ -111,7 +111,6 @@ const send = (message: WorkerMessage): void => void process.send?.(message);
 
 /** Reports the requests since the last report, if there are any, and changes of the database's problems. */
 function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
-  // Nothing was served, and there is no problem.
   let reportedCount = "0 0 ";
   /** How many requests of a world were reported. The log exists as long as the world, also while the world is idle. */
   const reported = new WeakMap<RequestLog, number>();

@@ -376,7 +376,7 @@ class ControlKeys {
   readonly #configured: string;
   readonly #reader: () => Reader;
   readonly #realNowMs: () => number;
-  /** What the database said last, by hash. */
+  /** The last answers of the database, by hash. */
   readonly #known = new BoundedMap<string, ControlKeyRow | typeof NOT_STORED>(KNOWN_KEYS_MAX);
 
   constructor(configured: string, reader: () => Reader, realNowMs: () => number) {

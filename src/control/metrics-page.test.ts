@@ -1,6 +1,7 @@
 /** The lines of `/metrics`, which alerts and dashboards use. */
 import { describe, expect, test } from "bun:test";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import { DatabaseHealth } from "#storage/database-health";
 import type { HoldsOfWork } from "#telemetry/loop-watch";
 import { merged } from "#telemetry/merged-metrics";
 import { metricsReport } from "#telemetry/metrics-report";
@@ -19,12 +20,13 @@ interface Database {
 const reached: Database = { ping: async () => {}, callbacks: { failing: 3, alerted: 2, paused: 1 } };
 
 /** A world of which `/metrics` asks its database and what it has sent. */
-function worldOf(name: string, { ping, callbacks }: Database = reached, metrics = new DeliveryMetrics()): OpenWorld {
+function worldOf(name: string, { ping, callbacks }: Database = reached, metrics = new DeliveryMetrics(), failingJobs = 0): OpenWorld {
   const get = async () => {
     if (callbacks === undefined) throw new Error("the database is away");
     return callbacks;
   };
-  return { name, webhooks: { metrics }, database: { ping, reader: { get, all: async () => [] } } } as unknown as OpenWorld;
+  const all = async () => (await get()) && Array.from({ length: failingJobs }, () => ({}));
+  return { name, webhooks: { metrics }, database: { ping, reader: { get, all } } } as unknown as OpenWorld;
 }
 
 /** The samples of metrics whose names begin so, in their order. */
@@ -227,4 +229,24 @@ test("D-298: connections of encoders are counted if an ingest process has report
     ...["plaza_encoder_connections 7", "plaza_encoder_connections_without_key 5", "plaza_encoder_connections_turned_away_total 3"],
   ]);
   expect(await samples("plaza_encoder", new RequestMetrics(), worldOf("default"))).toEqual([]);
+});
+
+test("D-345: jobs that fail are counted for each world whose database can be asked", async () => {
+  const away = worldOf("away", { ping: async () => {} });
+  expect(await samples("plaza_jobs_failing", new RequestMetrics(), worldOf("one", reached, new DeliveryMetrics(), 2), away)).toEqual([
+    'plaza_jobs_failing{world="one"} 2',
+  ]);
+});
+
+test("D-341: problems of the database are gauges while they last, and their failures are counted", async () => {
+  const health = new DatabaseHealth();
+  const text = async () => (await metricsText(metricsReport("main", new RequestMetrics(), QUIET, [], health.report()), [])).split("\n");
+  expect((await text()).filter((line) => line.startsWith("plaza_database_"))).toEqual([]);
+  for (const kind of ["disk_full", "disk_full", "locked"] as const) health.failed(kind, new Error("it failed"));
+  expect((await text()).filter((line) => line.startsWith("plaza_database_"))).toEqual([
+    'plaza_database_problem{problem="disk_full"} 1',
+    'plaza_database_problem{problem="locked"} 1',
+    'plaza_database_failures_total{problem="disk_full"} 2',
+    'plaza_database_failures_total{problem="locked"} 1',
+  ]);
 });

@@ -53,7 +53,7 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
     import("./sqlite/open.ts"),
     import("./sqlite/place.ts"),
     import("./sqlite/backup.ts"),
-    import("./sqlite/check-file.ts"),
+    import("./sqlite/files/check-file.ts"),
   ]);
   const place = placeOf(data);
   let isAnyOpen = false;

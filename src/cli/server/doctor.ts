@@ -12,7 +12,7 @@ import { settings } from "#features";
 import { connectionsWithin } from "#http/limits";
 import { reservePort } from "#http/listeners/reserved-port";
 import { version } from "#package.json";
-import { problemOfSize } from "#storage/sqlite/check-file";
+import { problemOfSize } from "#storage/sqlite/files/check-file";
 import { openFilesMax } from "#system";
 import { controlRequests, findServerAddress, type Given } from "../control-client.ts";
 import { FAILED, printable, say } from "../terminal/output.ts";

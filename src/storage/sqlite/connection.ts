@@ -6,9 +6,9 @@ import { databaseUnreachable } from "#kernel/errors";
 import type { FeatureMigrations } from "../database.ts";
 import type { DatabaseHealth, ProblemKind } from "../database-health.ts";
 import { type Row, type Sql, type SqlText, type SqlValue, sql } from "../sql.ts";
-import { problemOfContent } from "./check-file.ts";
 import { migrateSqlite, withoutLog } from "./empty-file.ts";
-import { FilesChanged } from "./file-watch.ts";
+import { problemOfContent } from "./files/check-file.ts";
+import { FilesChanged } from "./files/file-watch.ts";
 import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
 
 /** Prepared statements per connection, about 5 kB each; a program has a few hundred. */
@@ -132,7 +132,7 @@ export class Connection {
     chmodSync(path, 0o600);
   }
 
-  /** Reads the whole file (`check-file.ts`). */
+  /** Reads the whole file (`files/check-file.ts`). */
   damage(): string | undefined {
     return problemOfContent(this.#handle);
   }
@@ -226,7 +226,7 @@ const KINDS: Readonly<Record<string, ProblemKind>> = {
 export const isCorrupt = (error: unknown): error is Error => error instanceof Error && "code" in error && /^SQLITE_CORRUPT/.test(String(error.code));
 
 /** Undefined: the error is not a problem of the store. */
-export function problemKindOf(error: unknown): ProblemKind | undefined {
+function problemKindOf(error: unknown): ProblemKind | undefined {
   if (error instanceof FilesChanged) return "file_changed";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return KINDS[OUTAGE.exec(code)?.[1] ?? ""];

@@ -28,11 +28,6 @@ export interface WatchedPlaza {
   control(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }>;
 }
 
-export interface EndedPlaza {
-  readonly code: number;
-  readonly stderr: string;
-}
-
 const environment = (more: Readonly<Record<string, string>>) => ({ PATH: process.env.PATH ?? "", PLAZA_CONTROL_KEY: CONTROL_KEY, ...more });
 
 function spawn(args: readonly string[], more: Readonly<Record<string, string>>) {
@@ -46,12 +41,6 @@ function spawn(args: readonly string[], more: Readonly<Record<string, string>>) 
     await child.exited;
   });
   return { child, log: () => readFileSync(logFile, "utf8") };
-}
-
-/** A start that is refused. */
-export async function startRefused(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<EndedPlaza> {
-  const { child, log } = spawn(args, more);
-  return { code: await child.exited, stderr: log() };
 }
 
 export async function startWatched(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<WatchedPlaza> {

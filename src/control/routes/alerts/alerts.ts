@@ -177,7 +177,7 @@ export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
 /** From the third failure on, the waits are minutes. */
 const FAILURES_OF_ERROR = 3;
 
-export const jobAlerts = async ({ database: { reader } }: World): Promise<readonly Alert[]> =>
+const jobAlerts = async ({ database: { reader } }: World): Promise<readonly Alert[]> =>
   (await listFailingJobs(reader, ALERTS_MAX)).map(({ kind, key, attempts, due_ms, last_error }) => ({
     ...{ kind: "job_failing", level: attempts < FAILURES_OF_ERROR ? "warning" : "error", of: key },
     text: `The job ${kind.replaceAll("_", " ")} of ${key} has failed ${attempts} times, and runs again at ${new Date(due_ms).toISOString()} of the world's time. The last error: ${last_error}`,

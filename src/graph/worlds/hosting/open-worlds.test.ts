@@ -9,9 +9,11 @@ import { findWakeTimes, insertWorld, saveOpening, setWakeTime } from "./worlds.s
 
 const START_MS = 100_000;
 
+/** The database has a timer, too. */
+const realSetInterval = setInterval;
 const setTimer = spyOn(globalThis, "setInterval");
 const clearTimer = spyOn(globalThis, "clearInterval");
-afterEach(() => void setTimer.mockReset());
+afterEach(() => void setTimer.mockReset().mockImplementation(realSetInterval as never));
 afterAll(() => {
   setTimer.mockRestore();
   clearTimer.mockRestore();
@@ -145,9 +147,9 @@ test("the only process of a data folder takes over everything, whatever its time
     await setWakeTime(tx, "b", START_MS + 1);
   });
   const one = process("p1");
-  await started(one, true);
+  const { everyMs } = await started(one, true);
   await one.openWorlds.stop();
-  expect(setTimer).not.toHaveBeenCalled();
+  expect(everyMs).toBeUndefined();
   expect({ held: one.held, left: one.left, idle: one.idle }).toEqual({ held: ["a"], left: ["a"], idle: [`b ${START_MS + 1}`] });
   expect(await openings()).toEqual([`a p1 ${START_MS + 10_000}`]);
   const other = process("p2");

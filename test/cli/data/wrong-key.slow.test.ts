@@ -4,7 +4,7 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onEachDatabase } from "#harness/databases";
 import { sharedPostgres } from "#harness/postgres-cluster";
-import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, runPlaza, startPlaza } from "../plaza-process.ts";
 
 afterEach(endAll);
 

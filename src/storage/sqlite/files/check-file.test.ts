@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { closeSync, openSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
-import { sql } from "../sql.ts";
+import { sql } from "../../sql.ts";
+import { openSqlite } from "../open.ts";
 import { problemOfFile } from "./check-file.ts";
-import { openSqlite } from "./open.ts";
 
 const migrations = [{ feature: "notes", migrations: [{ name: "notes", statements: ["CREATE TABLE notes (id BIGINT PRIMARY KEY, text TEXT)"] }] }];
 const PAGE_BYTES = 4096;

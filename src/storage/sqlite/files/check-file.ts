@@ -19,7 +19,7 @@ const PAGE_BYTES_AT = 16;
 const PAGES_AT = 28;
 const LARGEST_PAGE_BYTES = 65_536;
 
-/** What its size says. Nothing has the file open. Undefined: nothing is wrong. */
+/** Compares its size with its header. Nothing has the file open. Undefined: nothing is wrong. */
 export function problemOfSize(file: string): string | undefined {
   const { size } = statSync(file);
   if (size === 0) return "is empty";

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, runPlaza, startPlaza } from "../plaza-process.ts";
 
 afterEach(endAll);
 
