@@ -39,7 +39,7 @@ export interface LiveVideoRow extends Row {
   takedown_reason: TakedownReason | null;
   /** null while the broadcast runs, or if somebody ended it. */
   end_reason: EndReason | null;
-  /** The ingest process that receives the feed. null: there is no feed, or the control API or a media server reports it. */
+  /** The ingest process or the media server that receives the feed. null: there is no feed, or the control API plays the encoder. */
   feed_ingest: string | null;
   /** Pixels of the newest feed; null before its first key frame. */
   feed_width: number | null;

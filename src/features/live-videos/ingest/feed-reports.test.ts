@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import { cafe } from "#harness/worlds";
+import { hashOfKey } from "../lifecycle/transitions.ts";
 import { FeedRegistry } from "./feed-registry.ts";
 import { findIngest } from "./ingests.store.ts";
 
@@ -96,7 +97,7 @@ onEachDatabase("a media server", (database) => {
 
   test("D-118: a media server that reports only once never times out; its end deletes everything about it", async () => {
     const { plaza, callback, state } = await open();
-    const known = (source: string) => findIngest(plaza.world.database.reader, `media server ${source}`);
+    const known = (source: string) => findIngest(plaza.world.database.reader, `media server ${hashOfKey(KEY)} ${source}`);
     await callback({ call: "publish", name: `live/${KEY}?token=x`, clientid: "1" });
     plaza.time.realMs += 1_000_000;
     await new FeedRegistry(plaza.world).loseSilent();

@@ -71,6 +71,59 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await state()).toMatchObject({ feed: { is_sending: true, session: 2 } });
   });
 
+  const newKey = async (control: Awaited<ReturnType<typeof open>>): Promise<string> =>
+    (await control.plaza.post("/v26.0/5301", { bearer: "author", body: { regenerate_stream_key: true } })).body.stream_key;
+
+  test("D-308: a feed goes on with a replaced key, and its end is taken; the new key then has ten minutes", async () => {
+    const control = await open();
+    const { callback, state, request } = control;
+    await callback(publish);
+    const key = await newKey(control);
+    expect(await callback({ ...publish, call: "update" })).toBe(200);
+    expect(await state()).toMatchObject({ state: "key_replaced", feed: { is_sending: true, session: 1 } });
+    // It cannot connect again with the old key, and neither can another one.
+    expect(await callback({ ...publish, clientid: "2" })).toBe(403);
+    expect(await callback({ ...publish, call: "publish_done", clientid: "2" })).toBe(200);
+    expect(await state()).toMatchObject({ feed: { is_sending: true, session: 1 } });
+    expect(await callback({ ...publish, call: "publish_done" })).toBe(200);
+    expect(await state()).toMatchObject({ state: "live", feed: { is_sending: false } });
+    expect(await callback(publish)).toBe(403);
+    expect((await request("POST", "clock/advance", { seconds: 590 })).status).toBe(200);
+    expect(await state()).toMatchObject({ state: "live" });
+    expect(await callback({ ...publish, name: key, clientid: "3" })).toBe(200);
+    expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
+  });
+
+  test("D-308: an encoder with a newer key replaces one that sends with an older key, whenever that was heard of", async () => {
+    const control = await open();
+    const { callback, state } = control;
+    await callback(publish);
+    await callback({ ...publish, call: "update" });
+    const newer = { ...publish, name: await newKey(control), clientid: "2" };
+    expect(await callback(newer)).toBe(200);
+    expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
+    expect(await callback({ ...publish, call: "update" })).toBe(403);
+    expect(await callback({ ...publish, call: "publish_done" })).toBe(200);
+    expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
+  });
+
+  test("D-308: a media server that reports as JSON ends a feed by the key that it began with", async () => {
+    const control = await open();
+    const { request, state } = control;
+    const report = async (event: string, stream_key: string) => (await request("POST", "live-feeds", { event, stream_key })).status;
+    expect(await report("started", KEY)).toBe(200);
+    const key = await newKey(control);
+    for (const event of ["check", "started"]) expect({ event, status: await report(event, KEY) }).toEqual({ event, status: 404 });
+    // Nothing sends with the new key.
+    expect(await report("lost", key)).toBe(409);
+    expect(await state()).toMatchObject({ state: "key_replaced", feed: { is_sending: true } });
+    expect(await report("lost", KEY)).toBe(200);
+    expect(await state()).toMatchObject({ state: "live", feed: { is_sending: false } });
+    expect(await report("lost", KEY)).toBe(404);
+    expect(await report("started", key)).toBe(200);
+    expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
+  });
+
   test("a key that is replaced while its publisher is checked is refused", async () => {
     const { callback, state, plaza } = await open();
     const { database: store } = plaza.world;

@@ -6,7 +6,9 @@ import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
 import { feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { liveState, readLiveState } from "../lifecycle/live-state.ts";
-import { DEAD_AFTER_MS, deleteIngest, findIngest, saveIngest } from "./ingests.store.ts";
+import { hashOfKey } from "../lifecycle/transitions.ts";
+import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";
+import { DEAD_AFTER_MS, deleteIngest, findFeedsOf, findIngest, saveIngest } from "./ingests.store.ts";
 import { feedRefused } from "./refusals.ts";
 
 const kinds = ["check", "started", "lost", "ended", "no_audio", "no_storage", "refused"] as const;
@@ -32,17 +34,36 @@ const feedReport = Type.Object(
 
 const reports = { lost: feedLost, ended: feedLost, no_audio: noAudio, no_storage: noStorage } as const;
 
+const OF_MEDIA_SERVERS = "media server ";
+/** D-308: the key is part of a feed's name, so that a report with a replaced key finds the feed that began with it. */
+const ingestsOf = (key: string): string => `${OF_MEDIA_SERVERS}${hashOfKey(key)} `;
+const ingestOf = (key: string, source = ""): string => `${ingestsOf(key)}${source}`;
+
+/** Whether a media server sends with another key of the video. */
+const isOfOtherKey = ({ has_feed, feed_ingest }: LiveVideoRow, key: string): boolean =>
+  has_feed === 1 && feed_ingest?.startsWith(OF_MEDIA_SERVERS) === true && !feed_ingest.startsWith(ingestsOf(key));
+
+/** The video whose running feed began with this key, which may be replaced since, or else the video that has the key now. */
+async function findFeedOf(world: World, key: string, source?: string): Promise<LiveVideoRow | undefined> {
+  const { reader } = world.database;
+  const [feed] = await findFeedsOf(reader, ingestOf(key, source));
+  return feed === undefined ? findFeedByKey(world, key) : findVideoById(reader, feed.video);
+}
+
 async function takeReport({ world, body }: ControlRequest<unknown, Static<typeof feedReport>>): Promise<unknown> {
   const { event, stream_key } = body;
-  const row = await findFeedByKey(world, stream_key);
+  const isOfRunning = event !== "check" && event !== "started" && event !== "refused";
+  const row = await (isOfRunning ? findFeedOf(world, stream_key) : findFeedByKey(world, stream_key));
   if (row === undefined) throw notFound("live video with this stream key");
   const video = nodeId(row.id);
   if (event === "started") {
-    if ((await feedStarted(world, stream_key)) === undefined) throw notFound("live video with this stream key");
+    const feed = await feedStarted(world, stream_key, { ingest: ingestOf(stream_key) });
+    if (feed === undefined) throw notFound("live video with this stream key");
   } else if (event === "refused") {
     if (body.reason === undefined) throw badRequest("reason is required for the event refused", "reason");
     await feedRefused(world, video, body.reason);
   } else if (event !== "check") {
+    if (isOfOtherKey(row, stream_key)) throw conflict("this feed is not sending");
     if ((await reports[event](world, { video, session: body.session ?? row.feed_session })) === undefined) throw conflict("this feed is not sending");
   }
   const state = await readLiveState(world, video);
@@ -66,20 +87,18 @@ const callbackJson = Type.Object({ action: text, path: { ...text, description: "
 /** A media server that reports regularly does so every 30 s. After three missed reports its feed is lost. */
 const SILENT_MS_MAX = 90_000;
 
-const ingestOf = (source: string): string => `media server ${source}`;
-
 /**
  * D-118: a media server that can only call an address. Each of its feeds has a source, which is the connection as named by the media server. This source
  * sends, or asks to send. `isRepeated`: the media server reports regularly, so its silence is a loss. Returns whether the source may send.
  */
 export async function sourceSends(world: World, key: string, source: string, isRepeated: boolean): Promise<boolean> {
   const { database, realNowMs } = world;
-  const ingest = ingestOf(source);
-  const row = await findFeedByKey(world, key);
+  const ingest = ingestOf(key, source);
+  const row = await findFeedOf(world, key, source);
   if (row === undefined) return false;
   const isOwn = row.has_feed === 1 && row.feed_ingest === ingest;
-  if (row.has_feed === 1 && !isOwn && row.feed_ingest !== null) {
-    // A source that has stopped reporting is replaced.
+  if (row.has_feed === 1 && !isOwn && row.feed_ingest !== null && !isOfOtherKey(row, key)) {
+    // A source that has stopped reporting is replaced, and so is one with an older key.
     const other = await findIngest(database.reader, row.feed_ingest);
     if (other !== undefined && other.seen_ms >= realNowMs() - DEAD_AFTER_MS) return false;
   }
@@ -90,11 +109,11 @@ export async function sourceSends(world: World, key: string, source: string, isR
 
 /** The source has stopped sending. The feed of another source continues. */
 async function sourceEnded(world: World, key: string, source: string): Promise<void> {
-  const row = await findFeedByKey(world, key);
-  if (row?.has_feed !== 1 || row.feed_ingest !== ingestOf(source)) return;
+  const row = await findFeedOf(world, key, source);
+  if (row?.has_feed !== 1 || row.feed_ingest !== ingestOf(key, source)) return;
   await feedLost(world, { video: nodeId(row.id), session: row.feed_session });
   // Only a source that reports regularly has a row.
-  await world.database.write((tx) => deleteIngest(tx, ingestOf(source)));
+  await world.database.write((tx) => deleteIngest(tx, ingestOf(key, source)));
 }
 
 /** The stream key is the secret of the request: without a valid one a caller learns and changes nothing. */
