@@ -6,13 +6,14 @@ import { listening, pageGuardOf } from "#config/listening";
 import { keyRingOf } from "#config/secret-key";
 import { announceServer, controlKeyOf, isFolder, keepReplacedKey } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
-import { serveControl } from "#control/server";
+import { serveControl, serveWaiting } from "#control/server";
 import type { ControlDeps } from "#control-contract/route";
 import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { Worlds } from "#graph/worlds/hosting/worlds";
+import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import { migrationsOf, newWorldMemory, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming, WorkObserver } from "#graph/worlds/world";
@@ -27,9 +28,11 @@ import { openLiveIngest } from "#ingest/live-ingest";
 import { unixSeconds } from "#kernel/clock";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
+import { version } from "#package.json";
 import { removeRecordings } from "#recordings/read-recording";
 import { DatabaseHealth } from "#storage/database-health";
-import { databasesIn } from "#storage/open";
+import type { OnProgress } from "#storage/migrator";
+import { databasesIn, isPostgres } from "#storage/open";
 import { sharedKeys } from "#storage/sealing";
 import { CHECKED_AT_ONCE_BYTES_MAX } from "#storage/sqlite/files/check-file";
 import {
@@ -97,14 +100,7 @@ export interface StartOptions {
 }
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
-  const registry = buildRegistry();
-  const ingest = openLiveIngest(config, log, part !== "graph");
-  const watch = loopWatch(log);
-  const database = databaseHealth(log);
-  const worlds = await openWorlds(config, registry, log, watch.begin, database, ingest.recordings).catch(async (error: unknown) => {
-    await ingest.stop();
-    throw error;
-  });
+  const { registry, ingest, watch, database, worlds } = await openParts(config, log, part);
   const listeners: Pick<GraphServer, "stop">[] = [];
   const [health, ending] = [new Health(() => worlds.default.database.ping()), new AbortController()];
   let certificate: Certificate | undefined;
@@ -178,6 +174,21 @@ async function drain({ drain_delay_ms }: Config, log: Log, health: Health, graph
   await sleepMs(drain_delay_ms);
 }
 
+async function openParts(config: Config, log: Log, part: StartOptions["part"]) {
+  const registry = buildRegistry();
+  const ingest = openLiveIngest(config, log, part !== "graph");
+  const watch = loopWatch(log);
+  const database = databaseHealth(log);
+  try {
+    if (part !== "graph") await awaitMigrations(config, registry, log);
+    const worlds = await openWorlds(config, registry, log, watch.begin, database, ingest.recordings);
+    return { registry, ingest, watch, database, worlds };
+  } catch (error) {
+    await ingest.stop();
+    throw error;
+  }
+}
+
 /** For a process that loads no world. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
@@ -225,6 +236,43 @@ function listenGraph(
   return listening("--port", config.host, config.port, () => serveGraph(options));
 }
 
+/**
+ * D-347: with PostgreSQL and without a sandbox, `plaza migrate` migrates the data of an earlier version, and a start waits for it. Until then the control
+ * port says that the process lives and is not ready. New data is made by the start, because no other process can use it yet.
+ */
+async function awaitMigrations(config: Config, registry: Registry, log: Log): Promise<void> {
+  if (!isPostgres(config.data) || config.sandbox) return;
+  const databases = await databasesIn(config.data, migrationsOf(registry));
+  let waiting: Listener | undefined;
+  try {
+    for (;;) {
+      const pending = (await databases.pending(DEFAULT_WORLD)) ?? [];
+      if (pending.length === 0) return;
+      log.info({ pending: pending.length, next: pending[0] }, "waiting for plaza migrate");
+      const certificate = waiting === undefined ? certificateOf(config, log) : undefined;
+      waiting ??= await listening("--control-port", config.control_host, config.control_port, () =>
+        serveWaiting({ host: config.control_host, port: config.control_port, certificate, reason: "the data waits for plaza migrate" }),
+      );
+      await sleepMs(LINE_EVERY_MS);
+    }
+  } finally {
+    await waiting?.stop(0);
+  }
+}
+
+/** A line when a migration begins, and one a second while it lasts. */
+const LINE_EVERY_MS = 1_000;
+
+function migrationLines(log: Log): OnProgress {
+  let [last, lastMs] = ["", 0];
+  return ({ migration, done, total, rows }) => {
+    const nowMs = monotonicMs();
+    if (migration === last && nowMs - lastMs < LINE_EVERY_MS) return;
+    [last, lastMs] = [migration, nowMs];
+    log.info({ migration, done, total, rows }, "migrating the data");
+  };
+}
+
 /** A process reads three gigabytes and more in this time. */
 const CHECKED_WITHIN_MS = 60_000;
 
@@ -270,7 +318,7 @@ async function openWorlds(
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
   const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
-  const databases = await databasesIn(config.data, migrationsOf(registry), health);
+  const databases = await databasesIn(config.data, migrationsOf(registry), { version, health, onProgress: migrationLines(log) });
   const worlds = Worlds.open({
     databases,
     openMax: worldsWithin(config.open_worlds_max, openFilesMax() ?? FILES_MAX_UNKNOWN),

@@ -7,7 +7,16 @@ const WRONG_USE = 2;
 const FAILED = 1;
 
 /** Errors whose message tells a person what to change. */
-const WRONG_USES = ["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty", "UnknownMigration", "WrongAddress", "DamagedFile"];
+const WRONG_USES = [
+  "ConfigProblem",
+  "WorldFileProblem",
+  "FolderInUse",
+  "DataNotEmpty",
+  "UnknownMigration",
+  "OlderProcessRuns",
+  "WrongAddress",
+  "DamagedFile",
+];
 const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**

@@ -21,7 +21,14 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     log = new Log({ level: config.log_level, isPretty: config.pretty });
     outliveStrayFailures(log);
     for (const warning of variableWarnings(environment(), settings)) log.warn({}, warning);
-    const plaza = config.workers > 1 ? await (await import("./workers.ts")).startWithWorkers(config, log) : await startPlaza(config, log);
+    const starting = config.workers > 1 ? (await import("./workers.ts")).startWithWorkers(config, log) : startPlaza(config, log);
+    // A migration may take long, and its transaction ends with the process.
+    const plaza = await Promise.race([starting, asked]);
+    if (typeof plaza === "string") {
+      log.info({ signal: plaza }, "ending before the server is ready");
+      await log.flush();
+      return process.exit(0);
+    }
     if (config.json) process.stdout.write(`${JSON.stringify(plaza.ready)}\n`);
     else if (config.sandbox) process.stdout.write(announcement(plaza, config.callback));
     logReady(log, plaza);

@@ -55,6 +55,28 @@ export function serveControl(options: ControlServerOptions): Listener {
   return listener;
 }
 
+interface WaitingOptions extends Pick<ControlServerOptions, "host" | "port" | "certificate"> {
+  /** Why the server is not ready. */
+  readonly reason: string;
+}
+
+/** Before a server can serve: `/healthz` is 200, and everything else 503 with the reason. */
+export function serveWaiting({ host, port, certificate, reason }: WaitingOptions): Listener {
+  return listen({
+    ...{ hostname: host, port, certificate, commonHeaders: {}, metrics: { open: 0, evicted: 0 } },
+    limits: { ...defaultLimits, connectionsMax: CONNECTIONS_MAX, headBytesMax: parserHeaderBytesMax(defaultLimits) },
+    refusal: (problem) => textOf(errorOf(problem)),
+    dispatch(head, connection) {
+      connection.skipBody();
+      const isAlive = head.target.path === "/healthz";
+      connection.send(isAlive ? { ...textOf(UNAVAILABLE(reason)), status: 200, body: '{"status":"ok"}' } : textOf(UNAVAILABLE(reason)));
+      connection.finish();
+    },
+  });
+}
+
+const UNAVAILABLE = (reason: string): ControlError => new ControlError("unavailable", reason);
+
 /** Undefined without a body, and for the body of a GET, which is ignored. */
 function bodyStream({ method, framing }: RequestHead, connection: Connection): ReadableStream<Uint8Array> | undefined {
   if (framing === 0 || method === "GET" || method === "HEAD") return undefined;

@@ -107,6 +107,10 @@ export interface Databases {
    * `openDatabase`.
    */
   open(world: string): Promise<Database>;
+  /** The worlds of which something is stored, by name. */
+  names(): Promise<readonly string[]>;
+  /** The migrations that `open` would run, `feature/name`. Undefined: nothing is stored of the world. Throws `UnknownMigration`. */
+  pending(world: string): Promise<readonly string[] | undefined>;
   /** Deletes the world's data, if it has any. The world must be closed. */
   remove(world: string): Promise<void>;
   /**
@@ -138,6 +142,16 @@ export interface Migration {
    * primary key ends in `WITHOUT ROWID`, which the PostgreSQL driver removes; TEXT becomes `TEXT COLLATE "C"` there.
    */
   readonly statements: readonly string[];
+  /**
+   * For a migration that takes something away: `feature/name` of the migration since whose release no program uses it (D-346). Left out: it only adds,
+   * so that a program that does not know it works on.
+   */
+  readonly contracts?: string;
+  /**
+   * A statement that changes some rows of which it finds fewer each time, with one `?` for their number at most. It runs after `statements`, each time in a
+   * transaction of its own, until it changes nothing. Such a migration has no statements that fail the second time.
+   */
+  readonly batch?: string;
 }
 
 export interface FeatureMigrations {

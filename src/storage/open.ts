@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Database, Databases, FeatureMigrations } from "./database.ts";
-import { DatabaseHealth } from "./database-health.ts";
+import type { DatabaseHealth } from "./database-health.ts";
+import type { OnProgress } from "./migrator.ts";
 
 export interface DatabaseOptions {
   /** A folder, `:memory:`, or `postgres://…` (docs/operating/start.md). */
@@ -46,27 +47,41 @@ export async function backUpWorlds(folder: string, to: string): Promise<void> {
   copyWorlds(folder, to);
 }
 
+/** The program that uses the databases. */
+export interface Program {
+  readonly version?: string;
+  readonly health?: DatabaseHealth;
+  /** Called while the data of an earlier version is migrated. */
+  readonly onProgress?: OnProgress;
+}
+
 /** Loads only the driver that is used. */
-export async function databasesIn(data: string, migrations: readonly FeatureMigrations[], health = new DatabaseHealth()): Promise<Databases> {
-  if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations, health);
-  const [{ openIn }, { placeOf }, { removeSqlite }, { DamagedFile }] = await Promise.all([
+export async function databasesIn(data: string, migrations: readonly FeatureMigrations[], program: Program = {}): Promise<Databases> {
+  if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations, program);
+  const [{ openIn }, { placeOf }, { removeSqlite, worldsIn }, { DamagedFile }, { pendingInFile }] = await Promise.all([
     import("./sqlite/open.ts"),
     import("./sqlite/place.ts"),
     import("./sqlite/backup.ts"),
     import("./sqlite/files/check-file.ts"),
+    import("./sqlite/empty-file.ts"),
   ]);
   const place = placeOf(data);
   let isAnyOpen = false;
   return {
     async open(world) {
       requireWorldName(world);
-      const database = await openIn(place, { world, migrations, health }).catch((error: unknown) => {
+      const database = await openIn(place, { world, migrations, ...program }).catch((error: unknown) => {
         // Without the first world the server does not start, and says why.
-        if (isAnyOpen && error instanceof DamagedFile) health.failed("file_damaged", error);
+        if (isAnyOpen && error instanceof DamagedFile) program.health?.failed("file_damaged", error);
         throw error;
       });
       isAnyOpen = true;
       return database;
+    },
+    names: async () => worldsIn(place.folder),
+    async pending(world) {
+      requireWorldName(world);
+      return pendingInFile(place.folder, world, migrations);
     },
     async remove(world) {
       requireWorldName(world);

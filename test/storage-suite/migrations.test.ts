@@ -46,13 +46,45 @@ describeDrivers("migrations", (driver) => {
     ]);
   });
 
-  test("data of a newer program is refused with the unknown migration, and stays usable for it", async () => {
+  test("D-346: a program works on data to which a newer one has added something, and refuses data from which it took away what it uses", async () => {
     const store = await driver.newStore();
+    await (await store.open(featureOf(first, second))).close();
+    const older = await store.open(featureOf(first));
+    await older.write((tx) => tx.run(sql`INSERT INTO letters (id, body) VALUES (${2}, ${"by the older one"})`));
+    await older.close();
+    const third = { name: "dates gone", statements: ["ALTER TABLE letters DROP COLUMN sent_time"], contracts: "letters/letter dates" };
+    await (await store.open(featureOf(first, second, third))).close();
     await (await store.open(featureOf(first, second))).close();
     const refused = await store.open(featureOf(first)).catch((error) => error);
     expect(refused).toBeInstanceOf(UnknownMigration);
-    expect(refused.message).toContain("letters/letter dates");
-    await (await store.open(featureOf(first, second))).close();
+    expect(refused.message).toContain("letters/dates gone");
+    await (await store.open(featureOf(first, second, third))).close();
+  });
+
+  test("D-347: rows change in batches until none is left, each durable, and a run that was ended goes on where it was", async () => {
+    const store = await driver.newStore();
+    const before = await store.open(featureOf(first));
+    await before.write(async (tx) => {
+      for (let id = 100; id < 1_700; id++) await tx.run(sql`INSERT INTO letters (id, body) VALUES (${id}, ${"short"})`);
+    });
+    await before.close();
+    const fill = "UPDATE letters SET body = 'filled' WHERE id IN (SELECT l.id FROM letters l WHERE l.body = 'short' ORDER BY l.id LIMIT ?)";
+    // It fails at one row, which is in the third batch and later.
+    const fails = `${fill} AND CAST(CASE WHEN id = 1600 THEN 'x' ELSE '0' END AS INTEGER) = 0`;
+    const failing =
+      driver.name === "sqlite"
+        ? fill.replace("body = 'filled'", "body = CASE WHEN id = 1600 THEN abs(-9223372036854775807 - 1) ELSE 'filled' END")
+        : fails;
+    const refused = await store.open(featureOf(first, { name: "filled", statements: [], batch: failing })).catch((error) => error);
+    expect(refused).toBeInstanceOf(MigrationFailed);
+    const between = await store.open(featureOf(first));
+    const short = async (database: Database) =>
+      Number((await database.reader.get<{ n: number }>(sql`SELECT COUNT(*) AS n FROM letters l WHERE l.body = 'short'`))?.n);
+    expect(await short(between)).toBeGreaterThan(0);
+    expect(await short(between)).toBeLessThanOrEqual(1_100);
+    await between.close();
+    const after = await store.open(featureOf(first, { name: "filled", statements: [], batch: fill }));
+    expect(await short(after)).toBe(0);
   });
 
   test("a failed one leaves nothing of the whole run, and is named", async () => {

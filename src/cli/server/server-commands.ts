@@ -34,6 +34,13 @@ export function addServerCommands(plaza: Command): void {
     runs(async (given) => (await import("./doctor.ts")).doctor(given)),
   );
   plaza
+    .command("migrate")
+    .description("migrates the data of an earlier version, while servers of that version go on; ends at once on SIGTERM, and goes on when run again")
+    .option("--data <WHERE>", "the data (default: that of plaza start)")
+    .option("--config <FILE>", "config file of the server (default: plaza.config.yaml, if there is one)")
+    .option("--dry-run", "only lists the migrations")
+    .action(runs(async (given) => (await import("./migrate.ts")).migrateData(given)));
+  plaza
     .command("backup")
     .description("copies a data folder without its keys, also while a server uses it; use pg_dump for PostgreSQL")
     .argument("<folder>", "a new or empty folder")

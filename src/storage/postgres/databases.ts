@@ -5,8 +5,9 @@
 import type { Client } from "pg";
 import type { Database, Databases, FeatureMigrations } from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
+import type { Program } from "../open.ts";
 import { translated } from "./failures.ts";
-import { migratePostgres } from "./migrations.ts";
+import { migratePostgres, pendingOnPostgres } from "./migrations.ts";
 import { openPostgres, PostgresDatabase } from "./open.ts";
 import { Pool } from "./pool.ts";
 import { Server } from "./server.ts";
@@ -23,7 +24,7 @@ const schemaOf = (world: string): string => `plaza_${world}`;
 export class PostgresDatabases implements Databases {
   readonly #url: string;
   readonly #migrations: readonly FeatureMigrations[];
-  readonly #health: DatabaseHealth;
+  readonly #program: Program;
   #first: PostgresDatabase | undefined;
   #shared: Pool | undefined;
   /** The worlds that this process is creating, and the session that holds their locks. */
@@ -31,9 +32,9 @@ export class PostgresDatabases implements Databases {
   #making: Promise<Client> | undefined;
   #lastAsked: Promise<unknown> = Promise.resolve();
 
-  constructor(url: string, migrations: readonly FeatureMigrations[], health = new DatabaseHealth()) {
+  constructor(url: string, migrations: readonly FeatureMigrations[], program: Program = {}) {
     this.#url = url;
-    this.#health = health;
+    this.#program = program;
     this.#migrations = migrations;
   }
 
@@ -41,7 +42,7 @@ export class PostgresDatabases implements Databases {
   async open(world: string): Promise<Database> {
     if (this.#first === undefined) {
       this.#first = await openPostgres({
-        ...{ url: this.#url, schema: schemaOf(world), migrations: this.#migrations, health: this.#health },
+        ...{ url: this.#url, schema: schemaOf(world), migrations: this.#migrations, ...this.#program },
         onClosed: () => this.#shared?.end(),
       });
       return this.#first;
@@ -50,13 +51,14 @@ export class PostgresDatabases implements Databases {
   }
 
   async #openFurther(first: PostgresDatabase, schema: string): Promise<Database> {
+    const { health = new DatabaseHealth(), onProgress } = this.#program;
     const { channel } = first;
     const server = new Server(this.#url, schema);
     this.#shared ??= new Pool(server, SHARED_CONNECTIONS_MAX);
     try {
-      await migratePostgres(server, this.#migrations);
+      await migratePostgres(server, this.#migrations, { leases: first.schema, onProgress });
       const database = new PostgresDatabase({
-        ...{ schema, pool: this.#shared, migrations: this.#migrations, health: this.#health },
+        ...{ schema, pool: this.#shared, migrations: this.#migrations, health },
         processNumber: () => first.processNumber,
         confirm: () => first.confirm(),
         end: async () => channel?.leave(schema),
@@ -97,6 +99,31 @@ export class PostgresDatabases implements Databases {
     const result = this.#lastAsked.then(() => session.query<{ is_done: number }>(text, [key]));
     this.#lastAsked = result.catch(() => {});
     return result.then(({ rows }) => rows[0]?.is_done === 1);
+  }
+
+  async names(): Promise<string[]> {
+    const names = await this.#once(async (client) => {
+      const { rows } = await client.query<{ name: string }>(
+        `SELECT CAST(n.nspname AS TEXT) AS name FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'migrations'
+         WHERE n.nspname LIKE 'plaza\\_%' ORDER BY n.nspname`,
+      );
+      return rows.map(({ name }) => name);
+    });
+    return names.map((name) => name.slice(schemaOf("").length));
+  }
+
+  pending(world: string): Promise<string[] | undefined> {
+    return this.#once((client) => pendingOnPostgres(client, schemaOf(world), this.#migrations));
+  }
+
+  /** On a session of its own. */
+  async #once<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    try {
+      const client = await new Server(this.#url, schemaOf("default")).connect();
+      return await work(client).finally(() => client.end().catch(() => {}));
+    } catch (error) {
+      throw translated(error);
+    }
   }
 
   async remove(world: string): Promise<void> {

@@ -11,7 +11,7 @@
 import type { Client } from "pg";
 import { DatabaseHealth } from "../database-health.ts";
 import { isUndefinedTable, problemKindOf } from "./failures.ts";
-import { ProcessNumber } from "./process-number.ts";
+import { type Declared, ProcessNumber } from "./process-number.ts";
 import type { Server } from "./server.ts";
 
 /** Time limit for a response on this connection. */
@@ -42,7 +42,7 @@ export class FactChannel {
   readonly #followed = new Map<string, Followed>();
   readonly #timer: ReturnType<typeof setInterval>;
   #client: Client | undefined;
-  readonly #processNumber = new ProcessNumber();
+  readonly #processNumber: ProcessNumber;
   #silentPolls = 0;
   /** All changes until this time are known, or everything was declared changed. */
   #confirmedMs = now();
@@ -50,7 +50,8 @@ export class FactChannel {
   #isConnecting = false;
   #isClosed = false;
 
-  private constructor(server: Server, onFact: OnFact, health: DatabaseHealth) {
+  private constructor(server: Server, onFact: OnFact, health: DatabaseHealth, declared: Declared | undefined) {
+    this.#processNumber = new ProcessNumber(declared);
     this.#server = server;
     this.#health = health;
     this.#followed.set(server.schema, { onFact, generations: new Map() });
@@ -59,8 +60,8 @@ export class FactChannel {
     this.#timer.unref();
   }
 
-  static async open(server: Server, onFact: OnFact, health = new DatabaseHealth()): Promise<FactChannel> {
-    const channel = new FactChannel(server, onFact, health);
+  static async open(server: Server, onFact: OnFact, health = new DatabaseHealth(), declared?: Declared): Promise<FactChannel> {
+    const channel = new FactChannel(server, onFact, health, declared);
     try {
       await channel.#connect();
       return channel;

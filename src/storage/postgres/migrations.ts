@@ -1,46 +1,83 @@
 /** Migrations on PostgreSQL: one transaction under an advisory lock, so that processes that start at once take turns. */
 import type { Client } from "pg";
 import type { FeatureMigrations } from "../database.ts";
-import { type MigrationTarget, migrate, migrationsTable } from "../migrator.ts";
+import { contractsColumn, type LiveProcess, type MigrationTarget, migrate, migrationsTable, type OnProgress, pendingOf } from "../migrator.ts";
 import { isConnectionFailure } from "./failures.ts";
 import { STATE_TABLES } from "./saved-states.ts";
 import { type Server, WrongAddress } from "./server.ts";
 import { LOCK_SLOTS, lockKey } from "./transaction.ts";
-import { type Token, tokensOf } from "./values.ts";
+import { numbered, type Token, tokensOf } from "./values.ts";
 
-/** `first` runs before, on the same connection. */
+export interface MigrateOptions {
+  /** Done before, on the same connection. */
+  first?(client: Client): Promise<void>;
+  readonly onProgress?: OnProgress | undefined;
+  /** The schema of the first world, in which processes declare themselves. Left out: the server's own. */
+  readonly leases?: string;
+}
+
 export async function migratePostgres(
   server: Server,
   features: readonly FeatureMigrations[],
-  first?: (client: Client) => Promise<void>,
+  { first, onProgress, leases = server.schema }: MigrateOptions = {},
 ): Promise<void> {
   // A separate connection, because migrating much data can take longer than the time limit of a request.
   const client = await server.connect();
   try {
     await first?.(client);
-    await migrateOn(client, server.schema, features);
+    await migrateOn(client, server.schema, features, leases, onProgress);
   } finally {
     // Also rolls back what is not committed.
     await client.end().catch(() => {});
   }
 }
 
-async function migrateOn(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<void> {
+/** Undefined: the schema is not there. Throws `UnknownMigration`. */
+export async function pendingOnPostgres(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<string[] | undefined> {
+  if (!(await isThere(client, schema))) return undefined;
+  const contracts = (await hasContracts(client, schema)) ? "contracts" : "NULL AS contracts";
+  const { rows } = await client.query<{ feature: string; name: string; contracts: string | null }>(
+    `SELECT feature, name, ${contracts} FROM "${schema}".migrations`,
+  );
+  return pendingOf(features, rows).map(({ feature, migration }) => `${feature}/${migration.name}`);
+}
+
+/**
+ * After the process has declared itself: a newer one that did not see it may have taken something away since `migratePostgres`. The lock waits for
+ * one that is about to. Throws `UnknownMigration`.
+ */
+export async function confirmMigrations(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<void> {
+  await client.query("SELECT pg_advisory_lock_shared($1)", [lockKey(schema, "migrations")]);
+  try {
+    pendingOf(features, await targetOf(client, schema).applied());
+  } finally {
+    await client.query("SELECT pg_advisory_unlock_shared($1)", [lockKey(schema, "migrations")]);
+  }
+}
+
+async function migrateOn(
+  client: Client,
+  schema: string,
+  features: readonly FeatureMigrations[],
+  leases: string,
+  onProgress: OnProgress | undefined,
+): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
   if (rows[0]?.server_encoding !== "UTF8") {
     throw new WrongAddress(`the encoding of the database is ${rows[0]?.server_encoding}: give Plaza a database with the encoding UTF8`);
   }
   await begin(client, schema);
   if ((await isThere(client, schema)) || !(await makeAtOnce(client, schema, features))) {
-    await prepare(client);
-    await migrate(targetOf(client), features);
+    await prepare(client, schema);
+    await migrate(targetOf(client, leases), features, onProgress);
   }
   await client.query("COMMIT");
 }
 
 async function begin(client: Client, schema: string): Promise<void> {
+  // Of the session, since batches commit: it ends with the connection, and so with the process.
+  await client.query("SELECT pg_advisory_lock($1)", [lockKey(schema, "migrations")]);
   await client.query("BEGIN READ WRITE");
-  await client.query("SELECT pg_advisory_xact_lock($1)", [lockKey(schema, "migrations")]);
 }
 
 /** Makes a new schema in one round trip. If a statement fails, the schema is empty, and the caller can run the statements one by one. */
@@ -50,8 +87,7 @@ async function makeAtOnce(client: Client, schema: string, features: readonly Fea
     return true;
   } catch (error) {
     if (isConnectionFailure(error)) throw error;
-    await client.query("ROLLBACK");
-    await begin(client, schema);
+    await client.query("ROLLBACK; BEGIN READ WRITE");
     await client.query(`CREATE SCHEMA "${schema}"`);
     return false;
   }
@@ -62,20 +98,32 @@ async function isThere(client: Client, schema: string): Promise<boolean> {
   return (await client.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = $1", [schema])).rows.length > 0;
 }
 
-async function prepare(client: Client): Promise<void> {
+async function prepare(client: Client, schema: string): Promise<void> {
   await client.query([postgresStatement(migrationsTable), ...OWN_TABLES, ...STATE_TABLES].join("; "));
+  // Asked first, because the statements wait for those who use the tables.
+  if (!(await hasContracts(client, schema))) await client.query([contractsColumn, ...DECLARATIONS].join("; "));
 }
+
+async function hasContracts(client: Client, schema: string): Promise<boolean> {
+  const { rows } = await client.query(
+    "SELECT 1 AS one FROM information_schema.columns WHERE table_schema = $1 AND table_name = 'migrations' AND column_name = 'contracts'",
+    [schema],
+  );
+  return rows.length > 0;
+}
+
+const DECLARATIONS = ["ALTER TABLE process_numbers ADD COLUMN version TEXT", "ALTER TABLE process_numbers ADD COLUMN knows TEXT"];
 
 const APPLIED_NOW = "CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)";
 
 function textOfNew(schema: string, features: readonly FeatureMigrations[]): string {
-  const record = (feature: string, name: string) =>
-    `INSERT INTO migrations (feature, name, applied_time) VALUES ('${feature}', '${name}', ${APPLIED_NOW})`;
+  const record = (feature: string, name: string, contracts: string) =>
+    `INSERT INTO migrations (feature, name, applied_time, contracts) VALUES ('${feature}', '${name}', ${APPLIED_NOW}, '${contracts}')`;
   return [
     `CREATE SCHEMA "${schema}"`,
     ...[postgresStatement(migrationsTable), ...OWN_TABLES, ...STATE_TABLES],
     ...features.flatMap(({ feature, migrations }) =>
-      migrations.flatMap(({ name, statements }) => [...statements.map(postgresStatement), record(feature, name)]),
+      migrations.flatMap(({ name, statements, contracts = "" }) => [...statements.map(postgresStatement), record(feature, name, contracts)]),
     ),
   ].join(";\n");
 }
@@ -84,23 +132,41 @@ function textOfNew(schema: string, features: readonly FeatureMigrations[]): stri
 const OWN_TABLES = [
   // Each row counts the transactions that changed cached facts, for the connections that share the row (`fact-channel.ts`).
   "CREATE TABLE IF NOT EXISTS fact_generations (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL)",
-  // `lease_until_ms` by the database's clock (`process-number.ts`).
-  "CREATE TABLE IF NOT EXISTS process_numbers (number INTEGER PRIMARY KEY, holder TEXT NOT NULL, lease_until_ms BIGINT NOT NULL)",
-  // The names that transactions lock, by hash (`transaction.ts`). All rows exist from the beginning, so that a lock takes one statement.
+  // `lease_until_ms` by the database's clock; `knows` is a JSON list of migrations (`process-number.ts`).
+  "CREATE TABLE IF NOT EXISTS process_numbers (number INTEGER PRIMARY KEY, holder TEXT NOT NULL, lease_until_ms BIGINT NOT NULL, version TEXT, knows TEXT)",
+  // Names that transactions lock, by hash (`transaction.ts`). All rows are there, so that a lock takes one statement.
   "CREATE TABLE IF NOT EXISTS locks (slot INTEGER PRIMARY KEY)",
   `INSERT INTO locks (slot) SELECT s FROM generate_series(0, ${LOCK_SLOTS - 1}) AS s
    WHERE (SELECT COUNT(*) FROM locks) < ${LOCK_SLOTS} ON CONFLICT DO NOTHING`,
 ];
 
-const targetOf = (client: Client): MigrationTarget => ({
-  applied: async () => (await client.query<{ feature: string; name: string }>("SELECT feature, name FROM migrations")).rows,
+const targetOf = (client: Client, leases: string): MigrationTarget => ({
+  applied: async () =>
+    (await client.query<{ feature: string; name: string; contracts: string | null }>("SELECT feature, name, contracts FROM migrations")).rows,
   execute: async (statement) => {
     await client.query(postgresStatement(statement));
   },
-  record: async (feature, name) => {
-    await client.query(`INSERT INTO migrations (feature, name, applied_time) VALUES ($1, $2, ${APPLIED_NOW})`, [feature, name]);
+  executeBatch: async (statement, rows) => (await client.query(numbered(statement), [rows])).rowCount ?? 0,
+  record: async (feature, name, contracts) => {
+    await client.query(`INSERT INTO migrations (feature, name, applied_time, contracts) VALUES ($1, $2, ${APPLIED_NOW}, $3)`, [
+      feature,
+      name,
+      contracts,
+    ]);
   },
+  commit: async () => void (await client.query("COMMIT; BEGIN READ WRITE")),
+  liveProcesses: () => liveProcesses(client, leases),
 });
+
+async function liveProcesses(client: Client, schema: string): Promise<LiveProcess[]> {
+  const { rows } = await client.query<{ version: string | null; knows: string | null }>(
+    `SELECT version, knows FROM "${schema}".process_numbers WHERE lease_until_ms >= CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
+  );
+  return rows.map(({ version, knows }) => ({
+    version: version ?? "unknown",
+    knows: knows === null ? undefined : (JSON.parse(knows) as string[]),
+  }));
+}
 
 /**
  * In CREATE TABLE and ALTER TABLE: a column's type `TEXT` becomes `TEXT COLLATE "C"` (text compares bytewise, as in

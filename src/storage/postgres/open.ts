@@ -1,12 +1,13 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
 import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, type Transaction } from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
+import { keysOf, type OnProgress } from "../migrator.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { rollback } from "./ends.ts";
 import { FactChannel } from "./fact-channel.ts";
 import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, problemKindOf, translated } from "./failures.ts";
 import { Groups, Undone } from "./groups.ts";
-import { migratePostgres } from "./migrations.ts";
+import { confirmMigrations, migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
 import { PostgresStates } from "./saved-states.ts";
 import { Server } from "./server.ts";
@@ -21,6 +22,9 @@ export interface PostgresOptions {
   readonly poolSize?: number;
   /** Left out: nobody reads it. */
   readonly health?: DatabaseHealth;
+  /** Of the program, for other processes. */
+  readonly version?: string;
+  readonly onProgress?: OnProgress | undefined;
   /** Called when the database is closed. */
   onClosed?(): Promise<void> | undefined;
 }
@@ -39,12 +43,14 @@ export async function openPostgres({
   migrations,
   poolSize = POOL_SIZE,
   health = new DatabaseHealth(),
+  version = "unknown",
+  onProgress,
   onClosed,
 }: PostgresOptions): Promise<PostgresDatabase> {
   if (!SCHEMA.test(schema)) throw new RangeError(`not a schema name: ${schema}`);
   const server = new Server(url, schema);
   try {
-    await migratePostgres(server, migrations, (client) => server.refuseSharedSessions(client));
+    await migratePostgres(server, migrations, { first: (client) => server.refuseSharedSessions(client), onProgress });
     const pool = new Pool(server, poolSize);
     const database = new PostgresDatabase({
       schema,
@@ -53,10 +59,23 @@ export async function openPostgres({
       health,
       end: async () => void (await Promise.all([pool.end(), onClosed?.()])),
     });
-    database.channel = await FactChannel.open(server, database.emit, health);
+    database.channel = await FactChannel.open(server, database.emit, health, { version, knows: keysOf(migrations) });
+    await confirm(server, migrations).catch(async (error: unknown) => {
+      await database.close();
+      throw error;
+    });
     return database;
   } catch (error) {
     throw translated(error);
+  }
+}
+
+async function confirm(server: Server, migrations: readonly FeatureMigrations[]): Promise<void> {
+  const client = await server.connect();
+  try {
+    await confirmMigrations(client, server.schema, migrations);
+  } finally {
+    await client.end().catch(() => {});
   }
 }
 
@@ -79,7 +98,7 @@ interface DatabaseParts {
 export class PostgresDatabase implements Database {
   readonly dialect = "postgres";
   readonly reader: Reader;
-  readonly #schema: string;
+  readonly schema: string;
   readonly #states: PostgresStates;
   readonly #pool: Pool;
   readonly #groups: Groups;
@@ -95,7 +114,7 @@ export class PostgresDatabase implements Database {
   #closing: Promise<void> | undefined;
 
   constructor({ schema, pool, migrations, health, end, processNumber = () => 0, confirm = () => {} }: DatabaseParts) {
-    this.#schema = schema;
+    this.schema = schema;
     this.#states = new PostgresStates(schema, migrations, (isolation, work) => this.#together(isolation, work));
     this.#pool = pool;
     this.#health = health;
@@ -228,7 +247,7 @@ export class PostgresDatabase implements Database {
    */
   async #onConnection<T>(use: (connection: PoolConnection, started: Started) => Promise<T>): Promise<T> {
     for (;;) {
-      const connection = await this.#pool.acquire(this.#schema);
+      const connection = await this.#pool.acquire(this.schema);
       let isStarted = false;
       try {
         return await use(connection, (is) => {

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { closeSync, fsyncSync, openSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { syncFolder } from "../synced-folders.ts";
 import { statesFolder } from "./saved-states.ts";
@@ -27,6 +27,14 @@ function copyDatabase(file: string, to: string): void {
   fsyncSync(copy);
   closeSync(copy);
 }
+
+export const worldsIn = (folder: string): string[] =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((file) => file.endsWith(FILE))
+        .map((file) => file.slice(0, -FILE.length))
+        .sort()
+    : [];
 
 export function removeSqlite(folder: string, world: string): void {
   // A log without its file is harmless (`placeFile`); a file without its log would lack the last writes.

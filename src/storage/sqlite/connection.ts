@@ -5,6 +5,7 @@ import { BoundedMap } from "#kernel/bounded-map";
 import { databaseUnreachable } from "#kernel/errors";
 import type { FeatureMigrations } from "../database.ts";
 import type { DatabaseHealth, ProblemKind } from "../database-health.ts";
+import type { OnProgress } from "../migrator.ts";
 import { type Row, type Sql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import { migrateSqlite, withoutLog } from "./empty-file.ts";
 import { problemOfContent } from "./files/check-file.ts";
@@ -79,10 +80,10 @@ export class Connection {
     return this.#handle.inTransaction;
   }
 
-  /** Also switches a file from elsewhere (such as a backup) to a write-ahead log. */
-  migrate(migrations: readonly FeatureMigrations[]): Promise<void> {
+  /** Also switches a file from elsewhere (a copy, a backup) to a write-ahead log. */
+  migrate(migrations: readonly FeatureMigrations[], onProgress?: OnProgress): Promise<void> {
     this.execute("PRAGMA journal_mode = WAL");
-    return migrateSqlite(this.#handle, migrations);
+    return migrateSqlite(this.#handle, migrations, onProgress);
   }
 
   /** Runs a statement without values or rows once, without keeping it. */

@@ -148,6 +148,9 @@ test("an unusable file is not kept open, and neither is a closed one", async () 
     await database.close();
     expect(openIn(own)).toEqual([]);
   }
+  const [{ migrations: notes }] = migrations as [(typeof migrations)[0]];
+  const newer = [{ feature: "notes", migrations: [...notes, { name: "gone", statements: [], contracts: "notes/notes" }] }];
+  await (await openSqlite({ folder: own, migrations: newer })).close();
   const unknown = [{ feature: "others", migrations: [] }];
   await expect(openSqlite({ folder: own, migrations: unknown })).rejects.toThrow("which this program does not know");
   expect(openIn(own)).toEqual([]);

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
+import type { OnProgress } from "../migrator.ts";
 import { sql } from "../sql.ts";
 import { Connection, isCorrupt, translated } from "./connection.ts";
 import { emptyFile, migrateFile, placeFile } from "./empty-file.ts";
@@ -22,6 +23,7 @@ export interface SqliteOptions {
   readonly migrations: readonly FeatureMigrations[];
   /** Left out: nobody reads it. */
   readonly health?: DatabaseHealth;
+  readonly onProgress?: OnProgress | undefined;
   /** Called after each commit with the number of writes in it; for metrics. */
   readonly onCommit?: (writes: number) => void;
 }
@@ -44,7 +46,7 @@ export const openSqlite = ({ folder, ...options }: SqliteOptions & { readonly fo
 /** Errors: `FolderInUse`, `DamagedFile`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
 export async function openIn(
   place: Place,
-  { world = "default", migrations, health = new DatabaseHealth(), onCommit }: SqliteOptions,
+  { world = "default", migrations, health = new DatabaseHealth(), onProgress, onCommit }: SqliteOptions,
 ): Promise<Database> {
   const empty = await emptyFile(migrations);
   const letGo = place.hold(world);
@@ -60,7 +62,7 @@ export async function openIn(
     }
     writer = Connection.open(file, { role: "writer", isDurable });
     if (!isNew && writer.bytes <= CHECKED_AT_ONCE_BYTES_MAX) requireWhole(file, writer.damage());
-    if (!isNew) await writer.migrate(migrations);
+    if (!isNew) await writer.migrate(migrations, onProgress);
     const openReader = (): Connection => Connection.open(file, { role: "reader", isDurable });
     return new SqliteDatabase(
       { ...{ path: file, isDurable, writer, openReader }, states: new StateFiles(place, world), health, letGo },

@@ -51,7 +51,7 @@ describe("process numbers", () => {
   test("a number that could not be renewed is used for at most a third of its lease, by a clock that never jumps", async () => {
     const { client } = await newServer();
     let nowMs = 5_000;
-    const number = new ProcessNumber(() => nowMs);
+    const number = new ProcessNumber(undefined, () => nowMs);
     expect(() => number.value).toThrow("temporarily unavailable");
     await number.renew(client);
     nowMs += 20_000;

@@ -18,7 +18,7 @@ import { DEFAULT_WORLD, deleteWorldRow, hasWorld, insertWorld, isWorldName, list
 const PROCESS_BYTES = 8;
 
 interface WorldsOptions {
-  readonly databases: Databases;
+  readonly databases: Pick<Databases, "open" | "remove" | "making">;
   /** How many worlds may be open at a time, besides the first. */
   readonly openMax: number;
   /** Opens a world on its database, for this process. */

@@ -1,0 +1,91 @@
+/** `plaza migrate`: migrates the data of an earlier version before the servers of this version start (D-347). */
+import { findConfigFile } from "#config/config-file";
+import { environment } from "#config/option";
+import { readConfig } from "#config/read-config";
+import { settings } from "#features";
+import { migrationsOf } from "#graph/worlds/open-world";
+import { buildRegistry } from "#main";
+import { version } from "#package.json";
+import type { Databases } from "#storage/database";
+import type { MigrationProgress } from "#storage/migrator";
+import { databasesIn } from "#storage/open";
+import { monotonicMs } from "#system";
+import { Log } from "#telemetry/log";
+import type { Given } from "../control-client.ts";
+import { exitCodeOf, explain } from "../process-end.ts";
+import { printable, say } from "../terminal/output.ts";
+
+/** Where the processes of a server declare themselves, so it is opened first. */
+const FIRST = "default";
+const LINE_EVERY_MS = 1_000;
+
+/** Resolves with the exit code. */
+export async function migrateData(given: Given): Promise<number> {
+  const log = new Log({ level: "error", isPretty: true });
+  try {
+    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
+    const report = new ProgressLines();
+    const databases = await databasesIn(config.data, migrationsOf(buildRegistry()), { version, onProgress: (progress) => report.show(progress) });
+    const pending = await pendingWorlds(databases);
+    const count = pending.reduce((sum, { migrations }) => sum + migrations.length, 0);
+    for (const { world, migrations } of pending) for (const migration of migrations) say(printable(`${world}: ${migration}`));
+    if (count === 0) say("nothing to migrate");
+    else if (given.dry_run === true) say(`${count} to run; nothing was changed`);
+    else {
+      await run(
+        databases,
+        pending.map(({ world }) => world),
+        report,
+      );
+      say(`${count} run`);
+    }
+    return 0;
+  } catch (error) {
+    explain(error, log);
+    await log.flush();
+    return exitCodeOf(error);
+  }
+}
+
+interface PendingWorld {
+  readonly world: string;
+  readonly migrations: readonly string[];
+}
+
+async function pendingWorlds(databases: Databases): Promise<PendingWorld[]> {
+  const found: PendingWorld[] = [];
+  for (const world of await databases.names()) {
+    const migrations = (await databases.pending(world)) ?? [];
+    if (migrations.length > 0) found.push({ world, migrations });
+  }
+  return found;
+}
+
+/** Opening a database migrates it. */
+async function run(databases: Databases, worlds: readonly string[], report: ProgressLines): Promise<void> {
+  report.world = FIRST;
+  const first = await databases.open(FIRST);
+  try {
+    for (const world of worlds) {
+      if (world === FIRST) continue;
+      report.world = world;
+      await (await databases.open(world)).close();
+    }
+  } finally {
+    await first.close();
+  }
+}
+
+class ProgressLines {
+  world = FIRST;
+  #lastMs = Number.NEGATIVE_INFINITY;
+  #last = "";
+
+  /** A line for each migration, and one a second while it lasts. */
+  show({ migration, done, total, rows }: MigrationProgress): void {
+    const nowMs = monotonicMs();
+    if (migration === this.#last && nowMs - this.#lastMs < LINE_EVERY_MS) return;
+    [this.#last, this.#lastMs] = [migration, nowMs];
+    say(printable(`${this.world}: ${done + 1} of ${total}, ${migration}${rows === 0 ? "" : `, ${rows} rows`}`));
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * The program with a made-up feature of a later release, which `LATER_RELEASE` names. The second release adds a column to a table that the first one writes, and fills
+ * it; the third takes away what only the first one could use.
+ */
+import { features } from "#features";
+import { defineFeature } from "#graph/contract/feature";
+import type { Migration } from "#storage/database";
+
+const second: readonly Migration[] = [
+  {
+    name: "priority",
+    statements: ["CREATE TABLE later_things (id BIGINT PRIMARY KEY) WITHOUT ROWID", "ALTER TABLE labels ADD COLUMN priority BIGINT"],
+  },
+  {
+    name: "priority_filled",
+    statements: [],
+    batch: "UPDATE labels SET priority = 0 WHERE (page, id) IN (SELECT l.page, l.id FROM labels l WHERE l.priority IS NULL LIMIT ?)",
+  },
+];
+
+const third: readonly Migration[] = [{ name: "things_gone", statements: ["DROP TABLE later_things"], contracts: "later/priority" }];
+
+const migrations = process.env.LATER_RELEASE === "3" ? [...second, ...third] : second;
+(features as (typeof features)[number][]).push(defineFeature({ name: "later", migrations, nodeTypes: [], operations: [] }));
+
+await import("../../src/cli/plaza.ts");
