@@ -32,6 +32,8 @@ const SENTENCES: Readonly<Record<ProblemKind, string>> = {
     "A server of PostgreSQL accepts writes, but it is behind the one that Plaza used before, or not of its cluster. Plaza does not use it. Stop that server.",
 };
 
+export const problemKinds = Object.keys(SENTENCES) as readonly ProblemKind[];
+
 export interface DatabaseProblem {
   readonly kind: ProblemKind;
   /** The sentences for people. */

@@ -12,6 +12,7 @@ import { openPostgres, PostgresDatabase } from "./open.ts";
 import { Pool } from "./pool.ts";
 import { Server } from "./server.ts";
 import { lockKey } from "./transaction.ts";
+import { Cluster } from "./watches/cluster.ts";
 
 /** The same number as the first world's pool. */
 const SHARED_CONNECTIONS_MAX = 8;
@@ -25,6 +26,7 @@ export class PostgresDatabases implements Databases {
   readonly #url: string;
   readonly #migrations: readonly FeatureMigrations[];
   readonly #program: Program;
+  readonly #cluster: Cluster;
   #first: PostgresDatabase | undefined;
   #shared: Pool | undefined;
   /** The worlds that this process is creating, and the session that holds their locks. */
@@ -35,6 +37,7 @@ export class PostgresDatabases implements Databases {
   constructor(url: string, migrations: readonly FeatureMigrations[], program: Program = {}) {
     this.#url = url;
     this.#program = program;
+    this.#cluster = new Cluster(program.health ?? new DatabaseHealth());
     this.#migrations = migrations;
   }
 
@@ -42,7 +45,7 @@ export class PostgresDatabases implements Databases {
   async open(world: string): Promise<Database> {
     if (this.#first === undefined) {
       this.#first = await openPostgres({
-        ...{ url: this.#url, schema: schemaOf(world), migrations: this.#migrations, ...this.#program },
+        ...{ url: this.#url, schema: schemaOf(world), migrations: this.#migrations, ...this.#program, cluster: this.#cluster },
         onClosed: () => this.#shared?.end(),
       });
       return this.#first;
@@ -53,7 +56,7 @@ export class PostgresDatabases implements Databases {
   async #openFurther(first: PostgresDatabase, schema: string): Promise<Database> {
     const { health = new DatabaseHealth(), onProgress } = this.#program;
     const { channel } = first;
-    const server = new Server(this.#url, schema);
+    const server = new Server(this.#url, schema, this.#cluster);
     this.#shared ??= new Pool(server, SHARED_CONNECTIONS_MAX);
     try {
       await migratePostgres(server, this.#migrations, { leases: first.schema, onProgress });
@@ -77,7 +80,7 @@ export class PostgresDatabases implements Databases {
     this.#made.add(world);
     try {
       const schema = schemaOf(world);
-      this.#making ??= new Server(this.#url, schema).connect({ query_timeout: LOCK_MS_MAX });
+      this.#making ??= new Server(this.#url, schema, this.#cluster).connect({ query_timeout: LOCK_MS_MAX });
       const session = await this.#making;
       const key = lockKey(schema, "making");
       if (!(await this.#asked(session, "SELECT pg_try_advisory_lock($1) AS is_done", key))) return undefined;
@@ -119,7 +122,7 @@ export class PostgresDatabases implements Databases {
   /** On a session of its own. */
   async #once<T>(work: (client: Client) => Promise<T>): Promise<T> {
     try {
-      const client = await new Server(this.#url, schemaOf("default")).connect();
+      const client = await new Server(this.#url, schemaOf("default"), this.#cluster).connect();
       return await work(client).finally(() => client.end().catch(() => {}));
     } catch (error) {
       throw translated(error);
@@ -129,7 +132,7 @@ export class PostgresDatabases implements Databases {
   async remove(world: string): Promise<void> {
     const schema = schemaOf(world);
     try {
-      const client = await new Server(this.#url, schema).connect();
+      const client = await new Server(this.#url, schema, this.#cluster).connect();
       try {
         await client.query(`BEGIN READ WRITE; DROP SCHEMA IF EXISTS "${schema}" CASCADE; COMMIT`);
       } finally {

@@ -37,7 +37,15 @@ export class NotPrimary extends Error {
 export const isReadOnlyServer = (error: unknown): boolean =>
   codeOf(error) === "25006" || (codeOf(error) === "0A000" && error instanceof Error && error.message.includes("during recovery"));
 
-/** Messages of the driver's errors that have no code. */
+/** A server that accepts writes, but not those of the cluster that this process uses. */
+export class StalePrimary extends Error {
+  constructor(reason: string) {
+    super(`a server of PostgreSQL that accepts writes is not used: ${reason}`);
+    this.name = "StalePrimary";
+  }
+}
+
+/** Messages of the driver, which gives these errors no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|Socket is closed|This socket)/;
 
@@ -51,7 +59,7 @@ function codeOf(error: unknown): string {
  */
 export function isConnectionFailure(error: unknown): boolean {
   const code = codeOf(error);
-  if (error instanceof NotPrimary) return true;
+  if (error instanceof NotPrimary || error instanceof StalePrimary) return true;
   if (SYSTEM_CODES.has(code) || /^(08...|57P0[1235]|53300)$/.test(code)) return true;
   return error instanceof Error && DRIVER_MESSAGES.test(error.message);
 }
@@ -91,6 +99,7 @@ const KINDS: readonly (readonly [RegExp, ProblemKind])[] = [
 /** Undefined: the error is not a problem of the database. */
 export function problemKindOf(error: unknown): ProblemKind | undefined {
   if (error instanceof NoConnection) return "no_connection";
+  if (error instanceof StalePrimary) return "stale_primary";
   if (isTimeout(error)) return "too_slow";
   const code = codeOf(error);
   return KINDS.find(([codes]) => codes.test(code))?.[1] ?? (isConnectionFailure(error) ? "unreachable" : undefined);

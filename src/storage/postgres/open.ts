@@ -11,6 +11,7 @@ import { confirmMigrations, migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
 import { PostgresStates } from "./saved-states.ts";
 import { Server } from "./server.ts";
+import { Cluster } from "./watches/cluster.ts";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port,host:port/database`, with libpq's parameters (`sslmode` and the like) as query. */
@@ -25,6 +26,8 @@ export interface PostgresOptions {
   /** Of the program, for other processes. */
   readonly version?: string;
   readonly onProgress?: OnProgress | undefined;
+  /** That of the process, if it has other databases. */
+  readonly cluster?: Cluster;
   /** Called when the database is closed. */
   onClosed?(): Promise<void> | undefined;
 }
@@ -45,10 +48,11 @@ export async function openPostgres({
   health = new DatabaseHealth(),
   version = "unknown",
   onProgress,
+  cluster = new Cluster(health),
   onClosed,
 }: PostgresOptions): Promise<PostgresDatabase> {
   if (!SCHEMA.test(schema)) throw new RangeError(`not a schema name: ${schema}`);
-  const server = new Server(url, schema);
+  const server = new Server(url, schema, cluster);
   try {
     await migratePostgres(server, migrations, { first: (client) => server.refuseSharedSessions(client), onProgress });
     const pool = new Pool(server, poolSize);

@@ -2,8 +2,10 @@
  * Opens sessions of one schema on the PostgreSQL server that `--data` names. If the address has several hosts, it uses the one that accepts writes.
  */
 import { Client, type ClientConfig } from "pg";
-import { NotPrimary } from "./failures.ts";
+import { DatabaseHealth } from "../database-health.ts";
+import { NotPrimary, StalePrimary } from "./failures.ts";
 import { rowTypes } from "./values.ts";
+import { Cluster, isBehind, positionOf } from "./watches/cluster.ts";
 
 /** Time limit for one host to take a connection. */
 const CONNECT_MS_MAX = 5_000;
@@ -49,14 +51,21 @@ export class Server {
   /** The host that worked last is tried first. */
   #first = 0;
 
-  /** `url`: `postgres://user:password@host:port,host:port/database`, with libpq's parameters as query. Throws `WrongAddress`. */
-  constructor(url: string, schema: string) {
+  readonly #cluster: Cluster;
+
+  /**
+   * `url`: `postgres://user:password@host:port,host:port/database`, with libpq's parameters as query. `cluster`: the one of the process, else a new one. Throws
+   * `WrongAddress`.
+   */
+  constructor(url: string, schema: string, cluster = new Cluster(new DatabaseHealth())) {
+    this.#cluster = cluster;
     this.schema = schema;
     this.#configs = configsOf(url);
   }
 
-  /** Opens a session that accepts writes, in the server's schema unless another one is named. Errors: the last host's, or `NotPrimary`. */
+  /** A session that takes writes, in the server's schema unless another is named. Errors: the last host's, `NotPrimary`, or `StalePrimary`. */
   async connect(more: Pick<ClientConfig, "query_timeout" | "pipeline"> = {}, schema = this.schema): Promise<Client> {
+    if (!this.#cluster.isKnown && this.#configs.length > 1) await this.#findNewest();
     let failure: unknown;
     for (let tried = 0; tried < this.#configs.length; tried++) {
       const at = (this.#first + tried) % this.#configs.length;
@@ -65,13 +74,46 @@ export class Server {
         this.#first = at;
         return client;
       } catch (error) {
-        failure = error;
+        // A server that must be stopped is worse news than one that is away.
+        if (!(failure instanceof StalePrimary)) failure = error;
       }
     }
     throw failure;
   }
 
+  /** Of several servers that accept writes, the first session of a process is on the newest. */
+  async #findNewest(): Promise<void> {
+    const found = await Promise.all(
+      this.#configs.map(async (config, at) => {
+        try {
+          const client = await this.#open(config, this.schema);
+          const position = await positionOf(client).finally(() => client.end().catch(() => {}));
+          return position === undefined ? [] : [{ at, position }];
+        } catch {
+          // The session itself reports why no server can be used.
+          return [];
+        }
+      }),
+    );
+    const [first, ...others] = found.flat().sort((one, other) => other.position.timeline - one.position.timeline);
+    if (first === undefined) return;
+    for (const { position } of others) if (isBehind(position, first.position)) this.#cluster.refuse(position, first.position);
+    this.#first = first.at;
+  }
+
   async #connectTo(config: ClientConfig, schema: string): Promise<Client> {
+    const client = await this.#open(config, schema);
+    try {
+      const position = await positionOf(client);
+      if (position !== undefined) this.#cluster.use(client, position);
+      return client;
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
+  }
+
+  async #open(config: ClientConfig, schema: string): Promise<Client> {
     const client = new Client(config);
     // A broken connection also fails the statement that runs, which reports the error.
     client.on("error", () => {});
