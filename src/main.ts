@@ -318,7 +318,10 @@ async function openWorlds(
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
   const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
-  const databases = await databasesIn(config.data, migrationsOf(registry), { version, health, onProgress: migrationLines(log) });
+  const databases = await databasesIn(config.data, migrationsOf(registry), {
+    ...{ version, health, onProgress: migrationLines(log) },
+    limits: { connections: config.database_connections, statementMs: config.statement_ms_max, lockMs: config.lock_ms_max },
+  });
   const worlds = Worlds.open({
     databases,
     openMax: worldsWithin(config.open_worlds_max, openFilesMax() ?? FILES_MAX_UNKNOWN),

@@ -15,6 +15,8 @@ const STREAMS_LIMIT = 10_000;
 const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
 /** A head must be read completely so that the error has the form of the interface. */
 const HEADER_BYTES_LIMIT = 65_536;
+/** PostgreSQL has some hundred connections for everybody. */
+const DATABASE_CONNECTIONS_LIMIT = 200;
 const HOUR_MS = 3_600_000;
 
 /** A hundred years. */
@@ -130,6 +132,19 @@ export const own = {
   public_url: {
     ...maybe("URL", read.publicUrl),
     summary: "build links, players and stream addresses from this address, whatever the Host header says (default: the address that the caller used)",
+  },
+  database_connections: {
+    ...one("N", read.integer(2, DATABASE_CONNECTIONS_LIMIT), 8),
+    summary:
+      "connections of a process to PostgreSQL for the requests of the first world, and as many for all others; twice as many while a table is locked",
+  },
+  statement_ms_max: {
+    ...one("MS", read.integer(100, HOUR_MS), 30_000),
+    summary: "time within which PostgreSQL must finish a statement of a request",
+  },
+  lock_ms_max: {
+    ...one("MS", read.integer(10, HOUR_MS), 5_000),
+    summary: "time for which a statement waits for a lock of another session of PostgreSQL; the request then gets 503",
   },
   // D-22.
   app_calls_per_hour: { ...one("N", read.integer(0), 0), summary: "requests per hour and app; 0 sets no limit" },

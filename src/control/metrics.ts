@@ -209,11 +209,19 @@ function writeHolds(page: Page, { holds }: MetricsReport): void {
 }
 
 /** D-341. */
-function writeProblems(page: Page, { problems, failures }: DatabaseReport): void {
+function writeProblems(page: Page, { problems, failures, pool }: DatabaseReport): void {
   page.metric("plaza_database_problem", "gauge", "1 while the database has this problem; the log and the alerts describe it.");
   for (const { kind } of problems) page.sample("plaza_database_problem", { problem: kind }, 1);
   page.metric("plaza_database_failures_total", "counter", "Operations that failed because of a problem of the database.");
   for (const [problem, count] of Object.entries(failures)) page.sample("plaza_database_failures_total", { problem }, count);
+  if (pool === undefined) return;
+  page.gauge("plaza_database_connections", "Open connections to PostgreSQL for requests and background work.", pool.connections);
+  page.gauge("plaza_database_connections_in_use", "Those that run statements.", pool.inUse);
+  page.gauge("plaza_database_connections_waiting", "Requests that wait for a connection.", pool.waiting);
+  page.metric("plaza_database_connection_waits_total", "counter", "Requests that waited for a connection.");
+  page.sample("plaza_database_connection_waits_total", {}, pool.waits);
+  page.metric("plaza_database_connection_wait_seconds_total", "counter", "The time that they waited together.");
+  page.sample("plaza_database_connection_wait_seconds_total", {}, pool.waitedMs / 1000);
 }
 
 /** D-351: the work that waits in the database, by the world's clock. */

@@ -51,9 +51,22 @@ export interface DatabaseReport {
   readonly problems: readonly DatabaseProblem[];
   /** Failed operations since the start. */
   readonly failures: Readonly<Partial<Record<ProblemKind, number>>>;
+  /** Of PostgreSQL. */
+  readonly pool: ConnectionCounts | undefined;
 }
 
-export const NO_REPORT: DatabaseReport = { problems: [], failures: {} };
+/** The connections of a process, or of several. */
+export interface ConnectionCounts {
+  readonly connections: number;
+  readonly inUse: number;
+  /** Requests that wait for a connection. */
+  readonly waiting: number;
+  /** Requests that had to wait since the start, and their time together. */
+  readonly waits: number;
+  readonly waitedMs: number;
+}
+
+export const NO_REPORT: DatabaseReport = { problems: [], failures: {}, pool: undefined };
 
 interface HealthOptions {
   /** Unix ms of real time. */
@@ -77,10 +90,15 @@ type Current = { -readonly [Key in keyof DatabaseProblem]: DatabaseProblem[Key] 
 export class DatabaseHealth {
   readonly #options: HealthOptions;
   readonly #current = new Map<ProblemKind, Current>();
+  readonly #pools: (() => ConnectionCounts)[] = [];
   readonly #failures: Partial<Record<ProblemKind, number>> = {};
 
   constructor(options: HealthOptions = {}) {
     this.#options = options;
+  }
+
+  addPool(counts: () => ConnectionCounts): void {
+    this.#pools.push(counts);
   }
 
   /** An operation failed. */
@@ -110,7 +128,7 @@ export class DatabaseHealth {
   }
 
   report(): DatabaseReport {
-    return { problems: [...this.#current.values()].map(shown), failures: { ...this.#failures } };
+    return { problems: [...this.#current.values()].map(shown), failures: { ...this.#failures }, pool: summed(this.#pools.map((counts) => counts())) };
   }
 
   #nowMs(): number {
@@ -120,6 +138,14 @@ export class DatabaseHealth {
 }
 
 const shown = ({ seenMs: _, ...problem }: Current): DatabaseProblem => ({ ...problem });
+
+function summed(all: readonly (ConnectionCounts | undefined)[]): ConnectionCounts | undefined {
+  const known = all.filter((counts) => counts !== undefined);
+  const sum = (of: keyof ConnectionCounts): number => known.reduce((total, counts) => total + counts[of], 0);
+  return known.length === 0
+    ? undefined
+    : { connections: sum("connections"), inUse: sum("inUse"), waiting: sum("waiting"), waits: sum("waits"), waitedMs: sum("waitedMs") };
+}
 
 /** Of several processes on one database. */
 export function mergedReports(reports: readonly DatabaseReport[]): DatabaseReport {
@@ -134,5 +160,5 @@ export function mergedReports(reports: readonly DatabaseReport[]): DatabaseRepor
     const newest = same.reduce((one, other) => (other.last_ms > one.last_ms ? other : one));
     return { ...newest, since_ms: Math.min(...same.map(({ since_ms }) => since_ms)), count: same.reduce((sum, { count }) => sum + count, 0) };
   });
-  return { problems, failures };
+  return { problems, failures, pool: summed(reports.map(({ pool }) => pool)) };
 }

@@ -47,10 +47,18 @@ export async function backUpWorlds(folder: string, to: string): Promise<void> {
   copyWorlds(folder, to);
 }
 
+export interface ConnectionLimits {
+  readonly connections: number;
+  readonly statementMs: number;
+  readonly lockMs: number;
+}
+
 /** The program that uses the databases. */
 export interface Program {
   readonly version?: string;
   readonly health?: DatabaseHealth;
+  /** Of PostgreSQL, for each process. */
+  readonly limits?: Partial<ConnectionLimits>;
   /** Called while the data of an earlier version is migrated. */
   readonly onProgress?: OnProgress;
 }

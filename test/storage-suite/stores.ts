@@ -70,7 +70,7 @@ const postgres: Driver = {
     const { url } = await sharedPostgres();
     // Mixed case and a dash: a name is quoted wherever it stands.
     const schema = `plaza_Suite-${++schemas}-${process.pid}`;
-    return { open: async (migrations = [notes]) => closedAfterwards(await openPostgres({ url, schema, migrations, poolSize: 6 })) };
+    return { open: async (migrations = [notes]) => closedAfterwards(await openPostgres({ url, schema, migrations, limits: { connections: 6 } })) };
   },
 };
 

@@ -14,9 +14,6 @@ import { Server } from "./server.ts";
 import { lockKey } from "./transaction.ts";
 import { Cluster } from "./watches/cluster.ts";
 
-/** The same number as the first world's pool. */
-const SHARED_CONNECTIONS_MAX = 8;
-
 /** Time limit for the response to a lock request, which never waits for the lock. */
 const LOCK_MS_MAX = 5_000;
 
@@ -54,10 +51,14 @@ export class PostgresDatabases implements Databases {
   }
 
   async #openFurther(first: PostgresDatabase, schema: string): Promise<Database> {
-    const { health = new DatabaseHealth(), onProgress } = this.#program;
+    const { health = new DatabaseHealth(), onProgress, limits } = this.#program;
     const { channel } = first;
     const server = new Server(this.#url, schema, this.#cluster);
-    this.#shared ??= new Pool(server, SHARED_CONNECTIONS_MAX);
+    if (this.#shared === undefined) {
+      const shared = new Pool(server, limits);
+      this.#shared = shared;
+      health.addPool(() => shared.report());
+    }
     try {
       await migratePostgres(server, this.#migrations, { leases: first.schema, onProgress });
       const database = new PostgresDatabase({

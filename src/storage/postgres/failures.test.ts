@@ -4,7 +4,18 @@ import { GraphError } from "#kernel/errors";
 import { NotOneRow } from "../database.ts";
 import { sql } from "../sql.ts";
 import { announcement, failureOf, named, rollback } from "./ends.ts";
-import { isConnectionFailure, isReadOnlyServer, isStalePlan, isTimeout, isTransient, isUndefinedTable, NotPrimary, translated } from "./failures.ts";
+import {
+  isConnectionFailure,
+  isReadOnlyServer,
+  isStalePlan,
+  isTimeout,
+  isTransient,
+  isUndefinedTable,
+  NoConnection,
+  NotPrimary,
+  TableLocked,
+  translated,
+} from "./failures.ts";
 import type { PoolConnection } from "./pool.ts";
 
 const withCode = (code: unknown, message = "some words of the server"): Error => Object.assign(new Error(message), { code });
@@ -66,24 +77,13 @@ describe("errors of PostgreSQL", () => {
     for (const code of ["42P01", "3F000"]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, "isUndefinedTable"]);
   });
 
+  test("D-341: a limit of time, a lock, and a pool without a connection are a database out of reach; nothing runs again", () => {
+    for (const error of [withCode("57014"), withCode("55P03"), new NoConnection(8, 5_000), new TableLocked("labels")])
+      expect([error.message, ...kindsOf(error)]).toEqual([error.message, "translated"]);
+  });
+
   test("any other error is unchanged", () => {
-    const others = [
-      "57P04",
-      "57014",
-      "40002",
-      "40000",
-      "23503",
-      "23505",
-      "42601",
-      "25001",
-      "0A000",
-      "09000",
-      "X08006",
-      "080061",
-      "",
-      8000,
-      undefined,
-    ];
+    const others = ["57P04", "40002", "40000", "23503", "23505", "42601", "25001", "0A000", "09000", "X08006", "080061", "", 8000, undefined];
     for (const code of others) expect([code, ...kindsOf(withCode(code))]).toEqual([code]);
     // The same words without the code, and in other positions.
     for (const message of [PLAN, RECOVERY, "a Connection terminated", "the timeout expired", ""])

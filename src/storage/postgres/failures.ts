@@ -25,6 +25,14 @@ export class NoConnection extends Error {
   }
 }
 
+/** Many statements wait for the table already. */
+export class TableLocked extends Error {
+  constructor(table: string) {
+    super(`another session locks the table ${table}, and many statements wait for it`);
+    this.name = "TableLocked";
+  }
+}
+
 /** A server that takes no writes: a standby, or a primary that was demoted. The address leads to another server, now or in a moment. */
 export class NotPrimary extends Error {
   constructor(cause?: unknown) {
@@ -82,10 +90,13 @@ export const isTransient = (error: unknown): boolean => isRetryable(error) || is
 
 /** D-21: failures of the database, including lack of resources (53) and I/O errors (58), become one error; others are unchanged. */
 export function translated(error: unknown): unknown {
-  if (isConnectionFailure(error) || error instanceof NoConnection || /^5[38]/.test(codeOf(error)))
+  if (isConnectionFailure(error) || error instanceof NoConnection || isTooSlow(error) || /^5[38]/.test(codeOf(error)))
     return Object.assign(databaseUnreachable(), { cause: error });
   return error;
 }
+
+/** 55P03: the time limit for a lock; 57014: that for a statement, or somebody cancelled it. */
+const isTooSlow = (error: unknown): boolean => error instanceof TableLocked || /^(55P03|57014)$/.test(codeOf(error));
 
 /** 53100 disk full; 53200 out of memory; 53300 too many connections; class 58: errors of the system; XX001 and XX002: damaged data. */
 const KINDS: readonly (readonly [RegExp, ProblemKind])[] = [
@@ -100,7 +111,7 @@ const KINDS: readonly (readonly [RegExp, ProblemKind])[] = [
 export function problemKindOf(error: unknown): ProblemKind | undefined {
   if (error instanceof NoConnection) return "no_connection";
   if (error instanceof StalePrimary) return "stale_primary";
-  if (isTimeout(error)) return "too_slow";
+  if (isTimeout(error) || isTooSlow(error)) return "too_slow";
   const code = codeOf(error);
   return KINDS.find(([codes]) => codes.test(code))?.[1] ?? (isConnectionFailure(error) ? "unreachable" : undefined);
 }

@@ -8,7 +8,7 @@ import { FactChannel } from "./fact-channel.ts";
 import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, problemKindOf, translated } from "./failures.ts";
 import { Groups, Undone } from "./groups.ts";
 import { confirmMigrations, migratePostgres } from "./migrations.ts";
-import { Pool, type PoolConnection } from "./pool.ts";
+import { Pool, type PoolConnection, type PoolLimits } from "./pool.ts";
 import { PostgresStates } from "./saved-states.ts";
 import { Server } from "./server.ts";
 import { Cluster } from "./watches/cluster.ts";
@@ -19,8 +19,8 @@ export interface PostgresOptions {
   /** Created if it does not exist. */
   readonly schema: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Maximum number of connections besides the dedicated one; they are opened on demand. */
-  readonly poolSize?: number;
+  /** Of the connections besides the dedicated one; they are opened on demand. */
+  readonly limits?: Partial<PoolLimits>;
   /** Left out: nobody reads it. */
   readonly health?: DatabaseHealth;
   /** Of the program, for other processes. */
@@ -32,8 +32,6 @@ export interface PostgresOptions {
   onClosed?(): Promise<void> | undefined;
 }
 
-/** A process with one core keeps about this many busy; ten processes fit into the server's default of 100. */
-const POOL_SIZE = 8;
 /** Attempts at a transaction that PostgreSQL rolls back because of a conflict. The conflicting transactions end meanwhile. */
 const ATTEMPTS_MAX = 5;
 /** PostgreSQL's limit for a name, in bytes; also excludes quotes. */
@@ -44,7 +42,7 @@ export async function openPostgres({
   url,
   schema,
   migrations,
-  poolSize = POOL_SIZE,
+  limits,
   health = new DatabaseHealth(),
   version = "unknown",
   onProgress,
@@ -55,7 +53,8 @@ export async function openPostgres({
   const server = new Server(url, schema, cluster);
   try {
     await migratePostgres(server, migrations, { first: (client) => server.refuseSharedSessions(client), onProgress });
-    const pool = new Pool(server, poolSize);
+    const pool = new Pool(server, limits);
+    health.addPool(() => pool.report());
     const database = new PostgresDatabase({
       schema,
       pool,

@@ -1,15 +1,18 @@
 /** The connections of one `Database`. The driver pipelines statements on each. */
 import type { Client, QueryResult } from "pg";
+import type { ConnectionCounts } from "../database-health.ts";
+import type { ConnectionLimits } from "../open.ts";
 import type { Row, Sql, SqlText } from "../sql.ts";
 import { NoConnection } from "./failures.ts";
 import { type Known, PipelinedQueries, type PipelinedQuery, type Result, type Statement } from "./pipelined-queries.ts";
 import { chooseSchema, type Server } from "./server.ts";
 import { numbered } from "./values.ts";
+import { LockedTables } from "./watches/locked-tables.ts";
 
 /** A request that waits longer for a connection is refused, because its caller has a time limit as well. */
 const ACQUIRE_MS_MAX = 5_000;
-/** D-325: a statement of a request takes milliseconds; this limit is for a network that drops packets, and for waiting on a lock. */
-const STATEMENT_MS_MAX = 30_000;
+/** The server ends a statement first, unless the network drops packets. */
+const NETWORK_MS_MAX = 1_000;
 /** Prepared statements per connection, about 10 kB each on the server; a program has a few hundred. Others are not kept prepared. */
 const STATEMENTS_MAX = 1_000;
 /** A connection is closed after one to two such intervals without use, because a server has only about a hundred connections for all worlds. */
@@ -31,6 +34,7 @@ function statementOf(query: SqlText): Statement {
 export class PoolConnection {
   readonly #client: Client;
   readonly #known: Known = new Map();
+  readonly #locked: LockedTables;
   /** Queries to send at the end of this turn of the event loop. */
   #waiting: PipelinedQuery[] = [];
   /** The schema whose tables this connection sees. */
@@ -41,13 +45,19 @@ export class PoolConnection {
   /** Not used since the last check of idle connections. */
   isSpare = false;
 
-  constructor(client: Client, schema: string, onBroken: () => void) {
+  constructor(client: Client, schema: string, locked: LockedTables, onBroken: () => void) {
     this.#client = client;
+    this.#locked = locked;
     this.#schema = schema;
     client.on("error", () => {
       this.isBroken = true;
       onBroken();
     });
+  }
+
+  /** As the server numbers it. */
+  get session(): number {
+    return (this.#client as unknown as { processID: number }).processID;
   }
 
   get schema(): string {
@@ -82,6 +92,8 @@ export class PoolConnection {
   }
 
   #add<R extends Row>({ query, values }: Sql): Promise<Result<R>> {
+    const refusal = this.#locked.refusalOf(query);
+    if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise<Result<R>>((resolve, reject) => {
       this.#waiting.push({ statement: statementOf(query), values, resolve: resolve as PipelinedQuery["resolve"], reject });
     });
@@ -104,20 +116,38 @@ interface Waiter {
   readonly resolve: (connection: PoolConnection) => void;
   readonly reject: (error: unknown) => void;
   timer: ReturnType<typeof setTimeout>;
+  readonly sinceMs: number;
 }
+
+export type PoolLimits = ConnectionLimits;
+
+/** As many connections as a process of one core keeps busy; ten processes fit into the server's default of 100. */
+export const USUAL_LIMITS: PoolLimits = { connections: 8, statementMs: 30_000, lockMs: 5_000 };
 
 export class Pool {
   readonly #server: Server;
-  readonly #size: number;
+  readonly #limits: PoolLimits;
+  readonly #locked: LockedTables;
+  readonly #open = new Set<PoolConnection>();
+  #waits = 0;
+  #waitedMs = 0;
   readonly #idle: PoolConnection[] = [];
   readonly #waiting: Waiter[] = [];
   /** Connections that are open or being opened. */
   #count = 0;
   readonly #timer: ReturnType<typeof setInterval>;
 
-  constructor(server: Server, size: number) {
+  constructor(server: Server, limits: Partial<PoolLimits> = {}) {
     this.#server = server;
-    this.#size = size;
+    this.#limits = { ...USUAL_LIMITS, ...limits };
+    this.#locked = new LockedTables({
+      ...{ server, waitingMax: Math.ceil(this.#limits.connections / 2) },
+      sessions: () => [...this.#open].map(({ session }) => session),
+      isShort: () => this.#waiting.length > 0,
+      onChanged: () => {
+        while (this.#waiting.length > 0 && this.#count < this.#sizeNow) this.#openForWaiting();
+      },
+    });
     // A timer, because no other event reaches an unused connection. It does not keep the program running.
     this.#timer = setInterval(() => this.#closeSpare(), IDLE_MS);
     this.#timer.unref();
@@ -130,21 +160,36 @@ export class Pool {
       idle.use(schema);
       return Promise.resolve(idle);
     }
-    if (this.#count < this.#size) return this.#connect(schema);
+    if (this.#count < this.#sizeNow) return this.#connect(schema);
+    this.#waits++;
+    this.#locked.suspect();
     return new Promise((resolve, reject) => {
       // Without this timer a hanging database would hang every request.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        reject(new NoConnection(this.#size, ACQUIRE_MS_MAX));
+        this.#waitedMs += ACQUIRE_MS_MAX;
+        reject(new NoConnection(this.#limits.connections, ACQUIRE_MS_MAX));
       }, ACQUIRE_MS_MAX);
-      const waiter: Waiter = { schema, resolve, reject, timer };
+      // The machine's clock: a person compares the time with other times of the machine.
+      const waiter: Waiter = { schema, resolve, reject, timer, sinceMs: performance.now() };
       this.#waiting.push(waiter);
     });
   }
 
+  /** While a table is locked, as many again serve the others. */
+  get #sizeNow(): number {
+    return this.#limits.connections * (this.#locked.areAny ? 2 : 1);
+  }
+
+  report(): ConnectionCounts {
+    const [connections, idle, waiting] = [this.#open.size, this.#idle.length, this.#waiting.length];
+    return { connections, inUse: connections - idle, waiting, waits: this.#waits, waitedMs: this.#waitedMs };
+  }
+
   release(connection: PoolConnection): void {
-    if (connection.isBroken) {
+    if (connection.isBroken || this.#count > this.#sizeNow) {
       this.#count--;
+      this.#open.delete(connection);
       void connection.end();
       this.#openForWaiting();
       return;
@@ -164,20 +209,24 @@ export class Pool {
     if (last === undefined || last.schema === schema) return this.#idle.pop();
     const at = this.#idle.findLastIndex((connection) => connection.schema === schema);
     if (at !== -1) return this.#idle.splice(at, 1)[0];
-    return this.#count < this.#size ? undefined : this.#idle.pop();
+    return this.#count < this.#limits.connections ? undefined : this.#idle.pop();
   }
 
   /** The caller ensures that no request is running. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
+    await this.#locked.close();
     await Promise.all(this.#idle.splice(0).map((connection) => connection.end()));
   }
 
   async #connect(schema: string): Promise<PoolConnection> {
     this.#count++;
     try {
-      const client = await this.#server.connect({ query_timeout: STATEMENT_MS_MAX, pipeline: true }, schema);
-      const connection: PoolConnection = new PoolConnection(client, schema, () => this.#forget(connection));
+      const { statementMs, lockMs } = this.#limits;
+      const options = { query_timeout: statementMs + NETWORK_MS_MAX, pipeline: true, limits: { statementMs, lockMs } };
+      const client = await this.#server.connect(options, schema);
+      const connection: PoolConnection = new PoolConnection(client, schema, this.#locked, () => this.#forget(connection));
+      this.#open.add(connection);
       return connection;
     } catch (error) {
       this.#count--;
@@ -192,6 +241,7 @@ export class Pool {
     const at = this.#idle.indexOf(connection);
     if (at < 0) return;
     this.#idle.splice(at, 1);
+    this.#open.delete(connection);
     this.#count--;
     void connection.end();
   }
@@ -205,7 +255,9 @@ export class Pool {
 
   #nextWaiting(): Waiter | undefined {
     const waiter = this.#waiting.shift();
-    if (waiter !== undefined) clearTimeout(waiter.timer);
+    if (waiter === undefined) return undefined;
+    clearTimeout(waiter.timer);
+    this.#waitedMs += performance.now() - waiter.sinceMs;
     return waiter;
   }
 

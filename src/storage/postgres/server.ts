@@ -45,6 +45,21 @@ export class WrongAddress extends Error {
   }
 }
 
+/** Of the statements of a session, by the server's clock. */
+export interface SessionLimits {
+  readonly statementMs: number;
+  /** For a lock of another session. */
+  readonly lockMs: number;
+}
+
+interface SessionOptions extends Pick<ClientConfig, "query_timeout" | "pipeline"> {
+  /** Left out: none, for migrations. */
+  readonly limits?: SessionLimits;
+}
+
+const limitsText = (limits: SessionLimits | undefined): string =>
+  limits === undefined ? "" : `; SET statement_timeout = ${limits.statementMs}; SET lock_timeout = ${limits.lockMs}`;
+
 export class Server {
   readonly schema: string;
   readonly #configs: readonly ClientConfig[];
@@ -64,13 +79,14 @@ export class Server {
   }
 
   /** A session that takes writes, in the server's schema unless another is named. Errors: the last host's, `NotPrimary`, or `StalePrimary`. */
-  async connect(more: Pick<ClientConfig, "query_timeout" | "pipeline"> = {}, schema = this.schema): Promise<Client> {
+  async connect(more: SessionOptions = {}, schema = this.schema): Promise<Client> {
     if (!this.#cluster.isKnown && this.#configs.length > 1) await this.#findNewest();
     let failure: unknown;
     for (let tried = 0; tried < this.#configs.length; tried++) {
       const at = (this.#first + tried) % this.#configs.length;
       try {
-        const client = await this.#connectTo({ ...this.#configs[at], ...more }, schema);
+        const { limits, ...config } = more;
+        const client = await this.#connectTo({ ...this.#configs[at], ...config }, schema, limits);
         this.#first = at;
         return client;
       } catch (error) {
@@ -101,8 +117,8 @@ export class Server {
     this.#first = first.at;
   }
 
-  async #connectTo(config: ClientConfig, schema: string): Promise<Client> {
-    const client = await this.#open(config, schema);
+  async #connectTo(config: ClientConfig, schema: string, limits: SessionLimits | undefined): Promise<Client> {
+    const client = await this.#open(config, schema, limits);
     try {
       const position = await positionOf(client);
       if (position !== undefined) this.#cluster.use(client, position);
@@ -113,13 +129,13 @@ export class Server {
     }
   }
 
-  async #open(config: ClientConfig, schema: string): Promise<Client> {
+  async #open(config: ClientConfig, schema: string, limits?: SessionLimits): Promise<Client> {
     const client = new Client(config);
     // A broken connection also fails the statement that runs, which reports the error.
     client.on("error", () => {});
     try {
       await client.connect();
-      const results = (await client.query(`${setUpIn(schema)}; SELECT pg_is_in_recovery() AS standby`)) as unknown as {
+      const results = (await client.query(`${setUpIn(schema)}${limitsText(limits)}; SELECT pg_is_in_recovery() AS standby`)) as unknown as {
         rows: { standby: number }[];
       }[];
       if (results.at(-1)?.rows[0]?.standby !== 0) throw new NotPrimary();

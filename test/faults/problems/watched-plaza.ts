@@ -22,6 +22,7 @@ export interface WatchedPlaza {
   /** Creates a label of that name. Resolves with the status of the response. */
   createLabel(name: string): Promise<number>;
   readLabels(): Promise<number>;
+  readPersonas(): Promise<number>;
   said(): Promise<Said>;
   /** Waits until what it says is as wanted. The limit of the test ends it otherwise, and its last words are in `expected`. */
   says(isWanted: (said: Said) => boolean): Promise<Said>;
@@ -81,6 +82,11 @@ export async function startWatched(args: readonly string[], more: Readonly<Recor
     },
     async readLabels() {
       const response = await page("custom_labels?limit=1");
+      await response.text();
+      return response.status;
+    },
+    async readPersonas() {
+      const response = await page("personas?limit=1");
       await response.text();
       return response.status;
     },

@@ -10,7 +10,9 @@ let schemas = 0;
 
 async function open(poolSize = 6): Promise<Database> {
   const { url } = await sharedPostgres();
-  return closedAfterwards(await openPostgres({ url, schema: `plaza_groups_${process.pid}_${++schemas}`, migrations: [notes], poolSize }));
+  return closedAfterwards(
+    await openPostgres({ url, schema: `plaza_groups_${process.pid}_${++schemas}`, migrations: [notes], limits: { connections: poolSize } }),
+  );
 }
 
 const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;

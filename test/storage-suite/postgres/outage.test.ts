@@ -182,7 +182,7 @@ describe("outage of PostgreSQL", () => {
 
   test("a query that waits too long for a connection is refused", async () => {
     const url = await cluster.newDatabase();
-    const database = closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes], poolSize: 1 }));
+    const database = closedAfterwards(await openPostgres({ url, schema: "plaza", migrations: [notes], limits: { connections: 1 } }));
     const sleeping = database.reader.get(sql`SELECT CAST(pg_sleep(6) AS TEXT) AS slept`);
     const start = performance.now();
     const error = await database.reader.get(count).catch((reason) => reason);

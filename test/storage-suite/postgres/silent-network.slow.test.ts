@@ -28,7 +28,7 @@ test(
   "reads and writes that the silence meets end with an error and are not repeated; afterwards everything is served again",
   async () => {
     const network = await silentNetwork(await cluster.newDatabase());
-    const database = await openPostgres({ url: network.url, schema: "plaza", migrations: [notes], poolSize: 4 });
+    const database = await openPostgres({ url: network.url, schema: "plaza", migrations: [notes], limits: { connections: 4 } });
     // Four idle connections.
     await Promise.all(Array.from({ length: 4 }, () => database.reader.all(sql`SELECT CAST(pg_sleep(0.1) AS TEXT) AS slept`)));
     await database.write((tx) => tx.run(insert(1)));

@@ -31,7 +31,7 @@ function newGroups(size = 2) {
   server.beginning = (session) => {
     session.completionOf = (text) => responses.of(text);
   };
-  const pool = new Pool(server.asServer, size);
+  const pool = new Pool(server.asServer, { connections: size });
   const emitted: string[] = [];
   const groups = new Groups(pool, "own", (kind, key) => emitted.push(`${kind} ${key}`));
   const run = (body: (tx: Transaction) => Promise<unknown>, isAlone = false) =>

@@ -27,7 +27,7 @@ function newDatabase(size = 8) {
     session.respond = (text) => responses.text(text);
   };
   const ends: string[] = [];
-  const pool = new Pool(server.asServer, size);
+  const pool = new Pool(server.asServer, { connections: size });
   const database = new PostgresDatabase({
     schema: "own",
     pool,

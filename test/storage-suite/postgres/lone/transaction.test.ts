@@ -13,7 +13,7 @@ const read = (id: number) => sql`SELECT 1 AS one FROM notes WHERE id = ${id}`;
 
 async function begin() {
   const server = new LoneServer();
-  const connection = await new Pool(server.asServer, 1).acquire("own");
+  const connection = await new Pool(server.asServer, { connections: 1 }).acquire("own");
   const [session] = server.sessions as [LoneSession];
   const place = { connection, isLocked: false };
   const entered: (number | undefined)[] = [];

@@ -1,0 +1,102 @@
+/**
+ * Tables that another session locks for long. Statements on such a table would take every connection, so when half of them wait for one table, further
+ * statements on it are refused at once, and the connections serve the other tables.
+ */
+import type { Client } from "pg";
+import type { SqlText } from "../../sql.ts";
+import { TableLocked } from "../failures.ts";
+import type { Server } from "../server.ts";
+
+/** A statement takes milliseconds, so one that waits longer waits for a lock, or for a very busy server. */
+const LOOK_EVERY_MS = 250;
+const RESPONSE_MS_MAX = 5_000;
+
+const WAITING = `
+  SELECT CAST(c.relname AS TEXT) AS name, CAST(COUNT(*) AS INTEGER) AS waiting FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+  WHERE NOT l.granted AND l.locktype = 'relation' AND l.pid = ANY($1) GROUP BY c.relname`;
+
+interface Watched {
+  readonly server: Server;
+  /** Statements that may wait for one table. */
+  readonly waitingMax: number;
+  /** The sessions of the pool, by the numbers that the server gave them. */
+  sessions(): readonly number[];
+  /** Whether somebody waits for a connection. */
+  isShort(): boolean;
+  onChanged(): void;
+}
+
+export class LockedTables {
+  readonly #watched: Watched;
+  #refused: ReadonlySet<string> = new Set();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #client: Client | undefined;
+  #isClosed = false;
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+  }
+
+  get areAny(): boolean {
+    return this.#refused.size > 0;
+  }
+
+  /** No connection was free. */
+  suspect(): void {
+    if (this.#timer !== undefined || this.#isClosed) return;
+    // A timer, because nothing else happens while all connections wait.
+    this.#timer = setTimeout(() => void this.#look(), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** Undefined: the statement may be sent. */
+  refusalOf({ text }: SqlText): TableLocked | undefined {
+    if (this.#refused.size === 0) return undefined;
+    const locked = [...wordsOf(text)].find((word) => this.#refused.has(word));
+    return locked === undefined ? undefined : new TableLocked(locked);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#client?.end().catch(() => {});
+  }
+
+  async #look(): Promise<void> {
+    const { server, waitingMax, sessions, isShort, onChanged } = this.#watched;
+    const before = this.#refused;
+    try {
+      this.#client ??= await server.connect({ query_timeout: RESPONSE_MS_MAX });
+      const { rows } = await this.#client.query<{ name: string; waiting: number }>(WAITING, [sessions()]);
+      // One that is refused stays so until none waits for it any more.
+      this.#refused = new Set(rows.filter(({ name, waiting }) => waiting >= waitingMax || before.has(name)).map(({ name }) => name));
+    } catch {
+      // The statements fail by their own time limits.
+      this.#refused = new Set();
+      await this.#forget();
+    }
+    this.#timer = undefined;
+    onChanged();
+    if (this.areAny || isShort()) this.suspect();
+    else await this.#forget();
+  }
+
+  async #forget(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => {});
+  }
+}
+
+const words = new Map<string, ReadonlySet<string>>();
+/** A program has a few hundred statements. */
+const TEXTS_MAX = 1_000;
+
+function wordsOf(text: string): ReadonlySet<string> {
+  let found = words.get(text);
+  if (found === undefined) {
+    found = new Set(text.match(/\w+/g));
+    if (words.size < TEXTS_MAX) words.set(text, found);
+  }
+  return found;
+}
