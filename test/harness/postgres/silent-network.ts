@@ -6,7 +6,7 @@ export interface SilentNetwork {
   readonly url: string;
   /** From now on nothing arrives, in either direction, and nobody is told. */
   silence(): void;
-  /** What was sent meanwhile arrives now, as systems send lost packets again. */
+  /** The bytes of the meantime arrive now, because systems send lost packets again. */
   restore(): void;
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ export type Bytes = AsyncIterable<Uint8Array>;
 
 /** The longest byte order mark or file signature. */
 const MARK_BYTES = 4;
-/** Deflate data without a signature are recognized by so many of their bytes, in which other bytes always have a mistake. */
+/** Deflate data without a signature are recognized by their beginning. Other bytes have a mistake in a beginning of this length. */
 const START_BYTES = 1_024;
 
 /** Throws `FeedFileProblem` for a file that is not UTF-8 text, and what `file` throws. Invalid bytes become U+FFFD (D-141). */
