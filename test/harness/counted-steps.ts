@@ -1,6 +1,6 @@
 /**
  * Counts work instead of time: each call of a built-in function that looks through a text, a list, bytes or a map, with the length that it looks at.
- * The same work has the same count on every machine. What a loop does without such a call is not counted.
+ * The same work has the same count on every machine. The work of a loop without such a call is not counted.
  */
 import type { Database, Reader, Transaction } from "#storage/database";
 import type { Sql } from "#storage/sql";

@@ -22,6 +22,8 @@ interface Ready {
 export interface Server extends Ready {
   /** Milliseconds from its start to its ready line. */
   readonly startedInMs: number;
+  /** The lines of its log so far. */
+  readonly log: readonly string[];
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
   /** SIGTERM; resolves to the exit code. */
@@ -63,9 +65,13 @@ export async function startServer(options: readonly string[], environment: Recor
     child.kill("SIGKILL");
     await child.exited;
   });
-  const stderr = new Response(child.stderr).text();
+  const log: string[] = [];
+  const logged = readLines(child.stderr, log);
   const line = await firstLine(child.stdout);
-  if (line === undefined) throw new Error(`plaza start ended with ${await child.exited}: ${await stderr}`);
+  if (line === undefined) {
+    await logged;
+    throw new Error(`plaza start ended with ${await child.exited}: ${log.join("\n")}`);
+  }
   const end = (signal: "SIGKILL" | "SIGTERM") => {
     child.kill(signal);
     return child.exited;
@@ -73,9 +79,23 @@ export async function startServer(options: readonly string[], environment: Recor
   return {
     ...(JSON.parse(line) as Ready),
     startedInMs: performance.now() - startMs,
+    log,
     kill: async () => void (await end("SIGKILL")),
     stop: () => end("SIGTERM"),
   };
+}
+
+/** Lines beyond these are read and dropped: a server writes one for each request. */
+const LOG_LINES_MAX = 100_000;
+
+async function readLines(stream: ReadableStream<Uint8Array>, lines: string[]): Promise<void> {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream() as never) as unknown as AsyncIterable<string>) {
+    const parts = (rest + text).split("\n");
+    rest = parts.pop() ?? "";
+    if (lines.length < LOG_LINES_MAX) lines.push(...parts);
+  }
+  if (rest !== "") lines.push(rest);
 }
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | undefined> {

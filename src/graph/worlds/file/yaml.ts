@@ -61,7 +61,7 @@ function repeatsKey(text: string): boolean {
   return false;
 }
 
-/** Where the second of two equal keys of a map begins. The package would compare each key with each other one. */
+/** The place of the second of two equal keys of a map. The package would compare each key with each other one. */
 async function findRepeatedKey(document: Document): Promise<number | undefined> {
   const { isScalar, visit } = await import("yaml");
   let found: number | undefined;

@@ -1,0 +1,94 @@
+/**
+ * A process that asks a server again and again while others load it: for its health, as another app, and as an encoder. It asks a process that only
+ * answers as well (`calibration.ts`), so that the machine's own delays are known. Its parent asks for the times since the last answer.
+ */
+export interface ProberOptions {
+  readonly base_url: string;
+  readonly control_url: string;
+  /** Undefined: the server takes no encoders. */
+  readonly rtmp_port: number | undefined;
+  readonly calibration_url: string;
+}
+
+/** Milliseconds of each request since the last answer. */
+export interface Probed {
+  readonly health: readonly number[];
+  readonly app: readonly number[];
+  readonly encoder: readonly number[];
+  /** The machine's delays: of the process that only answers, and of this one's timers. */
+  readonly calibration: readonly number[];
+  readonly refused: readonly string[];
+}
+
+const PAUSE_MS = 4;
+const HANDSHAKE_BYTES = 1_537;
+
+const options = JSON.parse(process.argv[2] ?? "{}") as ProberOptions;
+const seen = { health: [] as number[], app: [] as number[], encoder: [] as number[], calibration: [] as number[], refused: [] as string[] };
+
+async function statusOf(url: string, init: RequestInit = {}): Promise<string | undefined> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  return response.status === 200 ? undefined : `${url} ${response.status} ${text.slice(0, 200)}`;
+}
+
+const authorization = { authorization: "Bearer other" };
+const event = JSON.stringify({ event: "CUSTOM_APP_EVENTS", advertiser_id: "other", custom_events: [{ _eventName: "share", event_id: "one" }] });
+const asks: readonly (() => Promise<string | undefined>)[] = [
+  () => statusOf(`${options.base_url}/v25.0/2002?fields=id,name`, { headers: authorization }),
+  () => statusOf(`${options.base_url}/v25.0/2002/personas?access_token=other&oauth_token=other`, { headers: authorization }),
+  () =>
+    statusOf(`${options.base_url}/v25.0/1002/activities`, {
+      method: "POST",
+      headers: { authorization: "Bearer 1002|0ther", "content-type": "application/json", "x-forwarded-for": "203.0.113.7" },
+      body: event,
+    }),
+];
+
+function handshake(): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let received = 0;
+    Bun.connect({
+      hostname: "127.0.0.1",
+      port: options.rtmp_port ?? 0,
+      socket: {
+        open: (socket) => void socket.write(Buffer.concat([Buffer.from([3]), Buffer.alloc(HANDSHAKE_BYTES - 1)])),
+        data(socket, bytes) {
+          received += bytes.length;
+          if (received < HANDSHAKE_BYTES) return;
+          resolve(undefined);
+          socket.end();
+        },
+        close: () => resolve(received < HANDSHAKE_BYTES ? "the encoder's connection was closed" : undefined),
+        connectError: (_, error) => resolve(String(error)),
+      },
+    }).catch((error) => resolve(String(error)));
+  });
+}
+
+async function again(times: number[], ask: (n: number) => Promise<string | undefined>): Promise<void> {
+  for (let n = 0; ; n++) {
+    const beganMs = performance.now();
+    const refused = await ask(n).catch((error) => String(error));
+    times.push(performance.now() - beganMs);
+    if (refused !== undefined) seen.refused.push(refused);
+    await Bun.sleep(PAUSE_MS);
+  }
+}
+
+void again(seen.health, () => statusOf(`${options.control_url}/healthz`));
+void again(seen.app, (n) => (asks[n % asks.length] as (typeof asks)[0])());
+void again(seen.calibration, () => statusOf(options.calibration_url));
+if (options.rtmp_port !== undefined) void again(seen.encoder, handshake);
+
+process.on("message", () => {
+  const { health, app, encoder, calibration, refused } = seen;
+  process.send?.({
+    health: health.splice(0),
+    app: app.splice(0),
+    encoder: encoder.splice(0),
+    calibration: calibration.splice(0),
+    refused: refused.splice(0),
+  });
+});
+process.on("disconnect", () => process.exit(0));

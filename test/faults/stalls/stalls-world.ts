@@ -1,0 +1,25 @@
+/** A world in which every list has more than its largest page. */
+import { world as sampleWorld } from "#openapi/samples";
+
+const many = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+const scopes = sampleWorld.tokens[0]?.scopes ?? [];
+
+export const stallsWorld = {
+  ...sampleWorld,
+  labels: [...sampleWorld.labels, ...many(5_000, (at) => ({ id: String(500_100 + at), page: "2001", name: `label ${at}`, users: ["9001"] }))],
+  personas: [
+    ...sampleWorld.personas,
+    ...many(1_000, (at) => ({ id: String(510_100 + at), page: "2001", name: `Bo ${at}`, profile_picture_url: "https://example.com/bo.png" })),
+  ],
+  live_comments: many(3_000, (at) => ({ id: String(540_100 + at), live_video: "5301", from: "3001", message: "hi" })),
+  media: [...sampleWorld.media, ...many(2_000, (at) => ({ id: String(610_200 + at), owner: "6002", tagged: ["6001"] }))],
+  activity: many(5_000, (at) => ({ target: "7101", metric: "views", time: 1_794_000_000 + at, value: 1 })),
+  /** Of another app, which shares nothing with the others. */
+  tokens: [...sampleWorld.tokens, { token: "other", type: "page", app: "1002", page: "2002", user: "3002", scopes }],
+};
+
+/** Deletions come last, because what they delete is needed by others. */
+export const deletionsLast = <T extends { readonly work: string }>(loads: readonly T[]): T[] => {
+  const isDeletion = ({ work }: T): boolean => /^(delete|erase|reset|restore|unsubscribe|end|detach)/.test(work);
+  return [...loads.filter((load) => !isDeletion(load)), ...loads.filter(isDeletion)];
+};
