@@ -40,6 +40,7 @@ import {
   cpuMs,
   monotonicMs,
   openFilesMax,
+  processFacts,
   randomFraction,
   randomHex,
   randomKey,
@@ -112,7 +113,8 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     if (graph !== undefined) listeners.push(graph);
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
-    const readOwn = () => metricsReport(part === "graph" ? "worker" : "main", metrics, watch.report(), worlds.open(), database.report());
+    const readOwn = () =>
+      metricsReport(processFacts(part === "graph" ? "worker" : "main"), metrics, watch.report(), worlds.open(), database.report());
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const graphPort = graph?.port ?? config.port;
     const { server, stopAsked } = servedBy(config, graphPort);
@@ -419,7 +421,7 @@ export async function startControlAlone(config: Config, log: Log, key = randomSe
         worlds,
         registry,
         key,
-        () => metricsReport("main", new RequestMetrics(), { lagP99Ms: 0, holds: [] }, worlds.open(), database.report()),
+        () => metricsReport(processFacts("main"), new RequestMetrics(), { lagP99Ms: 0, holds: [] }, worlds.open(), database.report()),
         health,
         special,
       ),

@@ -108,7 +108,7 @@ export function openFilesMax(): number | undefined {
 }
 
 /** Files that this process has open; undefined where the system does not say so in Linux's way. */
-export function openFiles(): number | undefined {
+function openFiles(): number | undefined {
   try {
     return readdirSync("/proc/self/fd").length;
   } catch {
@@ -118,10 +118,20 @@ export function openFiles(): number | undefined {
 
 export const runtimeVersion = `bun ${Bun.version}`;
 
-/** The age of this process, and the Unix time of its start. */
-export function processSeconds(): { readonly uptimeSeconds: number; readonly startedSeconds: number } {
-  const uptimeSeconds = process.uptime();
-  return { uptimeSeconds, startedSeconds: performance.timeOrigin / 1000 };
+/** Of this process, for metrics. */
+export function processFacts(name: string) {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return {
+    process: name,
+    residentBytes: rss,
+    heapBytes: heapUsed,
+    cpuSeconds: (user + system) / 1_000_000,
+    uptimeSeconds: process.uptime(),
+    startedSeconds: performance.timeOrigin / 1000,
+    openFiles: openFiles(),
+    openFilesMax: openFilesMax(),
+  };
 }
 
 /** Whether this process may open one more file. */

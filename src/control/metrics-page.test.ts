@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { DatabaseHealth } from "#storage/database-health";
+import { processFacts } from "#system";
 import type { HoldsOfWork } from "#telemetry/loop-watch";
 import { merged } from "#telemetry/merged-metrics";
 import { metricsReport } from "#telemetry/metrics-report";
@@ -31,7 +32,7 @@ function worldOf(name: string, { ping, callbacks }: Database = reached, metrics 
 
 /** The samples of metrics whose names begin so, in their order. */
 async function samples(prefix: string, requests = new RequestMetrics(), ...worlds: OpenWorld[]): Promise<string[]> {
-  const text = await metricsText(metricsReport("main", requests, QUIET, worlds), worlds);
+  const text = await metricsText(metricsReport(processFacts("main"), requests, QUIET, worlds), worlds);
   return text.split("\n").filter((line) => line.startsWith(prefix));
 }
 
@@ -68,7 +69,7 @@ describe("requests", () => {
     Object.assign(metrics, { inFlight: 3, waiting: 2 });
     Object.assign(metrics.connections, { open: 5, evicted: 4 });
     for (const app of ["7", undefined, "7"]) metrics.turnAway(app, "bytes");
-    const text = await metricsText(metricsReport("main", metrics, QUIET, []), []);
+    const text = await metricsText(metricsReport(processFacts("main"), metrics, QUIET, []), []);
     for (const line of [
       "plaza_calls_in_flight 3",
       "plaza_calls_waiting 2",
@@ -82,7 +83,8 @@ describe("requests", () => {
 });
 
 test("work that held the event loop is named, for all processes together", async () => {
-  const of = (process: string, lagP99Ms: number, ...holds: HoldsOfWork[]) => metricsReport(process, new RequestMetrics(), { lagP99Ms, holds }, []);
+  const of = (process: string, lagP99Ms: number, ...holds: HoldsOfWork[]) =>
+    metricsReport(processFacts(process), new RequestMetrics(), { lagP99Ms, holds }, []);
   const [import1, import2] = [
     { work: "POST /v1/worlds/{w}/import", count: 2, longestMs: 300 },
     { work: "POST /v1/worlds/{w}/import", count: 1, longestMs: 450 },
@@ -102,7 +104,7 @@ test("work that held the event loop is named, for all processes together", async
 });
 
 test("each metric has its description and type before its samples, once", async () => {
-  const text = await metricsText(metricsReport("main", new RequestMetrics(), QUIET, []), [worldOf("a"), worldOf("b")]);
+  const text = await metricsText(metricsReport(processFacts("main"), new RequestMetrics(), QUIET, []), [worldOf("a"), worldOf("b")]);
   expect([...text.matchAll(/^# TYPE (.*)$/gm)].map(([, type]) => type)).toEqual([
     ...["plaza_calls_total counter", "plaza_call_duration_seconds histogram", "plaza_calls_in_flight gauge", "plaza_calls_waiting gauge"],
     ...["plaza_calls_turned_away_total counter", "plaza_connections gauge", "plaza_connections_evicted_total counter"],
@@ -206,7 +208,7 @@ describe("webhooks", () => {
 
 test("the process says its memory in bytes, its CPU time, its start and its age in seconds, and its open files", async () => {
   const before = { cpu: process.cpuUsage(), uptime: process.uptime() };
-  const text = await metricsText(metricsReport("main", new RequestMetrics(), QUIET, []), [worldOf("w")]);
+  const text = await metricsText(metricsReport(processFacts("main"), new RequestMetrics(), QUIET, []), [worldOf("w")]);
   const after = { cpu: process.cpuUsage(), uptime: process.uptime() };
   const numberOf = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (.*)$`, "m").exec(text)?.[1]);
   const isBetween = (value: number, low: number, high: number) => value >= low && value <= high;
@@ -240,7 +242,7 @@ test("D-345: jobs that fail are counted for each world whose database can be ask
 
 test("D-341: problems of the database are gauges while they last, and their failures are counted", async () => {
   const health = new DatabaseHealth();
-  const text = async () => (await metricsText(metricsReport("main", new RequestMetrics(), QUIET, [], health.report()), [])).split("\n");
+  const text = async () => (await metricsText(metricsReport(processFacts("main"), new RequestMetrics(), QUIET, [], health.report()), [])).split("\n");
   expect((await text()).filter((line) => line.startsWith("plaza_database_"))).toEqual([]);
   for (const kind of ["disk_full", "disk_full", "locked"] as const) health.failed(kind, new Error("it failed"));
   expect((await text()).filter((line) => line.startsWith("plaza_database_"))).toEqual([

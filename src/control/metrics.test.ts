@@ -3,13 +3,14 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { saveJob } from "#jobs/jobs.store";
 import { sql } from "#storage/sql";
+import { processFacts } from "#system";
 import { merged } from "#telemetry/merged-metrics";
 import { metricsReport } from "#telemetry/metrics-report";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { insertDelivery, insertEvent } from "#webhooks/delivery/deliveries.store";
 import { metricsText } from "./metrics.ts";
 
-const full = (metrics: RequestMetrics) => metricsReport("main", metrics, { lagP99Ms: 0, holds: [] }, []);
+const full = (metrics: RequestMetrics) => metricsReport(processFacts("main"), metrics, { lagP99Ms: 0, holds: [] }, []);
 const reportOf = (...requests: Parameters<typeof metricsOf>) => full(metricsOf(...requests));
 
 function metricsOf(...requests: [operation: string, status: number, ms: number][]): RequestMetrics {

@@ -135,7 +135,7 @@ export interface JobCounts extends Row {
 }
 
 /** Counting stops there, so that a queue of any length costs a few ms. */
-export const JOBS_COUNTED_MAX = 10_000;
+const JOBS_COUNTED_MAX = 10_000;
 
 export async function countJobs(reader: Reader, nowMs: number): Promise<JobCounts> {
   const counts = await reader.get<JobCounts>(sql`

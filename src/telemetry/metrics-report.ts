@@ -1,7 +1,6 @@
 /** The metrics of a process, as JSON: workers send them to the first process, and `/metrics` shows those of all. */
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { type DatabaseReport, NO_REPORT } from "#storage/database-health";
-import { openFiles, openFilesMax, processSeconds } from "#system";
 import type { AttemptMetrics, BrokenMetrics } from "#webhooks/history/metrics";
 import type { LoopReport } from "./loop-watch.ts";
 import type { RequestMetrics, RequestsReport } from "./request-metrics.ts";
@@ -14,7 +13,7 @@ export interface WorldDeliveries {
   readonly overdue: number;
 }
 
-export interface ProcessReport {
+export interface ProcessFacts {
   /** `main`, or `worker` and its number. */
   readonly process: string;
   readonly residentBytes: number;
@@ -26,6 +25,9 @@ export interface ProcessReport {
   /** Undefined where the system does not say so in Linux's way. */
   readonly openFiles: number | undefined;
   readonly openFilesMax: number | undefined;
+}
+
+export interface ProcessReport extends ProcessFacts {
   readonly lagP99Ms: number;
 }
 
@@ -38,7 +40,7 @@ export interface MetricsReport extends RequestsReport, Pick<LoopReport, "holds">
 export type Sender = Pick<OpenWorld, "name"> & { readonly webhooks: Pick<OpenWorld["webhooks"], "metrics"> };
 
 export const metricsReport = (
-  process: string,
+  facts: ProcessFacts,
   requests: RequestMetrics,
   loop: LoopReport,
   worlds: Iterable<Sender>,
@@ -50,20 +52,5 @@ export const metricsReport = (
   webhooks: [...worlds].map(({ name: world, webhooks: { metrics } }) => ({
     ...{ world, attempts: [...metrics.entries()], broken: [...metrics.brokenPayloads()], overdue: metrics.overdue },
   })),
-  processes: [processReport(process, loop.lagP99Ms)],
+  processes: [{ ...facts, lagP99Ms: loop.lagP99Ms }],
 });
-
-function processReport(name: string, lagP99Ms: number): ProcessReport {
-  const { rss, heapUsed } = process.memoryUsage();
-  const { user, system } = process.cpuUsage();
-  return {
-    process: name,
-    residentBytes: rss,
-    heapBytes: heapUsed,
-    cpuSeconds: (user + system) / 1_000_000,
-    ...processSeconds(),
-    openFiles: openFiles(),
-    openFilesMax: openFilesMax(),
-    lagP99Ms,
-  };
-}

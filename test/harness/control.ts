@@ -5,7 +5,7 @@ import type { Registry } from "#graph/contract/registry";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { Health } from "#http/routes/health";
 import type { PageGuard } from "#kernel/page-guard";
-import { monotonicMs, randomHex, sleepMs, tokenValue } from "#system";
+import { monotonicMs, processFacts, randomHex, sleepMs, tokenValue } from "#system";
 import { metricsReport } from "#telemetry/metrics-report";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { ControlDocument } from "../openapi/control-document.ts";
@@ -99,7 +99,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       ...more,
     },
     health: new Health(() => plaza.world.database.ping()),
-    readMetrics: () => metricsReport("main", new RequestMetrics(), { lagP99Ms: 0, holds: [] }, [plaza.world]),
+    readMetrics: () => metricsReport(processFacts("main"), new RequestMetrics(), { lagP99Ms: 0, holds: [] }, [plaza.world]),
     onUnexpected: (error) => unexpected.push(error),
   };
   const appOf = () => controlApp(served);

@@ -9,6 +9,7 @@ import { settings } from "#features";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { afterThisTest } from "#harness/cleanup";
 import { nextTurn } from "#kernel/turns";
+import { processFacts } from "#system";
 import type { Log } from "#telemetry/log";
 import { type MetricsReport, metricsReport } from "#telemetry/metrics-report";
 import { RequestMetrics } from "#telemetry/request-metrics";
@@ -245,7 +246,7 @@ describe("what workers have served", () => {
   const reportWith = (requests: number, more: Partial<MetricsReport> = {}): MetricsReport => {
     const metrics = new RequestMetrics();
     for (let count = 0; count < requests; count++) metrics.record("listLabels", 200, 1);
-    return { ...metricsReport("worker", metrics, { lagP99Ms: 3, holds: [] }, []), ...more };
+    return { ...metricsReport(processFacts("worker"), metrics, { lagP99Ms: 3, holds: [] }, []), ...more };
   };
   const servedWith = (requests: number, more: Partial<MetricsReport> = {}): ServedMetrics => {
     const { webhooks: _, processes: __, ...served } = reportWith(requests, more);
@@ -291,10 +292,13 @@ describe("what workers have served", () => {
       const metrics = new DeliveryMetrics();
       const seen = { row: { app: "7", callback: "5", object: "page", field: "feed" }, updates: 1, outcome: { kind: "delivered", attempt: {} } };
       for (let count = 0; count < delivered; count++) metrics.record(seen as unknown as AttemptSeen);
-      return { webhooks: metricsReport("worker", new RequestMetrics(), { lagP99Ms: 0, holds: [] }, [{ name: "w", webhooks: { metrics } }]).webhooks };
+      return {
+        webhooks: metricsReport(processFacts("worker"), new RequestMetrics(), { lagP99Ms: 0, holds: [] }, [{ name: "w", webhooks: { metrics } }])
+          .webhooks,
+      };
     };
     const askedOf = (worker: LoneWorker) => worker.sent.filter(({ kind }) => kind === "report").length;
-    /** What is shown after the first worker answers; the second never does. */
+    /** Reads the page. The first worker answers with these metrics, and the second one never does. */
     const shown = async (answer: MetricsReport) => {
       const page = control("/metrics");
       const before = askedOf(first);

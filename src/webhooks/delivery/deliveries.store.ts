@@ -301,7 +301,7 @@ export interface QueuedCounts extends Row {
 }
 
 /** Counting stops there, so that a queue of any length costs some ms. */
-export const DELIVERIES_COUNTED_MAX = 100_000;
+const DELIVERIES_COUNTED_MAX = 100_000;
 
 /** Deliveries that have not ended, by state, without those that lead nowhere. Beyond `DELIVERIES_COUNTED_MAX` the oldest is that of the counted ones. */
 export function countQueued(reader: Reader): Promise<QueuedCounts[]> {
