@@ -2,7 +2,7 @@
  * Migrations: the part that both drivers share. A driver opens the transaction and takes the lock, so that two processes
  * that start at once do not migrate twice: PostgreSQL by an advisory lock, SQLite by the lock on its folder.
  *
- * Two releases side by side (D-346): a migration only adds (expand), or it takes away what no program uses since an earlier migration (contract). A program
+ * Two releases side by side (D-346): a migration only adds (expand), or it takes away something that no program uses since an earlier migration (contract). A program
  * works on data with added things that it does not know, and refuses data from which something was taken that it uses.
  */
 import type { FeatureMigrations, Migration } from "./database.ts";
@@ -53,7 +53,7 @@ export class UnknownMigration extends Error {
   }
 }
 
-/** A migration would change what a live process of an older version uses. */
+/** A migration would change data that a live process of an older version uses. */
 export class OlderProcessRuns extends Error {
   constructor(migration: string, version: string) {
     super(
@@ -63,7 +63,7 @@ export class OlderProcessRuns extends Error {
   }
 }
 
-/** A statement of a migration failed; `cause` is the driver's error. What ran since the last batch is rolled back. */
+/** A statement of a migration failed; `cause` is the driver's error. The statements since the last batch are rolled back. */
 export class MigrationFailed extends Error {
   constructor(feature: string, migration: string, cause: unknown) {
     super(`the migration ${feature}/${migration} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -157,6 +157,7 @@ async function runBatches(target: MigrationTarget, batch: string, report: (rows:
     if (changed === 0) return;
     rows += changed;
     report(rows);
+    // The machine's clock, as when the batch began.
     const tookMs = Math.max(1, performance.now() - begunMs);
     size = Math.max(1, Math.min(ROWS_MAX, size * 2, Math.floor((size * BATCH_MS) / tookMs)));
   }

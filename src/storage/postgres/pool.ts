@@ -257,6 +257,7 @@ export class Pool {
     const waiter = this.#waiting.shift();
     if (waiter === undefined) return undefined;
     clearTimeout(waiter.timer);
+    // The machine's clock, as when the wait began.
     this.#waitedMs += performance.now() - waiter.sinceMs;
     return waiter;
   }

@@ -16,7 +16,7 @@ const RENEWAL_MS = 5_000;
 
 const NOW_MS = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
-/** What a process says about itself, so that a newer one changes nothing that it uses (D-346). */
+/** The words of a process about itself, so that a newer one changes nothing that it uses (D-346). */
 export interface Declared {
   readonly version: string;
   /** The migrations that its program knows, `feature/name`. */
