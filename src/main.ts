@@ -19,6 +19,7 @@ import { followSettings } from "#graph/worlds/settings";
 import type { Streaming, WorkObserver } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf, multipartLimits, worldsWithin } from "#http/limits";
 import type { Listener } from "#http/listeners/listener";
+import { serveRedirects } from "#http/listeners/redirects";
 import { certificateOf } from "#http/listeners/served-certificate";
 import { describeServer, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
 import { Health } from "#http/routes/health";
@@ -110,7 +111,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     const { demo, file } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, log);
     if (config.profile !== undefined) worlds.default.profile = config.profile;
     const graph = part === "control" ? undefined : await listenGraph(config, log, worlds, registry, certificate, health, part === "graph");
-    if (graph !== undefined) listeners.push(graph);
+    if (graph !== undefined) listeners.push(graph, ...(await listenRedirects(config, graph.port, part === "graph")));
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
     const readOwn = () =>
@@ -164,8 +165,18 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 
 const listenControl = (config: Config, certificate: Certificate | undefined, options: ControlAppOptions): Promise<Listener> =>
   listening("--control-port", config.control_host, config.control_port, () =>
-    serveControl({ ...options, host: config.control_host, port: config.control_port, pages: pageGuardOf(config), certificate }),
+    serveControl({
+      ...{ ...options, certificate, hstsSeconds: config.hsts_seconds },
+      ...{ host: config.control_host, port: config.control_port, pages: pageGuardOf(config) },
+    }),
   );
+
+/** D-353. */
+async function listenRedirects({ host, redirect_port, public_url }: Config, securePort: number, reusePort: boolean): Promise<Listener[]> {
+  if (redirect_port === undefined) return [];
+  const options = { hostname: host, port: redirect_port, reusePort, securePort, publicUrl: public_url };
+  return [await listening("--redirect-port", host, redirect_port, () => serveRedirects(options))];
+}
 
 /** D-350: load balancers see that this process will end, and choose others. */
 async function drain({ drain_delay_ms }: Config, log: Log, health: Health, graph: GraphServer | undefined): Promise<void> {
@@ -211,7 +222,7 @@ function listenGraph(
     port: config.port,
     reusePort: isPortShared,
     certificate,
-    health: config.health ? health : undefined,
+    ...{ health: config.health ? health : undefined, hstsSeconds: config.hsts_seconds },
     deps,
     worlds,
     surfaces: surfaceAddresses(config),

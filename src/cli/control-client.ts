@@ -3,6 +3,7 @@ import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/option";
 import { commandWarnings, readConfig } from "#config/read-config";
+import { environmentWithSecrets } from "#config/secret-files";
 import { findServer, isFolder } from "#config/server-files";
 import { trimmedEnd } from "#kernel/text";
 import { hasData } from "#storage/open";
@@ -133,7 +134,7 @@ const OWN_URL = "http://localhost";
 
 async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: PrivateUse) {
   const [{ startControlAlone }, { settings }] = await Promise.all([import("#main"), import("#features")]);
-  const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
+  const config = readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), await findConfigFile(given), settings);
   if (!makesData && !hasData(config.data, "default"))
     throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app makes it`);
   if (!isKeyReplaced) return startControlAlone(config, log);
@@ -159,12 +160,12 @@ const DEFAULT_URL = "http://127.0.0.1:4001";
 
 /** The data that `plaza start` would use. */
 async function dataOf(given: Given): Promise<string> {
-  return String(given.data ?? environment().PLAZA_DATA ?? (await findConfigFile(given))?.values.data ?? DEFAULT_DATA);
+  return String(given.data ?? environmentWithSecrets().PLAZA_DATA ?? (await findConfigFile(given))?.values.data ?? DEFAULT_DATA);
 }
 
 /** The server that an option or variable names, or that runs on the data; undefined if there is none. */
 export async function findServerAddress(given: Given): Promise<ServerAddress | undefined> {
-  const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
+  const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environmentWithSecrets();
   const data = await dataOf(given);
   // `--data` has precedence over the variable.
   const named = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);

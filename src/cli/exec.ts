@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { findConfigFile } from "#config/config-file";
 import { environment, variableOf } from "#config/option";
+import { environmentWithSecrets } from "#config/secret-files";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { exitCodeOf, explain } from "./process-end.ts";
@@ -24,7 +25,7 @@ export async function exec([program = "", ...args]: readonly string[], flags: Re
   const log = new Log({ level: "error", isPretty: false });
   let server: TestServer;
   try {
-    server = await startTestServer(flags, environment(), await findConfigFile(flags));
+    server = await startTestServer(flags, environmentWithSecrets(), await findConfigFile(flags));
   } catch (error) {
     explain(error, log);
     await log.flush();

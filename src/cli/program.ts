@@ -60,6 +60,7 @@ export function program({ settings = [], routes, isStart = false }: Declared): C
 Each option is also an environment variable (--control-port: PLAZA_CONTROL_PORT) and a key of plaza.config.yaml (control_port).
 A flag has precedence over the environment, and the environment over the file. Only in the environment or the file:
 ${secrets.join("\n")}
+Each of these, and PLAZA_DATA, can be in a file, which a variable with _FILE at its end names (PLAZA_CONTROL_KEY_FILE).
 
 SIGTERM and SIGINT end the server when the running requests have ended, after 10 s at most. An invalid option ends it with exit code 2.`,
     )

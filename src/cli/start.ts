@@ -2,6 +2,7 @@
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/option";
 import { readConfig, variableWarnings } from "#config/read-config";
+import { environmentWithSecrets } from "#config/secret-files";
 import { settings } from "#features";
 import { type RunningPlaza, startPlaza } from "#main";
 import { Log } from "#telemetry/log";
@@ -17,7 +18,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {
-    const config = readConfig(flags, environment(), await findConfigFile(flags), settings);
+    const config = readConfig(flags, environmentWithSecrets(), await findConfigFile(flags), settings);
     log = new Log({ level: config.log_level, isPretty: config.pretty });
     outliveStrayFailures(log);
     for (const warning of variableWarnings(environment(), settings)) log.warn({}, warning);

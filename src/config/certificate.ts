@@ -6,6 +6,14 @@ import { ConfigProblem } from "./config.ts";
 /** A renewed file is noticed after this time at most. Certificates are renewed days ahead, and two small files cost nothing to read. */
 const CHECK_EVERY_MS = 5_000;
 
+/**
+ * D-353: key exchanges with forward secrecy, so that whoever gets the key later cannot read what was recorded before. TLS 1.3 has no others; of
+ * TLS 1.2 these are left, and older versions are refused by the runtime.
+ */
+export const TLS_CIPHERS = ["ECDSA", "RSA"]
+  .flatMap((key) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((cipher) => `ECDHE-${key}-${cipher}`))
+  .join(":");
+
 /** PEM. `cert` may be followed by the certificates of its authorities. */
 export interface CertificateAndKey {
   readonly cert: string;

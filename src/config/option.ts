@@ -10,6 +10,8 @@ export interface Option {
   readonly isRepeatable?: true;
   /** A secret has no flag, because everybody on the machine can read its command lines. */
   readonly isSecret?: true;
+  /** Its value may contain a secret, so it can be in a file as well (D-352). */
+  readonly holdsSecret?: true;
   /** The option names the config file, so it cannot be in one. */
   readonly isLeftOutOfFile?: true;
   readonly read: ReadValue<unknown>;

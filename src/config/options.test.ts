@@ -56,6 +56,8 @@ test("defaults and bounds of the options", () => {
     "deliveries_per_second 0 0..9007199254740991",
     "tls_cert none",
     "tls_key none",
+    "hsts_seconds 0 0..9007199254740991",
+    "redirect_port none 1..65535",
     "body_bytes_max 1048576 1024..1073741824",
     "header_bytes_max 16384 1024..65536",
     "head_ms_max 10000 1..3600000",

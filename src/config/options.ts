@@ -18,6 +18,7 @@ const HEADER_BYTES_LIMIT = 65_536;
 /** PostgreSQL has some hundred connections for everybody. */
 const DATABASE_CONNECTIONS_LIMIT = 200;
 const HOUR_MS = 3_600_000;
+const PORT_MAX = 65_535;
 
 /** A hundred years. */
 const AUDIT_DAYS_MAX = 36_500;
@@ -37,7 +38,7 @@ export const own = {
   control_port: { ...one("N", read.port, 4001), summary: "port of the control API; 0 picks a free port" },
   host: { ...one("HOST", read.text, "127.0.0.1"), summary: "address on which the graph listens" },
   control_host: { ...one("HOST", read.text, "127.0.0.1"), summary: "address on which the control API listens" },
-  data: { ...one("WHERE", read.dataPlace, ".plaza"), summary: "a folder (SQLite), :memory:, or postgres://…" },
+  data: { ...one("WHERE", read.dataPlace, ".plaza"), holdsSecret: true, summary: "a folder (SQLite), :memory:, or postgres://…" },
   world: { ...maybe("FILE", read.text), summary: "world file to load into empty data (default: the demo world)" },
   import: { ...off, summary: "merge the file of --world into existing data" },
   // D-195.
@@ -158,6 +159,15 @@ export const own = {
     summary: "serve the graph and the control API over TLS with this certificate (PEM, with its chain); read again when it is renewed",
   },
   tls_key: { ...maybe("FILE", read.text), summary: "private key of --tls-cert (PEM, without a passphrase)" },
+  // D-353.
+  hsts_seconds: {
+    ...one("SECONDS", read.integer(0), 0),
+    summary: "tell browsers for how long they may use this host only over TLS (Strict-Transport-Security); 0 tells them nothing",
+  },
+  redirect_port: {
+    ...maybe("N", read.integer(1, PORT_MAX)),
+    summary: "port without TLS that sends each request to the port of the graph with its TLS",
+  },
   // D-21. `src/http/limits.ts` gives the reasons for these limits.
   body_bytes_max: { ...one("BYTES", read.integer(1024, BODY_BYTES_LIMIT), 1_048_576), summary: "largest body of a graph request" },
   header_bytes_max: {

@@ -5,6 +5,7 @@ import { type Config, ConfigProblem } from "./config.ts";
 import { flagOf, type Option, variableOf } from "./option.ts";
 import { isStrongControlKey, ValueProblem } from "./option-readers.ts";
 import { optionsWith } from "./options.ts";
+import { FILE_VARIABLES } from "./secret-files.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -37,7 +38,7 @@ const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_u
 
 /** Variables that nothing reads, e.g. `PLAZA_PROT`. Not an error, because programs around Plaza may have variables of their own. */
 export function variableWarnings(environment: Values, settings: readonly Setting[]): string[] {
-  const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...OF_CLIENTS];
+  const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...FILE_VARIABLES, ...OF_CLIENTS];
   const unknown = Object.keys(environment).filter((name) => name.startsWith("PLAZA_") && !known.includes(name));
   return unknown.slice(0, WARNINGS_MAX).map((name) => `nothing reads the variable ${name}${suggestion(name, known)}`);
 }
@@ -92,6 +93,8 @@ function checkTogether(config: Config): Config {
   }
   if (config.tls_cert !== undefined && config.tls_key === undefined) throw new ConfigProblem("--tls-cert", "requires --tls-key FILE");
   if (config.tls_key !== undefined && config.tls_cert === undefined) throw new ConfigProblem("--tls-key", "requires --tls-cert FILE");
+  if (config.hsts_seconds > 0 && config.tls_cert === undefined) throw new ConfigProblem("--hsts-seconds", "requires --tls-cert FILE");
+  if (config.redirect_port !== undefined && config.tls_cert === undefined) throw new ConfigProblem("--redirect-port", "requires --tls-cert FILE");
   const hosts = Object.values(config.surface_hosts);
   if (new Set(hosts).size < hosts.length) throw new ConfigProblem("--surface-hosts", "two surfaces cannot have the same host name");
   if (config.import && config.world === undefined) throw new ConfigProblem("--import", "requires --world FILE");

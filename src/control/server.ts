@@ -6,6 +6,7 @@ import type { Connection } from "#http/http1/connection";
 import type { ProtocolProblem, RequestHead } from "#http/http1/request-head";
 import { defaultLimits, parserHeaderBytesMax } from "#http/limits";
 import { type Listener, listen } from "#http/listeners/listener";
+import { hstsHeaders } from "#http/listeners/served-certificate";
 import { sendWebResponse, webRequest } from "#http/web";
 import { GraphError } from "#kernel/errors";
 import { type ControlAppOptions, controlApp } from "./app.ts";
@@ -16,6 +17,8 @@ export interface ControlServerOptions extends ControlAppOptions {
   readonly port: number;
   /** Undefined for plain HTTP. */
   readonly certificate?: Certificate | undefined;
+  /** 0: browsers are not told to use TLS. */
+  readonly hstsSeconds?: number;
   /** The limit of all clients together. */
   readonly connectionsMax?: number;
 }
@@ -25,7 +28,7 @@ const CONNECTIONS_MAX = 256;
 
 /** Throws if it cannot listen at the address. */
 export function serveControl(options: ControlServerOptions): Listener {
-  const { host, port, certificate, connectionsMax = CONNECTIONS_MAX, onUnexpected } = options;
+  const { host, port, certificate, connectionsMax = CONNECTIONS_MAX, hstsSeconds = 0, onUnexpected } = options;
   const app = controlApp(options);
   const scheme = certificate === undefined ? "http" : "https";
   const dispatch = async (head: RequestHead, connection: Connection): Promise<void> => {
@@ -47,7 +50,7 @@ export function serveControl(options: ControlServerOptions): Listener {
     }
   };
   const listener = listen({
-    ...{ hostname: host, port, certificate, commonHeaders: {}, metrics: { open: 0, evicted: 0 } },
+    ...{ hostname: host, port, certificate, commonHeaders: hstsHeaders(hstsSeconds), metrics: { open: 0, evicted: 0 } },
     limits: { ...defaultLimits, connectionsMax, headBytesMax: parserHeaderBytesMax(defaultLimits) },
     refusal: (problem) => textOf(errorOf(problem)),
     dispatch: (head, connection) => void dispatch(head, connection),

@@ -10,6 +10,7 @@ import type { ProtocolProblem } from "./http1/request-head.ts";
 import type { TextResponse } from "./http1/response-writer.ts";
 import { type HttpLimits, parserHeaderBytesMax } from "./limits.ts";
 import { type Listener, listen } from "./listeners/listener.ts";
+import { hstsHeaders } from "./listeners/served-certificate.ts";
 import { CORS_HEADERS, graphErrorOf, refusal } from "./refusals.ts";
 import { RequestDispatcher } from "./requests.ts";
 import { type ExtraRoutes, RouteTable } from "./routes/extra-routes.ts";
@@ -33,6 +34,8 @@ export interface GraphServerOptions {
   readonly reusePort?: boolean;
   /** Left out: plain HTTP. */
   readonly certificate?: Certificate | undefined;
+  /** 0: browsers are not told to use TLS. */
+  readonly hstsSeconds?: number;
   readonly extraRoutes?: ExtraRoutes;
   /** Undefined: `/healthz` and `/readyz` are unknown paths. */
   readonly health?: Health | undefined;
@@ -48,7 +51,21 @@ export interface GraphServer extends Listener {
 
 /** Throws when the address cannot be listened on. */
 export function serveGraph(options: GraphServerOptions): GraphServer {
-  const { limits, deps, worlds, surfaces, hostname, port, certificate, publicUrl, pages, health, onServed, reusePort = false } = options;
+  const {
+    limits,
+    deps,
+    worlds,
+    surfaces,
+    hostname,
+    port,
+    certificate,
+    publicUrl,
+    pages,
+    health,
+    onServed,
+    reusePort = false,
+    hstsSeconds = 0,
+  } = options;
   const metrics = new RequestMetrics();
   const origins = new Origins(options.trustedProxies, publicUrl);
   const dispatcher = new RequestDispatcher({
@@ -63,7 +80,15 @@ export function serveGraph(options: GraphServerOptions): GraphServer {
     return response;
   };
   const listener = listen({
-    ...{ hostname, port, reusePort, certificate, metrics: metrics.connections, commonHeaders: CORS_HEADERS, refusal: refuse },
+    ...{
+      hostname,
+      port,
+      reusePort,
+      certificate,
+      metrics: metrics.connections,
+      commonHeaders: { ...CORS_HEADERS, ...hstsHeaders(hstsSeconds) },
+      refusal: refuse,
+    },
     limits: { ...limits, headBytesMax: parserHeaderBytesMax(limits) },
     dispatch: (head, connection) => void dispatcher.dispatch(head, connection),
   });

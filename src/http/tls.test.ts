@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { Certificate } from "#config/certificate";
-import { receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
+import { receiverCertificate, receiverKey, renewedCertificate, renewedKey, rsaCertificate, rsaKey } from "#harness/certificates";
 import { type Echo, type EchoGraph, serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import type { HttpLimits } from "./limits.ts";
@@ -22,7 +22,7 @@ interface Served {
   renew(cert: string, key: string): void;
 }
 
-async function serve(limits: Partial<HttpLimits> = {}): Promise<Served> {
+async function serve(limits: Partial<HttpLimits> = {}, hstsSeconds = 0): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-tls-"));
   const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   const write = (cert: string, key: string): void => {
@@ -31,7 +31,7 @@ async function serve(limits: Partial<HttpLimits> = {}): Promise<Served> {
   };
   write(receiverCertificate, receiverKey);
   const certificate = new Certificate(certFile, keyFile);
-  const graph = await serveEcho({ certificate, limits });
+  const graph = await serveEcho({ certificate, limits, hstsSeconds });
   closings.push(
     () => rmSync(folder, { recursive: true }),
     () => graph.stop(0),
@@ -77,6 +77,28 @@ describe("TLS", () => {
   test("RFC 7301: the server chooses HTTP/1.1 from the protocols of a client", async () => {
     const { graph } = await serve();
     expect((await open(graph.port, ["h2", "http/1.1"])).alpnProtocol).toBe("http/1.1");
+  });
+
+  test("D-353: TLS 1.2 has only key exchanges with forward secrecy, and TLS 1.3 works", async () => {
+    const { graph, renew } = await serve();
+    renew(rsaCertificate, rsaKey);
+    const handshake = (options: { readonly ciphers?: string; readonly maxVersion: "TLSv1.2" | "TLSv1.3" }): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = connect({ host: "127.0.0.1", port: graph.port, rejectUnauthorized: false, ...options });
+        closings.push(() => socket.destroy());
+        socket.once("secureConnect", () => resolve(socket.getCipher().name));
+        socket.once("error", () => resolve("refused"));
+      });
+    for (const ciphers of ["AES128-GCM-SHA256", "AES128-SHA"]) expect(await handshake({ ciphers, maxVersion: "TLSv1.2" })).toBe("refused");
+    const ciphers = "ECDHE-RSA-AES128-GCM-SHA256";
+    expect(await handshake({ ciphers, maxVersion: "TLSv1.2" })).toBe(ciphers);
+    expect(await handshake({ maxVersion: "TLSv1.3" })).toStartWith("TLS_");
+  });
+
+  test("D-353: browsers are told to use TLS only where the operator says for how long", async () => {
+    const get = "GET /1 HTTP/1.1\r\nHost: graph.test\r\nConnection: close\r\n\r\n";
+    const of = async ({ graph }: Served) => (await exchange(graph.port, [get], { isTls: true })).responses[0]?.headers["strict-transport-security"];
+    expect([await of(await serve()), await of(await serve({}, 31_536_000))]).toEqual([undefined, "max-age=31536000"]);
   });
 
   test("links begin with https", async () => {

@@ -1,7 +1,7 @@
 /** The port for encoders: its connections, and their limits of number and time. */
 import type { Socket, TCPSocketListener } from "bun";
 import ipaddr from "ipaddr.js";
-import type { CertificateAndKey } from "#config/certificate";
+import { type CertificateAndKey, TLS_CIPHERS } from "#config/certificate";
 import type { RecordingSpace } from "#recordings/recording-space";
 import { monotonicMs, randomKey, realNowMs } from "#system";
 import type { ConnectionCounts, FeedGate, FeedHealth, FeedName } from "./channel.ts";
@@ -134,7 +134,7 @@ export class RtmpPort implements PublisherOwner {
   #listen(port: number, tls?: CertificateAndKey): TCPSocketListener<Publisher> {
     return Bun.listen<Publisher>({
       ...{ hostname: this.#options.hostname, port },
-      ...(tls === undefined ? {} : { tls: { ...tls } }),
+      ...(tls === undefined ? {} : { tls: { ...tls, ciphers: TLS_CIPHERS } }),
       socket: {
         open: (socket) => this.#open(socket),
         data: (socket, bytes) => socket.data?.received(bytes),

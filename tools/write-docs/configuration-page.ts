@@ -7,7 +7,7 @@ export function configurationPage(): string {
   return page("Configuration", "`src/config/options.ts` and the features' settings", [
     "Options of `bin/plaza start`. A flag has precedence over the environment variable, the variable over `plaza.config.yaml` in the folder in which " +
       "you start Plaza, and the file over the default. The keys of the file are the flags without `--`. An invalid value ends the start with one line on " +
-      "stderr and exit code 2. Secrets have no flag, because everybody on a machine can read its command lines. Editors check the file by " +
+      "stderr and exit code 2. Secrets have no flag, because everybody on a machine can read its command lines; each of them, and `PLAZA_DATA`, can be in a file, which a variable with `_FILE` at its end names (`PLAZA_CONTROL_KEY_FILE`). Editors check the file by " +
       "`config.schema.json`, which the package has beside this page and `bin/plaza schema config` prints.",
     table(["flag", "variable", "default", "meaning"], optionsWith(settings).map(row)),
   ]);

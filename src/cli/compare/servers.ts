@@ -1,6 +1,6 @@
 /** Checks the servers that are given to conform, record and compare once, before the first request. */
 import { ConfigProblem } from "#config/config";
-import { environment } from "#config/option";
+import { environmentWithSecrets } from "#config/secret-files";
 import { controlAddresses, type GivenServer } from "#conformance/given";
 import { expectListener, send, type WireRequest } from "#conformance/http/wire";
 import { runOnGiven } from "#conformance/run-cases";
@@ -25,7 +25,7 @@ export function givenServer(base: URL, controlUrl: unknown, controlKey: unknown,
     if (controlKey !== undefined) throw new ConfigProblem(keyOption, `needs ${urlOption}`);
     return { baseUrl: base.href };
   }
-  const key = controlKey ?? environment().PLAZA_CONTROL_KEY;
+  const key = controlKey ?? environmentWithSecrets().PLAZA_CONTROL_KEY;
   if (key === undefined) throw new ConfigProblem(urlOption, `needs ${keyOption}, which plaza start prints`);
   return { baseUrl: base.href, controlUrl: httpAddress(urlOption, controlUrl).href, controlKey: String(key) };
 }

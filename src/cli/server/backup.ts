@@ -3,8 +3,8 @@ import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
-import { environment } from "#config/option";
 import { readConfig } from "#config/read-config";
+import { environmentWithSecrets } from "#config/secret-files";
 import { settings } from "#features";
 import { backUpWorlds, hasData } from "#storage/open";
 import { copyFolder, makeFolder } from "#storage/synced-folders";
@@ -18,7 +18,7 @@ const RECORDINGS = "recordings";
 /** Resolves with the exit code. Leaves out the keys, because somebody with data and keys can read everything. */
 export async function backup(to: string, given: Given): Promise<number> {
   try {
-    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
+    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), await findConfigFile(given), settings);
     requireFolder(config);
     requireEmpty(to);
     makeFolder(to);

@@ -6,6 +6,7 @@ import { findConfigFile } from "#config/config-file";
 import { listening } from "#config/listening";
 import { environment } from "#config/option";
 import { readConfig, variableWarnings } from "#config/read-config";
+import { environmentWithSecrets } from "#config/secret-files";
 import { isFolder } from "#config/server-files";
 import { checkFiles, worldFiles } from "#data-check";
 import { settings } from "#features";
@@ -43,7 +44,7 @@ export async function doctor(given: Given): Promise<number> {
 async function configOf(given: Given, findings: Finding[]): Promise<Config | undefined> {
   try {
     const file = await findConfigFile(given);
-    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), file, settings);
+    const config = readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), file, settings);
     findings.push(ok(`configuration: ${file === undefined ? "no plaza.config.yaml in this folder" : `${file.path} is in order`}`));
     findings.push(...variableWarnings(environment(), settings).map((text) => warning(`configuration: ${text}`)));
     return config;

@@ -16,6 +16,7 @@ const reasons: Readonly<Record<number, string>> = {
   204: "No Content",
   206: "Partial Content",
   304: "Not Modified",
+  308: "Permanent Redirect",
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",

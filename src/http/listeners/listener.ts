@@ -1,6 +1,6 @@
 /** Accepts the connections of clients: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why Plaza has its own. */
 import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
-import type { Certificate, CertificateAndKey } from "#config/certificate";
+import { type Certificate, type CertificateAndKey, TLS_CIPHERS } from "#config/certificate";
 import { nextTurn } from "#kernel/turns";
 import { canOpenFile, monotonicMs, realNowMs } from "#system";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
@@ -67,7 +67,7 @@ const HTTP_1_1 = Buffer.from("\x08http/1.1");
 
 /** Bun's types have upgrades only for clients. `isServer` is the option that its own `node:tls` uses. */
 const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TLSUpgradeOptions<Connection> & { readonly isServer: true } => ({
-  tls: { ...pair, ALPNProtocols: HTTP_1_1 },
+  tls: { ...pair, ciphers: TLS_CIPHERS, ALPNProtocols: HTTP_1_1 },
   socket,
   isServer: true,
 });

@@ -3,6 +3,10 @@ import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
 import type { Log } from "#telemetry/log";
 
+/** D-353: for both listeners. */
+export const hstsHeaders = (seconds: number): Readonly<Record<string, string>> =>
+  seconds === 0 ? {} : { "strict-transport-security": `max-age=${seconds}` };
+
 /** Undefined if they are served without TLS. */
 export function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | undefined {
   if (tls_cert === undefined || tls_key === undefined) return undefined;

@@ -1,0 +1,39 @@
+/** D-353: a port without TLS that sends every request to the port with it. */
+import { addressOf } from "#config/listening";
+import { hostnameOf } from "#kernel/page-guard";
+import type { RequestHead } from "../http1/request-head.ts";
+import { defaultLimits, parserHeaderBytesMax } from "../limits.ts";
+import { type Listener, listen } from "./listener.ts";
+
+export interface RedirectOptions {
+  readonly hostname: string;
+  readonly port: number;
+  /** Several processes listen on the port. */
+  readonly reusePort: boolean;
+  readonly securePort: number;
+  /** The address of the server for clients, whatever host they asked; without a slash at its end. */
+  readonly publicUrl: string | undefined;
+}
+
+/** The one of browsers; others are written into addresses. */
+const HTTPS_PORT = 443;
+
+/** Throws if it cannot listen at the address. */
+export function serveRedirects(options: RedirectOptions): Listener {
+  const { hostname, port, reusePort } = options;
+  return listen({
+    ...{ hostname, port, reusePort, certificate: undefined, commonHeaders: {}, metrics: { open: 0, evicted: 0 } },
+    limits: { ...defaultLimits, headBytesMax: parserHeaderBytesMax(defaultLimits) },
+    refusal: () => ({ status: 400, headers: {}, body: "" }),
+    dispatch: (head, connection) => {
+      connection.send({ status: 308, headers: { location: locationOf(head, options) }, body: "" });
+      connection.finish();
+    },
+  });
+}
+
+function locationOf({ host, target }: RequestHead, { hostname, securePort, publicUrl }: RedirectOptions): string {
+  const asked = host === undefined ? undefined : hostnameOf(host);
+  const own = `https://${asked ?? addressOf(hostname)}${securePort === HTTPS_PORT ? "" : `:${securePort}`}`;
+  return `${publicUrl ?? own}${target.path}${target.queryText === "" ? "" : `?${target.queryText}`}`;
+}
