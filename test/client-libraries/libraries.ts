@@ -1,22 +1,22 @@
-/** Public client libraries, installed once for each set of pinned versions, beside the project, because they are not its dependencies. */
+/** Packages of registries, installed once for each set of pinned versions, beside the project, because they are not its dependencies. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { needs } from "#harness/processes/needs";
 
 needs("python", "registry");
 
 const HERE = import.meta.dir;
 
-/** Returns the folder of the installed library. If the registry cannot be reached, this throws, and the test fails. */
-async function installed(folder: "node" | "python", pins: readonly string[], install: (into: string) => readonly string[]): Promise<string> {
+/** Returns the folder of the installed packages; `folder` has the files that pin them. If the registry cannot be reached, this throws, and the test fails. */
+export async function installed(folder: string, pins: readonly string[], install: (into: string) => readonly string[]): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256");
-  for (const name of pins) hash.update(readFileSync(join(HERE, folder, name)));
-  const kept = join(tmpdir(), "plaza-client-libraries", `${folder}-${hash.digest("hex").slice(0, 16)}`);
+  for (const name of pins) hash.update(readFileSync(join(folder, name)));
+  const kept = join(tmpdir(), "plaza-client-libraries", `${basename(folder)}-${hash.digest("hex").slice(0, 16)}`);
   if (existsSync(kept)) return kept;
   mkdirSync(join(kept, ".."), { recursive: true });
   const fresh = mkdtempSync(`${kept}.`);
-  for (const name of pins) cpSync(join(HERE, folder, name), join(fresh, name));
+  for (const name of pins) cpSync(join(folder, name), join(fresh, name));
   await run(install(fresh), fresh);
   try {
     // A rename, so that the folder is complete at any time, also if two processes install.
@@ -29,10 +29,10 @@ async function installed(folder: "node" | "python", pins: readonly string[], ins
 }
 
 export const installNodeLibrary = (): Promise<string> =>
-  installed("node", ["package.json", "package-lock.json"], () => ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+  installed(join(HERE, "node"), ["package.json", "package-lock.json"], () => ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
 
 export const installPythonLibrary = (): Promise<string> =>
-  installed("python", ["requirements.txt"], (into) => [
+  installed(join(HERE, "python"), ["requirements.txt"], (into) => [
     ...["python3", "-m", "pip", "install", "--disable-pip-version-check", "--quiet"],
     // Nothing that belongs to one version of Python or one system.
     ...["--no-deps", "--only-binary=:all:", "--platform", "any"],
