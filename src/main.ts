@@ -244,7 +244,7 @@ function listenGraph(
       isCountryChosen: config.sandbox,
       countryHeader: config.country_header,
     }),
-    onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
+    onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log, process.pid),
   };
   return listening("--port", config.host, config.port, () => serveGraph(options));
 }

@@ -40,7 +40,7 @@ export interface RequestDispatcherOptions {
   readonly health: Health | undefined;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
-  readonly onServed?: ((entry: RequestEntry) => void) | undefined;
+  readonly onServed?: ((entry: RequestEntry, client: string) => void) | undefined;
   /** Undefined if every web page may send requests. */
   readonly pages: PageGuard | undefined;
 }
@@ -288,7 +288,7 @@ export class RequestDispatcher {
     connection.finish();
   }
 
-  #record({ head, facts, destination, startedMs }: IncomingRequest, body: ParsedBody, response: GraphResponse): void {
+  #record({ head, facts, destination, startedMs, address }: IncomingRequest, body: ParsedBody, response: GraphResponse): void {
     const durationMs = monotonicMs() - startedMs;
     this.#options.metrics.record(response.operation, response.status, durationMs);
     const { world, surface, path } = destination;
@@ -308,7 +308,7 @@ export class RequestDispatcher {
       story: response.story,
     };
     world.requests.add(entry, facts.shownQuery);
-    this.#options.onServed?.(entry);
+    this.#options.onServed?.(entry, address);
   }
 }
 

@@ -39,8 +39,8 @@ export interface GraphServerOptions {
   readonly extraRoutes?: ExtraRoutes;
   /** Undefined: `/healthz` and `/readyz` are unknown paths. */
   readonly health?: Health | undefined;
-  /** Called for each request of the pipeline, when its response is sent. */
-  readonly onServed?: ((entry: RequestEntry) => void) | undefined;
+  /** Called for each request of the pipeline, when its response is sent, with the address of its client. */
+  readonly onServed?: ((entry: RequestEntry, client: string) => void) | undefined;
   /** The pipeline, which tests of the server replace. */
   readonly handleRequest?: typeof handleRequest;
 }

@@ -13,14 +13,16 @@ const entry = {
 /** The fields of the line, and their text. */
 function lineOf(more: Partial<RequestEntry>) {
   const lines: [fields: string, message: string][] = [];
-  requestLines({ line: (...line: [string, string]) => lines.push(line) } as unknown as Log)({ ...entry, ...more });
+  requestLines({ line: (...line: [string, string]) => lines.push(line) } as unknown as Log, 4711)({ ...entry, ...more }, "203.0.113.7");
   const [[text, message]] = lines as [[string, string]];
   expect(message).toBe("request");
   return { text, fields: JSON.parse(`{${text}}`) };
 }
 
-test("a line has method, path, status, duration to a hundredth, operation, app and trace, and no query", () => {
-  expect(lineOf({}).text).toBe('"method":"GET","path":"/v26.0/1","status":200,"ms":1.23,"operation":"readPage","app":"7","trace_id":"A1"');
+test("a line has method, path, status, duration to a hundredth, operation, app, trace, client and process, and no query", () => {
+  expect(lineOf({}).text).toBe(
+    '"method":"GET","path":"/v26.0/1","status":200,"ms":1.23,"operation":"readPage","app":"7","trace_id":"A1","client":"203.0.113.7","pid":4711',
+  );
   expect(lineOf({ app: undefined }).fields).not.toHaveProperty("app");
   expect(lineOf({ duration_ms: 0.005 }).fields.ms).toBe(0.01);
   expect(lineOf({ duration_ms: 1_500 }).fields.ms).toBe(1_500);

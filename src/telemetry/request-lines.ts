@@ -10,17 +10,20 @@ const CHARACTERS_MAX = 300;
 
 const excerpt = (text: string): string => (text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}…` : text);
 
-/** The query is left out, because it may hold tokens. The path is the only field that may need escapes. */
+/**
+ * The query is left out, because it may hold tokens. The path is the only field that may need escapes. `pid` is that of this process, and `client` the
+ * address from which the request came.
+ */
 export const requestLines =
-  (log: Log) =>
-  (entry: RequestEntry): void => {
+  (log: Log, pid: number) =>
+  (entry: RequestEntry, client: string): void => {
     const { method, path, status, duration_ms, operation, app, trace_id } = entry;
     const shownPath = JSON.stringify(excerpt(redact(path)));
     const ms = Math.round(duration_ms * 100) / 100;
     const ofApp = app === undefined ? "" : `,"app":"${app}"`;
     const reason = status >= 400 ? reasonOf(entry.response_body) : "";
     log.line(
-      `"method":"${method}","path":${shownPath},"status":${status},"ms":${ms},"operation":"${operation}"${ofApp},"trace_id":"${trace_id}"${reason}`,
+      `"method":"${method}","path":${shownPath},"status":${status},"ms":${ms},"operation":"${operation}"${ofApp},"trace_id":"${trace_id}","client":"${client}","pid":${pid}${reason}`,
       "request",
     );
   };
