@@ -43,7 +43,7 @@ test("both containers have options that the program knows, and every secret by a
   }
   const [migrating, serving] = pods.map(({ containers }) => containers[0]);
   expect(migrating.image).toBe(serving.image);
-  expect(serving.args.every((name: string) => program(settings).commands.some((command) => command.name() === name))).toBe(true);
+  expect(serving.args.every((name: string) => program({ settings }).commands.some((command) => command.name() === name))).toBe(true);
 });
 
 test("it is killed only after its drain and the time of running requests, and probed where it serves its health", () => {
