@@ -1,6 +1,7 @@
 /** D-34: the requests of a batch, and the parts that they take from it. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
+import { fullWorld } from "#harness/full-world";
 import { openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
@@ -125,6 +126,39 @@ onEachDatabase("the requests of a batch", (database) => {
     expect(whole).toEqual({ ...path, headers: whole.headers });
     expect({ code: whole.code, name: JSON.parse(whole.body).data[0].name }).toEqual({ code: 200, name: "a" });
     expect({ code: other.code, parameter: JSON.parse(other.body).error_data.parameter }).toEqual({ code: 403, parameter: "access_token" });
+  });
+
+  test("D-299: a request has the files that it names, and no others", async () => {
+    const plaza = await openPlaza({ database, world: fullWorld });
+    const csv = { filename: "a.csv", contentType: "text/csv", bytes: new TextEncoder().encode("id,title,link,image_link\n") };
+    const files = new Map([
+      ["file", csv],
+      ["other", csv],
+    ]);
+    const send = (batch: unknown) => plaza.post("/", { bearer: "full-system_user", files, body: { batch: JSON.stringify(batch) } });
+    const upload = { method: "POST", relative_url: "v25.0/8101/uploads" };
+    const { body } = await send([
+      ...["file", " file ", ["file"], "file,other"].map((attached_files) => ({ ...upload, attached_files })),
+      ...["other", "", undefined].map((attached_files) => ({ ...upload, attached_files })),
+      // H3 refuses every file (D-57).
+      { method: "POST", relative_url: "v25.0/4001/subscribed_apps" },
+      { method: "POST", relative_url: "v25.0/4001/subscribed_apps", attached_files: "file" },
+    ]);
+    const named = (bodyText: string) => JSON.parse(bodyText).error?.error_data.parameter;
+    expect(body.map((response: { code: number; body: string }) => [response.code, named(response.body)])).toEqual([
+      ...Array(4).fill([200, undefined]),
+      ...Array(3).fill([400, "file"]),
+      ...[
+        [200, undefined],
+        [400, "file"],
+      ],
+    ]);
+    for (const attached_files of ["missing", "file,missing", ",", 7, {}, null, ["file", null]]) {
+      const refused = await send([upload, { ...upload, attached_files }]);
+      expect({ attached_files, status: refused.status, parameter: refused.body.error?.error_data.parameter }).toEqual({
+        ...{ attached_files, status: 400, parameter: "batch[1].attached_files" },
+      });
+    }
   });
 
   test("only the root accepts a batch or ids, each with its method", async () => {

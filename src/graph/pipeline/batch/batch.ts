@@ -9,7 +9,7 @@ import { readMigrationsOverride } from "../../versions/migration-windows.ts";
 import { segmentsOf } from "../address.ts";
 import { derivedFrom, overrideOf, tokensOf, withoutTag } from "../derived.ts";
 import { isNo } from "../parameters.ts";
-import type { GraphRequest, GraphResponse, HandleRequest } from "../request.ts";
+import type { GraphRequest, GraphResponse, HandleRequest, UploadedFile } from "../request.ts";
 import { formByShape, readAddress } from "../route.ts";
 import type { Incoming } from "../stages.ts";
 import { type BatchRequest, readBatch } from "./read-batch.ts";
@@ -35,7 +35,7 @@ export async function runBatch(
   refuse: (error: GraphError) => GraphResponse,
 ): Promise<(BatchResponse | null)[]> {
   const { request, world, now } = incoming;
-  const parts = readBatch(given);
+  const parts = readBatch(given, request.files);
   readMigrationsOverride(overrideOf(request).migrations_override, world.calendar.migrations, now);
   const hasHeaders = !isNo(request.body.include_headers ?? request.query.include_headers);
   const referred = new Set(parts.flatMap(({ needs }) => needs));
@@ -92,7 +92,8 @@ function requestFor(part: BatchRequest, incoming: Pick<Incoming, "request" | "wo
       body: { ...body, parameters: { ...inherited.body, ...body.parameters } },
       header: (name) => ownHeader(name) ?? (name === "authorization" && !inherited.hasBearer ? undefined : outer(name)),
     }),
-    files: body.files.size === 0 ? batch.files : body.files,
+    // D-299.
+    files: new Map([...part.attachedFiles.map((name) => [name, batch.files.get(name) as UploadedFile] as const), ...body.files]),
   };
 }
 

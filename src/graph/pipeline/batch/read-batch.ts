@@ -2,7 +2,8 @@
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import type { RawHeaders } from "#kernel/http-text/headers";
 import { parseJsonParameter } from "../../response/json.ts";
-import { isYes } from "../parameters.ts";
+import { isYes, textsOf } from "../parameters.ts";
+import type { GraphRequest } from "../request.ts";
 import { bodyNotation, referencesIn } from "./references.ts";
 
 const REQUESTS_MAX = 50;
@@ -13,6 +14,8 @@ export interface BatchRequest {
   readonly headers: RawHeaders;
   readonly body: string;
   readonly name: string | undefined;
+  /** Names of the batch's files that this request has. */
+  readonly attachedFiles: readonly string[];
   /** Names of requests, from `depends_on` and references. */
   readonly needs: readonly string[];
   /** Undefined means that the response is omitted if another request refers to it. */
@@ -20,14 +23,16 @@ export interface BatchRequest {
 }
 
 /** Throws `invalidParameter`, which names the request and the key. */
-export function readBatch(given: unknown): BatchRequest[] {
+export function readBatch(given: unknown, files: GraphRequest["files"]): BatchRequest[] {
   const list = typeof given === "string" ? parseJsonParameter(given, "batch") : given;
   if (!Array.isArray(list) || list.length === 0) throw invalidParameter("batch", "must be a list of requests");
   if (list.length > REQUESTS_MAX) throw invalidParameter("batch", `holds more than ${REQUESTS_MAX} requests`);
   const requests = list.map(readRequest);
   const names = requests.map(({ name }) => name).filter((name) => name !== undefined);
   if (new Set(names).size < names.length) throw invalidParameter("batch", "gives one name to two requests");
-  requests.forEach(({ needs }, index) => {
+  requests.forEach(({ needs, attachedFiles }, index) => {
+    const missing = attachedFiles.find((file) => !files.has(file));
+    if (missing !== undefined) throw invalidParameter(`batch[${index}].attached_files`, `names ${missing}, which is no file of the batch`);
     const earlier = requests.slice(0, index).map(({ name }) => name);
     const stranger = needs.find((name) => !earlier.includes(name));
     if (stranger !== undefined) throw invalidParameter(`batch[${index}]`, `refers to ${stranger}, which is not an earlier request`);
@@ -40,17 +45,30 @@ type Wrong = (key: string, problem: string) => GraphError;
 function readRequest(given: unknown, index: number): BatchRequest {
   const wrong: Wrong = (key, problem) => invalidParameter(`batch[${index}]${key}`, problem);
   if (typeof given !== "object" || given === null || Array.isArray(given)) throw wrong("", "must be an object");
-  const { method = "GET", relative_url, body = "", headers = [], name, depends_on = [], omit_response_on_success } = given as Record<string, unknown>;
+  const {
+    method = "GET",
+    relative_url,
+    body = "",
+    headers = [],
+    name,
+    depends_on = [],
+    attached_files,
+    omit_response_on_success,
+  } = given as Record<string, unknown>;
   if (typeof method !== "string") throw wrong(".method", "must be a string");
   if (typeof relative_url !== "string") throw wrong(".relative_url", "is required");
   if (typeof body !== "string" && (typeof body !== "object" || body === null)) throw wrong(".body", "must be a string");
   if (name !== undefined && (typeof name !== "string" || name === "")) throw wrong(".name", "must be a string");
   const dependsOn: unknown[] = Array.isArray(depends_on) ? depends_on : [depends_on];
   if (!dependsOn.every((one) => typeof one === "string")) throw wrong(".depends_on", "must name requests");
+  const isList = typeof attached_files === "string" || Array.isArray(attached_files);
+  const attachedFiles = isList ? textsOf(attached_files, `batch[${index}].attached_files`) : attached_files === undefined ? [] : undefined;
+  if (attachedFiles === undefined) throw wrong(".attached_files", "must name files of the batch, separated by commas");
   const request = { method: method.toUpperCase(), relative_url, headers: readHeaders(headers, wrong), name };
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return {
     ...request,
+    attachedFiles,
     body: text,
     needs: [...dependsOn, ...referencesIn(relative_url, "address"), ...referencesIn(text, bodyNotation(text, request.headers))],
     omitOnSuccess: omit_response_on_success === undefined ? undefined : isYes(omit_response_on_success),
