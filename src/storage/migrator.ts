@@ -54,7 +54,7 @@ export class UnknownMigration extends Error {
 }
 
 /** A migration would change data that a live process of an older version uses. */
-export class OlderProcessRuns extends Error {
+class OlderProcessRuns extends Error {
   constructor(migration: string, version: string) {
     super(
       `the migration ${migration} would change what a running process of version ${version} uses: end the processes of that version, and start again. A process that was killed counts for a minute`,

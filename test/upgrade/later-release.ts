@@ -23,4 +23,4 @@ const third: readonly Migration[] = [{ name: "things_gone", statements: ["DROP T
 const migrations = process.env.LATER_RELEASE === "3" ? [...second, ...third] : second;
 (features as (typeof features)[number][]).push(defineFeature({ name: "later", migrations, nodeTypes: [], operations: [] }));
 
-await import("../../src/cli/plaza.ts");
+await import("#cli/plaza");

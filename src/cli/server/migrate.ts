@@ -15,7 +15,7 @@ import type { Given } from "../control-client.ts";
 import { exitCodeOf, explain } from "../process-end.ts";
 import { printable, say } from "../terminal/output.ts";
 
-/** Where the processes of a server declare themselves, so it is opened first. */
+/** Its database has the declarations of all processes of a server, so it is opened first. */
 const FIRST = "default";
 const LINE_EVERY_MS = 1_000;
 

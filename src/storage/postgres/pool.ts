@@ -122,7 +122,7 @@ interface Waiter {
 export type PoolLimits = ConnectionLimits;
 
 /** As many connections as a process of one core keeps busy; ten processes fit into the server's default of 100. */
-export const USUAL_LIMITS: PoolLimits = { connections: 8, statementMs: 30_000, lockMs: 5_000 };
+const USUAL_LIMITS: PoolLimits = { connections: 8, statementMs: 30_000, lockMs: 5_000 };
 
 export class Pool {
   readonly #server: Server;
