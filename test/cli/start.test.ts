@@ -27,6 +27,17 @@ test("for a person, plaza start prints requests to paste; the first of them is s
   expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 200, body: { data: expect.any(Array) } });
 });
 
+test("D-352: a secret in a file is the server's, also for the commands that ask it, and one that cannot be read ends the start", async () => {
+  const key = fileWith("key-of-the-file\n");
+  const plaza = await startPlaza(["--data", ":memory:"], { env: { PLAZA_CONTROL_KEY_FILE: key } });
+  expect(plaza.ready.control_key).toBe("key-of-the-file");
+  const env = { PLAZA_CONTROL_KEY_FILE: key, PLAZA_CONTROL_URL: plaza.ready.control_url };
+  expect(await runPlaza(["status"], { env })).toMatchObject({ code: 0, stderr: "" });
+  const refused = await runPlaza(["start", "--data", ":memory:"], { env: { PLAZA_CONTROL_KEY_FILE: "/nowhere/key" } });
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toStartWith("plaza: PLAZA_CONTROL_KEY_FILE: /nowhere/key cannot be read: ENOENT");
+});
+
 describe("plaza start --json", () => {
   test("writes exactly one line on stdout, with every address; logs are JSON lines on stderr", async () => {
     const plaza = await startPlaza(["--data", ":memory:"]);
