@@ -31,11 +31,11 @@ import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { version } from "#package.json";
 import { removeRecordings } from "#recordings/read-recording";
+import type { OnProgress } from "#storage/database";
+import { CHECKED_AT_ONCE_BYTES_MAX } from "#storage/database";
 import { DatabaseHealth } from "#storage/database-health";
-import type { OnProgress } from "#storage/migrator";
 import { databasesIn, isPostgres } from "#storage/open";
 import { sharedKeys } from "#storage/sealing";
-import { CHECKED_AT_ONCE_BYTES_MAX } from "#storage/sqlite/files/check-file";
 import {
   collectGarbage,
   cpuMs,

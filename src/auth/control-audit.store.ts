@@ -1,4 +1,4 @@
-/** What control keys did (D-331). Real time, Unix ms. */
+/** The requests of control keys (D-331). Real time, Unix ms. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type Sql, sql } from "#storage/sql";

@@ -1,6 +1,6 @@
 /** `plaza check-data`: the process that reads the files of worlds to find damage. It can be ended at any time. Only `data-check.ts` starts it. */
 import type { CheckedFile } from "#data-check";
-import { problemOfFile } from "#storage/sqlite/files/check-file";
+import { problemOfWorldFile } from "#storage/open";
 
 export function checkData(): Promise<number> {
   return new Promise((resolve) => {
@@ -10,8 +10,8 @@ export function checkData(): Promise<number> {
       return;
     }
     const answer = (checked: CheckedFile): void => void process.send?.(checked);
-    process.once("message", (files: readonly string[]) => {
-      for (const file of files) answer({ file, problem: problemOfFile(file) });
+    process.once("message", async (files: readonly string[]) => {
+      for (const file of files) answer({ file, problem: await problemOfWorldFile(file, "content") });
       process.disconnect?.();
       resolve(0);
     });

@@ -213,7 +213,7 @@ export const own = {
       "worlds that a process has open at a time, besides the first; fewer if the system allows few open files. Above it, the one whose last use is longest ago closes until it is used again",
   },
   // D-331.
-  audit_days: { ...one("N", read.integer(1, AUDIT_DAYS_MAX), 365), summary: "how long the list of what control keys did is kept" },
+  audit_days: { ...one("N", read.integer(1, AUDIT_DAYS_MAX), 365), summary: "how long the audit list of control keys is kept" },
   audit_reads: { ...off, summary: "add requests that only read to that list as well, not only those that read secrets" },
   secret_key: {
     isSecret: true,

@@ -44,7 +44,10 @@ function secretIn(file: string, variable: string): string {
     throw new ConfigProblem(variable, `${file} cannot be read: ${(error as Error).message}`);
   }
   if (length > BYTES_MAX) throw new ConfigProblem(variable, `${file} has more than ${BYTES_MAX} bytes; name a file that holds only the secret`);
-  const secret = bytes.toString("utf8", 0, length).replace(/[\r\n]+$/, "");
+  const text = bytes.toString("utf8", 0, length);
+  let end = text.length;
+  while (text[end - 1] === "\n" || text[end - 1] === "\r") end--;
+  const secret = text.slice(0, end);
   if (secret === "") throw new ConfigProblem(variable, `${file} is empty; write the secret into it`);
   return secret;
 }

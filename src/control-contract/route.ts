@@ -33,7 +33,7 @@ export interface ControlDeps {
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<unknown>)[];
   /** Real time, for requests that wait and for keys: a world's clock may be stopped. */
   readonly realTime: { nowMs(): number; monotonicMs(): number; sleepMs(ms: number): Promise<void> };
-  /** The list of what keys did (D-331): how long entries are kept, and whether requests that only read have any. */
+  /** The audit list of keys (D-331): how long entries are kept, and whether requests that only read have any. */
   readonly audit: { readonly days: number; readonly reads: boolean };
   /** Random text in hex. */
   newRandom(byteCount: number): string;
@@ -118,7 +118,7 @@ export interface ControlRoute {
    * world with `isNoWorld`, so that strangers do not learn which worlds there are.
    */
   readonly needsNoKey?: true;
-  /** Whether the response has secrets for a key with full access, so that the request is in the list of what keys did. */
+  /** Whether the response has secrets for a key with full access, so that the audit list has the request. */
   readsSecrets?(path: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): boolean;
   /** A key that is bound to a world may send the request, though its path names no world. */
   readonly servesBoundKeys?: true;

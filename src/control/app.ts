@@ -80,16 +80,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
       return next();
     });
   }
-  app.get("/metrics", async (c) => {
-    const given = bearerOf(c);
-    const key = given === undefined ? undefined : await keys.find(given);
-    if (given !== undefined && key === undefined) return unauthorized(c, KEY_WRONG);
-    // D-170: without a key, metrics name no worlds and apps while there are keys that may not see all of them.
-    const ofServer = key === undefined ? ((await keys.hasBound()) ? "anonymous" : "all") : key.world === undefined ? "all" : "none";
-    const isShown = ({ name }: OpenWorld): boolean => (key?.world === undefined ? ofServer === "all" : name === key.world);
-    const text = await metricsText(await options.readMetrics(), [...deps.worlds.open()].filter(isShown), ofServer);
-    return wholeResponse(text, { "content-type": METRICS_TYPE });
-  });
+  app.get("/metrics", (c) => metricsPage(c, options, keys));
 
   const refusalOf: RefusalOf = (thrown, operation) => {
     const error = controlErrorOf(thrown) ?? new ControlError("internal_error", "an unexpected error; see the log of the server");
@@ -153,6 +144,17 @@ function methodsAt(path: string, routes: readonly ControlRoute[]): string {
   return found.flatMap((route) => (values(route) === fewest ? route.method : [])).join(", ");
 }
 
+async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAppOptions, keys: ControlKeys): Promise<Response> {
+  const given = bearerOf(c);
+  const key = given === undefined ? undefined : await keys.find(given);
+  if (given !== undefined && key === undefined) return unauthorized(c, KEY_WRONG);
+  // D-170: without a key, metrics name no worlds and apps while there are keys that may not see all of them.
+  const ofServer = key === undefined ? ((await keys.hasBound()) ? "anonymous" : "all") : key.world === undefined ? "all" : "none";
+  const isShown = ({ name }: OpenWorld): boolean => (key?.world === undefined ? ofServer === "all" : name === key.world);
+  const text = await metricsText(await readMetrics(), [...deps.worlds.open()].filter(isShown), ofServer);
+  return wholeResponse(text, { "content-type": METRICS_TYPE });
+}
+
 /** The interface as text for coding agents; without a key, because it has no data of worlds. */
 async function llmsPage(c: Context, { registry }: ControlDeps): Promise<Response> {
   const { llmsPages } = await import("./llms/pages.ts");
@@ -211,7 +213,7 @@ type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 /** `ended` gets the status of work that goes on after its response, a stream of its progress, has begun. */
 type Handler = (c: Context<WithKey>, ended: (status: number) => Promise<void>) => Promise<Response>;
 
-/** Requests of keys with their entries in the list of what keys did (D-331). Refuses what the key may not do. */
+/** Requests of keys with their entries in the audit list (D-331). Refuses what the key may not do. */
 function audited(route: ControlRoute, audit: Audit, handle: Handler): (c: Context<WithKey>) => Promise<Response> {
   return async (c) => {
     const key = c.get("key") as CallerKey | undefined;

@@ -1,5 +1,5 @@
 /**
- * The list of what control keys did (D-331), stored in the first world.
+ * The audit list of control keys (D-331), stored in the first world.
  *
  * **Invariant:** an entry is stored before its request does anything, and has its result before the response is sent.
  */

@@ -86,7 +86,7 @@ const FILES_RESERVED = 4_864;
 export const connectionsWithin = (asked: number, filesMax: number): number =>
   Math.max(1, Math.min(asked, Math.max(filesMax - FILES_RESERVED, Math.floor(filesMax / 2))));
 
-/** A world in a data folder has some six open files. Together they get half of what clients leave. */
+/** A world in a data folder has some six open files. Together they get half of the files that clients leave. */
 const FILES_OF_WORLD = 6;
 
 /** `filesMax`: open files that the system allows the process. */

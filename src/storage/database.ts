@@ -6,6 +6,7 @@
  * **Invariant:** a body has effects only through its `tx`: PostgreSQL undoes a body that conflicts with another and runs it again.
  * **Invariant:** SQL is written only in `*.store.ts` and `*.migrations.ts`.
  */
+import type { DatabaseHealth } from "./database-health.ts";
 import type { Row, Sql } from "./sql.ts";
 
 export interface Reader {
@@ -177,4 +178,36 @@ export async function certain<T>(outcome: Promise<T | false | undefined>, what: 
   const result = await outcome;
   if (result === false || result === undefined) throw new Error(`could not ${what}`);
   return result;
+}
+
+/** A check of a file takes 3 ms a megabyte (measured), so nobody notices a check of this size at the start. */
+export const CHECKED_AT_ONCE_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Of PostgreSQL, for each process. */
+export interface ConnectionLimits {
+  readonly connections: number;
+  readonly statementMs: number;
+  readonly lockMs: number;
+}
+
+export interface MigrationProgress {
+  /** `feature/name`. */
+  readonly migration: string;
+  /** Migrations that have ended, and all of this run. */
+  readonly done: number;
+  readonly total: number;
+  /** Rows that its batches have changed so far. */
+  readonly rows: number;
+}
+
+export type OnProgress = (progress: MigrationProgress) => void;
+
+/** The program that uses the databases. */
+export interface Program {
+  readonly version?: string;
+  readonly health?: DatabaseHealth;
+  /** Of PostgreSQL, for each process. */
+  readonly limits?: Partial<ConnectionLimits>;
+  /** Called while the data of an earlier version is migrated. */
+  readonly onProgress?: OnProgress;
 }

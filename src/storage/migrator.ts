@@ -5,7 +5,7 @@
  * Two releases side by side (D-346): a migration only adds (expand), or it takes away something that no program uses since an earlier migration (contract). A program
  * works on data with added things that it does not know, and refuses data from which something was taken that it uses.
  */
-import type { FeatureMigrations, Migration } from "./database.ts";
+import type { FeatureMigrations, Migration, OnProgress } from "./database.ts";
 
 /** `applied_time` is in Unix seconds, by the database's own clock. `contracts`: as in `Migration`, empty if it only adds. */
 export const migrationsTable =
@@ -70,18 +70,6 @@ export class MigrationFailed extends Error {
     this.name = "MigrationFailed";
   }
 }
-
-export interface MigrationProgress {
-  /** `feature/name`. */
-  readonly migration: string;
-  /** Migrations that have ended, and all of this run. */
-  readonly done: number;
-  readonly total: number;
-  /** Rows that its batches have changed so far. */
-  readonly rows: number;
-}
-
-export type OnProgress = (progress: MigrationProgress) => void;
 
 const keyOf = (feature: string, name: string): string => `${feature}/${name}`;
 

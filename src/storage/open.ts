@@ -1,9 +1,7 @@
 /** Opens the database that `--data` names, with its driver. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Database, Databases, FeatureMigrations } from "./database.ts";
-import type { DatabaseHealth } from "./database-health.ts";
-import type { OnProgress } from "./migrator.ts";
+import type { Database, Databases, FeatureMigrations, Program } from "./database.ts";
 
 export interface DatabaseOptions {
   /** A folder, `:memory:`, or `postgres://…` (docs/operating/start.md). */
@@ -47,20 +45,12 @@ export async function backUpWorlds(folder: string, to: string): Promise<void> {
   copyWorlds(folder, to);
 }
 
-export interface ConnectionLimits {
-  readonly connections: number;
-  readonly statementMs: number;
-  readonly lockMs: number;
-}
-
-/** The program that uses the databases. */
-export interface Program {
-  readonly version?: string;
-  readonly health?: DatabaseHealth;
-  /** Of PostgreSQL, for each process. */
-  readonly limits?: Partial<ConnectionLimits>;
-  /** Called while the data of an earlier version is migrated. */
-  readonly onProgress?: OnProgress;
+/**
+ * Whether a file of a world is whole (D-343): `size` compares it with the size in its header, `content` reads all of it. Undefined if nothing is wrong.
+ */
+export async function problemOfWorldFile(file: string, by: "size" | "content"): Promise<string | undefined> {
+  const { problemOfFile, problemOfSize } = await import("./sqlite/files/check-file.ts");
+  return by === "size" ? problemOfSize(file) : problemOfFile(file);
 }
 
 /** Loads only the driver that is used. */

@@ -8,12 +8,12 @@ import { environment } from "#config/option";
 import { readConfig, variableWarnings } from "#config/read-config";
 import { environmentWithSecrets } from "#config/secret-files";
 import { isFolder } from "#config/server-files";
-import { checkFiles, worldFiles } from "#data-check";
+import { type CheckedFile, checkFiles, worldFiles } from "#data-check";
 import { settings } from "#features";
 import { connectionsWithin } from "#http/limits";
 import { reservePort } from "#http/listeners/reserved-port";
 import { version } from "#package.json";
-import { problemOfSize } from "#storage/sqlite/files/check-file";
+import { problemOfWorldFile } from "#storage/open";
 import { openFilesMax } from "#system";
 import { controlRequests, findServerAddress, type Given } from "../control-client.ts";
 import { FAILED, printable, say } from "../terminal/output.ts";
@@ -120,11 +120,15 @@ const CHECKED_WITHIN_MS = 600_000;
 /** Reads the files of all worlds (D-343). */
 async function contentOf({ data }: Config): Promise<Finding[]> {
   if (!isFolder(data) || !existsSync(data)) return [];
-  const [empty, files] = [[], []] as [string[], string[]];
-  for (const file of worldFiles(data)) (problemOfSize(file) === undefined ? files : empty).push(file);
+  const [empty, files]: [CheckedFile[], string[]] = [[], []];
+  for (const file of worldFiles(data)) {
+    const problem = await problemOfWorldFile(file, "size");
+    if (problem === undefined) files.push(file);
+    else empty.push({ file, problem });
+  }
   if (empty.length + files.length === 0) return [];
   const { checked, unfinished } = await checkFiles(files, CHECKED_WITHIN_MS);
-  const damaged = [...empty.map((file) => ({ file, problem: problemOfSize(file) })), ...checked].filter((one) => one.problem !== undefined);
+  const damaged = [...empty, ...checked].filter((one) => one.problem !== undefined);
   const whole = checked.length + empty.length - damaged.length;
   return [
     ...(whole === 0 ? [] : [ok(`data: ${whole === 1 ? "the file of a world is" : `the files of ${whole} worlds are`} whole`)]),

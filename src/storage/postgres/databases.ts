@@ -3,9 +3,8 @@
  * changes through the first world's channel, because a PostgreSQL server has only about a hundred connections for everybody.
  */
 import type { Client } from "pg";
-import type { Database, Databases, FeatureMigrations } from "../database.ts";
+import type { Database, Databases, FeatureMigrations, Program } from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
-import type { Program } from "../open.ts";
 import { translated } from "./failures.ts";
 import { migratePostgres, pendingOnPostgres } from "./migrations.ts";
 import { openPostgres, PostgresDatabase } from "./open.ts";

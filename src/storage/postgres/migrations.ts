@@ -1,7 +1,7 @@
 /** Migrations on PostgreSQL: one transaction under an advisory lock, so that processes that start at once take turns. */
 import type { Client } from "pg";
-import type { FeatureMigrations } from "../database.ts";
-import { contractsColumn, type LiveProcess, type MigrationTarget, migrate, migrationsTable, type OnProgress, pendingOf } from "../migrator.ts";
+import type { FeatureMigrations, OnProgress } from "../database.ts";
+import { contractsColumn, type LiveProcess, type MigrationTarget, migrate, migrationsTable, pendingOf } from "../migrator.ts";
 import { isConnectionFailure } from "./failures.ts";
 import { STATE_TABLES } from "./saved-states.ts";
 import { type Server, WrongAddress } from "./server.ts";

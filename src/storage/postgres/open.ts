@@ -1,7 +1,9 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
+
+import type { OnProgress } from "../database.ts";
 import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, type Transaction } from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
-import { keysOf, type OnProgress } from "../migrator.ts";
+import { keysOf } from "../migrator.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { rollback } from "./ends.ts";
 import { FactChannel } from "./fact-channel.ts";

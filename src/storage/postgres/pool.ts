@@ -1,7 +1,7 @@
 /** The connections of one `Database`. The driver pipelines statements on each. */
 import type { Client, QueryResult } from "pg";
+import type { ConnectionLimits } from "../database.ts";
 import type { ConnectionCounts } from "../database-health.ts";
-import type { ConnectionLimits } from "../open.ts";
 import type { Row, Sql, SqlText } from "../sql.ts";
 import { NoConnection } from "./failures.ts";
 import { type Known, PipelinedQueries, type PipelinedQuery, type Result, type Statement } from "./pipelined-queries.ts";

@@ -6,8 +6,8 @@ import { Database } from "bun:sqlite";
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { nextTurn } from "#kernel/turns";
-import type { FeatureMigrations } from "../database.ts";
-import { contractsColumn, type MigrationTarget, migrate, migrationsTable, type OnProgress, pendingOf } from "../migrator.ts";
+import type { FeatureMigrations, OnProgress } from "../database.ts";
+import { contractsColumn, type MigrationTarget, migrate, migrationsTable, pendingOf } from "../migrator.ts";
 import { sync, syncFolder } from "../synced-folders.ts";
 
 /** Bytes 18 and 19 of the header are the write and read version (sqlite.org/fileformat2). */

@@ -1,13 +1,22 @@
 /** SQLite as a `Database`: one connection writes, one reads, one holds snapshots. */
 import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, StateOutdated, type Transaction } from "../database.ts";
+import type { OnProgress } from "../database.ts";
+import {
+  CHECKED_AT_ONCE_BYTES_MAX,
+  type Database,
+  type FeatureMigrations,
+  type Reader,
+  runAction,
+  type SavedState,
+  StateOutdated,
+  type Transaction,
+} from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
-import type { OnProgress } from "../migrator.ts";
 import { sql } from "../sql.ts";
 import { Connection, isCorrupt, translated } from "./connection.ts";
 import { emptyFile, migrateFile, placeFile } from "./empty-file.ts";
-import { CHECKED_AT_ONCE_BYTES_MAX, DamagedFile, problemOfSize } from "./files/check-file.ts";
+import { DamagedFile, problemOfSize } from "./files/check-file.ts";
 import { FilesChanged, FileWatch } from "./files/file-watch.ts";
 import { type Place, placeOf } from "./place.ts";
 import { CommittedReader, ConnectionReader } from "./readers.ts";

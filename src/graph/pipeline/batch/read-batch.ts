@@ -32,7 +32,7 @@ export function readBatch(given: unknown, files: GraphRequest["files"]): BatchRe
   if (new Set(names).size < names.length) throw invalidParameter("batch", "gives one name to two requests");
   requests.forEach(({ needs, attachedFiles }, index) => {
     const missing = attachedFiles.find((file) => !files.has(file));
-    if (missing !== undefined) throw invalidParameter(`batch[${index}].attached_files`, `names ${missing}, which is no file of the batch`);
+    if (missing !== undefined) throw invalidParameter(`batch[${index}].attached_files`, `names ${missing}, but the batch has no such file`);
     const earlier = requests.slice(0, index).map(({ name }) => name);
     const stranger = needs.find((name) => !earlier.includes(name));
     if (stranger !== undefined) throw invalidParameter(`batch[${index}]`, `refers to ${stranger}, which is not an earlier request`);

@@ -10,9 +10,6 @@ export class DamagedFile extends Error {
   }
 }
 
-/** A check takes 3 ms a megabyte (measured), and so much at a start is not noticed. */
-export const CHECKED_AT_ONCE_BYTES_MAX = 32 * 1024 * 1024;
-
 /** Of the header (sqlite.org/fileformat2). */
 const HEADER_BYTES = 100;
 const PAGE_BYTES_AT = 16;

@@ -1,7 +1,7 @@
 /** D-332: somebody who names hundreds of worlds does not use up what all clients share. */
 import { expect, test } from "bun:test";
 import { startServer, temporaryFolder } from "#harness/server";
-import { createLabel, listLabels, worldOf } from "./server-of-worlds.ts";
+import { createLabel, listLabels, worldOf } from "../server-of-worlds.ts";
 
 const WORLDS = 600;
 const FILES = 2_048;

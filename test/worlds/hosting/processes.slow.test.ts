@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { startReceiver } from "#harness/receiver";
 import { startServer } from "#harness/server";
-import { newData, restUnused, startOwnServer } from "./own-server.ts";
-import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
+import { newData, restUnused, startOwnServer } from "../own-server.ts";
+import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../server-of-worlds.ts";
 
 /** Other processes hear of a change within a second; the machine may be busy. */
 const HEARD_WITHIN_MS = 10_000;

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { temporaryFolder } from "#harness/server";
-import { newData, type OwnServer, restUnused, startOwnServer } from "./own-server.ts";
-import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
+import { newData, type OwnServer, restUnused, startOwnServer } from "../own-server.ts";
+import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../server-of-worlds.ts";
 
 /** Twice what the server does once a minute: the first time it sees the earlier requests. */
 async function pass(server: OwnServer): Promise<void> {

@@ -4,7 +4,7 @@ import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import { everyValue } from "#harness/search/stored-values";
 import { buildRegistry } from "#main";
-import { controlRoutes } from "../routes.ts";
+import { controlRoutes } from "../../routes.ts";
 
 const KEYS = "/v1/control-keys";
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-/** What control keys did (D-331): as a list, and as lines for an archive. */
+/** The audit list of control keys (D-331): as a list, and as lines for an archive. */
 import { type Static, Type } from "typebox";
 import { type AuditFilter, type AuditRow, listAudit } from "#auth/control-audit.store";
 import { badRequest } from "#control-contract/errors";
@@ -8,7 +8,7 @@ import { type ControlRequest, type ControlRoute, route } from "#control-contract
 import { secondsOf } from "#graph/worlds/file/schema-words";
 import { isNodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
-import { auditKeptFrom } from "../audit.ts";
+import { auditKeptFrom } from "../../audit.ts";
 
 const CONFIGURED = "configured";
 
@@ -66,7 +66,7 @@ async function* lines(reader: Reader, filter: AuditFilter): AsyncGenerator<Uint8
 export const auditRoutes: readonly ControlRoute[] = [
   route("GET /v1/audit", "listAudit", {
     summary:
-      "What control keys did, the newest first: requests that change something, were refused, or read secrets. `--audit-reads` adds all others. A key that is bound to a world gets the requests to this world",
+      "The audit list of control keys, the newest first: requests that change something, were refused, or read secrets. `--audit-reads` adds all others. A key that is bound to a world gets the requests to this world",
     query: listQuery,
     response: listOf(entry),
     errors: [422],
