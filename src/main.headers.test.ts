@@ -142,6 +142,8 @@ describe("responses of a server", () => {
     "/reference/*": [["GET /reference/a.css", "200 OK", [DATE, LENGTH, ...PAGE, FOREVER, "content-type: text/css"]]],
     "/docs": [["GET /docs", "200 OK", REFERENCE]],
     "/docs/": [["GET /docs/", "200 OK", REFERENCE]],
+    "/llms.txt": [["GET /llms.txt", "200 OK", [DATE, LENGTH, "content-type: text/markdown; charset=utf-8"]]],
+    "/llms/:page": [["GET /llms/errors.md", "200 OK", [DATE, LENGTH, "content-type: text/markdown; charset=utf-8"]]],
     "/healthz": [["GET /healthz", "200 OK", JSON_ALONE]],
     "/readyz": [["GET /readyz", "200 OK", JSON_ALONE]],
     "/v1/openapi.json": [["GET /v1/openapi.json", "200 OK", JSON_ALONE]],

@@ -68,6 +68,9 @@ test("defaults and bounds of the options", () => {
     "calls_max 1024 1..9007199254740991",
     "connections_max 8192 1..9007199254740991",
     "control_key none isSecret",
+    "open_worlds_max 256 1..9007199254740991",
+    "audit_days 365 1..36500",
+    "audit_reads false",
     "secret_key none isSecret",
     "further_secret_keys [] isSecret",
   ]);
