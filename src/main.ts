@@ -342,7 +342,7 @@ async function openWorlds(
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config),
     ...{ realNowMs, randomSecret, collectGarbage },
-    onError: (error) => log.error(errorFields(error), "an idle world could not be closed, or not be opened again"),
+    onError: (error) => log.error(errorFields(error), "an idle world could not be closed or reopened"),
     async openWorld(name, database, memory) {
       const world = await openWorld({
         ...{ name, database, memory, registry, ports, outbound, keys, rateLimits, faults, recordings, realNowMs, randomSecret, collectGarbage },

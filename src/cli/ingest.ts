@@ -64,7 +64,7 @@ function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
   certificate?.onRenewed((pair) => opened.renew(pair));
   certificate?.follow({
     renewed: (valid_to) => log.info({ valid_to }, "the certificate of RTMPS was renewed"),
-    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so encoders get the one before"),
+    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so encoders get the previous one"),
   });
   void gate.stopped.then(() => certificate?.close());
   return opened;

@@ -42,7 +42,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
     workers.onServed = ({ worlds: seen }) => {
       for (const one of seen)
         adopt(worlds, one).catch((error: unknown) =>
-          log.warn({ world: one.world, ...errorFields(error) }, "the requests of a worker cannot be shown"),
+          log.warn({ world: one.world, ...errorFields(error) }, "requests of a worker cannot be shown"),
         );
     };
     // The ingest belongs to the first process; the workers return its address to clients.

@@ -130,7 +130,7 @@ class LiveIngest {
   }
 
   #loseSilent(feeds: WorldFeeds): void {
-    feeds.loseSilent().catch((error: unknown) => this.#log.error(errorFields(error), "silent media servers could not be looked for"));
+    feeds.loseSilent().catch((error: unknown) => this.#log.error(errorFields(error), "the search for silent media servers failed"));
   }
 
   /** Finishes the recordings and disconnects the encoders. */

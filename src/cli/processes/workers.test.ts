@@ -335,7 +335,7 @@ describe("what workers have served", () => {
     worker.serve(servedWith(4), seenIn("default", "A3"));
     await until(() => lines.length > 0);
     spy.mockRestore();
-    expect(lines).toMatchObject([{ world: "default", text: "the requests of a worker cannot be shown" }]);
+    expect(lines).toMatchObject([{ world: "default", text: "requests of a worker cannot be shown" }]);
     expect(await shown()).toHaveLength(2);
   });
 });

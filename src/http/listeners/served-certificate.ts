@@ -13,7 +13,7 @@ export function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certific
   const certificate = new Certificate(tls_cert, tls_key);
   certificate.follow({
     renewed: (valid_to) => log.info({ valid_to }, "the certificate was renewed"),
-    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so the one before is served on"),
+    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so the previous one stays in use"),
   });
   return certificate;
 }
