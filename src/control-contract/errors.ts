@@ -4,7 +4,7 @@ import { TakenProblem, WorldProblem } from "#graph/worlds/file/schema-words";
 import { WorldFileProblem } from "#graph/worlds/file/text";
 import { GraphError } from "#kernel/errors";
 
-/** The status of each code. */
+/** The HTTP status of each error code. */
 export const controlCodes = {
   bad_request: 400,
   unauthorized: 401,
@@ -23,9 +23,9 @@ export class ControlError extends Error {
   constructor(
     readonly code: ControlCode,
     message: string,
-    /** The parameter, or the place in the body, e.g. `users[0]`. */
+    /** The name of the wrong parameter, or the place in the body, e.g. `users[0]`. */
     readonly parameter?: string | undefined,
-    /** Further keys of the response, beside `error`. */
+    /** Additional keys of the response, next to `error`. */
     readonly beside: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
@@ -40,7 +40,7 @@ export const conflict = (message: string, parameter?: string): ControlError => n
 export const unprocessable = (message: string, parameter?: string, beside: Readonly<Record<string, unknown>> = {}): ControlError =>
   new ControlError("unprocessable", message, parameter, beside);
 
-/** The control API's error for an error of another layer; undefined for an unexpected one. */
+/** The control API's error for an error of another layer. Undefined if the error is unexpected. */
 export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof ControlError) return error;
   if (error instanceof WorldFileProblem) return unprocessable(error.message, error.path === "" ? undefined : error.path);

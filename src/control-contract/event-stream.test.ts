@@ -76,7 +76,7 @@ test("an event can have an id, and so can the time before the first event", asyn
   await reader.cancel();
 });
 
-/** A stream of the values of `look`, with the shortest interval. */
+/** A stream of the values that `look` reads, with the shortest interval between reads. */
 function watch(look: () => Promise<unknown>, ending?: AbortSignal) {
   const response = watchStream(requestOf(ending), { event: "state", everyMs: 1, look });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -111,7 +111,7 @@ test("nothing is checked after the reader has left, the server ends, or a check 
     if (end === "look") fails = true;
     while ((await next()) !== undefined);
     const seen = looks;
-    // Many times what lies between two looks.
+    // This pause is many times the interval between two reads of the value.
     await Bun.sleep(20);
     expect({ end, looks }).toEqual({ end, looks: seen });
   }

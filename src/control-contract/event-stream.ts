@@ -3,21 +3,22 @@ import type { ControlRequest } from "./route.ts";
 
 export const EVENT_STREAM = "text/event-stream";
 
-/** Common proxies close an idle connection after 60 s. */
+/** The pause between two heartbeats. Common proxies close an idle connection after 60 s. */
 const HEARTBEAT_MS = 25_000;
-/** If a reader is this far behind, its stream ends, so that memory stays bounded. This is a thousand small events, or a few large ones. */
+/** If a reader is this many bytes behind, its stream ends, so that memory stays bounded. This is a thousand small events, or a few large ones. */
 const BEHIND_BYTES_MAX = 1_024_000;
-/** An upper limit of the memory of an event besides its bytes. */
+/** The least size that an event counts with: an upper limit of the memory that an event takes besides its bytes. */
 const PIECE_BYTES_MIN = 1_024;
 
 export const wantsEvents = (request: ControlRequest): boolean => request.header("accept")?.includes(EVENT_STREAM) === true;
 
-/** `id`: a reader that connects again sends it as `Last-Event-ID`. */
+/** Sends an event. A reader that connects again sends the last `id` that it got as `Last-Event-ID`. */
 export type SendEvent = (event: string, value: unknown, id?: number) => void;
 
 /**
- * `begin` gets functions to send and to end, and returns a function that stops its work. The stream ends when its reader leaves or stops reading, and when
- * the server ends. `id`: the position of the reader before the first event.
+ * Responds with a stream of events. `begin` gets a function that sends an event and a function that ends the stream, and returns a function that
+ * stops its work. The stream ends when its reader leaves or stops reading, and when the server ends. `id` is the position of the reader before the
+ * first event.
  */
 export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, end: () => void) => () => void, id?: number): Response {
   const encoder = new TextEncoder();
@@ -35,7 +36,7 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
       if ((controller.desiredSize ?? 0) < -BEHIND_BYTES_MAX) end();
       else controller.enqueue(encoder.encode(text));
     };
-    // A timer, because only bytes show a proxy and this server that the connection is in use.
+    // The heartbeat needs a timer, because only bytes show a proxy and this server that the connection is in use.
     const heartbeat = setInterval(() => write(": still here\n\n"), HEARTBEAT_MS);
     stop = () => {
       isOver = true;
@@ -56,7 +57,7 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
   return new Response(body, { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
 
-/** The progress of some work, and its result at the end. The work goes on if the reader leaves. */
+/** Streams the progress of some work, and at the end its result. The work goes on if the reader leaves. */
 export const progressStream = (
   request: ControlRequest,
   work: (onProgress: (done: number, total: number) => void) => Promise<{ readonly event: "result" | "error"; readonly value: unknown }>,
@@ -69,7 +70,7 @@ export const progressStream = (
     return () => {};
   });
 
-/** Reads such a stream: the names of events and their data, which is JSON. */
+/** Reads a stream of server-sent events: the name of each event, and its data, which must be JSON. */
 export async function* readEvents<Value>(response: Response): AsyncGenerator<{ readonly event: string; readonly value: Value }> {
   let text = "";
   const decoder = new TextDecoder();
@@ -87,17 +88,17 @@ export async function* readEvents<Value>(response: Response): AsyncGenerator<{ r
 const lineOfId = (id: number | undefined): string => (id === undefined ? "" : `id: ${id}\n`);
 
 export interface Watched {
-  /** The name of its events. */
+  /** The name of the stream's events. */
   readonly event: string;
-  /** The pause between two looks. */
+  /** The pause between two reads of the value. */
   readonly everyMs: number;
-  /** Reads the current value. Undefined ends the stream. */
+  /** Reads the current value. A stream ends when this returns undefined. */
   look(): Promise<unknown>;
 }
 
 /**
- * Reads the value at once and then at intervals, one read at a time. `tell` gets each changed value. `fail` is called after a read that failed or returned
- * undefined, and may let it go on. Returns a function that ends it.
+ * Reads a value at once and then at intervals, one read at a time. `tell` gets each changed value. `fail` is called after a read that failed or
+ * returned undefined; the reads go on until the returned function is called.
  */
 export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: (seen: unknown) => void, fail: () => void): () => void {
   let last = "";
@@ -118,11 +119,11 @@ export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: 
     }
   };
   void lookAgain();
-  // A timer, because another process may change the value.
+  // The value is read by a timer, because another process may change it without telling this one.
   const timer = setInterval(() => void lookAgain(), everyMs);
   return () => clearInterval(timer);
 }
 
-/** Sends a value as an event whenever it changes. A read that fails ends the stream, and the reader connects again. */
+/** Sends a value as an event whenever the value changes. A read that fails ends the stream, and the reader connects again. */
 export const watchStream = (request: ControlRequest, { event, ...watched }: Watched): Response =>
   eventStream(request, (send, end) => lookRepeatedly(watched, (seen) => send(event, seen), end));

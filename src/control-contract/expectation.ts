@@ -1,13 +1,13 @@
-/** An expectation about the entries of a growing list: it waits until enough of them match. */
+/** An expectation about the entries of a growing list. The check waits until enough entries match. */
 import { type TSchema, Type } from "typebox";
 import { within } from "#kernel/turns";
 import { type ControlError, unprocessable } from "./errors.ts";
 import type { ControlDeps } from "./route.ts";
 
-/** Enough for any test, and a limit for a waiting connection. */
+/** The longest time that a request may wait: enough for any test, and a limit for a waiting connection. */
 const WITHIN_MS_MAX = 60_000;
 
-/** `what` is a plural noun. */
+/** The query parameters `count` and `within_ms`. `what` is the plural noun of the entries, for the description. */
 export const countedWithin = (what: string, countMax?: number) => ({
   count: Type.Integer({
     minimum: 0,
@@ -18,7 +18,7 @@ export const countedWithin = (what: string, countMax?: number) => ({
   within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for them, in real time" }),
 });
 
-/** The response if it was met: the matching entries. */
+/** The schema of the response if the expectation was met: the matching entries. */
 export const met = (entry: TSchema) => Type.Object({ count: Type.Integer(), data: Type.Array(entry) });
 
 const difference = Type.Object({
@@ -27,7 +27,7 @@ const difference = Type.Object({
   actual: Type.Optional(Type.Unknown({ description: "left out if there is no value in this place" })),
 });
 
-/** Keys beside the error if it was not met: the entries that were seen. `what` is a singular noun. */
+/** The schema of the keys beside the error if the expectation was not met: the entries that were seen. `what` is the singular noun of an entry. */
 export const unmet = (what: string, entry: TSchema) =>
   Type.Object({
     count: Type.Integer({ description: "how many matched" }),
@@ -35,15 +35,15 @@ export const unmet = (what: string, entry: TSchema) =>
     nearest: Type.Optional(Type.Object({ [what]: entry, differences: Type.Array(difference) })),
   });
 
-/** A test notices no delay, and a read takes a fraction of a millisecond. */
+/** The pause between two reads. A test notices no such delay, and a read takes a fraction of a millisecond. */
 const READ_EVERY_MS = 20;
 
 interface Entries<Entry extends object> {
-  /** A singular noun, e.g. `request`. In an error it is the key of the nearest entry. */
+  /** The singular noun of an entry, e.g. `request`. In an error this noun is the key of the nearest entry. */
   readonly what: string;
-  /** The newest first. */
+  /** Reads the entries, the newest first. */
   read(): Promise<readonly Entry[]>;
-  /** Resolves with the next entry. Without it the entries are read at intervals. */
+  /** Resolves when the next entry is added. If a list has no `next`, its entries are read at intervals. */
   next?(): Promise<void>;
   show(entry: Entry): unknown;
 }
@@ -61,7 +61,7 @@ export async function expectEntries<Entry extends object>(
 ): Promise<{ count: number; data: unknown[] }> {
   const until = monotonicMs() + within_ms;
   for (;;) {
-    // Before the entries are read, so that one that comes meanwhile is not missed.
+    // The wait begins before the entries are read, so that an entry that comes during the read is not missed.
     const next = entries.next?.();
     const all = await entries.read();
     const found = all.filter((entry) => isExpected(entry, expected));
@@ -73,7 +73,7 @@ export async function expectEntries<Entry extends object>(
   }
 }
 
-/** The entries that were seen: enough to find the mistake. */
+/** The most seen entries that an error shows: enough to find the mistake. */
 const SEEN_MAX = 50;
 
 function refusalOf<Entry extends object>(
@@ -84,7 +84,7 @@ function refusalOf<Entry extends object>(
   count: number,
 ): ControlError {
   const data = all.filter((entry) => isOfKind(entry, expected)).slice(0, SEEN_MAX);
-  // If no entry was expected, there is no nearest one.
+  // If the caller expected no entry, an error has no nearest entry to show.
   const nearest = count === 0 ? undefined : nearestOf(all, expected);
   const wanted = count === 0 ? `no ${what}` : `${count} ${what}${count === 1 ? "" : "s"}`;
   const inWords = nearest === undefined ? "" : `; the nearest differs in ${nearest.differences.map(({ at }) => at).join(", ")}`;
@@ -98,34 +98,37 @@ function refusalOf<Entry extends object>(
 /** Compares an entry (a request, a webhook) with the expected one, and lists the differences. */
 
 export interface Expected {
-  /** Keys of the kind of entry, such as the operation of a request, with their values. */
+  /** Keys that say of which kind an entry is, such as the operation of a request, with their values. */
   readonly kind: Readonly<Record<string, unknown>>;
-  /** Further keys of an entry with their values. */
+  /** Other keys of an entry that must match, with their values. */
   readonly match: Readonly<Record<string, unknown>>;
 }
 
 interface Difference {
-  /** The place, e.g. `status` or `request_body.users[0]`. */
+  /** The place of the difference, e.g. `status` or `request_body.users[0]`. */
   readonly at: string;
   readonly expected: unknown;
-  /** Undefined if there is no value in this place. */
+  /** Undefined if the entry has no value in this place. */
   readonly actual: unknown;
 }
 
 interface NearMiss<Entry extends object> {
   readonly entry: Entry;
-  /** The first one. */
+  /** The first differences, up to a limit. */
   readonly differences: readonly Difference[];
 }
 
-/** A long list that is shifted by one differs everywhere, and a few differences show the mistake. */
+/** The most differences that are shown. A long list that is shifted by one item differs everywhere, and a few differences show the mistake. */
 const DIFFERENCES_MAX = 20;
 
 export const isExpected = (entry: object, expected: Expected): boolean => differencesOf(entry, expected).length === 0;
 
 export const isOfKind = (entry: object, { kind }: Expected): boolean => isExpected(entry, { kind, match: {} });
 
-/** The entry with the fewest differences, and of these the newest. Entries of the expected kind go before others. Undefined if all entries match. */
+/**
+ * The entry with the fewest differences; the newest if several have as few. Entries of the expected kind go before others. Undefined if all entries
+ * match.
+ */
 export function nearestOf<Entry extends object>(entries: readonly Entry[], expected: Expected): NearMiss<Entry> | undefined {
   let nearest: NearMiss<Entry> | undefined;
   for (const entry of entries) {
@@ -160,7 +163,7 @@ function decoded(text: string): unknown {
   }
 }
 
-/** Maps are compared by key, lists by item, and numbers also with text, because a form has only text. */
+/** Compares maps by key and lists by item. An expected number also matches its text, because a form has only text. */
 function compare(actual: unknown, expected: unknown, at: string, found: Difference[]): void {
   if (typeof expected !== "object" || expected === null) {
     if (actual !== expected && !(typeof actual === "string" && actual === String(expected))) found.push({ at, expected, actual });

@@ -1,4 +1,4 @@
-/** Lists of the control API: `{data: […], paging: {next?}}`; `next` is the address of the following page. */
+/** Lists of the control API: `{data: […], paging: {next?}}`. `next` is the address of the following page. */
 import { type TSchema, Type } from "typebox";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { ListPage, PageRequest } from "#storage/keyset";
@@ -6,7 +6,7 @@ import { badRequest } from "./errors.ts";
 import type { ControlRequest } from "./route.ts";
 
 const LIMIT_DEFAULT = 100;
-/** A page of labels of this many rows is some 200 kB. */
+/** The most rows of a page. A page with this number of labels is some 200 kB. */
 const LIMIT_MAX = 1_000;
 
 export const pageQuery = Type.Object({
@@ -19,7 +19,7 @@ export const listOf = (item: TSchema): TSchema =>
 
 type PageQuery = { readonly limit?: number | undefined; readonly after?: string | undefined };
 
-/** `list` is the name of the list: a cursor of another list is refused. */
+/** Responds with one page of a list. `list` is the list's name: a cursor of another list is refused. */
 export async function respondWithList<T>(
   request: ControlRequest<PageQuery>,
   list: string,
@@ -31,7 +31,7 @@ export async function respondWithList<T>(
   const found = await read(query.after === undefined ? { limit } : { limit, after: keyOf(world, list, query.after) }, world);
   const paging: { next?: string } = {};
   if (found.hasNext && found.lastKey !== undefined) {
-    // All columns of the key in one, so that a reader need not know how many there are.
+    // The cursor holds all columns of the key as one text, so that opening a cursor does not require the number of columns.
     const after = world.cursors.sign(`control ${list}`, [JSON.stringify(found.lastKey)]);
     const filters = Object.entries(query).filter(([name, value]) => name !== "limit" && name !== "after" && value !== undefined);
     const kept = new URLSearchParams(filters.map(([name, value]): [string, string] => [name, String(value)]));
@@ -46,8 +46,8 @@ function keyOf(world: OpenWorld, list: string, cursor: string): readonly string[
   return JSON.parse(key) as string[];
 }
 
-/** Warnings: the request was carried out, but probably differs from the caller's intention. */
+/** The schema of warnings. A warning says that the request was carried out, but probably differs from the caller's intention. */
 export const warnings = Type.Optional(Type.Array(Type.String(), { description: "possible mistakes of the request, e.g. a misspelt scope" }));
 
-/** The key of a response. It is absent without warnings. */
+/** The key `warnings` of a response. The key is absent if there are no warnings. */
 export const warningsOf = (found: readonly string[]): { warnings?: readonly string[] } => (found.length === 0 ? {} : { warnings: found });

@@ -1,4 +1,4 @@
-/** The file of a multipart body. How the body is taken apart: `src/kernel/http-text/multipart.test.ts`. */
+/** The file of a multipart body. `src/kernel/http-text/multipart.test.ts` tests how such a body is taken apart. */
 import { expect, test } from "bun:test";
 import { ControlError } from "./errors.ts";
 import { bodyBytes, multipartFile } from "./multipart-file.ts";
@@ -15,7 +15,7 @@ async function fileOf(text: string, size = Number.MAX_SAFE_INTEGER, type = TYPE)
   const { file_name, bytes } = await multipartFile(type, inPieces(text, size));
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytes) chunks.push(chunk);
-  // Nobody is woken for nothing.
+  // The stream yields no empty chunk.
   expect(chunks.every(({ length }) => length > 0)).toBe(true);
   return { file_name, content: Buffer.concat(chunks).toString() };
 }
@@ -50,14 +50,14 @@ test("a malformed body is a bad request with the reason; the end of a file with 
 });
 
 test("no part is read after 65,536 bytes of heads and contents together", async () => {
-  // Each head with the line break before it.
+  // The size of each part's head, including the line break before the head.
   const headBytes = '\r\nContent-Disposition: form-data; name="a"'.length;
   const fields = (bytes: number) => `${field("a", "x".repeat(bytes - 2 * headBytes))}${field("b", "")}`;
   expect(await fileOf(`${fields(65_536)}${file("f", "1")}--b--`, 999)).toEqual({ file_name: "f", content: "1" });
   expect(await problemOf(`${fields(65_537)}${file("f", "1")}--b--`, 999)).toBe("the multipart body has no file");
 });
 
-/** A body in parts, of which it notes how many were asked for. */
+/** A request whose body comes in parts, and which counts how many parts were read. */
 function requestOf(parts: readonly string[], length?: string) {
   const asked = { count: 0 };
   const body = new ReadableStream<Uint8Array>(
@@ -93,6 +93,6 @@ test("a larger body is not read if its length says so, otherwise only up to the 
   expect(await refused(["123456"], "6")).toBe(0);
   expect(await refused(["123456"])).toBe(1);
   expect(await refused(["123", "456", "789"])).toBe(2);
-  // The Content-Length is not trusted.
+  // The stated Content-Length is not trusted.
   expect(await refused(["123", "456"], "1")).toBe(2);
 });

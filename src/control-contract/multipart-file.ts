@@ -4,14 +4,14 @@ import { badRequest, ControlError } from "./errors.ts";
 
 interface MultipartFile {
   readonly file_name: string;
-  /** Can be read once, to its end. Throws a `ControlError` when the body ends before the file does. */
+  /** The content of the file, which can be read once, to its end. Throws a `ControlError` if the body ends before the file does. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** The size of form fields before the file. */
+/** The most bytes of form fields before the file. */
 const BEFORE_FILE_BYTES_MAX = 65_536;
 
-/** Finds the first part with a file name and ignores the parts after it. Throws a `ControlError` if there is none. */
+/** Finds the first part with a file name and ignores the parts after it. Throws a `ControlError` if no part has a file name. */
 export async function multipartFile(contentType: string, body: AsyncIterable<Uint8Array>): Promise<MultipartFile> {
   const pieces = piecesOf(contentType, body);
   let before = 0;

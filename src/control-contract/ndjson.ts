@@ -1,8 +1,8 @@
-/** Responses of one JSON value a line, which may be larger than memory. */
+/** Responses with one JSON value per line. Such a response may be larger than memory. */
 
 export const NDJSON = "application/x-ndjson";
 
-/** A stream that reads the next piece only when the caller is ready for it. */
+/** A stream that takes the next piece only when the caller is ready for more. */
 export function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {

@@ -1,4 +1,4 @@
-/** The contract of the control API: a route is data, from which the OpenAPI document is made. */
+/** The contract of the control API. A route is data, and the OpenAPI document is made from that data. */
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { ControlKeyRow } from "#auth/control-keys.store";
 import type { Registry } from "#graph/contract/registry";
@@ -7,7 +7,7 @@ import type { OpenWorld } from "#graph/worlds/open-world";
 import type { NodeId } from "#kernel/ids";
 import type { DatabaseProblem } from "#storage/database-health";
 
-/** The addresses of the graph, by surface. */
+/** The addresses of the graph, by surface (the host that an address belongs to, D-01). */
 export interface ServerDescription {
   readonly sandbox: boolean;
   readonly base_url: string;
@@ -15,7 +15,7 @@ export interface ServerDescription {
   readonly microblog_base_url: string;
   readonly ads_base_url: string;
   readonly social_login_host: string;
-  /** Undefined if encoders cannot connect. */
+  /** Where encoders of live videos connect. Undefined if encoders cannot connect. */
   readonly rtmp_url?: string;
 }
 
@@ -23,128 +23,132 @@ export interface ServerDescription {
 export interface ControlDeps {
   readonly registry: Registry;
   readonly worlds: Omit<Worlds, "start" | "closeUnused" | "hasMore" | "enter" | "close">;
-  /** False if other processes serve the graph (`--workers`) and do not see this one's memory. */
+  /** False if other processes serve the graph (`--workers`). Those processes do not see the memory of this one. */
   readonly servesGraph: boolean;
-  /** For a caller who reaches this server by `hostname`. */
+  /** The addresses as a caller sees them who reaches this server by `hostname`. */
   describeServer(hostname: string): ServerDescription;
-  /** The value of a new token, for its world's seed and the token's id. */
+  /** Makes the value of a new token from the seed of its world and the id of the token. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
-  /** Called in this order after a world's time was moved, before the response is sent. */
+  /** Functions that are called in this order after a world's time was moved, before the response is sent. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<unknown>)[];
-  /** Real time, for requests that wait and for keys: a world's clock may be stopped. */
+  /** Real time, for requests that wait and for the ends of keys: a world's clock may be stopped. */
   readonly realTime: { nowMs(): number; monotonicMs(): number; sleepMs(ms: number): Promise<void> };
-  /** The audit list of keys (D-331): how long entries are kept, and whether requests that only read have any. */
+  /** The audit list of keys (D-331): for how many days entries are kept, and whether requests that only read have entries. */
   readonly audit: { readonly days: number; readonly reads: boolean };
   /** Random text in hex. */
   newRandom(byteCount: number): string;
   /** Called when a caller created a short-lived copy of a token. */
   onTokenCopied?(token: NodeId, copy: NodeId): void;
-  /** Called with the hash of a replaced key and the value of the new one, because a file may hold the old one. */
+  /** Called with the hash of a replaced key and the value of the new key, because a file may hold the old key. */
   onKeyReplaced?(oldHash: string, key: string): void;
   /** The server that serves this API. */
   readonly server: ServedBy;
-  /** Of all processes of the server, the newest state. */
+  /** The newest known database problems of all processes of the server. */
   databaseProblems(): Promise<readonly DatabaseProblem[]>;
-  /** Aborted when the server begins to end: streams end with it. */
+  /** Aborted when the server begins to end. Streams end at this signal. */
   readonly ending: AbortSignal;
 }
 
-/** The process that serves the API, as its clients see it. */
+/** The process that serves the control API, as its clients see the process. */
 export interface ServedBy {
   readonly version: string;
   readonly pid: number;
-  /** Unix ms, real time. */
+  /** When the process started, in Unix ms of real time. */
   readonly startedMs: number;
   readonly base_url: string;
   readonly data: "sqlite" | "memory" | "postgres";
   readonly sandbox: boolean;
-  /** Processes that serve the graph. */
+  /** The number of processes that serve the graph. */
   readonly processes: number;
-  /** Before a stop, requests are still served for this time. */
+  /** After the server is asked to stop, requests are still served for this many milliseconds. */
   readonly drain_delay_ms: number;
-  /** Ends the server as a signal does. */
+  /** Ends the server as a signal to the process does. */
   stop(): void;
 }
 
-/** The key of the request. */
+/** The control key that the request was sent with. */
 export interface CallerKey {
   readonly hash: string;
   /** `read`: only GET and HEAD, and no secrets (D-170). */
   readonly access: "full" | "read";
-  /** The only world that it sees and changes; undefined: all worlds, and the server. */
+  /** The only world that the key sees and changes. Undefined: the key is valid for all worlds and for the server. */
   readonly world: string | undefined;
-  /** Undefined for the configured key. */
+  /** The stored row of the key. Undefined for the configured key, which is not stored. */
   readonly stored: ControlKeyRow | undefined;
 }
 
 export interface ControlRequest<Q = unknown, B = unknown> {
   readonly deps: ControlDeps;
   readonly key: CallerKey;
-  /** The path names a world that does not exist, and `world` is the first one: the secret in the request must count as wrong (`needsNoKey`). */
+  /** The path names a world that does not exist, so `world` is the first world. The secret in the request must then count as wrong (`needsNoKey`). */
   readonly isNoWorld: boolean;
-  /** The world of the path; the first world if the path has none or if the route is about the world as a whole. */
+  /** The world of the path. The first world if the path has no world, or if the route is about the world as a whole. */
   readonly world: OpenWorld;
-  /** Segments of the path by name, e.g. `{id}`. */
+  /** The values of the path's named segments, e.g. of `{id}`. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
-  /** The address of the request without its query, for links. */
+  /** The address of the request without its query, for links in the response. */
   readonly url: string;
-  /** Lower-case name; undefined when it was not sent. */
+  /** The value of a header, whose name is given in lower case. Undefined if the header was not sent. */
   header(name: string): string | undefined;
-  /** A route that `reportsProgress` calls it now and then. */
+  /** Reports progress. Only set for a route that `reportsProgress`, which calls this function now and then. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface ControlRoute {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** `{w}` is the name of a world. */
+  /** The path, in which `{w}` is the name of a world. */
   readonly path: string;
   readonly operation: string;
   readonly summary: string;
   readonly query?: TObject;
   /**
-   * The schema of a JSON body. `text`: the body is text (a world file); `entry`: a node's entry, which its section checks; `file`: the handler gets
-   * the request and reads its body as a stream; `form`: the text of a small form, or of JSON with other keys.
+   * The schema of a JSON body, or a word. `text`: the body is text (a world file). `entry`: the body is a node's entry, which the node's section of
+   * the world file checks. `file`: the handler gets the request and reads its body as a stream. `form`: the body is the text of a small form, or of
+   * JSON with other keys.
    */
   readonly body?: TSchema | "text" | "entry" | "file" | "form";
-  /** The schema of a `file` or a `form`, by media type. */
+  /** The schema of a body of the kind `file` or `form`, by media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
   readonly status?: 200 | 201;
-  /** When the response has the status 202, with the same content. The handler then returns a `Response`. */
+  /** When the response has the status 202 instead, with the same content. If this is set, the handler returns a `Response`. */
   readonly unfinished?: string;
   /**
-   * The request contains a secret of its own, so it needs no control key, and its handler gets none. If its world does not exist, it is handled in the first
-   * world with `isNoWorld`, so that strangers do not learn which worlds there are.
+   * The request contains a secret of its own, so the request needs no control key, and the handler gets no key. If the world of the path does not
+   * exist, the handler is called with the first world and with `isNoWorld`, so that strangers do not learn which worlds exist.
    */
   readonly needsNoKey?: true;
-  /** Whether the response has secrets for a key with full access, so that the audit list has the request. */
+  /** Whether the response shows secrets to a key with full access. If so, the audit list has an entry for the request. */
   readsSecrets?(path: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): boolean;
-  /** A key that is bound to a world may send the request, though its path names no world. */
+  /** A key that is bound to a world may send the request, although the path names no world. */
   readonly servesBoundKeys?: true;
-  /** `entry` and `entries`: nodes of `{key}`, whose schema is in their section; `file`: a world file. */
+  /** The schema of the response, or a word. `entry` and `entries`: nodes of the section `{key}`, which has their schema. `file`: a world file. */
   readonly response: TSchema | "entry" | "entries" | "file";
-  /** Media types of responses that are streams. The handler then returns a `Response`. */
+  /** Media types of responses that are streams. If any are given, the handler returns a `Response`. */
   readonly streams?: readonly string[];
   /**
-   * The request may take long. With `Accept: text/event-stream` the response is a stream of events: `progress` (`{done, total}`; it may begin
-   * again), and at the end `result` or `error` with the content of the ordinary response.
+   * The request may take long. With `Accept: text/event-stream` the response is a stream of events: first `progress` with `{done, total}`, whose
+   * counting may begin again, and at the end `result` or `error` with the content of the ordinary response.
    */
   readonly reportsProgress?: true;
-  /** It returns only streams, and `response` is the schema of one event or line. */
+  /** The route returns only streams, and `response` is the schema of one event or line. */
   readonly isStreamAlone?: true;
-  /** Further statuses. These follow from the route: 400 and 413 of a query or a body, 401, 403, and 404 of an address with names. */
+  /**
+   * Additional statuses of the route. These follow from the route's definition: 400 and 413 for a query or a body, 401, 403, and 404 for an address
+   * with names.
+   */
   readonly errors?: readonly (400 | 409 | 422)[];
-  /** Keys of a 422 response beside `error`. */
+  /** The schema of the keys that a 422 response has beside `error`. */
   readonly unmet?: TSchema;
-  /** The route is about the world as a whole, which need not be open. `path.w` is its name. */
+  /** The route is about the world as a whole, and the world need not be open. `path.w` is the name of the world. */
   readonly isAboutWorld?: boolean;
-  /** Its stream goes on when the world is reset or restored, because it shows state of the process, not of the world. */
+  /** The route's stream goes on when the world is reset or restored, because the stream shows state of the process, not of the world. */
   readonly outlivesReset?: boolean;
   handle(request: ControlRequest): Promise<unknown>;
 }
 
-// This layer imports no features, and their type is in a lower one, so this declaration adds routes to the type.
+// This layer may not import features, and a lower layer defines the type `Feature`. So this declaration adds routes to the type.
 declare module "#graph/contract/feature" {
   interface Feature {
     /** The feature's routes of the control API. */
@@ -152,21 +156,24 @@ declare module "#graph/contract/feature" {
   }
 }
 
-/** A body without a schema of its own is a word. */
+/** A word that says how a body is read that has no schema of its own. */
 type BodyWord = Extract<ControlRoute["body"], string>;
 type WithTypes = "method" | "path" | "operation" | "query" | "body" | "response" | "handle";
 
 interface RouteInput<Q extends TObject, B extends TSchema | BodyWord> extends Omit<ControlRoute, WithTypes> {
   readonly query?: Q;
   readonly body?: B;
-  /** Without it the handler returns nothing, and the response only reports success. */
+  /** The schema of the response. If a route has none, the handler returns nothing, and the response only reports success. */
   readonly response?: ControlRoute["response"];
   handle(request: ControlRequest<Static<Q>, B extends TSchema ? Static<B> : unknown>): Promise<unknown>;
 }
 
 const succeeded = Type.Object({ success: Type.Boolean() });
 
-/** `address`: method and path, e.g. `GET /v1/worlds/{w}/clock`. The types of query and body are checked inside the route. */
+/**
+ * Defines a route. `address` is the method and the path, e.g. `GET /v1/worlds/{w}/clock`. The handler gets the query and the body with the types of
+ * their schemas.
+ */
 export function route<Q extends TObject = TObject, B extends TSchema | BodyWord = TSchema>(
   address: `${ControlRoute["method"]} /${string}`,
   operation: string,
