@@ -1,4 +1,4 @@
-/** Facts about the app of a token, which every request needs. The apps feature provides the port. */
+/** Facts about the app of a token. Every request needs them. The apps feature provides the port that reads the facts. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { FactCache } from "#storage/facts";
@@ -6,11 +6,11 @@ import type { FactCache } from "#storage/facts";
 export interface AppFacts {
   readonly id: NodeId;
   readonly name: string;
-  /** D-12: G1 takes a query token while the app is in development. */
+  /** D-12: the operation G1 takes a token in the query while the app is in development. */
   readonly mode: "development" | "live";
-  /** Unix seconds. */
+  /** When the app was created, in Unix seconds. */
   readonly created_time: number;
-  /** Unix seconds of the first marketing request. 0: there was none (VER-5). */
+  /** Unix seconds of the app's first marketing request. 0: the app has sent no marketing request (VER-5). */
   readonly marketing_first_used_time: number;
   readonly auto_upgrade: boolean;
   readonly require_appsecret_proof: boolean;
@@ -19,17 +19,17 @@ export interface AppFacts {
   readonly access_level: "standard" | "advanced";
   readonly messaging_access: boolean;
   readonly event_name_limit: number;
-  /** D-82: the app's own settings. */
+  /** D-82: which migrations the app itself has switched on or off, by name. */
   readonly migrations: Readonly<Record<string, boolean>>;
-  /** Hex SHA-256 of the secret, for `{app_id}|{app_secret}`. */
+  /** The SHA-256 of the app's secret in hex, to check a token of the form `{app_id}|{app_secret}`. */
   readonly secret_hash: string;
-  /** The secret, sealed: HMAC needs it back (D-15, D-62). */
+  /** The app's secret, sealed and not only hashed, because HMAC needs the secret itself (D-15, D-62). */
   readonly sealed_secret: string;
 }
 
 interface AppPort {
   findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
-  /** Names by id, of the apps that exist. */
+  /** The names of those of the apps that exist, by id. */
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;
@@ -41,8 +41,8 @@ declare module "#kernel/ports" {
   }
 }
 
-/** A world's cache for one kind of fact, e.g. `facts("page_role")`. */
+/** Returns a world's cache for one kind of fact, e.g. `facts("page_role")`. */
 export type FactsOf = <T>(kind: string) => Pick<FactCache<T>, "get">;
 
-/** In a transaction: what it reads may never be committed, and what a cache has may have changed. */
+/** For use in a transaction, instead of the caches: values that a transaction reads may never be committed, and cached values may be out of date. */
 export const uncachedFacts: FactsOf = () => ({ get: (_key, load) => load() });

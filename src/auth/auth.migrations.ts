@@ -7,24 +7,24 @@ export const authMigrations: FeatureMigrations = {
     {
       name: "tables",
       statements: [
-        // `copy_of` (D-270): 0, or the id of the token that it is a copy of.
+        // `copy_of` (D-270) is 0, or the id of the token of which this row is a copy.
         `CREATE TABLE tokens (
           hash TEXT PRIMARY KEY, id BIGINT NOT NULL, type TEXT NOT NULL, app BIGINT NOT NULL, user_id BIGINT, page BIGINT,
           social_account BIGINT, microblog_user BIGINT, scopes TEXT NOT NULL, issued_at BIGINT NOT NULL, expires_at BIGINT NOT NULL,
           data_access_expires_at BIGINT NOT NULL, revoked_at BIGINT NOT NULL, copy_of BIGINT NOT NULL
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX tokens_by_id ON tokens (id)",
-        // Webhooks of an account go to the apps that have a token of it (D-52).
+        // Webhooks of an account go to the apps that have a token of that account (D-52).
         "CREATE INDEX tokens_by_social_account ON tokens (social_account, app) WHERE social_account IS NOT NULL",
         "CREATE INDEX tokens_by_page ON tokens (page, app) WHERE page IS NOT NULL",
         "CREATE INDEX tokens_by_original ON tokens (copy_of) WHERE copy_of > 0",
-        // `world`: empty, or the name of the world that the key is bound to.
+        // `world` is empty, or the name of the world to which the key is bound.
         `CREATE TABLE control_keys (
           hash TEXT PRIMARY KEY, id BIGINT NOT NULL, name TEXT NOT NULL, access TEXT NOT NULL, world TEXT NOT NULL, created_ms BIGINT NOT NULL,
           expires_ms BIGINT NOT NULL
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX control_keys_by_id ON control_keys (id)",
-        // `id` grows with time. `status` 0: the request has not ended, or its process ended before.
+        // `id` grows with time. `status` 0 means that the request has not ended, or that its process ended before the request did.
         `CREATE TABLE control_audit (
           id TEXT PRIMARY KEY, time_ms BIGINT NOT NULL, key_id BIGINT NOT NULL, key_name TEXT NOT NULL, operation TEXT NOT NULL,
           method TEXT NOT NULL, route TEXT NOT NULL, world TEXT NOT NULL, status INTEGER NOT NULL

@@ -12,7 +12,7 @@ const authorizationCheck = (...values: string[]): AuthorizationCheck[] =>
     input: { token: { type: "page", app: "1", scopes: ["s"], id: value }, app: { id: "1" } },
   })) as unknown as AuthorizationCheck[];
 
-/** Returns one response after the other, and counts the calls. */
+/** A policy that returns one response after the other, and a counter of its calls. */
 function policyOf(responses: (boolean | Promise<boolean> | (() => Promise<boolean>))[], deny?: Policy["deny"]): { policy: Policy; asked(): number } {
   let at = 0;
   const canSee = () => {
@@ -62,7 +62,7 @@ describe("a policy that reads the database", () => {
 
 type Kind = "page" | "user" | "app";
 
-/** Tokens one by one: of which kind, app and scopes. */
+/** The input of checks for tokens that are given by their kind, app and scopes. */
 const checkWith = (...tokens: readonly { type?: Kind; app?: string; scopes?: readonly string[]; place?: string }[]): AuthorizationCheck[] =>
   tokens.map(({ type = "page", app = "1", scopes = ["s"], place = "bearer" }, at) => ({
     credential: { place, value: String(at), token: { type, app, scopes } },
@@ -112,7 +112,7 @@ describe("each of several tokens", () => {
     expect(kind).toContain("of type user does not serve here");
     expect(sight).toContain("not valid for the addressed object");
     expect([scopes, deny]).toEqual([permissionMissing(["s"]).message, denied.message]);
-    // The same where the policy has to look.
+    // The result is the same if the policy has to look something up.
     for (const canSee of [later, () => true])
       for (const deny of [() => denied, async () => denied]) {
         expect(await refusalOf(seeing({ canSee, deny }), checkWith({ scopes: [] }))).toBe(permissionMissing(["s"]).message);
@@ -175,7 +175,7 @@ describe("D-16: a field of its own policy", () => {
 });
 
 describe("who may act", () => {
-  /** Records which roles are looked up. The ports of pages and apps return the same roles. */
+  /** The input of a policy that records which roles are looked up. The ports of pages and apps return the same roles. */
   function inputOf(token: Partial<Token>, roles?: readonly string[]) {
     const asked: string[] = [];
     const role = roles === undefined ? undefined : { tasks: roles, via_business: false };
@@ -203,7 +203,7 @@ describe("who may act", () => {
   test("on a page: its own token, or a person with one of the tasks; any role shows that the page exists", async () => {
     const policy = onPage({ name: "p", summary: "", scopes: [], anyOf: ["MESSAGING", "ADVERTISE"] });
     const missing = taskMissing("the page task MESSAGING or ADVERTISE").message;
-    // The owner of the token does not matter: the token is revoked with the role.
+    // The owner of a page token does not matter, because the token is revoked when the owner's role ends.
     expect(await responseOf(policy, { type: "page", page: PAGE, user: ADA }, [])).toEqual({ canSee: true, refusal: undefined, asked: [] });
     expect(await responseOf(policy, { type: "page", page: OTHER, user: ADA }, ["MESSAGING"])).toMatchObject({ canSee: false, asked: [] });
     for (const type of ["user", "system_user"] as const) {

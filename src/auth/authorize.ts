@@ -15,13 +15,13 @@ export interface Surroundings {
   readonly profile: "strict" | "clients";
 }
 
-/** A credential, and the input of policies about it. */
+/** A credential, and the input that policies get to decide about the credential. */
 export interface AuthorizationCheck {
   readonly credential: Credential;
   readonly input: PolicyInput;
 }
 
-/** One for each distinct token. */
+/** Returns one check for each distinct token. */
 export function authorizationCheck(credentials: readonly Credential[], app: AppFacts, node: NodeRef, around: Surroundings): AuthorizationCheck[] {
   const { reader, ports, facts, profile } = around;
   const check: AuthorizationCheck[] = [];
@@ -40,7 +40,7 @@ export async function canSeeNode(policy: Policy, check: readonly AuthorizationCh
   return false;
 }
 
-/** D-10: every token must be of the same app and valid for the node. Rejects with the error of the first that is not. */
+/** D-10: every token must be of the same app and valid for the node. Rejects with the error of the first token that is not. */
 export async function authorize(policy: Policy, check: readonly AuthorizationCheck[]): Promise<void> {
   for (const { credential, input } of check) {
     const { token, place } = credential;
@@ -59,8 +59,8 @@ function scopesRefusal({ scopes }: Policy, { token }: PolicyInput): GraphError |
 }
 
 /**
- * D-16: the reason why a caller who has passed the operation's policy may not read a field. Undefined if the caller may. `unseen`: the field is
- * treated as if it had no value, also for a token of a kind that the policy does not accept.
+ * D-16: the reason why a caller who has passed the operation's policy may not read a field. Undefined if the caller may read the field. `unseen`: the
+ * field is treated as if it had no value, also for a token of a kind that the policy does not accept.
  */
 export async function fieldRefusal(policy: Policy, check: readonly AuthorizationCheck[], node: NodeRef): Promise<"unseen" | GraphError | undefined> {
   let refusal: GraphError | undefined;

@@ -1,21 +1,21 @@
-/** The requests of control keys (D-331). Real time, Unix ms. */
+/** The audit list: the requests that were sent with control keys (D-331). Times are real time in Unix ms. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type Sql, sql } from "#storage/sql";
 
 export interface AuditRow extends Row {
-  /** It grows with time. */
+  /** Ids grow with time. */
   id: string;
   time_ms: number;
-  /** 0: the configured key. */
+  /** 0 means the configured key, which has no id. */
   key_id: string;
   key_name: string;
   operation: string;
   method: string;
   route: string;
-  /** Empty: the server. */
+  /** Empty: the request was about the server and not about a world. */
   world: string;
-  /** 0: the request has not ended. */
+  /** The HTTP status of the response. 0: the request has not ended. */
   status: number;
 }
 
@@ -25,10 +25,10 @@ export interface AuditFilter {
   readonly sinceMs: number;
 }
 
-/** More than one request adds, so that the table shrinks after the option was lowered. */
+/** How many old entries each new entry deletes. This is more than one, so that the table shrinks after the operator has shortened the time. */
 const DELETED_AT_ONCE = 100;
 
-/** Stores an entry, and deletes old ones. */
+/** Stores an entry, and deletes old entries. */
 export async function insertAudit(tx: Transaction, row: AuditRow, keptFromMs: number): Promise<void> {
   await tx.run(sql`
     DELETE FROM control_audit WHERE id IN (
@@ -42,7 +42,7 @@ export async function endAudit(tx: Transaction, id: string, status: number): Pro
   await tx.run(sql`UPDATE control_audit SET status = ${status} WHERE id = ${id}`);
 }
 
-/** The newest first. */
+/** Lists the entries, the newest first. */
 export function listAudit(reader: Reader, { key_id, world, sinceMs }: AuditFilter, page: PageRequest): Promise<ListPage<AuditRow>> {
   let select: Sql = sql`
     SELECT a.id, a.time_ms, CAST(a.key_id AS TEXT) AS key_id, a.key_name, a.operation, a.method, a.route, a.world, a.status

@@ -1,4 +1,6 @@
-/** Stored keys of the control API, by their hash: read-only keys, and keys that replace others or are replaced. Real time, Unix ms. */
+/**
+ * Stored keys of the control API, found by their hash: read-only keys, and keys that replace others or are replaced. Times are real time in Unix ms.
+ */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
@@ -8,10 +10,10 @@ export interface ControlKeyRow extends Row {
   id: string;
   name: string;
   access: string;
-  /** Empty: it is bound to no world. */
+  /** The world to which the key is bound. Empty: the key is not bound to a world. */
   world: string;
   created_ms: number;
-  /** From then on it is refused. 0: never. */
+  /** From this time on the key is refused. 0: the key does not end. */
   expires_ms: number;
 }
 
@@ -31,7 +33,7 @@ export function listControlKeys(reader: Reader, page: PageRequest): Promise<List
   );
 }
 
-/** Stores a key, or the end of a stored key. */
+/** Stores a key. If the key is stored already, stores only when it ends. */
 export async function saveControlKey(tx: Transaction, row: ControlKeyRow): Promise<void> {
   await tx.runOne(sql`
     INSERT INTO control_keys (hash, id, name, access, world, created_ms, expires_ms)
@@ -39,7 +41,7 @@ export async function saveControlKey(tx: Transaction, row: ControlKeyRow): Promi
     ON CONFLICT (hash) DO UPDATE SET expires_ms = excluded.expires_ms`);
 }
 
-/** Ends the keys of a deleted world, because another world may get its name. */
+/** Ends the keys of a deleted world, because another world may get the same name. */
 export async function endKeysOfWorld(tx: Transaction, world: string, nowMs: number): Promise<void> {
   await lockKeysOfWorld(tx, world);
   await tx.run(
@@ -47,7 +49,7 @@ export async function endKeysOfWorld(tx: Transaction, world: string, nowMs: numb
   );
 }
 
-/** Before a key is bound: a world is not deleted between the check that it exists and the key. */
+/** Locks a world for binding a key to it, so that the world is not deleted between the check that it exists and the storing of the key. */
 export const lockKeysOfWorld = (tx: Transaction, world: string): Promise<void> => tx.lock("control keys", world);
 
 /** Whether any valid key is bound to a world. */
@@ -56,7 +58,7 @@ export async function hasBoundKeys(reader: Reader, nowMs: number): Promise<boole
   return (await reader.get(found)) !== undefined;
 }
 
-/** Ends a key that has not ended yet. It stays stored, because a configured key must not become valid again. */
+/** Ends a key that has not ended yet. The row stays stored, because a configured key must not become valid again. */
 export async function endControlKey(tx: Transaction, id: string, nowMs: number): Promise<boolean> {
   const isKnown = sql`UPDATE control_keys SET expires_ms = ${nowMs} WHERE id = ${id} AND (expires_ms = 0 OR expires_ms > ${nowMs})`;
   return (await tx.run(isKnown)) > 0;

@@ -147,7 +147,7 @@ onEachDatabase("tokens that are checked", (database) => {
     const long = "x".repeat(1_000);
     const { world } = await openPlaza({ database, world: { ...cafe, tokens: [{ token: long, type: "app", app: "1001" }] } });
     expect(await world.tokens.find(long)).toMatchObject({ type: "app" });
-    // A longer value is never a token.
+    // A longer value is never found as a token, even if a token with that value is stored.
     const app = (await world.tokens.find(long)) as Token;
     await world.database.write((tx) => insertToken(tx, { ...app, id: nodeId("99") }, hashOf(`${long}x`)));
     expect(await world.tokens.find(`${long}x`)).toBeUndefined();
@@ -203,7 +203,7 @@ onEachDatabase("tokens that are checked", (database) => {
     for (const wrong of [proofOf("s3cret", "ada"), proofOf("0ther", "page"), right.slice(1), "", null, [right]])
       expect([problem(wrong, page), problem(wrong, page, true)]).toEqual(Array(2).fill("is not the proof of this token"));
     expect([problem(undefined, ofApp, true), problem("wrong", ofApp, true)]).toEqual(["none", "none"]);
-    // One of another app is refused as such.
+    // The proof of a token of another app is not checked, because the policy of the operation refuses such a token.
     const ofOther: Token = { ...page, app: nodeId("1002") };
     expect([problem(right, ofOther), problem(undefined, ofOther, true)]).toEqual(["none", "none"]);
   });

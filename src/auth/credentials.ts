@@ -12,13 +12,13 @@ export interface Presented {
   readonly problem?: GraphError;
 }
 
-/** A live token, and its app. */
+/** A live token with its app, and the place that holds the token. */
 export interface Credential extends Presented {
   readonly token: Token;
   readonly app: AppFacts;
 }
 
-/** A token that is not alive. It is refused if its place counts, and otherwise ignored. */
+/** A token that is not alive. The token is refused if its place counts, and otherwise ignored. */
 export interface DeadCredential extends Presented {
   readonly error: GraphError;
 }
@@ -45,7 +45,7 @@ export function presentedTokens(request: Bringing, places: readonly Place[], pro
   return profile === "clients" ? parametersFirst(presented) : presented;
 }
 
-/** D-12 [clients]: if a header and a parameter have different tokens, the parameter's counts. */
+/** D-12 [clients]: if a header and a parameter have different tokens, the token of the parameter counts. */
 function parametersFirst(presented: readonly Presented[]): readonly Presented[] {
   const header = presented.find(({ place }) => place === "bearer");
   if (header === undefined || presented.every(({ value }) => value === header.value)) return presented;
@@ -107,7 +107,7 @@ export async function checkTokens(presented: readonly Presented[], tokens: Token
   return { alive, dead };
 }
 
-/** The error about a needed place without a token. Undefined if none is missing. */
+/** The error about a place that needs a token and has none. Undefined if no token is missing. */
 export function missingCredential(presented: readonly Presented[], scheme: Scheme): GraphError | undefined {
   const missing =
     scheme.need === "all"

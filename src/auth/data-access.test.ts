@@ -1,10 +1,10 @@
-/** D-11: the rights of an app after its access to a person's data has ended. The test of every operation is in `test/properties/matrix.test.ts`. */
+/** D-11: the rights of an app after its access to a person's data has ended. `test/properties/matrix.test.ts` checks every operation. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza, type TestResponse } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
-/** The world's clock in `openPlaza` is an hour before it. */
+/** When the access to the person's data ends. The clock of the world in `openPlaza` is an hour before this time. */
 const OVER = 1_795_003_600;
 const scopes = ["pages_messaging"];
 const world = {
@@ -39,7 +39,7 @@ onEachDatabase("data access", (database) => {
     expect(await plaza.get(labels, { token: "limited" })).toMatchObject({ status: 200 });
     setClock(plaza, OVER);
     expect(await plaza.get(labels, { token: "limited" })).toMatchObject(expired);
-    // 2106-02-07.
+    // This is 2106-02-07, when Unix seconds need more than 32 bits.
     setClock(plaza, 2 ** 32);
     expect(await plaza.get(labels, { token: "unlimited" })).toMatchObject({ status: 200 });
   });

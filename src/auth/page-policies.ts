@@ -6,7 +6,7 @@ import type { Reader } from "#storage/database";
 import type { FactsOf } from "./app-facts.ts";
 import { definePolicy, type Policy, type PolicyInput } from "./policy.ts";
 
-/** Allows page tokens of that page, and tokens of people who have a role on it with one of the tasks. */
+/** Allows tokens of the node's own page, and tokens of people who have a role on that page with one of the given tasks. */
 export function onPage({ anyOf, ...words }: Pick<Policy, "name" | "summary" | "scopes"> & { readonly anyOf: readonly PageTask[] }): Policy {
   return definePolicy({
     ...words,
@@ -26,7 +26,7 @@ async function denyPerson({ token, node, reader, ports, facts }: PolicyInput, an
   return anyOf.some((task) => role?.tasks.includes(task)) ? undefined : taskMissing(`the page task ${anyOf.join(" or ")}`);
 }
 
-/** The tasks of people on a page (D-13). The pages feature provides the port. */
+/** The tasks that a person may have on a page (D-13). The pages feature provides the port that reads a person's tasks. */
 export const pageTasks = ["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING", "ADVERTISE", "ANALYZE"] as const;
 export type PageTask = (typeof pageTasks)[number];
 
@@ -46,7 +46,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The key of a cached role. The pages feature invalidates it when the role changes. */
+/** The kind under which roles are cached. The pages feature removes a role from the cache when the role changes. */
 export const pageRoleFact = "page_role";
 export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
 

@@ -1,5 +1,5 @@
 /**
- * Policies decide what a token may do to a node (D-16). A feature defines the policies of its nouns. General ones are here and in
+ * A policy decides what a token may do to a node (D-16). A feature defines the policies of its own nodes. General policies are here and in
  * `page-policies.ts`.
  */
 import { type GraphError, taskMissing } from "#kernel/errors";
@@ -19,25 +19,25 @@ export interface PolicyInput {
 }
 
 export interface Policy {
-  /** Unique. Messages use it. */
+  /** A unique name, which messages use. */
   readonly name: string;
-  /** For the page of permissions in the docs. */
+  /** A sentence for the page of permissions in the docs. */
   readonly summary: string;
   readonly kinds: readonly TokenKind[];
-  /** All of them are needed. */
+  /** The scopes of which the token needs every one. */
   readonly scopes: readonly string[];
-  /** Whether the caller may know that the node exists. If not, the response is that of a missing node (D-14). */
+  /** Whether the caller may know that the node exists. If the caller may not, the response is that of a missing node (D-14). */
   canSee(input: PolicyInput): boolean | Promise<boolean>;
-  /** The error of another missing right, if the caller may know that the node exists and has the scopes. */
+  /** The error about any other missing right. Only called if the caller may know that the node exists and has the scopes. */
   deny?(input: PolicyInput): GraphError | undefined | Promise<GraphError | undefined>;
 }
 
 export const definePolicy = (policy: Policy): Policy => policy;
 
-/** For node types that the interface never shows. */
+/** A policy that allows nobody, for node types that the interface never shows. */
 export const nobody = definePolicy({ name: "nobody", summary: "nobody", kinds: [], scopes: [], canSee: () => false });
 
-/** Allows the app's own token, and people with a role on it. */
+/** Allows the app's own tokens, and tokens of people who have a role on the app. */
 export const ownApp = definePolicy({
   name: "ownApp",
   summary: "a token of that app: an app token, or of one of its administrators or developers",
@@ -53,6 +53,6 @@ export const ownApp = definePolicy({
   },
 });
 
-/** Allows the app's own app token only. */
+/** Makes a policy that allows only an app token, and only for the token's own app. */
 export const appTokenAlone = (name: string): Policy =>
   definePolicy({ name, summary: "the app's own app token", kinds: ["app"], scopes: [], canSee: ({ token, node }) => token.app === node.id });

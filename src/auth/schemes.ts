@@ -1,9 +1,9 @@
-/** The places of tokens, as data (D-10, D-12). In the profile `clients` a token may be in any place. */
+/** The places in which a request may carry tokens, as data (D-10, D-12). In the profile `clients` a token may be in any place. */
 export type Place = "access_token" | "oauth_token" | "bearer" | "body";
 
 export interface Scheme {
   readonly places: readonly Place[];
-  /** `all`: every place must hold a valid token (AUTH-1). `one`: any of them. */
+  /** `all`: every place must hold a valid token (AUTH-1). `one`: one place with a valid token is enough. */
   readonly need: "all" | "one";
   /** Places that count only while the app of the first live token is in `development` mode (AUTH-18, D-12). */
   readonly developmentOnly?: readonly Place[];
@@ -24,10 +24,10 @@ export const schemes = {
 
 export type SchemeName = keyof typeof schemes;
 
-/** The profile `clients` (D-10, D-12). */
+/** The places of tokens in the profile `clients` (D-10, D-12). */
 export const clientsScheme: Scheme = { places: ["bearer", "access_token", "oauth_token", "body"], need: "one" };
 
-/** The name of a place in messages. */
+/** The names of the places in messages. */
 export const placeNames: Readonly<Record<Place, string>> = {
   access_token: "access_token",
   oauth_token: "oauth_token",

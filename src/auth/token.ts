@@ -8,31 +8,31 @@ export interface Token {
   readonly id: NodeId;
   readonly type: TokenKind;
   readonly app: NodeId;
-  /** The person of a user, system user or page token. */
+  /** The person to whom a user token, system user token or page token was issued. */
   readonly user: NodeId | undefined;
   readonly page: NodeId | undefined;
   readonly social_account: NodeId | undefined;
   readonly microblog_user: NodeId | undefined;
   readonly scopes: readonly string[];
-  /** Times are in Unix seconds. 0: never, as in `debug_token`. */
+  /** The three times below are in Unix seconds. 0 means never, as in the response of `debug_token`. */
   readonly issued_at: number;
   readonly expires_at: number;
   readonly data_access_expires_at: number;
-  /** Unix seconds. 0: it is not revoked. */
+  /** When the token was revoked, in Unix seconds. 0: the token is not revoked. */
   readonly revoked_at: number;
 }
 
-/** The `revoked_at` of a token that is revoked now. 0 would mean that it is alive, so it is at least 1. */
+/** The `revoked_at` of a token that is revoked now. The value is at least 1, because 0 would mean that the token is not revoked. */
 export const revocationTime = (nowSeconds: number): number => Math.max(1, nowSeconds);
 
-/** D-11: the app may no longer read data of the person whom the token stands for. */
+/** D-11: whether the app may no longer read data of the person to whom the token belongs. */
 export const isDataAccessOver = ({ data_access_expires_at }: Token, nowSeconds: number): boolean =>
   data_access_expires_at !== 0 && data_access_expires_at <= nowSeconds;
 
 /** The node types that `me` can mean. */
 export const principalTypes: ReadonlySet<string> = new Set(["app", "user", "page", "social_account", "microblog_user"]);
 
-/** The node that `me` means (D-02). */
+/** The node that `me` means for this token (D-02). */
 export function principalOf(token: Token): NodeId {
   switch (token.type) {
     case "page":
@@ -49,10 +49,13 @@ export function principalOf(token: Token): NodeId {
   }
 }
 
-/** A node as the directory stores it: enough to find its endpoint, to authorize, and to find its row. */
+/** A node as the directory of nodes stores it: enough to find its operations, to check rights, and to find its row. */
 export interface NodeRef {
   readonly id: NodeId;
   readonly type: string;
-  /** The page, app or account of the node, which is the first column of its table's key. For a page, app or account it is its own id. */
+  /**
+   * The page, app or account to which the node belongs. This is the first column of the key of the node's table. A page, app or account is its own
+   * owner.
+   */
   readonly owner: NodeId;
 }

@@ -1,4 +1,4 @@
-/** Checks which tokens each statement selects. Each test also has tokens of other apps, pages and people. */
+/** Checks which tokens each SQL statement selects. Each test also has tokens of other apps, pages and people. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
@@ -28,7 +28,7 @@ const token = (id: string, words: Partial<Token> = {}): Token => ({
 });
 
 onEachDatabase("stored tokens", (database) => {
-  /** Each token's hash is `h` and its id; copies name what they are a copy of. */
+  /** Opens a database with the tokens. The hash of each token is `h` and its id. Each copy is given with the id of its original. */
   async function open(tokens: readonly Token[], copies: readonly (readonly [Token, NodeId])[] = []) {
     const { world } = await openPlaza({ database });
     const { database: db } = world;

@@ -37,7 +37,7 @@ export async function listTokens(reader: Reader, page: PageRequest): Promise<Lis
   return { ...found, rows: found.rows.map(tokenOf) };
 }
 
-/** `copyOf`: the id of the original token. Returns false if the value is taken. */
+/** Stores a token. `copyOf` is the id of the original if the token is a copy. Returns false if another token has the same value. */
 export async function insertToken(tx: Transaction, token: Token, hash: string, copyOf: NodeId | "0" = "0"): Promise<boolean> {
   const changed = await tx.run(sql`
     INSERT INTO tokens (hash, id, type, app, user_id, page, social_account, microblog_user, scopes, issued_at, expires_at, data_access_expires_at,
@@ -49,17 +49,17 @@ export async function insertToken(tx: Transaction, token: Token, hash: string, c
   return changed === 1;
 }
 
-/** A token that can be used now, for lookups of all tokens of one principal. */
+/** A token that can be used now, as found by a lookup of all tokens of one node. */
 export interface LiveToken {
   readonly type: "social_user" | "page";
-  /** The person that a page token was issued for. */
+  /** The person for whom a page token was issued. */
   readonly user: NodeId | undefined;
   readonly scopes: readonly string[];
 }
 
 /**
- * The live tokens of one app and one principal, a social account or a page. At `nowSeconds` neither the token nor the app's access to the person's
- * data has ended (D-11).
+ * The live tokens of one app for one social account or one page. At `nowSeconds` neither the token nor the app's access to the person's data has
+ * ended (D-11).
  */
 export async function listLiveTokens(
   reader: Reader,
@@ -77,20 +77,20 @@ export async function listLiveTokens(
   return rows.map(({ user_id, scopes }) => ({ type, user: user_id === null ? undefined : nodeId(user_id), scopes: JSON.parse(scopes) }));
 }
 
-/** Finds originals only. */
+/** Finds a token by its id. Does not find copies. */
 export async function findTokenById(reader: Reader, id: string): Promise<Token | undefined> {
   const row = await reader.get<TokenRow>(append(tokenRows, "WHERE t.id = ? AND t.copy_of = 0", [id]));
   return row === undefined ? undefined : tokenOf(row);
 }
 
-/** Deletes the expired copies of a token, and returns their hashes. */
+/** Deletes the expired copies of a token, and returns the hashes of the deleted copies. */
 export async function deleteExpiredCopies(tx: Transaction, original: NodeId, nowSeconds: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     DELETE FROM tokens WHERE copy_of = ${original} AND copy_of > 0 AND expires_at <= ${nowSeconds} RETURNING hash`);
   return rows.map(({ hash }) => hash);
 }
 
-/** Revokes a token and its copies, and returns their hashes. Returns none if there is no token of that id. */
+/** Revokes a token and its copies, and returns their hashes. Returns an empty list if no token has that id. */
 export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     SELECT t.hash FROM tokens t WHERE t.id = ${id} UNION ALL SELECT t.hash FROM tokens t WHERE t.copy_of = ${id} AND t.copy_of > 0`);
@@ -107,14 +107,14 @@ export async function deleteTokenByHash(tx: Transaction, hash: string): Promise<
   await tx.run(sql`DELETE FROM tokens WHERE hash = ${hash}`);
 }
 
-/** Revokes the tokens of a page that were issued for a person, and returns their hashes. */
+/** Revokes the tokens of a page that were issued for a person, and returns the hashes of the revoked tokens. */
 export async function revokePageTokens(tx: Transaction, page: NodeId, user: NodeId, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     UPDATE tokens SET revoked_at = ${revokedAt} WHERE page = ${page} AND user_id = ${user} AND revoked_at = 0 RETURNING hash`);
   return rows.map(({ hash }) => hash);
 }
 
-/** Revokes the page tokens of a person who is removed, and deletes the person from them. Returns their hashes. */
+/** Revokes the page tokens of a person who is removed, and deletes the person from these tokens. Returns their hashes. */
 export async function revokePageTokensOf(tx: Transaction, user: NodeId, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     UPDATE tokens SET user_id = NULL, revoked_at = CASE WHEN revoked_at = 0 THEN ${revokedAt} ELSE revoked_at END
@@ -122,7 +122,10 @@ export async function revokePageTokensOf(tx: Transaction, user: NodeId, revokedA
   return rows.map(({ hash }) => hash);
 }
 
-/** Deletes the tokens whose app or principal is the node, and returns their hashes. This is rare, so it has no index. */
+/**
+ * Deletes the tokens that belong to the app with this id, were issued for the person with this id, or act as the node with this id. Returns their
+ * hashes. This is rare, so the lookup has no index.
+ */
 export async function deleteTokensNaming(tx: Transaction, id: NodeId): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     DELETE FROM tokens WHERE app = ${id} OR user_id = ${id} OR page = ${id} OR social_account = ${id} OR microblog_user = ${id} RETURNING hash`);

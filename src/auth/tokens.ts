@@ -1,4 +1,4 @@
-/** The tokens of a world: lookups by hash with a cache, and revocation (D-11). */
+/** The tokens of a world: finds them by hash through a cache, and revokes them (D-11). */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { BoundedMap } from "#kernel/bounded-map";
 import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
@@ -15,12 +15,12 @@ import { deleteTokenByHash, deleteTokensNaming, findTokenByHash, markRevokedByHa
 export const tokenFact = "token";
 export const appFact = "app";
 
-/** Longer than any minted token, and shorter than a header. */
+/** The most characters of a token: longer than any token that Plaza makes, and shorter than a header may be. */
 const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const hashOf = (secret: string): string => hash("sha256", secret);
 
-/** As many as tokens are cached (`facts.ts`), at some 200 bytes each. */
+/** As many hashes as the cache of `facts.ts` keeps tokens, at some 200 bytes per hash. */
 const HASHES_MAX = 10_000;
 
 export class Tokens {
@@ -29,7 +29,7 @@ export class Tokens {
   readonly #sealer: Sealer;
   readonly #tokens: FactCache<Token>;
   readonly #apps: FactCache<AppFacts>;
-  /** Hashes of found tokens. Making a hash costs as much as the rest of the check of a cached token. */
+  /** The hashes of found tokens, by value. Making a hash costs as much as the rest of the check of a cached token. */
   readonly #hashes = new BoundedMap<string, string>(HASHES_MAX);
 
   constructor(database: Database, ports: PortRegistry, sealer: Sealer) {
@@ -44,7 +44,7 @@ export class Tokens {
     return this.#apps.get(id, () => this.#ports.get("app").findFacts(this.#database.reader, id));
   }
 
-  /** The token with that value, dead or alive. Undefined if it is unknown. */
+  /** The token with this value, whether alive or dead. Undefined if no token has the value. */
   find(value: string): Promise<Token | undefined> {
     if (value.length > TOKEN_CHARACTERS_MAX) return Promise.resolve(undefined);
     const bar = value.indexOf("|");
@@ -60,8 +60,8 @@ export class Tokens {
   }
 
   /**
-   * The app of a live token that is cached. D-97: a server that is full decides by it before anything is read, so that a flood of unknown
-   * tokens costs no lookups; `find` would read each of them.
+   * The app of a live token that is in the cache. D-97: a full server uses this app to decide about a request before anything is read, so that a
+   * flood of unknown tokens costs no reads; `find` would read each token.
    */
   peekAppOf(value: string, nowSeconds: number): NodeId | undefined {
     const bar = value.indexOf("|");
@@ -79,24 +79,24 @@ export class Tokens {
     tx.invalidate(tokenFact, hash);
   }
 
-  /** Deletes the token, so that another one can have its value. */
+  /** Deletes the token, so that another token can have the same value. */
   async forget(tx: Transaction, hash: string): Promise<void> {
     await deleteTokenByHash(tx, hash);
     tx.invalidate(tokenFact, hash);
   }
 
-  /** D-11: the page tokens of a person whose role on the page ends. */
+  /** D-11: revokes the page tokens of a person whose role on the page ends. */
   async endPageTokens(tx: Transaction, page: NodeId, user: NodeId, nowSeconds: number): Promise<void> {
     for (const hash of await revokePageTokens(tx, page, user, revocationTime(nowSeconds))) tx.invalidate(tokenFact, hash);
   }
 
-  /** Deletes the tokens of a removed node. D-11: page tokens of a removed person are revoked, as when the role ends. */
+  /** Deletes the tokens of a removed node. D-11: page tokens that were issued for a removed person are revoked, as when the person's role ends. */
   async forgetNode(tx: Transaction, id: NodeId, nowSeconds: number): Promise<void> {
     const revoked = await revokePageTokensOf(tx, id, revocationTime(nowSeconds));
     for (const hash of [...revoked, ...(await deleteTokensNaming(tx, id))]) tx.invalidate(tokenFact, hash);
   }
 
-  /** The token if it is alive, else the error. `place` is for the message. */
+  /** Returns the token if it is alive, and otherwise the error. `place` names the token's place in the message. */
   alive(token: Token | undefined, place: string, nowSeconds: number): Token | GraphError {
     if (token === undefined) return tokenInvalid(place, "it is not known");
     if (token.revoked_at !== 0) return tokenRevoked(place);
@@ -104,7 +104,7 @@ export class Tokens {
     return token;
   }
 
-  /** The same, as it is stored now; for use in a transaction. */
+  /** Finds the token as it is stored now, without the cache; for use in a transaction. */
   async findStored(reader: Reader, value: string): Promise<Token | undefined> {
     const bar = value.indexOf("|");
     if (bar === -1) return findTokenByHash(reader, hashOf(value));
@@ -119,8 +119,8 @@ export class Tokens {
   }
 
   /**
-   * D-15. Throws `invalidParameter` (code 100) if the proof is wrong, or required and missing. A token of another app is not checked, because the
-   * operation's policy refuses it.
+   * D-15: checks the proof of a token. Throws `invalidParameter` (code 100) if the proof is wrong, or required and missing. A token of another app is
+   * not checked, because the operation's policy refuses that token.
    */
   checkProof(proof: unknown, value: string, token: Token, app: AppFacts): void {
     if (token.type === "app" || token.app !== app.id) return;
@@ -134,14 +134,14 @@ export class Tokens {
   }
 }
 
-/** An app token that is not stored, for a caller with the app's secret, or one that needs no token (D-11, D-13). */
+/** An app token that is not stored: for a caller who sends the app's secret, or for a request that needs no token (D-11, D-13). */
 export function tokenOfApp(app: AppFacts): Token {
   const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
   const never = { expires_at: 0, data_access_expires_at: 0, revoked_at: 0 };
   return { id: app.id, type: "app", app: app.id, ...none, scopes: [], issued_at: app.created_time, ...never };
 }
 
-/** In constant time for equal lengths. The length of a digest is not secret. */
+/** Compares two digests in constant time if they have equal lengths. The length of a digest is not secret. */
 function isSameHex(one: string, other: string): boolean {
   const a = Buffer.from(one);
   const b = Buffer.from(other);
