@@ -69,7 +69,7 @@ export interface ServedBy {
 /** The control key that the request was sent with. */
 export interface CallerKey {
   readonly hash: string;
-  /** `read`: only GET and HEAD, and no secrets (D-170). */
+  /** `read`: the key allows only GET and HEAD, and shows no secrets (D-170). */
   readonly access: "full" | "read";
   /** The only world that the key sees and changes. Undefined: the key is valid for all worlds and for the server. */
   readonly world: string | undefined;
