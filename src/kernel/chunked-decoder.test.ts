@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ChunkedDecoder } from "./chunked-decoder.ts";
 
-/** Decodes pieces of Latin-1. `rest` is the text that it did not read. */
+/** Decodes pieces, in which each character is a byte. `rest` is the text that the decoder did not read. */
 function decoded(pieces: readonly string[], bytesMax = Number.POSITIVE_INFINITY) {
   const decoder = new ChunkedDecoder(bytesMax);
   let body = "";

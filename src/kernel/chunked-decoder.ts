@@ -1,32 +1,34 @@
 /**
- * Decodes the chunked transfer coding (RFC 9112, 7.1) from pieces of any size. Requests and the responses to webhooks use the same
- * decoder. It is strict, because two lenient readers may see different bodies in the same bytes: no blanks around a size, no bare
- * line feeds, extensions in their full grammar. Extensions and trailers are checked and dropped.
+ * Decodes the chunked transfer coding (RFC 9112, 7.1) from pieces of any size. Requests and the responses to webhooks use the same decoder. The
+ * decoder is strict, because two lenient readers may see different bodies in the same bytes: it accepts no blanks around a size and no bare line
+ * feeds, and extensions only in their full grammar. Extensions and trailers are checked and dropped.
  */
 
 const LF = 10;
 /** A size in up to 8 hexadecimal digits, then extensions: a name, and perhaps a token or a quoted text as its value. */
 const SIZE_LINE =
   /^([0-9A-Fa-f]{1,8})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20-\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
-/** Known programs send much shorter extensions. */
+/** The most characters of the line that begins a chunk. Known programs send much shorter extensions. */
 const SIZE_LINE_MAX = 256;
 const TRAILER_LINE = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
-/** All trailers together, in bytes. Plaza uses none. */
+/** The most bytes of all trailers together. Plaza uses no trailers. */
 const TRAILERS_MAX = 8_192;
 
 export class ChunkedDecoder {
-  /** `open` until the last chunk and its trailers are read, or until the body is refused. */
+  /** `open` until the last chunk and its trailers are read, or until the body is refused; then the result. */
   state: "open" | "done" | "malformed" | "too-large" = "open";
   #expects: "size" | "data" | "data-end" | "trailer" = "size";
-  /** How many bytes of the current chunk are left. */
+  /** How many bytes of the current chunk have not come yet. */
   #chunkLeft = 0;
   /** How many more bytes the body may have. */
   #bodyLeft: number;
   #trailersLeft = TRAILERS_MAX;
-  /** The beginning of a line, from earlier pieces. */
+  /** The beginning of a line whose end has not come yet. */
   #line = "";
 
-  /** If a chunk's size makes the body larger than `bytesMax`, the state is `too-large` before its data are read. */
+  /**
+   * The body may have at most `bytesMax` bytes. If the size of a chunk exceeds this, the state becomes `too-large` before the chunk's data are read.
+   */
   constructor(bytesMax: number) {
     this.#bodyLeft = bytesMax;
   }

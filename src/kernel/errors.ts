@@ -1,22 +1,21 @@
 /**
- * The error catalogue: the errors that any part of the server may throw, and the only constructors for them. Errors of a single feature are
- * defined in its `x.errors.ts`.
- * Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) live in `graph/response/error-forms.ts`.
+ * The error catalogue: the errors that any part of the server may throw, and the only functions that make them. Errors of a single feature are
+ * defined in that feature's `x.errors.ts`. Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) are in `graph/response/error-forms.ts`.
  */
 import { redact } from "./redaction/redaction.ts";
 
 export interface ErrorEntry {
-  /** HTTP status in the wrapped form. */
+  /** The HTTP status if the error is rendered in the wrapped form. */
   readonly status: number;
-  /** HTTP status in the flat form, if it differs (D-14: page messaging returns 403, others 401). */
+  /** The HTTP status in the flat form, if that status differs (D-14: page messaging returns 403, other surfaces return 401). */
   readonly flatStatus?: number;
   readonly code: number;
-  /** Code in the flat form, if it differs (D-14: page messaging does not use 104). */
+  /** The error code in the flat form, if that code differs (D-14: page messaging does not use 104). */
   readonly flatCode?: number;
   readonly subcode?: number;
   readonly type: "OAuthException" | "GraphMethodException";
   readonly isTransient?: true;
-  /** When it happens, for the page of errors in the docs. */
+  /** When the error happens, for the page of errors in the docs. */
   readonly when: string;
 }
 
@@ -113,27 +112,27 @@ export interface ErrorDefinition extends ErrorEntry {
   readonly name: string;
 }
 
-/** An error of a single feature, which lists it in its `errors` and in the contracts of its operations. */
+/** Defines an error of a single feature. The feature lists the error in its `errors` and in the contracts of its operations. */
 export const defineError = (definition: ErrorDefinition): ErrorDefinition => definition;
 
-/** An error in a contract: a name of the catalogue, or the feature's own definition. */
+/** An error in a contract: a name of the catalogue, or a definition of the feature's own. */
 export type DeclaredError = ErrorName | ErrorDefinition;
 
 export const definitionOf = (error: DeclaredError): ErrorDefinition => (typeof error === "string" ? { name: error, ...catalogue[error] } : error);
 
 export interface ErrorDetails {
-  /** Machine-readable facts for the caller, e.g. `{parameter: "limit"}`. */
+  /** Facts about the error that a program can read, e.g. `{parameter: "limit"}`. */
   readonly data?: Readonly<Record<string, unknown>>;
   readonly userTitle?: string;
   readonly userMessage?: string;
-  /** Response headers that belong to the error, e.g. Retry-After. */
+  /** Headers that the response with this error has, e.g. Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The limit of a message, and of a text in its data. The program's own texts are far shorter. */
+/** The most characters of an error's message, and of a text in its data. The program's own texts are far shorter. */
 const TEXT_CHARACTERS_MAX = 2_000;
 
-/** Errors repeat parts of a request, which are redacted and cut. A body that is read as a form may be the name of one parameter. */
+/** Redacts and cuts a text. Errors repeat parts of a request, and a body that is read as a form may be the name of one parameter. */
 const excerpt = (text: string): string => (text.length > TEXT_CHARACTERS_MAX ? `${redact(text.slice(0, TEXT_CHARACTERS_MAX))}…` : redact(text));
 
 export class GraphError extends Error {
@@ -152,21 +151,21 @@ export class GraphError extends Error {
 const shownData = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, typeof value === "string" ? excerpt(value) : value]));
 
-/** D-21: a missing, unknown or wrong parameter. `parameter` is its name as the caller wrote it. */
+/** D-21: the error about a missing, unknown or wrong parameter. `parameter` is the parameter's name as the caller wrote it. */
 export const invalidParameter = (parameter: string, problem: string, data: Record<string, unknown> = {}): GraphError =>
   new GraphError("invalidParameter", `(#100) Param ${parameter} ${problem}`, { data: { parameter, ...data } });
 
-/** D-21: the text of the request is wrong (encoding, JSON, nesting), so there is no parameter to name. */
+/** D-21: the error about a wrong text of the request (its encoding, JSON or nesting), in which no parameter can be named. */
 export const malformedRequest = (problem: string): GraphError => new GraphError("invalidParameter", `(#100) ${problem}`);
 
-/** D-04, D-21: one message for an object that does not exist, is hidden, or does not support the method. */
+/** D-04, D-21: one error for an object that does not exist, that is hidden, or that does not support the method. */
 export const unsupportedRequest = (method: string, id: string): GraphError =>
   new GraphError(
     "unsupportedRequest",
     `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation`,
   );
 
-/** D-21: the same for H7. */
+/** D-21: the error of the operation H7 for an object that does not exist, is hidden, or does not support the method. */
 export const unknownObject404 = (id: string): GraphError =>
   new GraphError(
     "unknownObject404",
@@ -176,7 +175,10 @@ export const unknownObject404 = (id: string): GraphError =>
 export const fieldUnavailable = (field: string): GraphError =>
   new GraphError("fieldUnavailable", `(#100) Field ${field} is not available for this object`, { data: { parameter: "fields", field } });
 
-/** D-02, D-03: `path` is the part that is not understood, e.g. `/v99.0`; `versions` are those that it could be. */
+/**
+ * D-02, D-03: the error about an unknown path. `path` is the part that is not understood, e.g. `/v99.0`; `versions` are the versions that the caller
+ * may have meant.
+ */
 export const unknownPath = (path: string, versions: readonly string[] = []): GraphError =>
   new GraphError("unknownPath", `Unknown path components: ${path}${versions.length === 0 ? "" : `; the versions are ${versions.join(", ")}`}`);
 
@@ -202,7 +204,7 @@ export const taskMissing = (what: string): GraphError => new GraphError("taskMis
 
 export const foreignPage = (problem: string): GraphError => new GraphError("foreignPage", `(#200) ${problem}`);
 
-/** D-03, D-80, D-81. */
+/** D-03, D-80, D-81: the error about a version that the endpoint no longer serves. */
 export const versionDeprecated = (problem: string): GraphError => new GraphError("versionDeprecated", `(#2635) ${problem}`);
 
 export const bodyTooLarge = (limitBytes: number): GraphError =>
@@ -226,14 +228,14 @@ export const edgeRateLimited = (retryAfterSeconds: number, headers: ErrorDetails
 
 export const overloaded = (retryAfterSeconds: number): GraphError => retryLater(retryAfterSeconds, "The service is busy");
 
-/** D-97: for requests of this app alone. */
+/** D-97: the error if too many requests of the calling app wait for other servers. Requests of other apps are served. */
 export const tooManyWaiting = (retryAfterSeconds: number): GraphError =>
   retryLater(retryAfterSeconds, "Too many requests of the app wait for other servers");
 
 const retryLater = (seconds: number, problem: string): GraphError =>
   new GraphError("overloaded", `(#2) ${problem}; please retry`, { headers: { "retry-after": String(seconds) } });
 
-/** A restart or failover takes seconds, so a client that retries each second loses little. */
+/** The error if the database cannot be reached. A restart or failover takes seconds, so a client that tries again each second loses little. */
 export const databaseUnreachable = (): GraphError =>
   new GraphError("databaseUnreachable", "(#2) Service temporarily unavailable", { headers: { "retry-after": "1" } });
 

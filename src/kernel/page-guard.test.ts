@@ -28,7 +28,7 @@ describe("D-240: a sandbox serves", () => {
     ...["https://app.example.com", "chrome-extension://abc"],
   ])("pages of %s", (origin) => {
     for (const method of ["GET", "POST", "DELETE", "OPTIONS"]) {
-      // From one loopback name to another, browsers send cross-site.
+      // Browsers send `cross-site` for a request from one loopback name to another.
       expect(isServed("127.0.0.1:4000", { origin, "sec-fetch-site": "cross-site" }, method)).toBe(true);
     }
   });
@@ -57,7 +57,7 @@ describe("D-240: a sandbox serves", () => {
     expect(isServed("localhost", { ...followed, "sec-fetch-mode": "no-cors" })).toBe(false);
     expect(isServed("localhost", { "sec-fetch-site": "cross-site" })).toBe(false);
     for (const site of ["same-origin", "same-site", "none"]) expect(isServed("localhost", { "sec-fetch-site": site })).toBe(true);
-    // Node's fetch sends this.
+    // `fetch` of Node sends this header.
     expect(isServed("localhost", { "sec-fetch-mode": "cors" }, "POST")).toBe(true);
   });
 

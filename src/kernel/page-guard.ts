@@ -1,27 +1,27 @@
 /**
- * D-240: decides which web pages may use a sandbox. Its tokens are known, and a page that a developer opens can send requests to a server on the
- * same machine, so pages of other sites are refused. Browsers send the origin of a request in `Origin` and `Sec-Fetch-Site`, and a page cannot
- * change these. `Host` has the name of another site if that name was made to resolve to this machine.
+ * D-240: decides which web pages may use a sandbox. The tokens of a sandbox are known, and a page that a developer opens can send requests to a
+ * server on the same machine, so pages of other sites are refused. Browsers send the origin of a request in `Origin` and `Sec-Fetch-Site`, and a page
+ * cannot change these headers. `Host` has the name of another site if that name was made to resolve to this machine.
  */
 interface PageRules {
-  /** `--allow-origin`, in the form of `originOf`. */
+  /** The origins that the operator allows (`--allow-origin`), in the form of `originOf`. */
   readonly origins: readonly string[];
-  /** `--allow-host`, and the configured names of the server, in the form of `hostnameOf`. */
+  /** The host names that the operator allows (`--allow-host`), and the configured names of the server, in the form of `hostnameOf`. */
   readonly hosts: readonly string[];
 }
 
 export interface PageRequest {
   readonly method: string;
-  /** With or without a port. */
+  /** The value of the header `Host`, with or without a port. */
   readonly host: string;
-  /** `name` is in lower case. Undefined if the header was not sent. */
+  /** The value of a header, whose name is given in lower case. Undefined if the header was not sent. */
   header(name: string): string | undefined;
 }
 
 export class PageGuard {
   readonly #origins: ReadonlySet<string>;
   readonly #hosts: ReadonlySet<string>;
-  /** The last host that was found to be the server's own. Nearly all requests have the same. */
+  /** The last value of `Host` that was found to be a name of this server. Nearly all requests have the same value. */
   #ownHost: string | undefined;
 
   constructor({ origins, hosts }: PageRules) {
@@ -29,7 +29,7 @@ export class PageGuard {
     this.#hosts = new Set(hosts);
   }
 
-  /** A sentence that says why the request is refused and what to do. Undefined if it is served. */
+  /** A sentence that says why the request is refused and what to do. Undefined if the request is allowed. */
   refusalOf({ method, host, header }: PageRequest): string | undefined {
     if (host !== this.#ownHost) {
       if (!this.#isOwn(hostnameOf(host))) return `The host ${host} is not served by this sandbox; start it with --allow-host to allow it`;
@@ -39,7 +39,7 @@ export class PageGuard {
     if (origin !== undefined)
       return this.#isAllowed(origin) ? undefined : `Pages of ${origin} may not use this sandbox; start it with --allow-origin to allow them`;
     if (header("sec-fetch-site") !== "cross-site") return undefined;
-    // A person who follows a link sees the response, and the page with the link does not.
+    // If a person follows a link, the person sees the response, and the page with the link does not.
     const isFollowed = method === "GET" && header("sec-fetch-mode") === "navigate" && header("sec-fetch-dest") === "document";
     return isFollowed ? undefined : "Pages of other sites may not use this sandbox; start it with --allow-origin to allow them";
   }
@@ -55,14 +55,16 @@ export class PageGuard {
   }
 }
 
-/** RFC 6761, 6.3: names below `localhost` also mean this machine. */
+/** Whether the host name means this machine. Names below `localhost` do so too (RFC 6761, 6.3). */
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || hostname.endsWith(".localhost") || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 
-/** Browsers send this for pages without an origin: files, and sandboxed frames. */
+/** The origin that browsers send for pages without an origin: files, and sandboxed frames. */
 const NO_ORIGIN = "null";
 
-/** In the form of browsers: scheme, host, and the port unless it is the scheme's default. Undefined if it is not an origin. */
+/**
+ * The origin in the form of browsers: scheme, host, and the port unless that port is the scheme's default. Undefined if the text is not an origin.
+ */
 export function originOf(text: string): string | undefined {
   if (text === NO_ORIGIN) return NO_ORIGIN;
   const url = URL.parse(text);
@@ -70,7 +72,10 @@ export function originOf(text: string): string | undefined {
   return url.pathname === "/" || url.pathname === "" ? `${url.protocol}//${url.host.toLowerCase()}` : undefined;
 }
 
-/** In lower case and without the port. An IPv6 address is in brackets and in its shortest form. Undefined if it is not a host. */
+/**
+ * The host name of the header `Host`, in lower case and without the port. An IPv6 address is in brackets and in its shortest form. Undefined if the
+ * text is not a host.
+ */
 export function hostnameOf(host: string): string | undefined {
   // In a URL any other character would end the host.
   if (!/^[\w.:[\]-]+$/.test(host)) return undefined;

@@ -25,7 +25,7 @@ export class PortRegistry {
     return this.#ports.has(name);
   }
 
-  /** A port that no feature provides is a programmer's mistake. */
+  /** Returns the port of that name. Throws if no feature provides the port, which is a programmer's mistake. */
   get<Name extends PortName>(name: Name): Ports[Name] {
     const port = this.#ports.get(name);
     if (port === undefined) throw new Error(`no feature provides the port ${name}`);

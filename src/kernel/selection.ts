@@ -1,19 +1,19 @@
-/** Field selection `a,b{c,d}` (A1, D-33). `limit`, `offset` and `.modifier()` inside `fields` are refused. */
+/** The selection of fields: `a,b{c,d}` (A1, D-33). `limit`, `offset` and `.modifier()` inside `fields` are refused. */
 import { invalidParameter } from "./errors.ts";
 
-/** Undefined inside: nothing is selected there, so the defaults are shown. */
+/** The selected names, each with the selection inside its braces. Undefined: nothing is selected inside, so the field is shown with its defaults. */
 export type Selection = ReadonlyMap<string, Selection | undefined>;
 
-/** D-33: not a field's name. In a selection it means the defaults: `a,a{b}` shows both. */
+/** D-33: a key that is not a field's name. In a selection this key stands for the default fields: `a,a{b}` shows the defaults of `a` and also `b`. */
 const WITHOUT_BRACES = "";
 
-/** The names of a selection, and whether it has the defaults too. */
+/** The names of a selection, and whether the default fields are selected too. */
 export function named(selection: Selection): { readonly names: Selection; readonly isAlsoWhole: boolean } {
   if (!selection.has(WITHOUT_BRACES)) return { names: selection, isAlsoWhole: false };
   return { names: new Map([...selection].filter(([name]) => name !== WITHOUT_BRACES)), isAlsoWhole: true };
 }
 
-/** The text of the selection, inside braces or as `fields`. */
+/** The selection as text, as it is written inside braces or in `fields`. */
 export function selectionText(selection: Selection): string {
   return [...selection].map(([name, inner]) => (inner === undefined ? name : nestedText(name, inner))).join(",");
 }
@@ -23,7 +23,7 @@ function nestedText(name: string, inner: Selection): string {
   return `${isAlsoWhole ? `${name},` : ""}${name}{${selectionText(names)}}`;
 }
 
-/** `a{b},a{c}` is `a{b,c}`. */
+/** The union of two selections inside the same field: `a{b},a{c}` is `a{b,c}`. */
 export function joined(one: Selection | undefined, other: Selection | undefined): Selection | undefined {
   if (one === undefined && other === undefined) return undefined;
   const both = new Map(one ?? [[WITHOUT_BRACES, undefined]]);
@@ -31,9 +31,9 @@ export function joined(one: Selection | undefined, other: Selection | undefined)
   return both;
 }
 
-/** Deeper than any shape of the interface. Limits recursion. */
+/** The most levels of braces, which limits recursion. No shape of the interface is as deep. */
 const DEPTH_MAX = 8;
-/** More fields than any node type has. Limits the work of a request. */
+/** The most selected names, which limits the work of a request. No node type has as many fields. */
 const NAMES_MAX = 200;
 
 const isNameUnit = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) || (unit >= 48 && unit <= 57) || unit === 95;

@@ -1,15 +1,15 @@
 /**
- * Shares a capacity among callers, so that a flood affects only its caller. A single caller may use all of the capacity. When it is full, only
- * callers who use less than an equal share get more, and the others wait until some of their requests end.
+ * Shares a capacity among callers, so that a flood of requests affects only the caller who sends it. A single caller may use all of the capacity.
+ * When the capacity is full, only callers who use less than an equal share get more, and all other callers wait until some of their requests end.
  *
- * Callers have two levels: an app, and an address that uses it. The capacity is divided among the apps that use some of it, and the share of an
- * app among its addresses. Together they use at most the capacity times 1 + ln(number of callers), because the nth caller of a full server gets an
- * nth part. When each caller's requests above its share have ended, they use at most the capacity.
+ * Callers have two levels: an app, and an address that uses the app. The capacity is divided among the apps that use some of it, and the share of an
+ * app is divided among its addresses. All callers together use at most the capacity times 1 + ln(number of callers), because the nth caller of a full
+ * server gets an nth part. When each caller's requests above its share have ended, all callers together use at most the capacity.
  */
 export interface Capacity {
-  /** Requests. */
+  /** The number of requests. */
   readonly count: number;
-  /** A measure of large requests, e.g. bytes. */
+  /** The sum of the requests' sizes in another measure, e.g. bytes. */
   readonly size: number;
 }
 
@@ -17,7 +17,7 @@ export interface Capacity {
 export class Account {
   count = 0;
   size = 0;
-  /** How many accounts right below use something. */
+  /** The number of accounts one level below this one that use something. */
   active = 0;
   readonly below = new Map<string, Account>();
   readonly above: Account | undefined;
@@ -27,7 +27,10 @@ export class Account {
   }
 }
 
-/** Callers that come back soon are found again. Above this number, accounts that use nothing are deleted. */
+/**
+ * The number of accounts that are kept even if they use nothing, because many callers come back soon. Above this number, accounts that use nothing
+ * are deleted.
+ */
 const ACCOUNTS_KEPT_MAX = 10_000;
 
 const UNLIMITED: Capacity = { count: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY };
@@ -39,7 +42,10 @@ export class Shares {
   #accountCount = 0;
   #accountsMax = ACCOUNTS_KEPT_MAX;
 
-  /** `appMax`: how much one app may use, even alone. The request that reaches its `size` is the last accepted one. */
+  /**
+   * `appMax` is how much one app may use, even if no other app uses anything. The request that reaches the `size` of `appMax` is the last accepted
+   * one.
+   */
   constructor(capacity: Capacity, appMax: Capacity = UNLIMITED) {
     this.#capacity = capacity;
     this.#appMax = appMax;
@@ -53,24 +59,26 @@ export class Shares {
     return this.#all.size;
   }
 
-  /** Callers now get no more than a share. */
+  /** Whether the capacity is full, so that each caller now gets no more than an equal share. */
   get isFull(): boolean {
     return this.#all.count >= this.#capacity.count || this.#all.size >= this.#capacity.size;
   }
 
-  /** The account of an address that uses an app. Without an app, that of the address among all addresses without one. */
+  /** The account of an address that uses an app. Addresses that use no app have their accounts below one common account. */
   accountOf(app: string | undefined, address: string): Account {
     if (this.#accountCount >= this.#accountsMax) this.#forget();
     return this.#below(this.#below(this.#all, app ?? ""), address);
   }
 
-  /** The part of the capacity that `account` has used up for a request of this size. Undefined if the request is accepted. */
+  /**
+   * Says which part of the capacity (`count` or `size`) `account` has used up for a request of this size. Undefined if the request may be accepted.
+   */
   lacks(account: Account, size: number): keyof Capacity | undefined {
     if (this.#isFullFor(account, "count", 1)) return "count";
     return this.#isFullFor(account, "size", size) ? "size" : undefined;
   }
 
-  /** Adds a request, whatever `lacks` returns. Without an account it counts against the capacity only. */
+  /** Counts a request as running, whatever `lacks` returns. A request without an account counts against the whole capacity only. */
   hold(account: Account | undefined, size: number): void {
     const all = this.#all;
     all.count++;
@@ -83,7 +91,7 @@ export class Shares {
     app.size += size;
   }
 
-  /** Removes a request, with its current account and size. */
+  /** Counts a request as ended. The account and size must be the ones that the request has now. */
   release(account: Account | undefined, size: number): void {
     const all = this.#all;
     all.count--;
@@ -96,7 +104,7 @@ export class Shares {
     app.size -= size;
   }
 
-  /** Adds to the size of a request. */
+  /** Adds to the size of a running request. */
   grow(account: Account, size: number): void {
     for (let at: Account | undefined = account; at !== undefined; at = at.above) at.size += size;
   }
@@ -110,7 +118,7 @@ export class Shares {
     const shareOfApp = capacity / activeWith(all, app);
     if (app[measure] + more <= shareOfApp) return false;
     if (account[measure] + more <= shareOfApp / activeWith(app, account)) return false;
-    // The request alone is larger than its caller's share.
+    // A caller without running requests gets this one even if it alone is larger than the caller's share, unless twice the capacity is used.
     return account.count > 0 || all[measure] >= 2 * capacity;
   }
 

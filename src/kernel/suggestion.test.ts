@@ -25,7 +25,7 @@ test("one mistake is always allowed: an additional letter of any script", () => 
 });
 
 test("two exchanged neighbours are one mistake, anywhere; similar cases are two", () => {
-  // Of a word of two letters only one mistake is guessed.
+  // In a word of two letters only one typing mistake is corrected.
   for (const [word, known, isMeant] of [
     ["ba", "ab", true],
     ["ab", "xa", false],
@@ -33,13 +33,13 @@ test("two exchanged neighbours are one mistake, anywhere; similar cases are two"
     ["ab", "xy", false],
     ["ax", "ab", true],
     ["abc", "ab", true],
-    // Two of them, and none that share a letter.
+    // In a longer word two swaps are corrected that share no letter.
     ["badcef", "abcdef", true],
     ["xbadcef", "abcdef", false],
     ["cabdef", "abcdef", true],
     ["bcdaef", "abcdef", true],
     ["dabcxxef", "abcdef", false],
-    // Of a word of up to five letters as well.
+    // In a word of up to five letters only one typing mistake is corrected, too.
     ["badce", "abcde", false],
     ["bacde", "abcde", true],
   ] as const)

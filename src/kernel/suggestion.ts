@@ -1,15 +1,15 @@
-/** Guesses the word that was meant, for error messages. */
+/** Guesses the word that a caller meant, for error messages. */
 
-/** Typing mistakes of two letters, in a short word of one; more would guess at random. */
+/** The most typing mistakes in a word: two, and one in a short word. With more mistakes the guess would be random. */
 const MISTAKES_MAX = 2;
 const SHORT_WORD_LETTERS_MAX = 5;
 
-/** `; did you mean name?`, or nothing if no known word is close. */
+/** Returns the text `; did you mean name?`, or an empty text if no known word is close. */
 export function suggestion(word: string, known: readonly string[]): string {
   let near: string | undefined;
   let fewest = Math.min(word.length <= SHORT_WORD_LETTERS_MAX ? 1 : MISTAKES_MAX, word.length - 1) + 1;
   for (const other of known) {
-    // Also bounds the work: known words are short.
+    // This comparison also limits the work, because known words are short.
     if (Math.abs(other.length - word.length) >= fewest) continue;
     const mistakes = mistakesBetween(word, other);
     if (mistakes < fewest) [near, fewest] = [other, mistakes];
@@ -17,7 +17,7 @@ export function suggestion(word: string, known: readonly string[]): string {
   return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
-/** Letters to add, remove, replace or swap with their neighbour. */
+/** The number of letters to add, remove, replace or swap with their neighbour, to make one word the other. */
 function mistakesBetween(a: string, b: string): number {
   let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= a.length; i++) {

@@ -1,9 +1,9 @@
-/** Whether a text can be stored: it has no U+0000 and no lone surrogate (D-21), which databases treat differently. */
+/** Whether a text can be stored. U+0000 and lone surrogates cannot be stored (D-21), because databases treat them differently. */
 export const isStorableText = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The text without a byte order mark. Undefined if the bytes are not UTF-8. */
+/** Decodes UTF-8 and leaves out a byte order mark. Undefined if the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
@@ -12,7 +12,7 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A copy for a cache, because a slice of a text keeps the whole text in memory. */
+/** Returns a copy of the text for a cache, because a slice of a text keeps the whole text in memory. */
 export const detached = (text: string): string => Buffer.from(text).toString();
 
 /** Removes every `character` at the end of the text. */
@@ -22,7 +22,7 @@ export function trimmedEnd(text: string, character: string): string {
   return text.slice(0, end);
 }
 
-/** The length in code points, in which the limits of names are given. */
+/** The number of code points of the text. The limits of names count code points. */
 export function codePointCount(text: string): number {
   let count = 0;
   for (let i = 0; i < text.length; i++) {
@@ -33,16 +33,16 @@ export function codePointCount(text: string): number {
 }
 
 /**
- * The same text for texts that differ only in case: Unicode's full case folding, statuses C and F of CaseFolding.txt, except that Cherokee
- * letters become the small ones. Each character beyond ASCII is folded by itself, because Σ becomes ς at the end of a longer text. D-310: ı is
- * not i.
+ * Returns the same text for all texts that differ only in case. This is Unicode's full case folding, statuses C and F of CaseFolding.txt, except that
+ * Cherokee letters become the small ones. Each character beyond ASCII is folded by itself, because Σ becomes ς at the end of a longer text. D-310: ı
+ * and i stay different.
  */
 export const foldCase = (text: string): string => text.replace(/\P{ASCII}/gu, foldCharacter).toLowerCase();
 
 const foldCharacter = (character: string): string => (character === "ı" ? character : character.toLowerCase().toUpperCase().toLowerCase());
 
-/** `(C1)`, `(D-51)`, `(D-60, D-61)`, `(LIVE-13, LIVE-14)`: clauses of the interface and decisions. */
+/** Clauses of the interface and decisions in brackets: `(C1)`, `(D-51)`, `(D-60, D-61)`, `(LIVE-13, LIVE-14)`. */
 const CITATION = / \((?:[A-Z]+-?\d+[a-z]?(?:-\d+[a-z]?)?(?:, | to )?)+\)/g;
 
-/** A summary without its citations, which help to change the program and not to use it. */
+/** Returns a summary without its clauses and decisions, which help to change the program and not to use it. */
 export const withoutCitations = (text: string): string => text.replace(CITATION, "");

@@ -1,10 +1,10 @@
 /** Waits for a turn of the event loop, in which other connections are served. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Waits for the promise, but at most `ms` of real time. It leaves no timer behind. */
+/** Waits until the promise is settled, but at most `ms` of real time. No timer is left when this returns. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // A timer, because the promise may never be settled.
+  // The end of the wait needs a timer, because the promise may never be settled.
   const late = new Promise((resolve) => {
     timer = setTimeout(resolve, ms);
   });
@@ -12,8 +12,8 @@ export async function within(promise: Promise<unknown>, ms: number): Promise<voi
 }
 
 /**
- * Calls `use` for each item. If there are more than `count`, the event loop gets a turn before every `count` of them, so that other work, such as the
- * database's next response, does not wait for all items.
+ * Calls `use` for each item. If the list has more than `count` items, the event loop gets a turn before every `count` of them, so that other work,
+ * such as the database's next response, does not wait for all items.
  */
 export async function fewAtOnce<T>(items: readonly T[], count: number, use: (item: T) => void): Promise<void> {
   for (const [at, item] of items.entries()) {
@@ -32,7 +32,7 @@ export class Turns {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Resolves when the next piece may run, for one turn of the event loop. */
+  /** Resolves when the caller may run its next piece of work, for one turn of the event loop. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -47,7 +47,7 @@ export class Turns {
     this.#waiting.shift()?.();
     setImmediate(() => {
       this.#isRunning = this.#waiting.length > 0;
-      // A timer, because turns of the event loop may be shorter than the piece.
+      // The pause needs a timer, because turns of the event loop may be shorter than the piece of work.
       if (this.#isRunning) setTimeout(this.#run, this.#monotonicMs() - startedMs);
     });
   };

@@ -1,9 +1,12 @@
-/** Headers of a request, over HTTP or inside a batch. */
+/** Headers of a request that came over HTTP or inside a batch. */
 
-/** Names and values in turn, as they were sent. */
+/** The names and values of headers in turn, as they were sent. */
 export type RawHeaders = readonly string[];
 
-/** If a header was sent twice, its values are joined as HTTP says, so two bearer tokens are not a valid token. `name` is in lower case. */
+/**
+ * Returns the value of a header, whose name is given in lower case. If the header was sent twice, both values are joined as HTTP says, so two bearer
+ * tokens are not a valid token.
+ */
 export function findHeader(headers: RawHeaders, name: string): string | undefined {
   let found: string | undefined;
   for (let i = 0; i < headers.length; i += 2) {

@@ -1,4 +1,4 @@
-/** RFC 7578, however the bytes of a body are cut: byte by byte, in two, and whole. */
+/** RFC 7578: the parser gives the same parts if the bytes of a body come one by one, in two pieces, and whole. */
 import { describe, expect, test } from "bun:test";
 import { MultipartParser, parseMediaType } from "./multipart.ts";
 
@@ -17,7 +17,7 @@ function parse(text: string, given: { boundary?: string; size?: number | undefin
         else if (!(piece instanceof Uint8Array))
           parts.push({ name: piece.name, filename: piece.filename, contentType: piece.contentType, content: "" });
         else if (last !== undefined) {
-          // Nobody is woken for nothing.
+          // The parser yields no empty pieces.
           expect(piece.length).toBeGreaterThan(0);
           last.content += Buffer.from(piece).toString("latin1");
         }
@@ -62,7 +62,7 @@ describe("a multipart body", () => {
       return parse(`${part(head + "x".repeat(bytes - 2 - head.length), "1")}--b--`, { size }).problem;
     };
     for (const size of [100, 10_000]) expect([of(4_096, size), of(4_097, size)]).toEqual([undefined, "has a part with too long headers"]);
-    // Their end does not have to come.
+    // Headers that are too long are refused before their end has come.
     expect(parse(`--b\r\n${"x".repeat(4_098)}`).problem).toBe("has a part with too long headers");
   });
 

@@ -1,37 +1,37 @@
 /**
- * Reads multipart/form-data (RFC 7578) in chunks of any size. It is strict: another form is an error and not an empty body. It reads bodies of the
- * graph, files of the control API, and recordings.
+ * Reads multipart/form-data (RFC 7578) in chunks of any size. The parser is strict: a body of another form is an error and not an empty body. Bodies
+ * of the graph, files of the control API, and recordings are read with this parser.
  */
 import { utf8Text } from "../text.ts";
 
 /** RFC 2046: a boundary has at most 70 characters. */
 const BOUNDARY_CHARACTERS_MAX = 70;
-/** Of one part: a disposition with a file name of 255 characters, percent-encoded, and a type. */
+/** The most bytes of one part's headers: a disposition with a file name of 255 characters, percent-encoded, and a type. */
 const HEAD_BYTES_MAX = 4_096;
 const HEAD_END = "\r\n\r\n";
 
 interface PartHead {
   readonly name: string;
-  /** Undefined if the part is a text. */
+  /** The name of the file. Undefined if the part is a text. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
   readonly byteCount: number;
 }
 
 export interface Part extends PartHead {
-  /** A view of the body. */
+  /** The content of the part: a view of the body's bytes, not a copy. */
   readonly content: Uint8Array;
 }
 
-/** A part consists of its head, the pieces of its content, and its end. */
+/** The parser yields the head of a part, then the pieces of the part's content, then the end of the part. */
 export type Piece = PartHead | Uint8Array | "end";
 
-/** Its message goes on from the words "the multipart body". */
+/** The error of a wrong body. Its message continues the words "the multipart body". */
 export class MultipartProblem extends Error {}
 
 const NO_BYTES: Uint8Array = new Uint8Array();
 
-/** All parts of a complete body. Throws `MultipartProblem`. */
+/** Reads all parts of a complete body. Throws `MultipartProblem`. */
 export function* partsOf(body: Uint8Array, contentType: string): Generator<Part> {
   const parser = new MultipartParser(contentType);
   let head: PartHead | undefined;
@@ -49,7 +49,7 @@ export function* partsOf(body: Uint8Array, contentType: string): Generator<Part>
 type Place = "start" | "preamble" | "delimiter" | "head" | "content" | "epilogue";
 
 export class MultipartParser {
-  /** Ends a part. At the beginning of the body it may be without its line break. */
+  /** The bytes that end a part. At the beginning of the body the line break may be missing. */
   readonly #delimiter: Buffer;
   #rest: Uint8Array = NO_BYTES;
   #place: Place = "start";
@@ -61,7 +61,7 @@ export class MultipartParser {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
   }
 
-  /** Everything that the next chunk completes. Throws `MultipartProblem`. */
+  /** Reads the next chunk, and yields everything that this chunk completes. Throws `MultipartProblem`. */
   *push(chunk: Uint8Array): Generator<Piece> {
     const given = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let bytes = this.#rest.length === 0 ? given : Buffer.concat([this.#rest, given]);
@@ -76,13 +76,13 @@ export class MultipartParser {
     this.#rest = bytes;
   }
 
-  /** Throws `MultipartProblem` if the body ends too early. */
+  /** Call this after the last chunk. Throws `MultipartProblem` if the body ends too early. */
   end(): void {
     if (this.#place === "start" || this.#place === "preamble") throw new MultipartProblem("does not contain its boundary");
     if (this.#place !== "epilogue") throw new MultipartProblem("ends within a part");
   }
 
-  /** `next` undefined: more bytes are needed. */
+  /** Reads as much as the place allows. If `next` is undefined, more bytes are needed. */
   #step(place: Place, bytes: Buffer): { taken: number; piece?: Piece; next: Place | undefined } {
     const delimiter = this.#delimiter;
     switch (place) {
@@ -95,7 +95,7 @@ export class MultipartParser {
       case "preamble":
       case "content": {
         const at = bytes.indexOf(delimiter);
-        // The end of the chunk may cut the delimiter in two.
+        // If the delimiter is not found, its beginning may be at the end of the chunk, so as many bytes stay unread.
         const end = at === -1 ? Math.max(0, bytes.length - delimiter.length + 1) : at;
         const piece = place === "content" && end > 0 ? { piece: bytes.subarray(0, end) } : {};
         return { taken: at === -1 ? end : end + delimiter.length, ...piece, next: at === -1 ? undefined : "delimiter" };
@@ -115,11 +115,11 @@ export class MultipartParser {
     }
   }
 
-  /** The head begins with the line break after the delimiter, so that a head without headers ends at once. */
+  /** Reads the head of a part. The head begins with the line break after the delimiter, so that a head without headers ends at once. */
   #headIn(bytes: Buffer): { taken: number; piece?: Piece; next: Place | undefined } {
     const end = bytes.indexOf(HEAD_END);
     if ((end === -1 ? bytes.length - HEAD_END.length + 1 : end) > HEAD_BYTES_MAX) throw new MultipartProblem("has a part with too long headers");
-    // A part without content may end with the empty line of its head, whose line break then belongs to the delimiter too.
+    // A part without content may end with the empty line of its head. The line break of that line then belongs to the delimiter, too.
     const follows = end === -1 ? bytes : bytes.subarray(end + 2);
     if (end === -1 || follows.length < this.#delimiter.length) return { taken: 0, next: undefined };
     const isEmpty = follows.subarray(0, this.#delimiter.length).equals(this.#delimiter);
@@ -147,11 +147,11 @@ function headOf(bytes: Buffer): PartHead {
 const unescaped = (text: string | undefined): string | undefined =>
   text?.includes("%") === true ? text.replaceAll("%22", '"').replaceAll("%0D", "\r").replaceAll("%0A", "\n") : text;
 
-/** `type/subtype; name=value` of Content-Type and Content-Disposition. */
+/** A value of Content-Type or Content-Disposition: `type/subtype; name=value`. */
 export interface MediaType {
-  /** Lower case, without parameters. */
+  /** The type in lower case, without parameters. */
   readonly type: string;
-  /** Names in lower case. */
+  /** The parameters by name, in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -165,7 +165,7 @@ export function parseMediaType(text: string): MediaType {
   pattern.lastIndex = end;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const name = (match[1] as string).toLowerCase();
-    // Browsers write a quote in a file name as %22 or as \". The backslash of a Windows path stays.
+    // Browsers write a quote in a file name as %22 or as \". The backslash of a Windows path is kept.
     const value = match[2] === undefined ? (match[3] as string).trim() : match[2].replaceAll('\\"', '"').replaceAll("\\\\", "\\");
     if (!parameters.has(name)) parameters.set(name, value);
     while (pattern.lastIndex < text.length && text[pattern.lastIndex] === " ") pattern.lastIndex++;

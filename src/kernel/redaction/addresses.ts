@@ -1,28 +1,34 @@
-/** Hides the parts of web addresses in which receivers keep secrets: the query, the fragment, and a name and password before the host. */
+/** Hides the parts of web addresses in which receivers of webhooks keep secrets: the query, the fragment, and a name and password before the host. */
 import { trimmedEnd } from "../text.ts";
 import { HIDDEN } from "./redaction.ts";
 
-/** The beginning of an address, plain, in JSON with escaped slashes, or percent-encoded any number of times, up to a character that no address has. */
+/**
+ * A web address, up to a character that no address has. The address may be plain, in JSON with escaped slashes, or percent-encoded any number of
+ * times.
+ */
 const ADDRESS = /https?(?::|%(?:25)*3a)[^\s"'<>]+/gi;
-/** The query or the fragment begins here: also escaped in JSON, or percent-encoded. */
+/** The beginning of a query or a fragment: plain, escaped in JSON, or percent-encoded. */
 const QUERY = /[?#]|\\u003f|%(?:25)*3f|%(?:25)*23/i;
 const AUTHORITY = /^https?(?::|%(?:25)*3a)(?:\\?\/|%(?:25)*2f){2}/i;
 const SLASH = /\/|%(?:25)*2f/i;
 const AT = /@|%(?:25)*40/gi;
 
-/** An address that begins with `kept` stays as it is: links of the response itself, which hold no secret. */
+/**
+ * Hides the secrets in all addresses of a text. An address that begins with `kept` stays as it is: links of the response itself, which hold no
+ * secret.
+ */
 export const hideAddressSecrets = (text: string, kept?: string): string =>
   text.replace(ADDRESS, (found) => (kept !== undefined && found.startsWith(`${kept}?`) ? found : hiddenIn(found)));
 
 function hiddenIn(found: string): string {
-  // An encoded address is the value of a form's field, and ends with it.
+  // A percent-encoded address is the value of a form's field, so the address ends with that value.
   const end = /^https?:/i.test(found) ? -1 : found.indexOf("&");
   const address = end === -1 ? found : found.slice(0, end);
   const after = end === -1 ? "" : found.slice(end);
   const query = QUERY.exec(address);
   const plain = withoutUser(query === null ? address : address.slice(0, query.index));
   if (query === null) return plain + after;
-  // The backslash of an escaped quote, in JSON that is a string of JSON.
+  // The backslash belongs to an escaped quote after the address: the text is JSON inside a string of JSON.
   const ending = address.slice(trimmedEnd(address, "\\").length);
   return plain + query[0] + HIDDEN + ending + after;
 }

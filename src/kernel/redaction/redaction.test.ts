@@ -7,7 +7,7 @@ const secretNames = [
   ...["secret", "token", "stream_key", "stream_url", "secure_stream_url", "password"],
 ];
 
-/** Nothing else in a text looks like it. */
+/** A secret that no other part of a text looks like. */
 const secret = fc.stringMatching(/^[A-Za-z0-9]{20}$/).map((text) => `S${text}`);
 const anyCase = (name: string) =>
   fc
@@ -17,7 +17,7 @@ const secretName = fc.constantFrom(...secretNames).chain((name) => fc.oneof(fc.c
 const text = fc.string({ unit: "binary", maxLength: 20 });
 const key = fc.string({ unit: "binary", maxLength: 8 }).filter((name) => !isSecretName(name));
 
-/** Any character may be encoded, as some clients do, and what has to be is. */
+/** Percent-encodes a value: the characters that need it, and the characters that are marked, as some clients encode any character. */
 const percentEncoded = (value: string, isEncoded: readonly boolean[]) =>
   [...value.toWellFormed()].map((c, i) => (isEncoded[i % isEncoded.length] || !/[\w.-]/.test(c) ? percentOf(c) : c)).join("");
 const percentOf = (character: string): string => [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
@@ -41,7 +41,7 @@ const shuffledMembers = (own: fc.Arbitrary<[string, string]>): Carrier =>
       return `{${members.map(([name, value]) => `${escapedJson(name, escaped)} :\n${value}`).join(", ")}}`;
     });
 
-/** Text that holds the secret under a secret name, in a form or in JSON. */
+/** A text that holds the secret under the name of a secret, in a form or in JSON. */
 const carrying = (value: string): Carrier => {
   const bracketed = fc
     .tuple(secretName, key, fc.constantFrom("", "[]", "[0]", "[x]", " "), fc.boolean())
@@ -49,7 +49,7 @@ const carrying = (value: string): Carrier => {
   const json = fc.constantFrom(`"${value}"`, `["${value}"]`, `{"a":{"b":"${value}"}}`, `[[1,"${value}"],2]`);
   return fc.oneof(shuffledPairs(fc.tuple(bracketed, fc.constant(value))), shuffledMembers(fc.tuple(secretName, json)));
 };
-/** That text as a value of a form, of JSON, or behind an address. */
+/** A text with a secret as the value of a form's field, as a string of JSON, or behind an address. */
 const wrapped = (inner: Carrier): Carrier =>
   fc.oneof(
     shuffledPairs(fc.tuple(key, inner)),
@@ -68,7 +68,7 @@ const carrier = secret.chain((value) => {
   return fc.tuple(fc.constant(value), fc.oneof(...levels));
 });
 
-/** In every way that somebody may read the text. */
+/** The text in every way that somebody may read it. */
 function readings(shown: string): string[] {
   const all = [shown];
   for (let depth = 0; depth < 6; depth++) {
@@ -100,7 +100,7 @@ describe("a secret is removed from text", () => {
     fc.assert(
       fc.property(carrier, fc.nat(), noise, fc.boolean(), ([value, sent], at, more, isCut) => {
         const end = sent.indexOf(value);
-        // If the secret itself is encoded, the text after it is looked for.
+        // If the secret itself is encoded, the test looks for the text after the secret.
         const place = end === -1 ? sent.length : end + (at % (sent.length - end + 1));
         const broken = isCut ? sent.slice(0, place) : sent.slice(0, place) + more + sent.slice(place);
         const left = readings(redact(broken)).join();
@@ -229,13 +229,13 @@ describe("a secret is removed from text", () => {
       ['{"a":"', '\\"token'],
     ] as const) {
       const sent = begin + repeat.repeat(8_192 / repeat.length);
-      // Linear: a text of 8 kB that took quadratic time or nested without a limit would end in minutes or not at all.
+      // The work is linear: a text of 8 kB that took quadratic time or nested without a limit would take minutes, or never end.
       expect(redact(sent).length).toBeLessThanOrEqual(3 * sent.length);
     }
   });
 });
 
-/** A text inside itself, as often as `levels` says. */
+/** Puts a text inside itself, `levels` times. */
 const nested = (text: string, levels: number, into: (text: string) => string): string => (levels === 0 ? text : into(nested(text, levels - 1, into)));
 const inForm = (text: string): string => `more=${encodeURIComponent(text)}`;
 const inName = (text: string): string => `${encodeURIComponent(text)}=1`;
@@ -260,7 +260,7 @@ test("forms in forms and JSON in JSON are searched eight times; deeper text is h
         isNameShown: levels <= levelsMax,
       });
     }
-    // Deeper, its encoding may hide a secret's name.
+    // If a text is deeper than this, its encoding may hide the name of a secret.
     if (levels <= 9) expect(redact(nested("name=Shown", levels, inForm))).toBe(nested("name=Shown", levels, inForm));
     if (levels <= 8) expect(redact(nested("name=100%25", levels, inForm))).toBe(nested("name=100%25", levels, inForm));
   }
@@ -288,9 +288,9 @@ test("a number is not found in a longer one, or a word in a longer word", () => 
 test("a word ends before anything that is neither a letter nor a digit", () => {
   const isNamed = mentionsOf(["7"]);
   for (const unit of "09AZaz") expect({ unit, isNamed: [isNamed(`${unit}7`), isNamed(`7${unit}`)] }).toEqual({ unit, isNamed: [false, false] });
-  // Their neighbours in ASCII.
+  // The characters that are next to digits and letters in ASCII do not belong to words.
   for (const unit of "/:@[`{") expect({ unit, isNamed: [isNamed(`${unit}7`), isNamed(`7${unit}`)] }).toEqual({ unit, isNamed: [true, true] });
-  // After a place where it is part of a longer word, it may occur again.
+  // The id may occur as a word of its own after a place where it is part of a longer word.
   expect([isNamed("77 7"), isNamed("777")]).toEqual([true, false]);
 });
 
