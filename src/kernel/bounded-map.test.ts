@@ -50,7 +50,7 @@ test("a deleted entry is gone, young or old, and is not reported as forgotten; n
 test("the maximum is never exceeded, and the smallest map holds an entry", () => {
   for (const max of [2, 3, 5, 6]) for (let count = 1; count <= 20; count++) expect(filled(max, count).kept().length).toBeLessThanOrEqual(max);
   expect(filled(1, 1).map.get(1)).toBe(1);
-  // The callback is optional.
+  // The callback for dropped entries is optional.
   const quiet = new BoundedMap<number, number>(2);
   for (let key = 1; key <= 5; key++) quiet.set(key, key);
   expect([...quiet.values()]).toEqual([5, 4]);

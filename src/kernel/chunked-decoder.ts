@@ -5,7 +5,10 @@
  */
 
 const LF = 10;
-/** A size in up to 8 hexadecimal digits, then extensions: a name, and perhaps a token or a quoted text as its value. */
+/**
+ * A line that begins a chunk: a size in up to 8 hexadecimal digits, then extensions. An extension is a name, or a name with a token or a quoted text
+ * as its value.
+ */
 const SIZE_LINE =
   /^([0-9A-Fa-f]{1,8})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20-\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
 /** The most characters of the line that begins a chunk. Known programs send much shorter extensions. */
