@@ -1,4 +1,4 @@
-/** D-330: bodies in gzip are read as if they had come without compression, within bounds. */
+/** D-330: bodies that are compressed with gzip are read as if they had come without compression, within limits. */
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
@@ -37,7 +37,7 @@ describe("D-330: bodies in gzip", () => {
     expect(seen(await post(gzipSync("a[b]=c+d"), "gzip", "Content-Type: application/x-www-form-urlencoded\r\n")).body).toEqual({ a: { b: "c d" } });
     const long = "x".repeat(100_000);
     expect(seen(await post(gzipSync(JSON.stringify({ long })))).body).toEqual({ long });
-    // Data of several members (RFC 1952, 2.2).
+    // gzip data may consist of several members (RFC 1952, 2.2).
     expect(seen(await post(Buffer.concat([gzipSync("a=1&"), gzipSync("b=2")]))).body).toEqual({ a: "1", b: "2" });
   });
 
@@ -62,7 +62,7 @@ describe("D-330: bodies in gzip", () => {
     const { post } = await open();
     const bomb = gzipSync(Buffer.alloc(900_000));
     expect(await post(bomb)).toMatchObject({ status: 400, body: expect.stringContaining("more than 100 times its size") });
-    // It says that it is small.
+    // The last bytes of this body state a small size.
     const liar = Buffer.from(bomb);
     liar.writeUInt32LE(5, liar.length - 4);
     expect(await post(liar)).toMatchObject({ status: 400, body: expect.stringContaining("more than they state") });
@@ -80,7 +80,7 @@ describe("D-330: bodies in gzip", () => {
       const head = `POST /1 HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nContent-Length: ${bytes.length}\r\n\r\n`;
       const sent = Buffer.concat([Buffer.from(head), bytes, Buffer.from("GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")]);
       const { responses } = await exchange(graph.port, [sent], { responses: 2 });
-      // Whatever the last four bytes are, they are a length: one that is too large is refused as such.
+      // The last four bytes of gzip data are read as a length, whatever they are. A body whose length is too large is refused with the status 413.
       expect([400, 413]).toContain(responses[0]?.status as number);
       expect(responses[1]).toMatchObject({ status: 200, body: expect.stringContaining('"path":"/2"') });
     }

@@ -1,16 +1,16 @@
-/** D-330: request bodies in gzip, as mobile libraries send them. */
+/** D-330: reads request bodies that are compressed with gzip, as mobile libraries send them. */
 import { promisify } from "node:util";
 import { bodyTooLarge, type GraphError, malformedRequest } from "#kernel/errors";
 import { findHeader } from "#kernel/http-text/headers";
 import type { RequestHead } from "./http1/request-head.ts";
 
-/** Undefined for an encoding that is not supported. */
+/** The encoding of a body. Undefined if the encoding is not supported. */
 export type BodyEncoding = "identity" | "gzip" | undefined;
 
 export function encodingOf({ headers, framing }: RequestHead): BodyEncoding {
   const named = framing === 0 ? "" : (findHeader(headers, "content-encoding")?.toLowerCase() ?? "");
   if (named === "" || named === "identity") return "identity";
-  // RFC 9110, 8.4.1.3.
+  // RFC 9110, 8.4.1.3: `x-gzip` means the same as `gzip`.
   return named === "gzip" || named === "x-gzip" ? "gzip" : undefined;
 }
 
@@ -19,24 +19,30 @@ export const unsupportedEncoding = ({ headers }: RequestHead): GraphError =>
     `The Content-Encoding ${findHeader(headers, "content-encoding")} is not supported; send the body without compression or with gzip`,
   );
 
-/** A body of up to this size may unpack to any multiple of its compressed size. The largest bodies of the interface stay well below it. */
+/**
+ * A body that unpacks to at most this size may unpack to any multiple of its compressed size. The largest bodies of the interface are well below this
+ * size.
+ */
 const FREE_BYTES_MAX = 262_144;
-/** gzip compresses ordinary JSON to about a tenth, repeated events to a fiftieth, and one repeated letter to a thousandth (measured). */
+/**
+ * The largest ratio between a body's unpacked and compressed size. gzip compresses ordinary JSON to about a tenth, repeated events to a fiftieth, and
+ * one repeated letter to a thousandth (measured).
+ */
 const RATIO_MAX = 100;
 
 /**
- * The last four bytes of gzip data (RFC 1952) state the length without compression. The sender can write any number there. Data that do not begin
- * as gzip are refused later, and state nothing.
+ * The size without compression that gzip data state in their last four bytes (RFC 1952). The sender can write any number there. Returns 0 for data
+ * that do not begin as gzip, which are refused later.
  */
 export const statedBytes = (packed: Uint8Array): number =>
   packed.length < 4 || packed[0] !== 0x1f || packed[1] !== 0x8b
     ? 0
     : new DataView(packed.buffer, packed.byteOffset + packed.length - 4, 4).getUint32(0, true);
 
-/** Loaded by the first such body: the module takes a start some 5 % longer. */
+/** Loads the module when the first compressed body comes, because loading it at start would make the start some 5 % longer. */
 const zlib = () => process.getBuiltinModule("node:zlib");
 
-/** For a small body, whose token must be checked in this turn of the event loop. */
+/** Unpacks a small body in this turn of the event loop, because the body's token must be checked in this turn. */
 export function unpackedAtOnce(packed: Uint8Array, bytesMax: number): Uint8Array | GraphError {
   try {
     return zlib().gunzipSync(packed, { maxOutputLength: bytesMax });
@@ -48,7 +54,10 @@ export function unpackedAtOnce(packed: Uint8Array, bytesMax: number): Uint8Array
 const gunzipInThread = (packed: Uint8Array, given: { maxOutputLength: number }) =>
   promisify<Uint8Array, object, Uint8Array>(zlib().gunzip)(packed, given);
 
-/** In another thread. A body that states too much is refused before it is unpacked, and one that holds more than it states while it is. */
+/**
+ * Unpacks a body in another thread. A body that states too large a size is refused before it is unpacked. A body that holds more than it states is
+ * refused while it is unpacked.
+ */
 export async function unpacked(packed: Uint8Array, bytesMax: number): Promise<Uint8Array | GraphError> {
   const stated = statedBytes(packed);
   if (stated > bytesMax) return bodyTooLarge(bytesMax);

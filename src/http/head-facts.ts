@@ -1,5 +1,5 @@
 /**
- * Facts that are derived once from a head: if requests of a connection have equal heads, they share one object. Requests for many nodes often
+ * Facts that are derived once from the head of a request: requests of one connection with equal heads share one object. Requests for many nodes often
  * have equal queries, with the same fields and tokens.
  */
 
@@ -10,19 +10,22 @@ import { findHeader } from "#kernel/http-text/headers";
 import type { PageGuard } from "#kernel/page-guard";
 import type { RequestHead } from "./http1/request-head.ts";
 
-/** Derived once from the text of a query. */
+/** Facts that are derived once from the text of a query. */
 interface QueryFacts {
   readonly query: ParsedPairs;
-  /** For the request log. */
+  /** The query without secrets, for the request log. */
   readonly shownQuery: string;
 }
 
 const QUERIES_MAX = 256;
-/** A query is a slice of the text of its head, and keeps the whole text in memory: all of them together 512 kB. */
+/**
+ * The longest head whose query is cached. A query is a slice of the text of its head, and keeps that whole text in memory. All cached queries
+ * together keep up to 512 kB.
+ */
 const HEAD_BYTES_MAX = 2_048;
 
 export interface HeadFacts extends QueryFacts {
-  /** Why the web page may not send the request (D-240). */
+  /** The reason why the web page may not send the request (D-240). Undefined if it may. */
   readonly pageRefusal: string | undefined;
 }
 

@@ -1,34 +1,37 @@
-/** How much a client may send, and how slowly. Each default can be changed by the configuration. */
+/** How many bytes a client may send, and how slowly. The configuration can change each default. */
 import type { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { Capacity } from "#kernel/shares";
 
 export interface HttpLimits {
-  /** Of a request body, in bytes. */
+  /** The most bytes of a request body. */
   readonly bodyBytesMax: number;
-  /** A larger limit for bodies of multipart/form-data at one address; undefined leaves it at `bodyBytesMax`. `path` is below the mount. */
+  /**
+   * A larger limit for bodies of multipart/form-data at one address. If undefined is returned, `bodyBytesMax` applies. `path` is the path below the
+   * surface's mount.
+   */
   readonly multipartBytesMaxFor?: (surface: SurfaceName, path: string) => number | undefined;
-  /** Of the address and all headers, names and values, in bytes. */
+  /** The most bytes of the address and all headers, names and values. */
   readonly headerBytesMax: number;
-  /** From the end of the headers to the end of the body. */
+  /** The most time from the end of the headers to the end of the body. */
   readonly bodyMsMax: number;
-  /** From the first byte (or the opening of the connection) to the end of the headers. */
+  /** The most time from the first byte (or the opening of the connection) to the end of the headers. */
   readonly headMsMax: number;
   /** How long a connection may stay open without a request. */
   readonly keepAliveMs: number;
-  /** Requests that are in the pipeline at the same time; one more is turned away (D-97). */
+  /** The most requests that are in the pipeline at the same time. If this number is reached, the server turns the next request away (D-97). */
   readonly requestsMax: number;
-  /** Of the bodies of these requests together, in bytes. The request that exceeds it is the last one that is taken. */
+  /** The most bytes of the bodies of these requests together. The request that exceeds this number is the last one that is accepted. */
   readonly requestBytesMax: number;
-  /** The arrived bytes of incomplete bodies, on all connections together. */
+  /** The most bytes of incomplete bodies that have arrived, on all connections together. */
   readonly arrivingBytesMax: number;
-  /** Requests that wait for other servers, and the bytes of their bodies. */
+  /** The most requests that wait for other servers, and the most bytes of their bodies. */
   readonly waiting: Capacity;
-  /** The same for one app. */
+  /** The most requests of one app that wait for other servers, and the most bytes of their bodies. */
   readonly waitingOfAppMax: Capacity;
-  /** Connections of clients. If there are more, the one that has waited longest for its client is closed. */
+  /** The most connections of clients. If there are more, the server closes the connection that has waited longest for its client. */
   readonly connectionsMax: number;
-  /** Bytes of all connections together: received and not read yet, or written and not taken by the client. */
+  /** The most bytes of all connections together that are received and not read yet, or written and not taken by the client. */
   readonly connectionBytesMax: number;
 }
 
@@ -37,36 +40,37 @@ export const defaultLimits: HttpLimits = {
   bodyBytesMax: 1_048_576,
   // Three tokens, a selection of fields and a cursor fit in 4 KiB; 16 KiB is what proxies commonly allow.
   headerBytesMax: 16_384,
-  // 1 MiB in 10 s is a line of 0.8 Mbit/s.
+  // 1 MiB in 10 s needs a line of 0.8 Mbit/s.
   bodyMsMax: 10_000,
   headMsMax: 10_000,
-  // Longer than the 60 s of common load balancers, so that the load balancer closes first, and no request is lost.
+  // This is longer than the 60 s of common load balancers, so that the load balancer closes an idle connection first, and no request is lost.
   keepAliveMs: 65_000,
-  // At 50 µs a request this is 0.05 s of work. With twice as many at a time each costs some 5 % more, because caches hold less of their data.
+  // At 50 µs a request this is 0.05 s of work. With twice as many requests at a time each request costs some 5 % more, because caches hold less of
+  // the requests' data.
   requestsMax: 1_024,
   // At 40 ns a byte, measured with 50 app events a request, this is 0.1 s of work; a parsed body takes some ten times its bytes.
   requestBytesMax: 2_097_152,
-  // Slow senders can hold at most twice this memory. A body that comes with its head, as small ones do, does not count.
+  // Slow senders can hold at most twice this memory. A body that comes with its head, as small bodies do, does not count.
   arrivingBytesMax: 33_554_432,
-  // Each has a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; a parsed body takes
-  // some ten times its bytes.
+  // Each waiting request has a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; a parsed body
+  // takes some ten times its bytes.
   waiting: { count: 256, size: 4_194_304 },
-  // A quarter, so that four apps have to misbehave together.
+  // This is a quarter of all waiting requests, so that only four misbehaving apps together can use up the capacity.
   waitingOfAppMax: { count: 64, size: 1_048_576 },
-  // Some 20 MB, as measured with idle connections. `connectionsWithin` makes it smaller if the system allows few open files.
+  // These connections take some 20 MB, as measured with idle connections. `connectionsWithin` lowers the number if the system allows few open files.
   connectionsMax: 8_192,
   // Every connection has space for 8 KiB, and thousands of them are idle.
   connectionBytesMax: 67_108_864,
 };
 
-/** The limits with some of them changed. The memory for arriving bodies is enough for several of the largest ones. */
+/** The default limits with some of them changed. The memory for arriving bodies is always enough for several of the largest bodies. */
 export function limitsOf(changed: Partial<HttpLimits>): HttpLimits {
   const limits = { ...defaultLimits, ...changed };
   const arrivingBytesMax = Math.max(limits.arrivingBytesMax, 4 * limits.bodyBytesMax);
   return { ...limits, arrivingBytesMax, connectionBytesMax: Math.max(limits.connectionBytesMax, 2 * arrivingBytesMax) };
 }
 
-/** The larger limits of operations that take files, by the edge at the end of their addresses. */
+/** Returns the larger limits of operations that take files. An operation is found by the edge at the end of the address. */
 export function multipartLimits(endpoints: Registry["endpoints"]): Required<HttpLimits>["multipartBytesMaxFor"] {
   const byEdge = new Map<string, number>();
   for (const { served } of endpoints) {
@@ -77,28 +81,34 @@ export function multipartLimits(endpoints: Registry["endpoints"]): Required<Http
 }
 
 /**
- * Open files that are reserved for the database, the control API and requests to other servers: deliveries have at most 2,048 connections in
- * use and 2,048 idle ones, handshakes 256, the control API 256.
+ * The number of open files that are reserved for the database, the control API and requests to other servers: deliveries have at most 2,048
+ * connections in use and 2,048 idle connections, handshakes have 256, and the control API has 256.
  */
 const FILES_RESERVED = 4_864;
 
-/** `filesMax`: open files that the system allows the process. If there are few, clients get half of them. */
+/**
+ * The number of connections that clients may have. `filesMax` is the number of open files that the system allows the process. If that number is
+ * small, clients get half of it.
+ */
 export const connectionsWithin = (asked: number, filesMax: number): number =>
   Math.max(1, Math.min(asked, Math.max(filesMax - FILES_RESERVED, Math.floor(filesMax / 2))));
 
-/** A world in a data folder has some six open files. Together they get half of the files that clients leave. */
+/** The number of files that a world in a data folder has open, which is some six. All worlds together get a quarter of the open files. */
 const FILES_OF_WORLD = 6;
 
-/** `filesMax`: open files that the system allows the process. */
+/** The number of worlds that may be open. `filesMax` is the number of open files that the system allows the process. */
 export const worldsWithin = (asked: number, filesMax: number): number => Math.max(1, Math.min(asked, Math.floor(filesMax / 4 / FILES_OF_WORLD)));
 
 /**
- * Above this the HTTP parser refuses the head without reading it. Between `headerBytesMax` and this the request is parsed, and the
- * pipeline refuses it in the error form of its endpoint.
+ * Above this size the HTTP parser refuses the head without reading it. A head between `headerBytesMax` and this size is parsed, and the pipeline
+ * refuses the request in the error form of its endpoint.
  */
 export const parserHeaderBytesMax = (limits: HttpLimits): number => Math.max(65_536, 2 * limits.headerBytesMax);
 
-/** Files in a form may be larger, because they are not parsed. A JSON body takes some ten times its bytes. */
+/**
+ * The most bytes of the body of a request. Files in a form may be larger than other bodies, because files are not parsed. A parsed JSON body takes
+ * some ten times its bytes.
+ */
 export function largestBody(
   { bodyBytesMax, multipartBytesMaxFor }: HttpLimits,
   { surface, path }: { readonly surface: SurfaceName; readonly path: string },

@@ -4,7 +4,7 @@ import { type EchoGraph, serveEcho, serveHeld } from "#harness/echo-graph";
 import { exchange, type RawResponse } from "#harness/http/raw-http";
 import type { HttpLimits } from "#http/limits";
 
-/** A server for one test. */
+/** Starts a server for one test, and stops the server after the test. */
 async function using(limits: Partial<HttpLimits>, work: (graph: EchoGraph) => Promise<void>): Promise<void> {
   const graph = await serveEcho({ limits });
   try {
@@ -121,7 +121,7 @@ describe("the listener", () => {
         try {
           slow.write(head + body.slice(0, 150));
           let others: RawResponse[] = [];
-          // Until the slow request has reached the server.
+          // Requests are sent until the slow request has reached the server.
           while (others[0]?.status !== 503) others = [...(await exchange(port, [head, body.slice(0, 10)], { gapMs: 20, waitMs: 200 })).responses];
           expect(errorOf(others[0]?.body ?? "")).toMatchObject({ code: 2, is_transient: true });
           expect(others[0]?.headers).toMatchObject({ connection: "close" });

@@ -1,4 +1,4 @@
-/** The addresses of a server, as `plaza start` prints them when it is ready, and as the control API shows them later. */
+/** The addresses of a server. `plaza start` prints them when the server is ready, and the control API shows them later. */
 import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
 import type { ServedBy, ServerDescription } from "#control-contract/route";
@@ -8,18 +8,21 @@ import { surfaces } from "#surfaces/surfaces";
 import { realNowMs } from "#system";
 import type { SurfaceAddress } from "./destinations/destinations.ts";
 
-/** The ready line of `plaza start --json`. */
+/** The line that `plaza start --json` prints when the server is ready. */
 export interface ReadyInfo extends Omit<ServerDescription, "sandbox" | "rtmp_url"> {
   readonly ready: true;
   readonly control_url: string;
-  /** Only in a sandbox: other servers print no secrets. */
+  /** The key of the control API. Only printed for a sandbox: other servers print no secrets. */
   readonly control_key?: string;
-  /** Encoders add a slash and a stream key. null: encoders cannot connect. */
+  /** The address to which encoders add a slash and a stream key. null: encoders cannot connect. */
   readonly rtmp_url: string | null;
   readonly pid: number;
 }
 
-/** A surface with its own host name is at its root; the microblog's version is part of its address (VER-1d). */
+/**
+ * Where each surface is served. A surface with its own host name is at the root of that host; the microblog's version is part of its address
+ * (VER-1d).
+ */
 export const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
   surfaces.map(({ name, mount }) => {
     const hostname = surface_hosts[name];
@@ -45,7 +48,10 @@ export function readyInfo(config: Config, port: number, controlPort: number, key
   };
 }
 
-/** A server behind a proxy shows its public address. A server that listens on all addresses shows the host name that the caller used. */
+/**
+ * The addresses for a caller who reached the server by `hostname`. A server behind a proxy shows its public address. A server that listens on all
+ * addresses shows the host name that the caller used.
+ */
 export function describeServer(config: Config, hostname: string, port: number, streaming: Streaming | undefined): ServerDescription {
   const { sandbox, host, public_url } = config;
   const isEverywhere = host === "0.0.0.0" || host === "::";
@@ -72,7 +78,7 @@ export function describeServer(config: Config, hostname: string, port: number, s
   };
 }
 
-/** `stopAsked` resolves when the control API is asked to end the server. */
+/** The facts about this process that the control API shows. `stopAsked` resolves when a caller of the control API asks to end the server. */
 export function servedBy(
   { data, host, sandbox, tls_cert, workers, drain_delay_ms }: Config,
   port: number,

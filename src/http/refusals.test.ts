@@ -1,4 +1,4 @@
-/** If bytes are refused as HTTP, the client gets the status and the limit that was exceeded. */
+/** If bytes are not valid HTTP, the client gets the status and the limit that was exceeded. */
 import { expect, test } from "bun:test";
 import { serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";

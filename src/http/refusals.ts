@@ -1,4 +1,4 @@
-/** Responses to requests that do not reach the pipeline: preflights, overload, bytes that are not HTTP. They look like all other responses. */
+/** Responses to requests that do not reach the pipeline: preflights, overload, and bytes that are not HTTP. These responses look like all others. */
 import type { ErrorForm } from "#graph/contract/operation";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/pipeline/request";
@@ -24,7 +24,7 @@ function unreached(
   const traceId = deps.traceId();
   const headers = {
     "x-pf-trace-id": traceId,
-    // D-83, D-22: on every response.
+    // D-83, D-22: every response has this header.
     "pf-api-version": fixedVersions[surface] ?? formatVersion(asked ?? newestVersion(world.calendar, unixSeconds(world.clock))),
     "x-app-usage": NO_APP_USAGE,
     "x-business-use-case-usage": NO_CASE_USAGE,
@@ -33,14 +33,14 @@ function unreached(
   return { status, headers, body: "", operation: "unknown", traceId, app: undefined };
 }
 
-/** `asked`: the version of the address, if it is known. */
+/** The response for a request that is refused before the pipeline. `asked` is the version of the request's address, if that version is known. */
 export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, error: GraphError, form: ErrorForm, asked?: Version): GraphResponse {
   const bare = unreached(deps, world, surface, 0, { "content-type": "application/json; charset=UTF-8" }, asked);
   const { status, headers, body } = renderError(error, form, world.profile, bare.traceId);
   return { ...bare, status, headers: { ...bare.headers, ...headers }, body: JSON.stringify(body) };
 }
 
-/** For an error outside of the pipeline. A known error is shown to the caller; any other is a mistake of this program. */
+/** The response for an error outside of the pipeline. A known error is shown to the caller; any other error is a mistake of this program. */
 export function failure(deps: RequestDeps, world: World, surface: SurfaceName, error: unknown): GraphResponse {
   const isKnown = error instanceof GraphError;
   const response = refusal(deps, world, surface, isKnown ? error : internalError(), "wrapped");
@@ -51,11 +51,14 @@ export function failure(deps: RequestDeps, world: World, surface: SurfaceName, e
 export const preflight = (deps: RequestDeps, world: World, surface: SurfaceName, headers: Readonly<Record<string, string>>): GraphResponse =>
   unreached(deps, world, surface, 204, headers);
 
-/** D-97. */
+/** D-97: the response to a request that is turned away because the server is full. */
 export const turnedAway = (deps: RequestDeps, world: World, request: GraphRequest, seconds: number): GraphResponse =>
   refusalByShape(deps, world, request, overloaded(seconds));
 
-/** In the form (D-20) and with the headers that every request of this shape gets. Nothing else of the request is read. */
+/**
+ * The response to a request that is refused by its shape (method and path) alone: in the form (D-20) and with the headers that every request of this
+ * shape gets. No other part of the request is read.
+ */
 export function refusalByShape(deps: RequestDeps, world: World, request: GraphRequest, error: GraphError): GraphResponse {
   const { registry } = deps;
   const address = readAddress({ request, registry, world });
@@ -63,7 +66,7 @@ export function refusalByShape(deps: RequestDeps, world: World, request: GraphRe
   return { ...response, headers: { ...response.headers, ...registry.headersOf(request.method, address.edge) } };
 }
 
-/** Arriving bodies are complete, or refused, within seconds. */
+/** The wait that a refused client is asked for: arriving bodies are complete, or refused, within seconds. */
 const RETRY_AFTER_SECONDS = 1;
 
 export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): GraphError {
@@ -84,7 +87,7 @@ export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): Grap
   }
 }
 
-/** D-04: every origin may send requests; no cookie is ever read, so refusing an origin would protect nothing. */
+/** D-04: web pages of every origin may send requests. The server reads no cookies, so refusing an origin would protect nothing. */
 
 export const CORS_HEADERS = {
   "access-control-allow-origin": "*",
@@ -94,11 +97,14 @@ export const CORS_HEADERS = {
 
 /** Headers that clients of the interface send. */
 const USUAL_HEADERS = ["Authorization", "Content-Type", "X-API-Version", "If-None-Match", "X-Forwarded-For"];
-/** Libraries add headers of their own. The response repeats their names, so the number is limited. */
+/** The most header names that are repeated in a response to a preflight. Libraries add headers of their own. */
 const NAMED_HEADERS_MAX = 32;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
 
-/** `named`: `Access-Control-Request-Headers`. A page may send any header, because only those of the interface identify a caller. */
+/**
+ * The headers of the response to a preflight. `named` is the value of `Access-Control-Request-Headers`. A page may send any header, because only the
+ * headers of the interface identify a caller.
+ */
 export function preflightHeaders(named = ""): Readonly<Record<string, string>> {
   const names = named.split(",", NAMED_HEADERS_MAX + 1).map((name) => name.trim());
   const isRight = names.length <= NAMED_HEADERS_MAX && names.every((name) => HEADER_NAME.test(name));
@@ -106,7 +112,7 @@ export function preflightHeaders(named = ""): Readonly<Record<string, string>> {
   return {
     "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
     "access-control-allow-headers": [...USUAL_HEADERS, ...further].join(", "),
-    // A day, the longest that any browser caches it. The response to the same preflight never changes.
+    // This is a day, the longest time that any browser caches the response to a preflight. The response to the same preflight never changes.
     "access-control-max-age": "86400",
   };
 }

@@ -1,4 +1,4 @@
-/** After its response a request leaves its connection and its world, and is counted. */
+/** After its response a request leaves its connection and its world, and is counted in the metrics. */
 import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { echo, echoWorld, serveEcho } from "#harness/echo-graph";
@@ -33,7 +33,7 @@ describe("the dispatcher", () => {
     return { graph, world, uses };
   }
 
-  /** A body whose second part never comes. */
+  /** A response body whose second part never comes. */
   const breaking = (): ReadableStream<Uint8Array> =>
     new ReadableStream({
       pull(controller) {
@@ -91,7 +91,7 @@ describe("the dispatcher", () => {
     const { graph, world } = await open();
     for (const line of ["GET /last", "GET /route"]) {
       const sent = request(line, "Connection: close\r\n") + request("GET /behind");
-      // The body of a route's response comes in chunks, and may look like one more.
+      // The body of this response comes in chunks, and its text may look like one more response.
       const { text, isClosedByServer } = await exchange(graph.port, [sent], { responses: 3 });
       expect({ line, responses: text.split("HTTP/1.1 ").length - 1, isClosedByServer }).toEqual({ line, responses: 1, isClosedByServer: true });
     }

@@ -1,4 +1,4 @@
-/** Takes requests from a listener to the pipeline, and its responses back. */
+/** Takes requests from a listener to the pipeline, and takes the pipeline's responses back to the connection. */
 
 import { knownApp } from "#graph/pipeline/authenticate";
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
@@ -36,16 +36,16 @@ export interface RequestDispatcherOptions {
   readonly worlds: Pick<WorldDirectory, "default">;
   readonly origins: Origins;
   readonly routes: RouteTable;
-  /** Undefined: the addresses of health are unknown paths. */
+  /** Answers health checks. If undefined, the addresses of health checks are unknown paths. */
   readonly health: Health | undefined;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
   readonly onServed?: ((entry: RequestEntry, client: string) => void) | undefined;
-  /** Undefined if every web page may send requests. */
+  /** Decides which web pages may send requests. Undefined if every web page may. */
   readonly pages: PageGuard | undefined;
 }
 
-/** A request whose head is read, with its destination. */
+/** A request whose head is read, with the world and surface that it is for. */
 interface IncomingRequest extends Client {
   readonly appPrefix: string;
   readonly head: RequestHead;
@@ -57,7 +57,7 @@ interface IncomingRequest extends Client {
   readonly startedMs: number;
 }
 
-/** The bytes of a body, or its problem. */
+/** The bytes of a body, the problem of a body, or the news that the client is gone. */
 type TakenBody = Uint8Array | GraphError | "gone";
 
 const NO_BYTES = new Uint8Array();
@@ -77,15 +77,15 @@ export class RequestDispatcher {
     this.#admissions = new Admissions({ limits, metrics, knownApp: appOf, retryAfterSeconds: () => this.#turnedAway.seconds });
   }
 
-  /** No new requests from now on. */
+  /** From this call on, no new requests are accepted. */
   stop(): void {
     this.#admissions.isStopping = true;
   }
 
-  /** Never rejects. */
+  /** Serves a request, from its head to the end of its response. Never rejects. */
   async dispatch(head: RequestHead, connection: Connection): Promise<void> {
     const { health } = this.#options;
-    // Before everything that needs the database, a world or capacity.
+    // Health checks are answered before everything that needs the database, a world or capacity.
     const checked = health === undefined ? undefined : healthResponse(head, health);
     if (checked !== undefined) {
       connection.send(await checked);
@@ -146,7 +146,7 @@ export class RequestDispatcher {
     }
   }
 
-  /** Undefined if the world could not be opened and the error is sent. */
+  /** Finds the world and surface of a request. Undefined if the world could not be opened; then the error is sent already. */
   async #findDestination(head: RequestHead, connection: Connection): Promise<IncomingRequest | undefined> {
     const { deps, metrics, origins, destinations, worlds } = this.#options;
     const startedMs = monotonicMs();
@@ -175,12 +175,12 @@ export class RequestDispatcher {
     }
   }
 
-  /** If the body is refused, the rest of it stays unread and the connection ends with the response. */
+  /** Takes the body from the connection. If the body is refused, the rest of it stays unread and the connection ends with the response. */
   #takeBody(incoming: IncomingRequest): TakenBody | Promise<TakenBody> {
     const { head, connection } = incoming;
     const { limits } = this.#options;
     const { framing } = head;
-    // Nearly all bodies are small and have a length.
+    // Nearly all bodies are small and have a length, so the larger limits are only looked up for the others.
     const bytesMax = framing !== "chunked" && framing <= limits.bodyBytesMax ? limits.bodyBytesMax : this.#bytesMaxOf(incoming);
     if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
     const received = connection.receiveBody(bytesMax);
@@ -201,13 +201,13 @@ export class RequestDispatcher {
     return "problem" in received ? graphErrorOf(received.problem, this.#options.limits) : received.bytes;
   }
 
-  /** The size after unpacking, as the body states it. */
+  /** The size of a body after unpacking, as the body itself states it. */
   #sizeOf(taken: Uint8Array, incoming: IncomingRequest): number {
     if (incoming.encoding !== "gzip") return taken.length;
     return Math.max(taken.length, Math.min(statedBytes(taken), this.#bytesMaxOf(incoming)));
   }
 
-  /** A small body is unpacked at once, so that its token is checked in this turn of the event loop. */
+  /** Unpacks a body. A small body is unpacked at once, so that its token is checked in this turn of the event loop. */
   #unpacked(taken: Uint8Array, size: number, incoming: IncomingRequest): Uint8Array | GraphError | Promise<Uint8Array | GraphError> {
     return size > SMALL_BODY_BYTES_MAX ? unpacked(taken, this.#bytesMaxOf(incoming)) : unpackedAtOnce(taken, SMALL_BODY_BYTES_MAX);
   }
@@ -249,7 +249,7 @@ export class RequestDispatcher {
     this.#record(incoming, body, response);
   }
 
-  /** Costs a small part of the request's work: the body is not parsed, and the connection is held back. */
+  /** Responds that the server is full. This costs a small part of the request's work: the body is not parsed, and the connection is held back. */
   #turnAway(incoming: IncomingRequest, { app, reason }: TurnAway): void {
     const { deps, metrics } = this.#options;
     metrics.turnAway(app, reason);
@@ -259,7 +259,7 @@ export class RequestDispatcher {
     this.#record(incoming, NO_BODY, response);
   }
 
-  /** For a request that is refused by its head alone. Its body stays unread. */
+  /** Refuses a request by its head alone. The body of the request stays unread. */
   #refuse(incoming: IncomingRequest, error: GraphError): void {
     const request = this.#requestOf(incoming, NO_BODY);
     this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.destination.world, request, error), undefined);
@@ -275,7 +275,7 @@ export class RequestDispatcher {
     this.#options.metrics.record("preflight", response.status, monotonicMs() - startedMs);
   }
 
-  /** A mistake of this program, outside of the pipeline. */
+  /** Responds to an error outside of the pipeline, which is a mistake of this program. */
   #fail(error: unknown, { connection, destination, startedMs }: IncomingRequest): void {
     const { deps, metrics } = this.#options;
     const response = failure(deps, destination.world, destination.surface, error);

@@ -18,30 +18,30 @@ import type { Health } from "./routes/health.ts";
 
 export interface GraphServerOptions {
   readonly hostname: string;
-  /** 0 picks a free one. */
+  /** The port to listen on. 0 picks a free port. */
   readonly port: number;
   readonly deps: RequestDeps;
   readonly worlds: WorldDirectory;
   readonly surfaces: readonly SurfaceAddress[];
   readonly limits: HttpLimits;
-  /** CIDR ranges from which `X-Forwarded-Proto` and `X-Forwarded-Host` are believed. */
+  /** CIDR ranges of the proxies whose `X-Forwarded-Proto` and `X-Forwarded-Host` are believed. */
   readonly trustedProxies: readonly string[];
-  /** Links begin with it, whatever Host says. It has no slash at its end. */
+  /** The public address of the server. Links begin with this address, whatever the header Host says. It has no slash at its end. */
   readonly publicUrl?: string | undefined;
-  /** D-240. Left out: every web page may send requests. */
+  /** D-240: decides which web pages may send requests. If this is left out, every web page may. */
   readonly pages?: PageGuard | undefined;
-  /** Several processes listen on one port. */
+  /** Whether several processes listen on the same port. */
   readonly reusePort?: boolean;
-  /** Left out: plain HTTP. */
+  /** The certificate for TLS. If it is left out, the server speaks plain HTTP. */
   readonly certificate?: Certificate | undefined;
-  /** 0: browsers are not told to use TLS. */
+  /** For how long browsers are told to use only TLS. 0: browsers are not told so. */
   readonly hstsSeconds?: number;
   readonly extraRoutes?: ExtraRoutes;
-  /** Undefined: `/healthz` and `/readyz` are unknown paths. */
+  /** Answers health checks. If undefined, `/healthz` and `/readyz` are unknown paths. */
   readonly health?: Health | undefined;
-  /** Called for each request of the pipeline, when its response is sent, with the address of its client. */
+  /** Called for each request of the pipeline when its response is sent, with the address of the client. */
   readonly onServed?: ((entry: RequestEntry, client: string) => void) | undefined;
-  /** The pipeline, which tests of the server replace. */
+  /** The pipeline. Tests of the server replace it. */
   readonly handleRequest?: typeof handleRequest;
 }
 
@@ -49,7 +49,7 @@ export interface GraphServer extends Listener {
   readonly metrics: RequestMetrics;
 }
 
-/** Throws when the address cannot be listened on. */
+/** Starts the server. Throws if it cannot listen at the address. */
 export function serveGraph(options: GraphServerOptions): GraphServer {
   const {
     limits,

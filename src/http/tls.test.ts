@@ -18,7 +18,7 @@ afterEach(async () => {
 interface Served {
   readonly graph: EchoGraph;
   readonly problems: string[];
-  /** Writes the files, and has them read again. */
+  /** Writes the files of a new certificate, and makes the server read them. */
   renew(cert: string, key: string): void;
 }
 
@@ -55,7 +55,7 @@ async function open(port: number, protocols: readonly string[] = []): Promise<TL
 
 const nameOn = (socket: TLSSocket): string => String(socket.getPeerCertificate().subject.CN);
 
-/** The status of the next response on a connection. */
+/** Sends a request on a connection, and returns the status of the next response. */
 function ask(socket: TLSSocket, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -184,7 +184,7 @@ describe("TLS", () => {
   test("bytes that are not TLS end only their own connection", async () => {
     const { graph } = await serve();
     const socket = connectPlain(graph.port, "127.0.0.1");
-    // The close shows the effect.
+    // The error of the socket is ignored, because the close of the socket is checked.
     socket.on("error", () => {});
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");

@@ -1,10 +1,13 @@
-/** Requests and responses of `fetch`, for handlers that take the one and return the other. */
+/** Converts between this server's connections and the `Request` and `Response` of `fetch`, for handlers that use those types. */
 import { malformedRequest } from "#kernel/errors";
 import type { Connection } from "./http1/connection.ts";
 import type { RequestHead } from "./http1/request-head.ts";
 import { CORS_HEADERS } from "./refusals.ts";
 
-/** `address`: scheme, host and path as the client used them. Throws a `GraphError` for what a `Request` cannot hold. */
+/**
+ * Makes a `Request`. `address` is the scheme, host and path as the client used them. Throws a `GraphError` if a `Request` cannot hold the given
+ * values.
+ */
 export function webRequest({ method, target, headers: raw }: RequestHead, address: string, body?: ReadableStream<Uint8Array>): Request {
   const url = `${address}${target.queryText === "" ? "" : `?${target.queryText}`}`;
   if (!URL.canParse(url)) throw malformedRequest("The Host header names no address");
@@ -16,17 +19,17 @@ export function webRequest({ method, target, headers: raw }: RequestHead, addres
   return request;
 }
 
-/** A response whose whole body is there, with its length, which a HEAD gets as well. */
+/** Makes a response whose whole body is known. The response has the body's length, also as the response to HEAD. */
 export function wholeResponse(body: string | Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>>, status = 200): Response {
   const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
   return new Response(body, { status, headers: { ...headers, "content-length": String(length) } });
 }
 
-/** Resolves when the client has taken it, or is gone. */
+/** Sends a response. Resolves when the client has taken the whole response, or is gone. */
 export const sendWebResponse = (connection: Connection, { status, headers, body }: Response): Promise<void> =>
   connection.stream({ status, headers: ownHeaders(headers) }, body ?? undefined);
 
-/** The headers that a handler may set; the others are the server's. */
+/** The headers of the response that a handler may set. The server sets all other headers. */
 function ownHeaders(given: Headers): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of given) if (!RESERVED.has(name)) headers[name] = value;

@@ -8,9 +8,9 @@ import { Admissions, type Client, RunningRequest } from "./admissions.ts";
 
 interface Sent {
   readonly token?: string;
-  /** The token is seen only after the body is parsed. */
+  /** A token in the body, which the server sees only after the body is parsed. */
   readonly bodyToken?: string;
-  /** Of the client, as a trusted proxy names it. */
+  /** The address of the client, as a trusted proxy names it in a header. */
   readonly from?: string;
   readonly padding?: number;
 }
@@ -45,7 +45,7 @@ class Server {
 
   response = (path: string, sent: Sent): Promise<Response> => this.#send(path, sent);
 
-  /** Returns when the request runs, or waits for another server. */
+  /** Sends a request. Resolves when that request runs, or waits for another server. */
   async hold(path: "/held" | "/tarpit", sent: Sent): Promise<void> {
     const { metrics } = this.graph;
     const of = path === "/held" ? "inFlight" : "waiting";
@@ -129,7 +129,7 @@ describe("D-97: the account of a request", () => {
     const [one, other] = [admissions.arrivingBody({ address: "a" }), admissions.arrivingBody({ address: "a" })];
     expect([one.resize(60), one.resize(100), other.resize(1)]).toEqual([true, true, false]);
     expect([one.turnAway, other.turnAway]).toEqual([undefined, { app: "1001", reason: "arriving" }]);
-    // No further bytes of it have come.
+    // This body has got no more bytes since then.
     expect(one.resize(100)).toBe(true);
     expect([one.resize(99), other.resize(1), one.resize(98)]).toEqual([true, true, true]);
     one.end();
@@ -259,7 +259,7 @@ describe("D-97: shares", () => {
     };
     const small = async () => (await exchange(port, [head("1001-token", 20), "a=1&b=".padEnd(20, "c")], { gapMs: 5 })).responses[0]?.status;
     const [one, other] = [await send("1001-token", 500), await send("1002-token", 500)];
-    // Until both have come completely.
+    // Waits until both bodies have come completely.
     while ((await small()) !== 503);
     one.socket.write("b");
     expect(await one.refused).toStartWith("HTTP/1.1 503");
@@ -268,7 +268,7 @@ describe("D-97: shares", () => {
     while ((await small()) !== 200);
     const next = await send("1001-token", 500);
     for (let n = 0; n < 20; n++) expect(await small()).toBe(200);
-    // It has come. The same amount again is too much.
+    // The slow body has come. The same number of bytes again is too much.
     next.socket.write("b".repeat(500));
     while ((await small()) !== 503);
     next.socket.terminate();

@@ -1,6 +1,6 @@
 /**
- * Which requests run (D-97). The limits on requests and on the bytes of their bodies are shared: a request counts against the app whose live
- * token it brings and, within it, against the address of its client; without a live token against the address alone.
+ * Decides which requests run (D-97). The limits on requests and on the bytes of their bodies are shared: a request counts against the app whose live
+ * token it brings and, within that app, against the address of its client. A request without a live token counts against the address alone.
  *
  * **Invariant:** a request never counts against an app whose token it does not have.
  */
@@ -10,10 +10,12 @@ import { type Account, Shares } from "#kernel/shares";
 import type { RequestMetrics, TurnAwayReason } from "#telemetry/request-metrics";
 import type { HttpLimits } from "../limits.ts";
 
-/** The sender of a request, as far as the head of the request shows it. */
+/** The sender of a request, as far as the head of the request shows the sender. */
 export interface Client {
   readonly address: string;
-  /** A prefix for the ids of apps, because worlds may use the same ids: an app of one world takes nothing from an app of another. */
+  /**
+   * A prefix for the ids of apps, because two worlds may use the same ids: an app of one world must not use up the share of an app of another world.
+   */
   readonly appPrefix?: string;
 }
 
@@ -22,20 +24,23 @@ export interface TurnAway {
   readonly reason: TurnAwayReason;
 }
 
-/** Larger bodies take some ms to parse. They are parsed one after the other, and other requests are served in between. */
+/**
+ * The largest body that is parsed at once. Larger bodies take some ms to parse. They are parsed one after the other, and other requests are served in
+ * between.
+ */
 export const SMALL_BODY_BYTES_MAX = 65_536;
 
 export interface AdmissionsOptions<C extends Client> {
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
-  /** The prefix and the id of the app whose live token the head of the request shows. */
+  /** The prefix and the id of the app whose live token the head of the request shows. Undefined if the head shows no such token. */
   knownApp(client: C): string | undefined;
-  /** The wait that a response to a request that is turned away asks for. */
+  /** The number of seconds that a response asks the client to wait if its request is turned away. */
   retryAfterSeconds(): number;
 }
 
 export class Admissions<C extends Client = Client> {
-  /** Set when the server stops: it takes no new requests. */
+  /** Set when the server stops. From then on no new requests are accepted. */
   isStopping = false;
   readonly running: Shares;
   readonly waiting: Shares;
@@ -50,11 +55,13 @@ export class Admissions<C extends Client = Client> {
     this.options = options;
   }
 
-  /** Called before a body is parsed; `bytes` is its length. The caller must end the running request. */
+  /**
+   * Decides whether a request runs. Called before its body is parsed; `bytes` is the body's length. The caller must end the returned running request.
+   */
   admit(client: C, bytes: number): RunningRequest | TurnAway {
     const { running } = this;
     if (this.isStopping) return { app: undefined, reason: "stopping" };
-    // A small body is parsed, and its token checked, in this turn of the event loop: then the app is known.
+    // A small body is parsed, and its token checked, in this turn of the event loop. Then the app is known.
     if (!running.isFull && bytes <= SMALL_BODY_BYTES_MAX) return new RunningRequest(this, client, undefined, undefined, bytes);
     const app = this.options.knownApp(client);
     const account = running.accountOf(app, client.address);
@@ -62,7 +69,7 @@ export class Admissions<C extends Client = Client> {
     return lacking === undefined ? new RunningRequest(this, client, app, account, bytes) : { app, reason: reasons[lacking] };
   }
 
-  /** For a body that did not come with its head. The caller must end it. */
+  /** Begins to count a body that did not come with its head. The caller must end the returned body. */
   arrivingBody(client: C): ArrivingBody {
     return new ArrivingBody(this.#arriving, this.options.knownApp(client), client.address);
   }
@@ -75,7 +82,7 @@ export class RunningRequest implements Admission {
   readonly #client: Client;
   readonly #bytes: number;
   #app: string | undefined;
-  /** Undefined until the token is checked, which happens in this turn of the event loop. */
+  /** The account that the request counts against. Undefined until the token is checked, which happens in this turn of the event loop. */
   #account: Account | undefined;
   /** Set if the request was turned away after it had begun. */
   turnAway: TurnAway | undefined;
@@ -108,7 +115,7 @@ export class RunningRequest implements Admission {
     throw overloaded(options.retryAfterSeconds());
   }
 
-  /** For a request that did not show its app at once. */
+  /** Makes a request count against its client's address if the request has not shown an app by now. */
   countAgainstAddress(): void {
     if (this.#account !== undefined) return;
     const { running } = this.#admissions;
@@ -148,7 +155,7 @@ export class RunningRequest implements Admission {
   }
 }
 
-/** Only the bytes of a body that have arrived count, not the announced ones. */
+/** A body that is arriving. Only the bytes that have arrived count, not the length that the head announces. */
 export class ArrivingBody {
   readonly #shares: Shares;
   readonly #app: string | undefined;
@@ -164,7 +171,7 @@ export class ArrivingBody {
     shares.hold(this.#account, 0);
   }
 
-  /** `bytes` have arrived by now. Returns false if that is too much: the caller must not read on. */
+  /** Reports that `bytes` of the body have arrived by now. Returns false if that is too much. Then the caller must not read on. */
   resize(bytes: number): boolean {
     const more = bytes - this.#bytes;
     if (more > 0 && this.#shares.lacks(this.#account, more) !== undefined) {

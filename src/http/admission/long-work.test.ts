@@ -1,4 +1,4 @@
-/** When garbage of parsed bodies is collected at once, and how bodies wait for each other. */
+/** When the memory of parsed bodies is collected at once, and how bodies wait for each other. */
 import { expect, test } from "bun:test";
 import { LongWork } from "./long-work.ts";
 

@@ -2,8 +2,9 @@ import { Turns } from "#kernel/turns";
 import { collectValues, monotonicMs } from "#system";
 
 /**
- * A hostile body of 1 MB takes 25 MB once it is parsed, and such bodies can arrive faster than the concurrent garbage collector frees them: up
- * to 14 were found in memory. Collecting at once took 23 ms in such a flood, and parsing these bytes 45 ms.
+ * After this number of parsed bytes the garbage of their bodies is collected at once. A hostile body of 1 MB takes 25 MB once it is parsed, and such
+ * bodies can arrive faster than the concurrent garbage collector frees their memory: up to 14 were found in memory. Collecting at once took 23 ms in
+ * such a flood, and parsing these bytes took 45 ms.
  */
 const BYTES_PER_COLLECTION = 4 * 1_048_576;
 
@@ -11,14 +12,14 @@ const BYTES_PER_COLLECTION = 4 * 1_048_576;
 export class LongWork {
   readonly #turns = new Turns(monotonicMs);
   readonly #collect: () => void;
-  /** Parsed since the last collection. */
+  /** The number of bytes that were parsed since the last collection of garbage. */
   #bytes = 0;
 
   constructor(collect: () => void = collectValues) {
     this.#collect = collect;
   }
 
-  /** Resolves when the next piece may be done; `bytes` is the length of the body that it parses. */
+  /** Resolves when the next piece of work may be done. `bytes` is the length of the body that the piece parses. */
   async next(bytes = 0): Promise<void> {
     await this.#turns.next();
     this.#bytes += bytes;

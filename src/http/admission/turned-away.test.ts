@@ -7,7 +7,7 @@ import { type TurnedAwayConnection, TurnedAwayConnections } from "./turned-away.
 
 interface Occupied {
   readonly graph: EchoGraph;
-  /** One more request stays in the pipeline. Returns a function that awaits its status. */
+  /** Keeps one more request in the pipeline. Returns a function that resolves with the status of its response. */
   hold(body: string): Promise<() => Promise<number>>;
   release(): void;
 }
@@ -33,7 +33,7 @@ describe("refused requests", () => {
   test("D-97: a refused request is not read, and the next one on its connection is", async () => {
     const { graph, hold, release } = await occupied({ requestsMax: 1 });
     const held = await hold("a=1");
-    // Neither of the bodies is a request, though the first looks like one.
+    // Neither of the bodies is read as a request, though the first body looks like one.
     const responses = exchange(graph.port, [post(get), chunked("{broken"), post('{"name":"c"}')], { responses: 3 });
     while (graph.metrics.turnedAway < 2) await Bun.sleep(5);
     release();
@@ -126,7 +126,7 @@ test("D-97: closed connections, and those that continued, no longer count", asyn
     const exchange = { isLast: false, isGone, send() {}, holdBack() {}, finish: () => finished++ } as unknown as TurnedAwayConnection;
     for (let i = 0; i < 2_000; i++) turnedAway.respond(exchange, response, 10);
     expect(turnedAway.seconds).toBe(5);
-    // No further request is turned away: there is capacity again, and no connection waits for its ten seconds to end.
+    // From here on the server turns no request away: the server has capacity again, and no connection waits for its ten seconds to end.
     while (turnedAway.seconds > 1) await Bun.sleep(20);
     expect(finished > 0).toBe(!isGone);
   }

@@ -1,13 +1,19 @@
-/** D-97: connections whose last request was turned away. */
+/** D-97: holds back connections whose last request was turned away. */
 import type { GraphResponse } from "#graph/pipeline/request";
 import { monotonicMs } from "#system";
 import type { Connection } from "../http1/connection.ts";
 
-/** Turning a request away takes some 50 µs if thousands of connections wait, most of it in the system. 500 in a second take 2.5 % of a core. */
+/**
+ * How many held back connections may come back in a second. Turning a request away takes some 50 µs if thousands of connections wait, most of it in
+ * the system. 500 such requests in a second take 2.5 % of a core.
+ */
 const COMING_BACK_PER_SECOND = 500;
 const HOLD_SECONDS_MAX = 10;
 const LOOK_EVERY_MS = 100;
-/** Connections that go on before their time, to see whether there is capacity again: twice as many each time, as long as there is some. */
+/**
+ * How many connections go on before their time, to see whether the server has capacity again. The number doubles at each check as long as the server
+ * turns no request away.
+ */
 const SOONER_MIN = 50;
 
 export type TurnedAwayConnection = Pick<Connection, "isLast" | "isGone" | "send" | "holdBack" | "finish">;
@@ -18,8 +24,9 @@ interface HeldBack {
 }
 
 /**
- * Nothing is read from these connections before the time that the response named is over, or before there is capacity again. So a client
- * that comes back sooner costs nothing until then, and the requests that were accepted are served, however many clients there are.
+ * Holds connections back: the server reads nothing from such a connection before the wait that the response asked for is over, or before the server
+ * has capacity again. So a client that comes back sooner costs nothing until then, and the accepted requests are served, however many clients there
+ * are.
  */
 export class TurnedAwayConnections {
   #heldBack: HeldBack[] = [];
@@ -27,12 +34,12 @@ export class TurnedAwayConnections {
   #isFull = false;
   #sooner = 0;
 
-  /** How long the next one is held back at most. */
+  /** The longest time that the next connection is held back. */
   get seconds(): number {
     return Math.min(HOLD_SECONDS_MAX, 1 + Math.floor(this.#heldBack.length / COMING_BACK_PER_SECOND));
   }
 
-  /** The response leaves at once; the connection finishes later. */
+  /** Sends the response at once, and finishes the request on the connection later. */
   respond(connection: TurnedAwayConnection, response: GraphResponse, seconds: number): void {
     const { isLast } = connection;
     connection.send(response);
@@ -43,7 +50,7 @@ export class TurnedAwayConnections {
     }
     connection.holdBack();
     this.#heldBack.push({ connection, untilMs: monotonicMs() + seconds * 1_000 });
-    // A timer because nothing else happens on the connections meanwhile.
+    // The check needs a timer, because nothing happens on these connections meanwhile.
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
 
@@ -63,7 +70,7 @@ export class TurnedAwayConnections {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    // The next request may have come already, and may be turned away as well.
+    // The next request of a connection may have come already, and may be turned away as well.
     for (const connection of released) connection.finish();
   }
 }

@@ -1,4 +1,7 @@
-/** The listener of `plaza listen` and `plaza record`. It serves requests that name one of its own hosts, and web pages that are allowed (D-240). */
+/**
+ * The listener of `plaza listen` and `plaza record`. It serves requests that are addressed to one of its own hosts, and requests of web pages that
+ * are allowed (D-240).
+ */
 import { findHeader } from "#kernel/http-text/headers";
 import type { PageGuard } from "#kernel/page-guard";
 import type { Connection } from "../http1/connection.ts";
@@ -7,7 +10,7 @@ import { hasContent, type PartsReader } from "../http1/response-writer.ts";
 import { defaultLimits } from "../limits.ts";
 import { type Listener, listen } from "../listeners/listener.ts";
 
-/** Names and values in their order, as they were sent. */
+/** The names and values of headers in their order, as they were sent. */
 export type HeaderPairs = readonly (readonly [string, string])[];
 
 export interface CommandResponse {
@@ -18,16 +21,19 @@ export interface CommandResponse {
 
 export interface CommandServerOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** The port to listen on. 0 picks a free port. */
   readonly port: number;
   readonly pages: PageGuard;
-  /** The body of the 403 for a host or a page that `pages` refuses. */
+  /** The body of the response 403 for a host or a page that `pages` refuses. */
   readonly refusal: string;
-  /** May reject: the client gets 502 with the message of the error. */
+  /** Responds to a request. If this rejects, the client gets the status 502 with the message of the error. */
   handle(head: RequestHead, body: Buffer): Promise<CommandResponse>;
 }
 
-/** Far above the largest request or response of the interface. D-304: the address of a handshake may be as long as a body. */
+/**
+ * The most bytes of a body or a head, far above the largest request or response of the interface. D-304: the address of a handshake may be as long as
+ * a body.
+ */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const FORBIDDEN = 403;
 const PAYLOAD_TOO_LARGE = 413;
@@ -38,7 +44,7 @@ export const plainText = (status: number, text: string): CommandResponse => ({
   ...{ status, headers: [["content-type", "text/plain; charset=utf-8"]], body: Buffer.from(text) },
 });
 
-/** Throws when the address cannot be listened on. */
+/** Starts the listener. Throws if it cannot listen at the address. */
 export function serveCommand(options: CommandServerOptions): Listener {
   const { host, port } = options;
   return listen({
@@ -85,7 +91,7 @@ async function responseTo({ pages, refusal, handle }: CommandServerOptions, head
   }
 }
 
-/** Repeated headers in one line, as RFC 9110, 5.3 allows; cookies have a line each. */
+/** Joins repeated headers in one line, as RFC 9110, 5.3 allows. Each cookie keeps a line of its own. */
 function joined(pairs: HeaderPairs): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [written, value] of pairs) {

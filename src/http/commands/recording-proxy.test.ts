@@ -10,7 +10,7 @@ const pages = new PageGuard({ origins: ["https://app.example"], hosts: ["proxy.e
 const proxyOf = (upstream: string, exchanges: Exchange[]) =>
   recordingProxy({ host: "127.0.0.1", port: 0, pages, upstream: new URL(upstream), note: (exchange) => exchanges.push(exchange) });
 
-/** A server that says what it received, behind a proxy. */
+/** Opens a server that responds with the request that it received, behind a proxy. */
 async function open() {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -211,7 +211,7 @@ test("repeated headers, cookies and statuses without a body reach the client as 
   }
 });
 
-/** The address of a proxy in front of such a server. */
+/** Opens a server that responds with `respond`, and a proxy in front of that server. Returns the proxy's address. */
 async function served(respond: (request: Request) => Response) {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: respond });
   const proxy = proxyOf(`http://127.0.0.1:${server.port}`, []);

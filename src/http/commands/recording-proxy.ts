@@ -1,6 +1,7 @@
 /**
- * A proxy in front of another server, for `plaza record`: it passes requests and responses on unchanged, and reports them. Only addresses of
- * that server become its own on the way to the client, because the client would otherwise leave the proxy with the first link to a next page.
+ * A proxy in front of another server, for `plaza record`: it passes requests and responses on unchanged, and reports them. Only addresses of the
+ * other server are replaced by addresses of the proxy on the way to the client, because the client would otherwise leave the proxy with the first
+ * link to a next page.
  */
 import { type IncomingMessage, request as requestOverHttp } from "node:http";
 import { request as requestOverHttps } from "node:https";
@@ -12,30 +13,33 @@ import { BODY_BYTES_MAX, type CommandResponse, type HeaderPairs, serveCommand } 
 
 export interface Exchange {
   readonly method: string;
-  /** Path and query, as they were sent. */
+  /** The path and query, as they were sent. */
   readonly target: string;
   readonly requestHeaders: HeaderPairs;
   readonly requestBody: Buffer;
   readonly status: number;
   readonly responseHeaders: HeaderPairs;
   readonly responseBody: Buffer;
-  /** When the request was complete, Unix ms. */
+  /** When the request was complete, in Unix ms. */
   readonly startedMs: number;
   readonly durationMs: number;
 }
 
 export interface RecordingProxyOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** The port to listen on. 0 picks a free port. */
   readonly port: number;
-  /** The server that requests are passed on to. */
+  /** The server to which requests are passed on. */
   readonly upstream: URL;
   readonly pages: PageGuard;
   /** Called with each request that the upstream server has answered. */
   note(exchange: Exchange): void;
 }
 
-/** Headers of one connection, which are not passed on. Without `accept-encoding` the responses can be read. */
+/**
+ * Headers that belong to one connection and are not passed on. Because `accept-encoding` is not passed on, responses come without compression and can
+ * be read.
+ */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -46,7 +50,7 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "accept-encoding",
 ]);
 
-/** Throws when the address cannot be listened on. */
+/** Starts the proxy. Throws if it cannot listen at the address. */
 export const recordingProxy = ({ host, port, pages, upstream, note }: RecordingProxyOptions): Listener =>
   serveCommand({
     ...{ host, port, pages, refusal: "plaza record serves no other host and no page of another site: --allow-host and --allow-origin allow them" },
@@ -54,16 +58,16 @@ export const recordingProxy = ({ host, port, pages, upstream, note }: RecordingP
   });
 
 async function pass(head: RequestHead, requestBody: Buffer, upstream: URL, note: (exchange: Exchange) => void): Promise<CommandResponse> {
-  // The machine's clock: the recording says how long a request took.
+  // The time is the machine's clock, because a recording says how long a request took.
   const startedMs = Date.now();
   const { method, target: at, headers } = head;
   const target = at.text.startsWith("/") ? at.text : `${at.path}${at.queryText === "" ? "" : `?${at.queryText}`}`;
   const requestHeaders = passedOn(headers);
   const { status, raw, body: responseBody } = await ask(upstream, method, target, requestHeaders, requestBody);
   const responseHeaders = passedOn(raw);
-  // The machine's clock, as above.
+  // The time is the machine's clock, because a recording says how long a request took.
   const durationMs = Date.now() - startedMs;
-  // Before the client has its response, so that its next request comes after this one.
+  // The exchange is noted before the client has its response, so that the client's next request is noted after this one.
   note({ method, target, requestHeaders, requestBody, status, responseHeaders, responseBody, startedMs, durationMs });
   const own = findHeader(headers, "host");
   const body = readdressed(responseBody, upstream, own);
@@ -75,7 +79,7 @@ async function pass(head: RequestHead, requestBody: Buffer, upstream: URL, note:
   return { status, headers: readdressedHeaders, body };
 }
 
-/** The bytes with the proxy's address instead of the server's, also as JSON writes it, with `\/` for a slash. All other bytes stay as they are. */
+/** Replaces the server's address by the proxy's address, also as JSON writes it, with `\/` for a slash. All other bytes stay as they are. */
 function readdressed(bytes: Buffer, upstream: URL, host: string | undefined): Buffer {
   const base = upstream.href.replace(/\/$/, "");
   const [text, own] = [bytes.toString("latin1"), `http://${host}`];
@@ -83,7 +87,7 @@ function readdressed(bytes: Buffer, upstream: URL, host: string | undefined): Bu
   const changed = [
     [base, own],
     [escaped(base), escaped(own)],
-    // `http://localhost:4000` is no part of `http://localhost:40001`.
+    // `http://localhost:4000` is not an address within `http://localhost:40001`.
   ].reduce((before, [from = "", to = ""]) => before.split(from).reduce((left, right) => left + (/^[\w.:-]/.test(right) ? from : to) + right), text);
   return changed === text ? bytes : Buffer.from(changed, "latin1");
 }
@@ -94,7 +98,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Rejects with a sentence that names the server. */
+/** Sends a request to the upstream server. Rejects with a sentence that names that server. */
 async function ask(upstream: URL, method: string, target: string, headers: HeaderPairs, body: Buffer): Promise<Answer> {
   const send = upstream.protocol === "https:" ? requestOverHttps : requestOverHttp;
   const own = headers.filter(([name]) => !["host", "content-length"].includes(name.toLowerCase()));
@@ -122,7 +126,7 @@ function passedOn(raw: readonly string[]): HeaderPairs {
   return pairs.filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
 }
 
-/** Undefined if they are more than `BODY_BYTES_MAX`. */
+/** Reads a whole body. Undefined if the body has more than `BODY_BYTES_MAX` bytes. */
 async function bytesOf(stream: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

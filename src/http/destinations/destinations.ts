@@ -1,10 +1,10 @@
-/** The destination of a request: its world and surface, by the host name and the beginning of the path (D-01). */
+/** The destination of a request: its world and its surface, which the host name and the beginning of the path decide (D-01). */
 import type { SurfaceName } from "#graph/pipeline/request";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";
 
-/** A world that a request uses, until it leaves it. */
+/** A world that a request uses until `leave` is called. */
 interface EnteredWorld {
   readonly world: World;
   leave(): void;
@@ -12,26 +12,26 @@ interface EnteredWorld {
 
 export interface WorldDirectory {
   readonly default: World;
-  /** Opens the world if it is at rest. Undefined if it does not exist. */
+  /** Returns the world, and opens it first if it is at rest. Undefined if the world does not exist. */
   enter(name: string): Promise<EnteredWorld | undefined>;
 }
 
-/** The address of a surface: a mount, on every host name or on one of its own. */
+/** The address of a surface: a mount, either on every host name or on one host name of the surface's own. */
 export interface SurfaceAddress {
   readonly name: SurfaceName;
-  /** E.g. `/ads`; empty for the root. */
+  /** The beginning of the path, e.g. `/ads`; empty for the root. */
   readonly mount: string;
-  /** Lower case, without a port. If it is set, the surface is served only there. */
+  /** The surface's own host name in lower case, without a port. If this is set, the surface is served only at this host name. */
   readonly hostname?: string | undefined;
 }
 
 export interface Destination extends EnteredWorld {
   readonly surface: SurfaceName;
-  /** Of world and surface, without a trailing slash. Links have it behind the host. */
+  /** The beginning of the path that decides world and surface, without a trailing slash. Links have this text behind the host. */
   readonly mount: string;
-  /** The configured host name of the surface, if it has one of its own. */
+  /** The configured host name of the surface, if the surface has one of its own. */
   readonly hostname: string | undefined;
-  /** The path below the mount. */
+  /** The rest of the path, below the mount. */
   readonly path: string;
 }
 
@@ -42,11 +42,11 @@ interface Mounted {
   readonly segments: readonly string[];
 }
 
-/** Worlds other than the first are served below `/w/{world}`, and at `{world}.localhost`. */
+/** The first segment of a path that names a world: worlds other than the first one are served below `/w/{world}`, and at `{world}.localhost`. */
 const WORLD_SEGMENT = "w";
 const LOCALHOST = ".localhost";
 
-/** The destination within a world. */
+/** The part of a destination within its world. */
 interface Location {
   readonly surface: Pick<Mounted, "name" | "hostname">;
   readonly mount: string;
@@ -58,11 +58,11 @@ export class Destinations {
   readonly #everywhere: readonly Mounted[];
   readonly #byHostname: ReadonlyMap<string, readonly Mounted[]>;
   readonly #isHostKept: boolean;
-  /** Nearly every request names the same host as the previous one. */
+  /** The host of the previous request, because nearly every request is for the same host as the previous one. */
   #lastHost = "";
   #worldOfLastHost: string | undefined;
 
-  /** `isHostKept`: links begin with the host of the request. Otherwise they name the world in their path. */
+  /** If `isHostKept`, links begin with the host of the request. Otherwise links have the name of the world in their path. */
   constructor(worlds: WorldDirectory, surfaces: readonly SurfaceAddress[], isHostKept = true) {
     this.#worlds = worlds;
     this.#isHostKept = isHostKept;
@@ -72,8 +72,8 @@ export class Destinations {
   }
 
   /**
-   * The caller leaves the destination when the request has ended. If a path names a world that does not exist, the destination
-   * is the first world, whose pipeline does not know the path.
+   * Finds the destination of a request. The caller must leave the destination when the request has ended. If a path names a world that does not
+   * exist, the destination is the first world, whose pipeline does not know the path.
    */
   async find(host: string, path: string): Promise<Destination> {
     const named = namedWorld(path);
@@ -95,7 +95,7 @@ export class Destinations {
       const end = endOfMount(path, surface.segments);
       if (end !== -1) return { surface, mount: mount + surface.mount, path: path.slice(end) };
     }
-    // If no surface is mounted there, the base surface responds that the path is unknown.
+    // If no surface is mounted at the path, the base surface responds that the path is unknown.
     return { surface: NOWHERE, mount, path };
   }
 
@@ -120,16 +120,16 @@ const destinationOf = ({ world, leave }: EnteredWorld, { surface: { name, hostna
   path: path === "" ? "/" : path,
 });
 
-/** Apps of two worlds may have the same id. Apps of the first world have no prefix. */
+/** The prefix for the ids of a world's apps, because apps of two worlds may have the same id. Apps of the first world have no prefix. */
 export const appPrefixOf = ({ name }: World): string => (name === DEFAULT_WORLD ? "" : `${name}/`);
 
-/** Longest mount first, so that the root gets all other paths. */
+/** The surfaces with the longest mount first, so that the surface at the root gets all other paths. */
 const mountedOf = (surfaces: readonly SurfaceAddress[]): Mounted[] =>
   surfaces
     .map(({ name, mount, hostname }) => ({ name, mount, hostname, segments: mount.split("/").filter((segment) => segment !== "") }))
     .sort((a, b) => b.segments.length - a.segments.length);
 
-/** D-02: repeated slashes count as one. Returns where the path behind these segments begins, or -1 if it does not begin with them. */
+/** Returns where the path goes on after these segments, or -1 if the path does not begin with them. D-02: repeated slashes count as one. */
 function endOfMount(path: string, segments: readonly string[]): number {
   let at = 0;
   for (const segment of segments) {

@@ -32,7 +32,7 @@ test.each([
 test("connections leave files to the database, the control API and deliveries", () => {
   const [few, some, many] = [256, 1_024, 20_000].map((filesMax) => connectionsWithin(8_192, filesMax));
   expect({ few, some, many, asked: connectionsWithin(100, 20_000) }).toEqual({ few: 128, some: 512, many: 8_192, asked: 100 });
-  // All but 4,864 of many files, half of few files, and always one.
+  // Of many files clients get all but 4,864, of few files half, and always one.
   expect([connectionsWithin(99_999, 20_000), connectionsWithin(99_999, 9_730), connectionsWithin(99_999, 9_726)]).toEqual([15_136, 4_866, 4_863]);
   expect([connectionsWithin(9, 3), connectionsWithin(9, 1)]).toEqual([1, 1]);
 });
@@ -95,7 +95,7 @@ test("bodies of up to 8 MiB need only the default memory", () => {
 
 test("by default two of the largest bodies run at a time, and four apps with all their waiting requests leave no room for a fifth", () => {
   const { requestsMax, requestBytesMax, bodyBytesMax, waiting, waitingOfAppMax } = defaultLimits;
-  /** How many requests of one app are taken. */
+  /** The number of requests of one app that are accepted. */
   const taken = (shares: Shares, app: string, size: number): number => {
     const account = shares.accountOf(app, "a");
     for (let count = 0; ; count++) {

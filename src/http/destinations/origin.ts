@@ -1,4 +1,4 @@
-/** D-01: scheme and host as the client used them, and the addresses that links begin with. */
+/** D-01: the scheme and host that the client used, and the beginning of the addresses in links. */
 
 import ipaddr from "ipaddr.js";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -7,11 +7,11 @@ import { isHost } from "../http1/request-head.ts";
 
 export interface Origin {
   readonly scheme: string;
-  /** With the port, as the client wrote it. */
+  /** The host with its port, as the client wrote it. */
   readonly host: string;
 }
 
-/** More than the proxies of one installation. A flood of addresses must not use memory. */
+/** The most addresses that are remembered. One installation has fewer proxies, and a flood of addresses must not use up the memory. */
 const REMEMBERED_MAX = 1_000;
 
 export class Origins {
@@ -21,21 +21,24 @@ export class Origins {
   readonly #publicUrl: string | undefined;
   #configured: Origin;
 
-  /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws if one is not. `publicUrl` has no slash at its end. */
+  /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws if one of them is not a range. `publicUrl` has no slash at its end. */
   constructor(trustedProxies: readonly string[], publicUrl?: string) {
     this.#publicUrl = publicUrl;
     this.#trusted = trustedProxies.map((range) => ipaddr.parseCIDR(range.includes("/") ? range : `${range}/${range.includes(":") ? 128 : 32}`));
     this.#configured = { scheme: "http", host: "localhost" };
   }
 
-  /** The scheme of the listener, and the host of a request that names none, which only HTTP/1.0 may do. */
+  /** Sets the scheme of the listener, and the host for requests without a host, which only HTTP/1.0 may send. */
   configured(scheme: "http" | "https", hostname: string, port: number): void {
     const isAny = hostname === "0.0.0.0" || hostname === "::";
     const host = isAny ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
     this.#configured = { scheme, host: `${host}:${port}` };
   }
 
-  /** `named` is the host that the request is for. The address of `peer` is read only if some proxies are trusted, because looking it up has a cost. */
+  /**
+   * The scheme and host of a request. `named` is the host that the request is for. The address of `peer` is read only if some proxies are trusted,
+   * because reading the address has a cost.
+   */
   of(headers: RawHeaders, named: string | undefined, peer: { readonly remoteAddress: string | undefined }): Origin {
     const { scheme } = this.#configured;
     const host = named ?? this.#configured.host;
@@ -49,7 +52,7 @@ export class Origins {
   }
 
   /**
-   * The client's address, as the trusted proxies on the way have added it to the header. For IPv6 it is the network of 64 bits, because one
+   * The client's address, as the trusted proxies on the way have added it to the header. For IPv6 the network of 64 bits is returned, because one
    * client has a whole network.
    */
   clientOf(headers: RawHeaders, peer: { readonly remoteAddress: string | undefined }): string {
@@ -65,12 +68,12 @@ export class Origins {
     return client.includes(":") ? this.#networkOf(client) : client;
   }
 
-  /** Whether the headers of `peer` are trusted. */
+  /** Whether `peer` is a proxy whose headers are trusted. */
   isProxy(peer: { readonly remoteAddress: string | undefined }): boolean {
     return this.#trusted.length > 0 && this.#isTrusted(peer.remoteAddress);
   }
 
-  /** The beginning of absolute addresses in the response: the public address if the operator gives one, whatever Host says. */
+  /** The beginning of absolute addresses in the response: the public address if the operator has set one, whatever the header Host says. */
   baseUrlOf({ scheme, host }: Origin, { mount, hostname }: { readonly mount: string; readonly hostname: string | undefined }): string {
     const url = this.#publicUrl;
     if (url === undefined) return `${scheme}://${host}${mount}`;
@@ -111,10 +114,10 @@ export class Origins {
   }
 }
 
-/** Some proxies add the port: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
+/** The address without its port, which some proxies add: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (address: string): string => /^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/.exec(address)?.slice(1).find(Boolean) ?? address;
 
-/** The first proxy of a chain has added the client's own value. */
+/** The first value of a header with a list. The first proxy of a chain has added the client's own value. */
 const firstOf = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();
 
 /** The root of a surface with a host name of its own, with the scheme and port of `url`. */
@@ -123,7 +126,7 @@ export function atHostname(url: string, hostname: string): string {
   return `${protocol}//${hostname}${port === "" ? "" : `:${port}`}`;
 }
 
-/** Lower case, without the port. */
+/** The host name of a host in lower case, without the port. */
 export function hostnameOf(host: string): string {
   const end = host.charCodeAt(0) === 91 ? host.indexOf("]") + 1 : host.indexOf(":");
   return (end === -1 ? host : host.slice(0, end)).toLowerCase();

@@ -1,8 +1,8 @@
 /**
- * One connection of a client: requests arrive on it one after the other, and the responses leave in the same order (RFC 9112, 9.3).
+ * One connection of a client: requests arrive on the connection one after the other, and the responses leave in the same order (RFC 9112, 9.3).
  *
- * **Invariant:** the server reads the next request only if the one before it has certainly ended. If that is unclear (the body was not
- * received, or two readers could understand the head differently), it reads nothing more, so that no request can be smuggled.
+ * **Invariant:** the server reads the next request only if the request before it has certainly ended. If that is unclear (the body was not received,
+ * or two readers could understand the head differently), the server reads nothing more from the connection, so that no request can be smuggled.
  */
 import { type Arriving, AwaitedBody, type BodyEnd, type IncomingBody, incomingBody, type ReceivedBody } from "./incoming-body.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
@@ -10,48 +10,48 @@ import { HeadReader, type ProtocolProblem, type RequestHead } from "./request-he
 import { type PartsReader, type ResponseHead, ResponseWriter, type TextResponse } from "./response-writer.ts";
 import { type ByteSocket, type Clock, Reading, SendBuffer } from "./send-buffer.ts";
 
-/** The limits of the server to which a connection belongs. */
+/** The limits that the server sets for a connection. */
 export interface ConnectionLimits {
   readonly headBytesMax: number;
-  /** From the first byte of a head, or the opening of the connection, to the end of the head. */
+  /** The most time from the first byte of a head, or the opening of the connection, to the end of the head. */
   readonly headMsMax: number;
-  /** Between two requests, for a response that the client does not read, and between two pieces of a body that is streamed. */
+  /** The most time between two requests, for a response that the client does not read, and between two pieces of a body that is streamed. */
   readonly keepAliveMs: number;
 }
 
-/** `C`: the connection. */
+/** The part of a listener that its connections use. `C` is the type of a connection. */
 export interface ConnectionOwner<C> {
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
   readonly isStopping: boolean;
-  /** Header lines that every response has, each with its line end. */
+  /** Header lines that every response has. Each line ends with its line end. */
   readonly commonHeaderLines: string;
-  /** Handles a request: sends one response on `connection`, now or later, and then calls `finish`. Never throws. */
+  /** Handles a request: sends one response on `connection`, now or later, and then calls `finish` of the connection. Never throws. */
   dispatch(head: RequestHead, connection: C): void;
-  /** The response to bytes that are not a request. */
+  /** Returns the response to bytes that are not a request. */
   refusal(problem: ProtocolProblem): TextResponse;
-  /** Called with the change of `heldBytes`. The owner may abort the connection at once. */
+  /** Called with the change of the connection's `heldBytes`. The owner may abort the connection at once. */
   held(bytes: number): void;
   closed(connection: C): void;
 }
 
-/** `time`: the connection is held back, or lingers at its end. */
+/** The thing that a connection waits for. `time`: the connection is held back, or lingers at its end. */
 type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "time";
 
-/** `waiting` for a request, `serving` one, or `ending`: the last response is sent, and further bytes are discarded. */
+/** `waiting`: for a request. `serving`: a request. `ending`: the last response is sent, and later bytes are discarded. */
 type State = "waiting" | "serving" | "ending";
 
-/** Bytes of further requests that are received while one is served, or its response is sent. Beyond it the client has to wait. */
+/** The most bytes of later requests that are received while a request is served, or while its response is sent. Above this the client has to wait. */
 const AHEAD_MAX = 65_536;
 /**
- * How long a client has to read its last response and close. If the server closed at once while the client still
- * sends, the client's system would discard the response.
+ * How long a client has to read its last response and close the connection. If the server closed at once while the client still sends, the client's
+ * system would discard the response.
  */
 const LINGER_MS = 2_000;
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** Ends with the first byte. */
+/** A wait that ends with the first byte that arrives. */
 const ANY_BYTES: Arriving = { byteCount: 0, advance: (buffer) => (buffer.length > 0 ? { bytes: new Uint8Array() } : undefined) };
 
 export class Connection {
@@ -63,23 +63,23 @@ export class Connection {
   readonly #writer: ResponseWriter;
   readonly #headReader: HeadReader;
   #state: State = "waiting";
-  /** When the state began, or the first byte of a head came. */
+  /** When the current state began, or when the first byte of a head came. */
   #sinceMs: number;
   #hasServed = false;
-  /** The first byte of the next head has come; it may belong to an empty line that was skipped. */
+  /** The first byte of the next head has come. That byte may belong to an empty line that was skipped. */
   #hasHeadBegun = false;
   #isReadingRequests = false;
   /** The client may be sending bytes that nobody reads. */
   #hasUnread = false;
-  /** The client sends no more; it may still read. */
+  /** The client sends nothing more, but may still read. */
   #hasPeerEnded = false;
   isGone = false;
   readonly remoteAddress: string;
   #unreadBytes = 0;
-  /** Bytes that were received and not read yet, and bytes that the client does not take. */
+  /** The number of bytes that were received and not read yet, and of bytes that the client has not taken yet. */
   heldBytes = 0;
 
-  // Of the request that is served.
+  // These fields are about the request that is served now.
   #head: RequestHead | undefined;
   #isBodyReceived = true;
   #body: IncomingBody | undefined;
@@ -98,7 +98,7 @@ export class Connection {
     this.#sinceMs = owner.clock.monotonicMs();
   }
 
-  /** The connection waits for this. Undefined while the server works on a request. */
+  /** The thing that the connection waits for. Undefined while the server works on a request. */
   get waitsFor(): Waiting | undefined {
     if (!this.#sendBuffer.isEmpty) return "reader";
     if (this.#state === "waiting" && this.#hasHeadBegun) return "head";
@@ -111,7 +111,7 @@ export class Connection {
     return this.#sendBuffer.isEmpty ? this.#sinceMs : this.#sendBuffer.sinceMs;
   }
 
-  /** The connection cannot be used after the request that is served. */
+  /** Whether the connection ends after the request that is served now. */
   get isLast(): boolean {
     const isPeerDone = this.#hasPeerEnded && this.#receiveBuffer.length === 0;
     return this.#head?.isKept !== true || !this.#isBodyReceived || isPeerDone || this.#owner.isStopping;
@@ -126,7 +126,7 @@ export class Connection {
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else this.#awaited?.advance();
-    // Nearly every head comes in one piece. Then nothing waits for it, and the clock need not be read.
+    // Nearly every head comes in one piece. Then the connection does not wait for the rest of the head, and the clock need not be read.
     if (isHeadNew && this.#state === "waiting") this.#sinceMs = this.#owner.clock.monotonicMs();
     if (!this.#isReading && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
     this.#countUnread();
@@ -140,7 +140,10 @@ export class Connection {
     else if (this.#state === "waiting") this.#readOn();
   }
 
-  /** A client that has ended its side still receives the responses to its complete requests; a truncated body aborts. */
+  /**
+   * The client has ended its sending side. It still receives the responses to its complete requests. If a body is not complete, the connection is
+   * aborted.
+   */
   peerEnded(): void {
     this.#hasPeerEnded = true;
     if (this.#awaited !== undefined) this.abort();
@@ -156,12 +159,12 @@ export class Connection {
     this.#sendBuffer.close();
     this.#countUnread();
     this.#awaited?.end("gone");
-    // The source of the response may wait for something that never comes.
+    // The source of the response may wait for something that never comes, so the source is told to stop.
     this.#sent?.cancel().catch(() => {});
     this.#owner.closed(this);
   }
 
-  /** Ends the connection if the client takes too long. */
+  /** Ends the connection if the client takes longer than the limits allow. */
   checkTime(nowMs: number): void {
     const { headMsMax, keepAliveMs } = this.#owner.limits;
     if (!this.#sendBuffer.isEmpty) {
@@ -178,19 +181,19 @@ export class Connection {
     }
   }
 
-  /** For a server that stops. */
+  /** Ends the connection if no request is on it; for a server that stops. */
   endIfIdle(): void {
     if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.end();
   }
 
-  /** Closes at once, even in the middle of a response. */
+  /** Closes the connection at once, even in the middle of a response. */
   abort(): void {
     this.#socket.terminate();
   }
 
   // Receiving: heads from the buffer, and the body of the request that is served.
 
-  /** A head or a body is read as it arrives. Each has a limit of its own. */
+  /** Whether a head or a body is being read. Bytes are then read as they arrive, because heads and bodies have limits of their own. */
   get #isReading(): boolean {
     return this.#awaited !== undefined || (this.#state === "waiting" && this.#sendBuffer.isEmpty);
   }
@@ -200,7 +203,7 @@ export class Connection {
     if (this.#receiveBuffer.length > 0 || this.#hasPeerEnded) this.#readRequests();
   }
 
-  /** Continues as long as there are complete heads, requests are served at once, and the client reads the responses. */
+  /** Reads requests as long as the buffer has complete heads, requests are served at once, and the client reads the responses. */
   #readRequests(): void {
     if (this.#isReadingRequests) return;
     this.#isReadingRequests = true;
@@ -222,7 +225,7 @@ export class Connection {
     this.#owner.dispatch(head, this);
   }
 
-  /** The body, if it has arrived with the head, as most do, or is refused. Undefined if the caller has to wait for it. */
+  /** Returns the body if it has arrived with the head, as most bodies do, or if it is refused. Undefined if the caller has to wait for the body. */
   receiveBody(bytesMax: number): ReceivedBody | undefined {
     this.#body = incomingBody(this.#head?.framing ?? 0, bytesMax);
     const end = this.#body.advance(this.#receiveBuffer);
@@ -232,14 +235,17 @@ export class Connection {
     return "gone";
   }
 
-  /** For a body that `receiveBody` did not return. `hasCapacity` gets the number of bytes that have arrived. */
+  /** Waits for a body that `receiveBody` did not return. `hasCapacity` is called with the number of bytes that have arrived. */
   async awaitBody(msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody> {
     this.#sendContinue();
     const body = await this.#await(this.#body as IncomingBody, msMax, hasCapacity);
     return body === "gone" ? body : this.#bodyEnded(body);
   }
 
-  /** The body as it arrives. It is read no faster than the caller takes it; meanwhile the client has to wait. Returns the problem if the body does not end. */
+  /**
+   * Yields the body as it arrives. The body is read no faster than the caller takes it, and meanwhile the client has to wait. Returns the problem if
+   * the body does not end.
+   */
   async *bodyPieces(): AsyncGenerator<Uint8Array, ProtocolProblem | "gone" | undefined> {
     const body = incomingBody(this.#head?.framing ?? 0, Number.POSITIVE_INFINITY);
     this.#body = body;
@@ -276,7 +282,7 @@ export class Connection {
     if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
   }
 
-  /** If a small body that nobody reads has arrived, the connection can go on after it. */
+  /** Reads a small body that the handler did not read, if that body has arrived. Then the connection can go on after it. */
   skipBody(): void {
     if (this.#body === undefined && !this.#isBodyReceived) this.receiveBody(AHEAD_MAX);
   }
@@ -304,7 +310,7 @@ export class Connection {
     this.#writer.send(this.#head, response, this.isLast);
   }
 
-  /** Sends the body part by part, no faster than the client reads it, and cancels it if the client does not read it to its end. */
+  /** Sends the body part by part, no faster than the client reads it. Cancels the body if the client does not read it to its end. */
   async stream(response: ResponseHead, body: { getReader(): PartsReader } | undefined): Promise<void> {
     const reader = body?.getReader();
     this.#sent = reader;
@@ -325,7 +331,7 @@ export class Connection {
     this.#sinceMs = this.#owner.clock.monotonicMs();
   }
 
-  /** After the response: the next request may be read. */
+  /** Ends the current request after its response. The next request may then be read. */
   finish(): void {
     if (this.isGone) return;
     this.#isHeldBack = false;
@@ -352,7 +358,7 @@ export class Connection {
 
   // Ending.
 
-  /** Ends the connection once the bytes that were written are sent, even if the response is not whole. */
+  /** Ends the connection once the bytes that were written are sent, even if the response is not complete. */
   end(): void {
     if (this.#state === "ending") return;
     this.#hasUnread ||= this.#receiveBuffer.length > 0 || !this.#isBodyReceived;
@@ -362,7 +368,10 @@ export class Connection {
     if (this.#sendBuffer.isEmpty) this.#close();
   }
 
-  /** A client that may still be sending gets the end first. Its bytes are discarded until it closes, too. */
+  /**
+   * Closes the connection. A client that may still be sending first gets the end of the server's side, and its bytes are discarded until it closes,
+   * too.
+   */
   #close(): void {
     this.#sinceMs = this.#owner.clock.monotonicMs();
     if (this.#hasPeerEnded || !this.#hasUnread) this.#socket.end();

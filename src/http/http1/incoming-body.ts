@@ -1,21 +1,21 @@
-/** A body that is arriving, of a known length or in chunks. Bytes above the limit are never kept. */
+/** A body that is arriving, either of a known length or in chunks. Bytes above the limit are never kept. */
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import type { ProtocolProblem, RequestHead } from "./request-head.ts";
 
 export type BodyEnd = { readonly bytes: Uint8Array } | { readonly problem: ProtocolProblem };
-/** The part of a body that has arrived. */
+/** The part of a body that has arrived, or the problem of the body. */
 type BodyPiece = { readonly bytes: Uint8Array; readonly isLast: boolean } | { readonly problem: ProtocolProblem };
 
 export interface Arriving {
-  /** Takes the bytes of the body off `buffer`. Undefined until the body is complete. */
+  /** Takes the bytes of the body out of `buffer`. Returns undefined until the body is complete. */
   advance(buffer: ReceiveBuffer): BodyEnd | undefined;
-  /** The bytes taken off the buffer so far. */
+  /** The number of bytes that were taken out of the buffer so far. */
   readonly byteCount: number;
 }
 
 export interface IncomingBody extends Arriving {
-  /** For a body that is streamed: takes the bytes that have arrived. */
+  /** Takes the bytes that have arrived, for a body that is streamed. */
   takePiece(buffer: ReceiveBuffer): BodyPiece;
 }
 
@@ -23,7 +23,7 @@ export const incomingBody = (framing: RequestHead["framing"], bytesMax: number):
   framing === "chunked" ? new ChunkedBody(bytesMax) : new SizedBody(framing, bytesMax);
 
 class SizedBody implements IncomingBody {
-  /** The whole body is taken at the end. */
+  /** This stays 0, because the whole body is taken out of the buffer at its end. */
   readonly byteCount = 0;
   readonly #size: number;
   readonly #bytesMax: number;
@@ -50,7 +50,7 @@ class SizedBody implements IncomingBody {
 class ChunkedBody implements IncomingBody {
   readonly #bytesMax: number;
   readonly #decoder: ChunkedDecoder;
-  /** One contiguous buffer, so that a body in chunks of one byte takes no more memory than another. */
+  /** The body in one contiguous buffer, so that a body in chunks of one byte takes no more memory than any other body. */
   readonly #body = new ReceiveBuffer();
 
   constructor(bytesMax: number) {
@@ -83,14 +83,14 @@ class ChunkedBody implements IncomingBody {
   }
 }
 
-/** `gone`: the client has closed, or has ended its side before the end of the body. */
+/** The whole body or its problem. `gone`: the client has closed, or has ended its side before the end of the body. */
 export type ReceivedBody = BodyEnd | "gone";
 
 interface AwaitedBodyOptions {
   readonly msMax: number;
   /** Whether this number of bytes of the body may be held. */
   hasCapacity(bytes: number): boolean;
-  /** Called once. */
+  /** Called once, with the body or with its problem. */
   ended(body: ReceivedBody): void;
 }
 
@@ -105,11 +105,11 @@ export class AwaitedBody {
     this.#buffer = buffer;
     this.#options = options;
     const { msMax } = options;
-    // A timer, because nothing else notices that no bytes come. A client must not hold memory by sending slowly.
+    // The limit needs a timer, because nothing else notices that no bytes come. A client must not hold memory by sending slowly.
     this.#timer = setTimeout(() => this.end({ problem: { kind: "body-too-slow", msMax } }), msMax);
   }
 
-  /** More of it may be in the buffer. */
+  /** Call this when more bytes of the body may be in the buffer. */
   advance(): void {
     if (!this.#options.hasCapacity(this.#body.byteCount + this.#buffer.length)) {
       this.end({ problem: { kind: "no-capacity" } });

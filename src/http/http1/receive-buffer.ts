@@ -6,14 +6,14 @@ export class ReceiveBuffer {
   #bytes: Buffer = NONE;
   #start = 0;
   #end = 0;
-  /** The buffer owns the memory, so it may write later bytes behind the present ones. */
+  /** The buffer owns its memory, so it may write later bytes behind the present ones. */
   #isOwn = false;
 
   get length(): number {
     return this.#end - this.#start;
   }
 
-  /** Keeps `bytes` without a copy when it is empty, which is the rule: most requests come in one piece. */
+  /** Adds bytes. An empty buffer keeps `bytes` without a copy, which is the rule: most requests come in one piece. */
   append(bytes: Buffer): void {
     if (this.#start === this.#end) {
       this.#bytes = bytes;
@@ -27,7 +27,7 @@ export class ReceiveBuffer {
     this.#end += bytes.length;
   }
 
-  /** Doubles the memory, so that a client that sends byte by byte costs no more than another. */
+  /** Doubles the memory, so that a client that sends byte by byte costs no more than any other client. */
   #grow(needed: number): void {
     const grown = Buffer.allocUnsafeSlow(2 * needed);
     this.#bytes.copy(grown, 0, this.#start, this.#end);
@@ -41,20 +41,20 @@ export class ReceiveBuffer {
     return index < this.length ? this.#bytes[this.#start + index] : undefined;
   }
 
-  /** -1 if it is not found. `from` and the result count from the first unused byte. */
+  /** The position of the text, or -1 if the text is not found. `from` and the result count from the first unused byte. */
   indexOf(text: string, from: number): number {
-    // The memory behind the last byte is not searched: it is as large as the bytes before it, and each piece that arrives starts a search.
+    // The memory behind the last byte is not searched: it may be as large as the received bytes, and each piece that arrives starts a search.
     const received = this.#bytes.length === this.#end ? this.#bytes : this.#bytes.subarray(0, this.#end);
     const found = received.indexOf(text, this.#start + from, "latin1");
     return found === -1 ? -1 : found - this.#start;
   }
 
-  /** As Latin-1, so that characters are bytes; they stay unused. */
+  /** The bytes as text in Latin-1, so that each character is a byte. The bytes stay unused. */
   text(from: number, to: number): string {
     return this.#bytes.toString("latin1", this.#start + from, this.#start + Math.min(to, this.length));
   }
 
-  /** All unused bytes; they stay unused. */
+  /** All unused bytes, which stay unused. */
   unread(): Buffer {
     return this.#bytes.subarray(this.#start, this.#end);
   }
@@ -64,7 +64,7 @@ export class ReceiveBuffer {
     if (this.#start === this.#end) this.clear();
   }
 
-  /** Never overwritten later. */
+  /** Uses the first bytes and returns them. The returned bytes are never overwritten later. */
   take(count: number): Buffer {
     const taken = this.#bytes.subarray(this.#start, this.#start + count);
     this.skip(count);

@@ -23,7 +23,7 @@ describe("targets", () => {
 
 test("hosts", () => {
   for (const host of ["a", "z", "A", "Z", "0", "9", "a:0", "a:9", "a:99999"]) expect(isHost(host)).toBe(true);
-  // Their neighbours in ASCII.
+  // The characters that are next to the allowed characters in ASCII are refused, as are wrong ports.
   for (const host of ["`", "{", "@", "[", "/", ";", "a:/", "a::", "a[", "a:123456", "a:", ":1", ""]) expect(isHost(host)).toBe(false);
   for (const host of ["localhost", "a.b-c_d:1", "127.0.0.1:65535", "[::1]", "[::1]:80", "X"]) expect(isHost(host)).toBe(true);
   for (const host of ["", ":80", "a:", "a:b", "a:123456", "a:80:80", "[::1", "::1", "a%20", "ü", "a\\b", "a?b", "a#b", "[<]", "a".repeat(261)])
@@ -43,13 +43,13 @@ const bufferOf = (text: string): ReceiveBuffer => {
   buffer.append(Buffer.from(text, "latin1"));
   return buffer;
 };
-/** The result of a reader that gets the whole at once: the target of a head, or the kind of problem. */
+/** The result of a reader that gets the whole text at once: the target of a head, or the kind of problem. */
 const shown = (read: ReturnType<HeadReader["read"]>): string | undefined =>
   read === undefined ? undefined : "kind" in read ? read.kind : read.target.text;
 const head = (target = "/") => `GET ${target} HTTP/1.1\r\nHost: h`;
 
 describe("the work for a head that arrives in pieces", () => {
-  /** The bytes that are searched, copied or decoded until a head of this length has arrived, 64 bytes at a time. */
+  /** The number of bytes that are searched, copied or decoded until a head of this length has arrived, 64 bytes at a time. */
   const stepsFor = (length: number): number => {
     let steps = 0;
     const buffers = Buffer.prototype;
@@ -112,7 +112,7 @@ test("a head is found at any cut, even within its end", () => {
     buffer.append(Buffer.from(`${whole.slice(cut)}body`));
     expect(shown(reader.read(buffer))).toBe("/a");
     expect(buffer.text(0, 10)).toBe("body");
-    // The search for the next one starts at its own beginning.
+    // The search for the next head begins at the beginning of that head.
     buffer.skip(4);
     buffer.append(Buffer.from(`${head("/")}\r\n\r\n`));
     expect({ cut, read: shown(reader.read(buffer)) }).toEqual({ cut, read: "/" });
@@ -126,7 +126,7 @@ test("RFC 9112, 2.2: one empty line before each head is skipped, and a second on
   expect(shown(new HeadReader(1_000).read(bufferOf(`\r\n\r\n${head()}\r\n\r\n`)))).toBe("malformed-head");
   for (const text of ["\r\n\r\n", `\r\n\r\n${head()}\r\n\r\n`])
     expect(new HeadReader(1_000).read(bufferOf(text))).toEqual({ kind: "malformed-head", detail: "several empty lines come before it" });
-  // In pieces.
+  // The head comes in pieces.
   const cut = new HeadReader(1_000);
   const pieces = bufferOf("\r");
   expect(cut.read(pieces)).toBeUndefined();
@@ -152,7 +152,7 @@ test("bytes before a head do not belong to it", () => {
   const reader = new HeadReader(1_000);
   const buffer = bufferOf(`${head()}\r\n\r\n\x00GET /`);
   expect(shown(reader.read(buffer))).toBe("/");
-  // The body.
+  // The body of the request is skipped.
   buffer.skip(1);
   expect(reader.read(buffer)).toBeUndefined();
 });

@@ -1,8 +1,8 @@
-/** The head of a request (RFC 9112, 2 to 7), read strictly: a head that two readers could understand differently is refused. */
+/** Reads the head of a request (RFC 9112, 2 to 7). The reader is strict: a head that two readers could understand differently is refused. */
 import type { RawHeaders } from "#kernel/http-text/headers";
 import type { ReceiveBuffer } from "./receive-buffer.ts";
 
-/** Why bytes are refused. The callers of the protocol choose the error that the client receives. */
+/** Why bytes are refused. The listener chooses the error that the client receives. */
 export type ProtocolProblem =
   /** `detail` is a clause of a sentence. */
   | { readonly kind: "malformed-head"; readonly detail: string }
@@ -11,7 +11,7 @@ export type ProtocolProblem =
   | { readonly kind: "malformed-chunks" }
   | { readonly kind: "body-too-large"; readonly bytesMax: number }
   | { readonly kind: "body-too-slow"; readonly msMax: number }
-  /** Too much is arriving from others as well. */
+  /** Too many bytes of other bodies are arriving at the same time. */
   | { readonly kind: "no-capacity" };
 
 const malformed = (detail: string): ProtocolProblem => ({ kind: "malformed-head", detail });
@@ -20,36 +20,36 @@ export interface RequestHead {
   readonly method: string;
   readonly target: Target;
   readonly headers: RawHeaders;
-  /** From an absolute target, or else from the Host header. Undefined only if a client of HTTP/1.0 sent none. */
+  /** The host of an absolute target, or of the Host header. Undefined only if a client of HTTP/1.0 sent neither. */
   readonly host: string | undefined;
-  /** The body ends after this number of bytes (0: no body), or with the last chunk. */
+  /** How the body ends: after this number of bytes (0: no body), or with the last chunk. */
   readonly framing: number | "chunked";
-  /** The client wants to use the connection again. */
+  /** The client wants to use the connection for its next request. */
   readonly isKept: boolean;
-  /** The client knows neither chunks nor persistent connections. */
+  /** The client speaks HTTP/1.0, so it knows neither chunks nor persistent connections. */
   readonly isHttp10: boolean;
   /** The client waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
-  /** Of path, query, header names and header values: all that a client chooses. */
+  /** The number of bytes of path, query, header names and header values: all parts that a client chooses. */
   readonly byteCount: number;
 }
 
-/** 15 digits are exact in a binary float, and more than any disk holds. */
+/** The length of a body. 15 digits are exact in a binary float, and such a length is more than any disk holds. */
 const LENGTH = /^\d{1,15}$/;
-/** Registered methods have at most 17 characters. */
+/** The method at the beginning of a head. Registered methods have at most 17 characters. */
 const METHOD = /^[A-Z][A-Z-]{0,31} /;
 const METHOD_CHARACTERS_MAX = 32;
 const REQUEST_LINE = /^[A-Z][A-Z-]* [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n|$)/;
-/** No blank before a colon, no folded lines, no line that ends without a carriage return. Linear: no character fits in two ways. */
+/** A whole head: no blank before a colon, no folded lines, no line that ends without a carriage return. Linear: no character fits in two ways. */
 const WHOLE = /^[A-Z][A-Z-]* [\x21-\x7e]+ HTTP\/1\.[01](?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 
-/** `text` is Latin-1 and ends before the empty line. */
+/** Parses a head. `text` is Latin-1 and ends before the empty line. */
 export function parseHead(text: string): RequestHead | ProtocolProblem {
   if (!WHOLE.test(text)) return problemOf(text);
   const methodEnd = text.indexOf(" ");
   if (methodEnd > METHOD_CHARACTERS_MAX) return problemOf(text);
   const targetEnd = text.indexOf(" ", methodEnd + 1);
-  // ` HTTP/1.` and the digit.
+  // The line goes on with ` HTTP/1.` and a digit.
   const lineEnd = targetEnd + 9;
   const headers: string[] = [];
   for (let at = lineEnd + 2; at < text.length; ) {
@@ -61,7 +61,7 @@ export function parseHead(text: string): RequestHead | ProtocolProblem {
   return checkedHead(text.slice(0, methodEnd), text.slice(methodEnd + 1, targetEnd), headers, text.charCodeAt(lineEnd - 1) === 48);
 }
 
-/** Checks what the lines of a head mean together. */
+/** Checks whether the lines of a head fit together. */
 function checkedHead(method: string, targetText: string, headers: RawHeaders, isHttp10: boolean): RequestHead | ProtocolProblem {
   let connection: string | undefined;
   let length: string | undefined;
@@ -80,7 +80,7 @@ function checkedHead(method: string, targetText: string, headers: RawHeaders, is
     else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") coding = joined(coding, value);
   }
   if (method === "CONNECT") return malformed("CONNECT is for proxies, and this server is not a proxy");
-  // RFC 9112, 3.2. Two hosts are refused as well: a proxy may have read the other one, and let the request through because of it.
+  // RFC 9112, 3.2. Two Host headers are refused as well: a proxy may have read the other header, and let the request through because of it.
   if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("its Host header is missing, malformed or repeated");
   const framing = framingOf(length, coding, isHttp10);
   if (framing === undefined) return malformed("it does not say clearly where its body ends");
@@ -99,8 +99,8 @@ function problemOf(text: string): ProtocolProblem {
 }
 
 /**
- * Undefined if it is unclear, because that is how requests are smuggled past a proxy: a length beside chunks, a length that is given
- * twice or not in plain digits, another coding than chunks, chunks from a client that cannot know them.
+ * How the body ends. Undefined if that is unclear, because unclear bodies are how requests are smuggled past a proxy: a length beside chunks, a
+ * length that is given twice or not in plain digits, another coding than chunks, or chunks from a client that cannot know chunks.
  */
 function framingOf(length: string | undefined, coding: string | undefined, isHttp10: boolean): RequestHead["framing"] | undefined {
   if (coding !== undefined) return length === undefined && !isHttp10 && coding.toLowerCase() === "chunked" ? "chunked" : undefined;
@@ -133,11 +133,14 @@ function trimmed(text: string, from: number, to: number): string {
   return text.slice(start, end);
 }
 
-/** The longest name of the DNS and a port. */
+/** The most characters of a host: the longest name of the DNS and a port. */
 const HOST_CHARACTERS_MAX = 260;
 const IPV6_HOST = /^\[[0-9a-fA-F:.]+\](?::\d{1,5})?$/;
 
-/** A name or IPv4 address, or an IPv6 address in brackets, with or without a port: nothing that could break a link. */
+/**
+ * Whether the text is a name or IPv4 address, or an IPv6 address in brackets, with or without a port. No other text is allowed, because it could
+ * break a link.
+ */
 export function isHost(text: string | undefined): text is string {
   if (text === undefined || text === "" || text.length > HOST_CHARACTERS_MAX) return false;
   if (text === lastHost) return true;
@@ -146,7 +149,7 @@ export function isHost(text: string | undefined): text is string {
   return true;
 }
 
-/** Nearly every request names the same host as the previous one. */
+/** The last checked host, because nearly every request is for the same host as the previous one. */
 let lastHost = "";
 
 function hasHostSyntax(text: string): boolean {
@@ -167,19 +170,21 @@ const isNameUnit = (unit: number): boolean =>
 
 /** The target of a request (RFC 9112, 3.2), taken apart without a URL object. */
 interface Target {
-  /** As it was sent. */
+  /** The target as it was sent. */
   readonly text: string;
-  /** Percent-encoded, beginning with a slash. */
+  /** The path, percent-encoded, beginning with a slash. */
   readonly path: string;
-  /** Without `?`. */
+  /** The query without `?`. */
   readonly queryText: string;
-  /** Of a target in absolute form (`GET http://host/path`). It replaces the Host header (RFC 9112, 3.2.2). */
+  /** The host of a target in absolute form (`GET http://host/path`). It replaces the Host header (RFC 9112, 3.2.2). */
   readonly authority: string | undefined;
 }
 
 const ABSOLUTE = /^https?:\/\//i;
 
-/** Undefined if it is neither a path nor an http address. The other forms are for proxies, and `*` has no meaning here. */
+/**
+ * Takes a target apart. Undefined if the target is neither a path nor an http address. The other forms are for proxies, and `*` has no meaning here.
+ */
 export function parseTarget(text: string): Target | undefined {
   let authority: string | undefined;
   let start = 0;
@@ -196,7 +201,7 @@ export function parseTarget(text: string): Target | undefined {
   return { text, path: rooted(text.slice(start, question)), queryText: text.slice(question + 1, end), authority };
 }
 
-/** An absolute target may leave its path out. */
+/** The path of an absolute target, which may leave its path out. */
 const rooted = (path: string): string => (path === "" ? "/" : path);
 
 function endOfAuthority(text: string, start: number): number {
@@ -205,18 +210,18 @@ function endOfAuthority(text: string, start: number): number {
   return end;
 }
 
-/** Longer heads are not cached, because thousands of connections may be open. */
+/** The most bytes of a head that is cached. Longer heads are not cached, because thousands of connections may be open. */
 const KNOWN_MAX = 1_024;
 
-/** A control character, or half of a line break: no valid head has these, whatever follows. */
+/** A control character, or half of a line break. A valid head has none of these, whatever follows. */
 const NEVER = /[^\t\r\n\x20-\x7e\x80-\xff]|[^\r]\n|\r[^\n]/;
 
 export class HeadReader {
   readonly #bytesMax: number;
-  /** The bytes of an incomplete head that were searched for its end. */
+  /** The number of bytes of an incomplete head that were searched for the head's end. */
   #searched = 0;
   #hasSkippedLine = false;
-  // Most clients send the same head again and again on a connection. An equal head is not parsed again.
+  // Most clients send the same head many times on a connection. A head that is equal to the last one is not parsed again.
   #knownText = "";
   #known: RequestHead | undefined;
 
@@ -224,10 +229,10 @@ export class HeadReader {
     this.#bytesMax = bytesMax;
   }
 
-  /** Takes the next head off `buffer`. Undefined while it is not complete. */
+  /** Takes the next head out of `buffer`. Undefined while the head is not complete. */
   read(buffer: ReceiveBuffer): RequestHead | ProtocolProblem | undefined {
     if (buffer.byteAt(0) === 13) {
-      // RFC 9112, 2.2: an empty line before a request is ignored; old clients send one behind a body. Several are refused.
+      // RFC 9112, 2.2: an empty line before a request is ignored, because old clients send one behind a body. Several empty lines are refused.
       if (this.#hasSkippedLine) return malformed("several empty lines come before it");
       if (buffer.byteAt(1) === 10) {
         this.#hasSkippedLine = true;

@@ -5,7 +5,7 @@ import type { RequestHead } from "./request-head.ts";
 import { ResponseWriter, responseHeadText } from "./response-writer.ts";
 import { type ByteSocket, SendBuffer } from "./send-buffer.ts";
 
-/** A socket that takes a given number of bytes at a time; -1 says that it is full, as Bun's does. */
+/** A socket that takes a given number of bytes at a time. -1 says that the socket is full, as in Bun's sockets. */
 function opened(takes = Number.POSITIVE_INFINITY) {
   const socket = { takes, sent: "" };
   const write = (data: string | Uint8Array): number => {
@@ -178,7 +178,7 @@ describe("the bytes that the client has not accepted", () => {
     socket.takes = Number.POSITIVE_INFINITY;
     buffer.writeText("ef", 2);
     socket.takes = 0;
-    // Behind the waiting bytes, however much the socket would take.
+    // New bytes go behind the waiting bytes, however many bytes the socket would take.
     expect({ sent: socket.sent, kept, sinceMs: buffer.sinceMs }).toEqual({ sent: "ab", kept: [2, 2], sinceMs: 5 });
     clock.ms = 7;
     buffer.drain();

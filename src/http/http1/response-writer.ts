@@ -1,15 +1,15 @@
-/** Writes the responses of one connection: as a whole, or as a stream. */
+/** Writes the responses of one connection, as a whole or as a stream. */
 import type { RequestHead } from "./request-head.ts";
 import type { Clock, SendBuffer } from "./send-buffer.ts";
 
-/** The head of a response as text. */
+/** Makes the head of a response as text. */
 
 export interface ResponseHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reason phrases. Only people read them. */
+/** Reason phrases by status. Only people read them. */
 const reasons: Readonly<Record<number, string>> = {
   200: "OK",
   201: "Created",
@@ -33,27 +33,29 @@ const reasons: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** Empty, as RFC 9112, 4 allows, for a status that is not listed. */
+/** The reason phrase of a status. It is empty for a status that is not listed, as RFC 9112, 4 allows. */
 const reasonOf = (status: number): string => reasons[status] ?? "";
 
-/** Each header as a line with its line end. */
+/** Writes each header as a line with its line end. */
 export function headerLines(headers: Readonly<Record<string, string>>): string {
   let lines = "";
   for (const name in headers) lines += `${name}: ${headers[name]}\r\n`;
   return lines;
 }
 
-/** Status line and headers, without the empty line. `furtherLines` are header lines as `headerLines` makes them. */
+/** The status line and the headers, without the empty line. `furtherLines` are header lines as `headerLines` makes them. */
 export const responseHeadText = ({ status, headers }: ResponseHead, furtherLines: string, nowMs: number): string =>
   `HTTP/1.1 ${status} ${reasonOf(status)}\r\n${headerLines(headers)}${furtherLines}date: ${httpDate(nowMs)}\r\n`;
 
-/** RFC 9110, 8.6: 204 and 304 have no length here. HEAD has the length of the GET. */
+/**
+ * Whether a response with this status may have a body and a length. RFC 9110, 8.6: 204 and 304 have no length here. HEAD has the length of the GET.
+ */
 export const hasContent = (status: number): boolean => status !== 204 && status !== 304;
 
 let dateSecond = 0;
 let dateText = "";
 
-/** RFC 9110, 5.6.7. Made once a second. */
+/** The value of the header Date (RFC 9110, 5.6.7). The text is made once a second. */
 function httpDate(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== dateSecond) {
@@ -67,9 +69,9 @@ export interface TextResponse extends ResponseHead {
   readonly body: string;
 }
 
-/** A body that is read part by part. */
+/** The source of a body that is read part by part. */
 export interface PartsReader {
-  /** Without a value at the end. */
+  /** Reads the next part. The result has no value at the end. */
   read(): Promise<{ readonly value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;
 }
@@ -80,9 +82,9 @@ export class ResponseWriter {
   readonly #sendBuffer: SendBuffer;
   readonly #clock: Clock;
   readonly #commonHeaderLines: string;
-  /** Part of the current response was written. */
+  /** Whether some part of the current response was written. */
   hasBegun = false;
-  /** The last response has `Connection: close`. */
+  /** Whether the last response has `Connection: close`. */
   isLast = false;
 
   constructor(sendBuffer: SendBuffer, clock: Clock, commonHeaderLines: string) {
@@ -91,7 +93,7 @@ export class ResponseWriter {
     this.#commonHeaderLines = commonHeaderLines;
   }
 
-  /** `request` is undefined if its head could not be read. The body of a response to HEAD is not sent. */
+  /** Sends a whole response. `request` is undefined if its head could not be read. The body of a response to HEAD is not sent. */
   send(request: RequestHead | undefined, response: TextResponse, isLast: boolean): void {
     let text = this.#headText(request, response, isLast);
     let size: number;
@@ -119,7 +121,7 @@ export class ResponseWriter {
     const hasLength = response.headers["content-length"] !== undefined;
     const mayHaveBody = request?.method !== "HEAD" && hasContent(response.status);
     const isChunked = mayHaveBody && body !== undefined && !hasLength && request?.isHttp10 !== true;
-    // Without a length and without chunks, only the end of the connection shows where the body ends.
+    // Without a length and without chunks, only the end of the connection shows that the body has ended.
     const isUntilEnd = mayHaveBody && body !== undefined && !hasLength && !isChunked;
     const isEmpty = mayHaveBody && body === undefined && !hasLength;
     const framing = isChunked ? "transfer-encoding: chunked\r\n" : isEmpty ? "content-length: 0\r\n" : "";

@@ -1,21 +1,23 @@
-/** The bytes that a connection sends: they are written at once, and kept only if the client reads more slowly than the server writes. */
+/** The bytes that a connection sends. Bytes are written at once, and kept only if the client reads more slowly than the server writes. */
 
 /** The part of Bun's sockets that a connection uses. */
 export interface ByteSocket {
   readonly remoteAddress: string;
-  /** Returns how many bytes were taken; less than all when the socket is full, and not above 0 when it is closed. Text is UTF-8. */
+  /**
+   * Writes text (as UTF-8) or bytes. Returns how many bytes were taken: less than all if the socket is full, and not above 0 if the socket is closed.
+   */
   write(data: string | Uint8Array): number;
   pause(): void;
   resume(): void;
-  /** Ends the sending side after the written bytes. */
+  /** Ends the sending side after the written bytes are sent. */
   shutdown(): void;
-  /** Closes after the written bytes. */
+  /** Closes the socket after the written bytes are sent. */
   end(): void;
-  /** Closes at once. */
+  /** Closes the socket at once. */
   terminate(): void;
 }
 
-/** Pauses and resumes reading from a socket. While it is paused, the client has to wait. */
+/** Pauses and resumes reading from a socket. While reading is paused, the client has to wait. */
 export class Reading {
   readonly #socket: ByteSocket;
   #isPaused = false;
@@ -49,7 +51,7 @@ export class SendBuffer {
   readonly #clock: Clock;
   #unsent: Buffer[] = [];
   readonly #whenEmpty: (() => void)[] = [];
-  /** While it is not empty: when the client last took bytes, or when the first bytes were kept. */
+  /** Only valid while the buffer is not empty: when the client last took bytes, or when the first bytes were kept. */
   sinceMs = 0;
   isClosed = false;
   /** Called with the change of the number of kept bytes. */
@@ -65,14 +67,14 @@ export class SendBuffer {
     return this.#unsent.length === 0;
   }
 
-  /** `size` is that of the text in UTF-8. */
+  /** Sends text. `size` is the number of the text's bytes in UTF-8. */
   writeText(text: string, size: number): void {
     if (this.isClosed) return;
     const written = this.isEmpty ? this.#socket.write(text) : 0;
     if (written < size) this.#keep(Buffer.from(text), written);
   }
 
-  /** Resolves when the client has room for more, or is gone. */
+  /** Sends bytes. Resolves when the client has room for more, or is gone. */
   writeBytes(bytes: Uint8Array): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     const written = this.isEmpty ? this.#socket.write(bytes) : 0;
@@ -87,7 +89,7 @@ export class SendBuffer {
     this.#keeps(unsent.length);
   }
 
-  /** The socket takes bytes again. */
+  /** Called when the socket takes bytes again. Sends the kept bytes. */
   drain(): void {
     while (this.#unsent.length > 0) {
       const bytes = this.#unsent[0] as Buffer;
@@ -105,7 +107,7 @@ export class SendBuffer {
     this.#wake();
   }
 
-  /** Nothing more can be sent. */
+  /** Drops the kept bytes, because nothing more can be sent. */
   close(): void {
     this.isClosed = true;
     const left = this.#unsent.reduce((sum, { length }) => sum + length, 0);

@@ -16,7 +16,7 @@ interface Fake {
 
 interface Given {
   readonly from?: string;
-  /** Undefined if it is busy. */
+  /** Since when the connection waits. Undefined if the server works on a request of the connection. */
   readonly since?: number;
   readonly waitsFor?: string;
   readonly bytes?: number;
@@ -208,7 +208,7 @@ describe("the limit of connections", () => {
     expect(graph.metrics.connections.open).toBeLessThanOrEqual(4);
     release();
     while (!held.text().includes("200 OK")) await Bun.sleep(1);
-    // Connections whose clients have left are not counted any more.
+    // Connections whose clients have left are no longer counted.
     for (const { socket } of [held, ...idle, ...later]) socket.destroy();
     while (graph.metrics.connections.open > 0) await Bun.sleep(1);
   });

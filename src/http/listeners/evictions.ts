@@ -1,6 +1,6 @@
 /**
- * Chooses the connections that are closed if there are too many (D-98), or if they hold too much memory. So a client that opens thousands,
- * or does not take its responses, never keeps others out.
+ * Chooses which connections are closed if too many are open (D-98), or if they hold too much memory. So a client that opens thousands of connections,
+ * or does not take its responses, never keeps other clients out.
  */
 import { nextTurn } from "#kernel/turns";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
@@ -10,18 +10,21 @@ export type EvictionLimits = Pick<HttpLimits, "connectionsMax" | "connectionByte
 
 interface Evictable {
   readonly remoteAddress: string;
-  /** Undefined while the server works on a request. */
+  /** The thing that the connection waits for. Undefined while the server works on a request. */
   readonly waitsFor: string | undefined;
   readonly waitsSinceMs: number;
   readonly heldBytes: number;
   abort(): void;
 }
 
-/** This part of the limit may be exceeded for a moment. Beyond it connections close at once, because open files are few. */
+/**
+ * The part of the limit by which the number of connections may exceed it for a moment. Above that, connections are closed at once, because open files
+ * are few.
+ */
 const BURST_PART = 1 / 4;
-/** If the process cannot open more files. */
+/** The number of connections that are closed if the process cannot open more files. */
 const EVICTED_FOR_FILES = 64;
-/** The part of the memory limit that connections hold after some were closed. */
+/** The part of the memory limit that connections may still hold after some connections were closed. */
 const KEPT_PART = 7 / 8;
 
 export class Evictions {
@@ -37,7 +40,7 @@ export class Evictions {
     this.#metrics = metrics;
   }
 
-  /** After a connection was opened or closed. */
+  /** Call this after a connection was opened or closed. */
   counted(): void {
     this.#metrics.open = this.#open.size;
     const excess = this.#open.size - this.#limits.connectionsMax;
@@ -45,7 +48,10 @@ export class Evictions {
     else if (excess > 0 && !this.#isEvicting) void this.#evictExcess();
   }
 
-  /** Nothing can be opened or accepted any more, and the system reports it again and again. Some connections close for others. */
+  /**
+   * Closes some connections to free their files. Call this when the process cannot open or accept anything any more, which the system reports
+   * repeatedly.
+   */
   filesUsedUp(): void {
     this.#evictWaiting(EVICTED_FOR_FILES);
   }
@@ -56,7 +62,9 @@ export class Evictions {
     if (bytes > 0 && this.#heldBytes > this.#limits.connectionBytesMax) this.#evictLargest();
   }
 
-  /** Reads first what new connections have sent, because until then a connection with a request looks idle. */
+  /**
+   * Closes the connections above the limit. First reads what new connections have sent, because until then a connection with a request looks idle.
+   */
   async #evictExcess(): Promise<void> {
     this.#isEvicting = true;
     await nextTurn();
@@ -65,7 +73,7 @@ export class Evictions {
     this.#isEvicting = false;
   }
 
-  /** Half of them at a time, because afterwards another group may be the largest. */
+  /** Closes `count` waiting connections: half of the rest at a time, because afterwards another group may be the largest. */
   #evictWaiting(count: number): void {
     for (let left = count; left > 0; ) {
       const longest = this.#longestWaiting(Math.ceil(left / 2));
@@ -76,8 +84,8 @@ export class Evictions {
   }
 
   /**
-   * Connections of one address that wait for the same thing are a group. Returns those of the largest group, the longest waiting first. So
-   * a client that opens many connections and lets them wait loses its own.
+   * Connections of one address that wait for the same thing are a group. Returns the longest waiting connections of the largest group. So a client
+   * that opens many connections and lets them wait loses its own connections.
    */
   #longestWaiting(count: number): readonly Evictable[] {
     const waiting = [...this.#open].filter(({ waitsFor }) => waitsFor !== undefined);
@@ -86,7 +94,7 @@ export class Evictions {
     return largest.sort((one, other) => one.waitsSinceMs - other.waitsSinceMs).slice(0, count);
   }
 
-  /** Closes the largest connections of the address that holds most, until there is space again. */
+  /** Closes the largest connections of the address that holds most, until the connections hold little enough memory. */
   #evictLargest(): void {
     const totals = this.#totalsByAddress();
     const most = Math.max(...totals.values());

@@ -1,4 +1,7 @@
-/** Accepts the connections of clients: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why Plaza has its own. */
+/**
+ * Accepts the connections of clients: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why Plaza has an HTTP server of
+ * its own.
+ */
 import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
 import { type Certificate, type CertificateAndKey, TLS_CIPHERS } from "#config/certificate";
 import { nextTurn } from "#kernel/turns";
@@ -11,14 +14,14 @@ import { type EvictionLimits, Evictions } from "./evictions.ts";
 
 export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispatch" | "refusal"> {
   readonly hostname: string;
-  /** 0 picks a free one. */
+  /** The port to listen on. 0 picks a free port. */
   readonly port: number;
-  /** Several processes listen on the port. */
+  /** Whether several processes listen on the port. */
   readonly reusePort?: boolean;
-  /** Undefined means plain HTTP. */
+  /** The certificate for TLS. Undefined means plain HTTP. */
   readonly certificate: Certificate | undefined;
   readonly limits: ConnectionLimits & EvictionLimits;
-  /** The listener keeps them up to date. */
+  /** The metrics of connections, which the listener keeps up to date. */
   readonly metrics: ConnectionMetrics;
   /** Headers that every response has. */
   readonly commonHeaders: Readonly<Record<string, string>>;
@@ -26,18 +29,24 @@ export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispat
 
 export interface Listener {
   readonly port: number;
-  /** Each connection ends with its next response, so that clients connect again, to another server. New ones are still accepted. */
+  /** Ends each connection with its next response, so that clients connect again, to another server. New connections are still accepted. */
   drain(): void;
-  /** No new requests; running ones end, but after `graceMs` they are cut off. `whenClosed` is called when the port is closed. */
+  /**
+   * Accepts no new requests from now on. Running requests go on, but after `graceMs` they are cut off. `whenClosed` is called when the port is
+   * closed.
+   */
   stop(graceMs: number, whenClosed?: () => void): Promise<void>;
 }
 
-/** How often time limits are checked, and so how far they can be exceeded. */
+/** How often time limits are checked. A time limit can be exceeded by this time. */
 const CHECK_EVERY_MS = 1_000;
-/** In a turn of the event loop all waiting connections are accepted, and in the next one the bytes of a thousand of them are read. */
+/**
+ * The most turns of the event loop in which a stopping listener reads from clients that have connected. In one turn all waiting connections are
+ * accepted, and in the next turn the bytes of a thousand of them are read.
+ */
 const ARRIVED_TURNS_MAX = 16;
 
-/** Throws when the address cannot be listened on. */
+/** Starts to listen. Throws if the listener cannot listen at the address. */
 export function listen(options: ListenOptions): Listener {
   const { hostname, port, certificate, reusePort = false } = options;
   const connections = new Connections(options);
@@ -52,7 +61,10 @@ export function listen(options: ListenOptions): Listener {
   };
 }
 
-/** Bun's types have `reusePort` only for clients and UDP, but its listeners take it, too. Its error does not name the port. */
+/**
+ * Listens on a port. Bun's types have `reusePort` only for clients and UDP, but its listeners take the option, too. Bun's error does not contain the
+ * port, so the port is added.
+ */
 function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort: boolean }): TCPSocketListener<Connection> {
   try {
     return Bun.listen(options);
@@ -62,10 +74,13 @@ function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort
   }
 }
 
-/** RFC 7301: the length of the name in a byte, and the name. */
+/** The protocol's name for TLS (RFC 7301): the length of the name in a byte, and the name. */
 const HTTP_1_1 = Buffer.from("\x08http/1.1");
 
-/** Bun's types have upgrades only for clients. `isServer` is the option that its own `node:tls` uses. */
+/**
+ * The options that make an accepted connection a TLS connection. Bun's types have such upgrades only for clients. `isServer` is the option that Bun's
+ * own `node:tls` uses.
+ */
 const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TLSUpgradeOptions<Connection> & { readonly isServer: true } => ({
   tls: { ...pair, ciphers: TLS_CIPHERS, ALPNProtocols: HTTP_1_1 },
   socket,
@@ -104,20 +119,20 @@ class Connections implements ConnectionOwner<Connection> {
     drain: (socket: Socket<Connection>): void => socket.data.drained(),
     end: (socket: Socket<Connection>): void => socket.data.peerEnded(),
     close: (socket: Socket<Connection>): void => socket.data.closed(),
-    // A close follows.
+    // The socket reports its close after the error.
     error: (): void => {},
   };
 
   /**
-   * Each connection is made a TLS one when it is accepted, with the certificate of that moment: a listener of Bun's keeps the one that
-   * it began with. The time that a head may take includes the handshake.
+   * The handlers for a port with TLS. Each connection is made a TLS connection when it is accepted, with the certificate of that moment, because a
+   * listener of Bun keeps the certificate that it began with. The time that a head may take includes the handshake.
    */
   handlersOver(certificate: Certificate): SocketHandler<Connection> {
-    // With a handler for handshakes, Bun opens the TLS socket before its handshake, so that it can be ended if no handshake comes.
+    // If a handler for handshakes is given, Bun opens the TLS socket before its handshake, so that the socket can be ended if no handshake comes.
     const handlers = { ...this.handlers, handshake: (): void => {} };
     return {
       open: (accepted) => void accepted.upgradeTLS(upgrade(certificate.current, handlers)),
-      // These bytes are encrypted. The handlers of the TLS socket get the plain ones.
+      // These bytes are encrypted. The handlers of the TLS socket get the decrypted bytes.
       data: () => {},
       error: () => {},
     };
@@ -134,7 +149,7 @@ class Connections implements ConnectionOwner<Connection> {
   }
 
   watch(): void {
-    // A timer, because nothing else notices that no bytes come.
+    // The check needs a timer, because nothing else notices that no bytes come.
     this.#checking = setInterval(() => this.#checkTime(), CHECK_EVERY_MS);
   }
 
@@ -152,7 +167,7 @@ class Connections implements ConnectionOwner<Connection> {
     });
     for (const connection of [...this.#open]) connection.endIfIdle();
     if (this.#open.size > 0) {
-      // A timer, because running requests may wait for other servers.
+      // The end needs a timer, because running requests may wait for other servers.
       const timer = setTimeout(() => this.#abortAll(), graceMs);
       await none;
       clearTimeout(timer);
@@ -160,7 +175,10 @@ class Connections implements ConnectionOwner<Connection> {
     clearInterval(this.#checking);
   }
 
-  /** D-350: clients that connected before the port closes are served. The system would reset those that nobody has accepted. */
+  /**
+   * D-350: reads from clients that connected before the port closes, so that they are served. The system would reset connections that nobody has
+   * accepted.
+   */
   async #readArrived(): Promise<void> {
     for (let turn = 0, before = -1; turn < ARRIVED_TURNS_MAX && before !== this.#acceptedCount; turn++) {
       before = this.#acceptedCount;

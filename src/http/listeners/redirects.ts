@@ -1,4 +1,4 @@
-/** D-353: a port without TLS that sends every request to the port with it. */
+/** D-353: a port without TLS that redirects every request to the port with TLS. */
 import { addressOf } from "#config/listening";
 import { hostnameOf } from "#kernel/page-guard";
 import type { RequestHead } from "../http1/request-head.ts";
@@ -8,17 +8,17 @@ import { type Listener, listen } from "./listener.ts";
 export interface RedirectOptions {
   readonly hostname: string;
   readonly port: number;
-  /** Several processes listen on the port. */
+  /** Whether several processes listen on the port. */
   readonly reusePort: boolean;
   readonly securePort: number;
-  /** The address of the server for clients, whatever host they asked; without a slash at its end. */
+  /** The address of the server for clients, whatever host they asked for, without a slash at its end. */
   readonly publicUrl: string | undefined;
 }
 
-/** The one of browsers; others are written into addresses. */
+/** The port of https that browsers leave out. Any other port is written into addresses. */
 const HTTPS_PORT = 443;
 
-/** Throws if it cannot listen at the address. */
+/** Starts to listen. Throws if the listener cannot listen at the address. */
 export function serveRedirects(options: RedirectOptions): Listener {
   const { hostname, port, reusePort } = options;
   return listen({

@@ -1,4 +1,4 @@
-/** The methods that OPTIONS lists: those that operations have at an address of that form. No stored data are read (D-04, D-90). */
+/** The methods that the response to OPTIONS lists: the methods of all operations at an address of that form. No stored data are read (D-04, D-90). */
 import type { Registry } from "#graph/contract/registry";
 import { parseAddress } from "#graph/pipeline/address";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -7,7 +7,7 @@ import type { Profile } from "#graph/worlds/world";
 
 const ORDER = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
-/** `isOwn`: one of the server's own addresses, which serve GET. */
+/** `isOwn`: the address is one of the server's own, which serve GET. */
 export function allowedMethods(registry: Registry, profile: Profile, surface: SurfaceName, path: string, isOwn: boolean): string {
   const methods = new Set(isOwn ? ["GET", "OPTIONS"] : ["OPTIONS"]);
   for (const method of methodsAt(registry, profile, surface, path)) methods.add(method);
@@ -19,13 +19,13 @@ function methodsAt(registry: Registry, profile: Profile, surface: SurfaceName, p
   const { id, edge, prefix, unknown } = parseAddress(path, fixedVersions[surface] === undefined, registry);
   if (unknown !== undefined) return [];
   if (prefix !== undefined && !registry.isUnder(prefix, edge)) return [];
-  // D-34: a batch, and reads of several ids.
+  // D-34: the root serves batches, and reads of several ids.
   if (id === undefined && edge === undefined) return ["GET", "POST"];
   const found = registry.endpoints.filter(({ access, nodeType, served }) => {
     const isHere = access.surfaces.includes(surface) || (profile === "clients" && access.clientsSurfaces?.includes(surface) === true);
     return isHere && (served?.contract.edge ?? undefined) === edge && (nodeType === undefined) === (id === undefined);
   });
   const methods = found.map(({ served }) => served?.contract.method ?? "GET");
-  // An edge without an id can be read with `ids`.
+  // An edge without an id can be read with the parameter `ids`.
   return id === undefined && edge !== undefined && registry.isEdge(edge) ? [...methods, "GET"] : methods;
 }

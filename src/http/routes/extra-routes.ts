@@ -1,19 +1,19 @@
-/** Addresses beside the graph on the graph's port: `/openapi.json`, `/player/…` (operating.md). */
+/** The server's own addresses beside the graph on the graph's port: `/openapi.json`, `/player/…` (operating.md). */
 import { findHeader } from "#kernel/http-text/headers";
 import type { Destination } from "../destinations/destinations.ts";
 import type { RequestHead } from "../http1/request-head.ts";
 
 export interface RouteDestination extends Destination {
-  /** Scheme, host and mount as the client used them, without a trailing slash. */
+  /** The scheme, host and mount as the client used them, without a trailing slash. */
   readonly baseUrl: string;
-  /** The request came by a proxy whose headers are trusted. */
+  /** The request came through a proxy whose headers are trusted. */
   readonly isFromProxy: boolean;
 }
 
-/** Gets a GET or HEAD without a body. */
+/** Responds to a GET or HEAD without a body. */
 export type RouteHandler = (request: Request, destination: RouteDestination) => Response | Promise<Response>;
 
-/** By path below the base surface's mount. A path with a slash at its end serves all paths below it. */
+/** The handlers, by path below the mount of the base surface. A path with a slash at its end serves all paths below it. */
 export type ExtraRoutes = ReadonlyMap<string, RouteHandler>;
 
 export class RouteTable {
@@ -27,12 +27,12 @@ export class RouteTable {
 
   find({ method, headers }: RequestHead, destination: Destination): RouteHandler | undefined {
     if (destination.surface !== "base" || (method !== "GET" && method !== "HEAD")) return undefined;
-    // D-05: for other clients than browsers it is an unknown path.
+    // D-05: the home page is only for browsers. For other clients its path is unknown.
     if (destination.path === "/" && findHeader(headers, "accept")?.includes("text/html") !== true) return undefined;
     return this.#at(destination);
   }
 
-  /** A GET of this address is served here, whatever its headers say. */
+  /** Whether a GET of this address is served here, whatever the headers of the request say. */
   isAt(destination: Destination): boolean {
     return destination.surface === "base" && this.#at(destination) !== undefined;
   }

@@ -1,4 +1,4 @@
-/** D-349, D-350: what a load balancer sees of a server, and what becomes of requests while the server ends. */
+/** D-349, D-350: what a load balancer sees of a server, and what happens to requests while the server ends. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
@@ -83,7 +83,7 @@ describe("health on the port of the graph", () => {
   });
 });
 
-/** A client on a connection that it keeps. */
+/** A client that keeps its connection. */
 function kept(port: number) {
   const socket = connect(port, "127.0.0.1");
   afterThisTest(() => socket.destroy());
@@ -127,7 +127,7 @@ test("a server that stops serves the clients that have connected, though it has 
   afterThisTest(() => clients.terminate());
   const received = new Promise<readonly string[]>((resolve) => clients.addEventListener("message", ({ data }) => resolve(data)));
   clients.postMessage({ port: graph.port, text: request("GET", "/1"), count, sent });
-  // The event loop stands still until all of them have sent their requests.
+  // The event loop of the server is blocked until all clients have sent their requests.
   Atomics.wait(sent, 0, 0);
   await graph.stop(10_000);
   const statuses = (await received).map((text) => text.slice(0, text.indexOf("\r\n")));

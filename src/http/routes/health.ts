@@ -1,12 +1,14 @@
-/** Health for load balancers and orchestrators (D-349): `/healthz` and `/readyz`, on the port of the graph and on that of the control API. */
+/**
+ * Health checks for load balancers and orchestrators (D-349): `/healthz` and `/readyz`, on the port of the graph and on the port of the control API.
+ */
 import { within } from "#kernel/turns";
 import type { RequestHead } from "../http1/request-head.ts";
 import type { TextResponse } from "../http1/response-writer.ts";
 
-/** `draining`: it still serves, and will end soon. `unavailable`: the database does not respond. */
+/** `draining`: the server still serves, and will end soon. `unavailable`: the database does not respond. */
 export type Readiness = "ready" | "draining" | "unavailable";
 
-/** Load balancers give a check some seconds. */
+/** How long the database has to respond. Load balancers give a check some seconds. */
 const PING_WITHIN_MS = 2_000;
 
 export class Health {
@@ -20,7 +22,7 @@ export class Health {
     this.#ping = ping;
   }
 
-  /** Everybody can ask, so checks that come together share one ping. */
+  /** Whether the server is ready. Anybody can ask, so checks that come together share one ping of the database. */
   async readiness(): Promise<Readiness> {
     if (this.isDraining) return "draining";
     this.#checking ??= this.#isDatabaseThere();
@@ -47,7 +49,10 @@ export class Health {
   }
 }
 
-/** Undefined for every other request. The host does not count, because a load balancer asks by an address. */
+/**
+ * The response to a health check. Undefined for every other request. The host of the request does not count, because a load balancer asks by an
+ * address.
+ */
 export function healthResponse({ method, target }: RequestHead, health: Health): TextResponse | Promise<TextResponse> | undefined {
   const { path } = target;
   if ((path !== "/healthz" && path !== "/readyz") || (method !== "GET" && method !== "HEAD")) return undefined;

@@ -1,4 +1,7 @@
-/** `{base_url}/openapi.json`, with the addresses as the client used them (operating.md); `?type=` and `?surface=` select from it. */
+/**
+ * Serves `{base_url}/openapi.json`, with the addresses as the client used them (operating.md). `?type=` and `?surface=` select a part of the
+ * document.
+ */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { VersionCalendar } from "#graph/versions/calendar";
@@ -12,7 +15,10 @@ import { atHostname } from "../destinations/origin.ts";
 import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
 
-/** Making a document takes some 100 ms, so the last ones are kept. A text has up to a megabyte, and callers can name any host. */
+/**
+ * The most documents that are kept. Making a document takes some 100 ms, so the last documents are kept. A document has up to a megabyte, and callers
+ * can use any host.
+ */
 const TEXTS_MAX = 8;
 
 export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddress[]): RouteHandler {
@@ -27,7 +33,7 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     };
     const problem = problemOf(searchParams, deps, surfaces);
     if (problem !== undefined) return refused(problem);
-    // Loaded on demand, because it is not needed at the start.
+    // These modules are loaded on demand, because they are not needed at the start.
     const [{ openapiDocument, servedNow }, { servedAddresses }] = await Promise.all([
       import("#graph/contract/openapi/document"),
       import("#graph/contract/openapi/addresses"),
@@ -59,16 +65,16 @@ function problemOf(given: URLSearchParams, { registry }: RequestDeps, surfaces: 
   return undefined;
 }
 
-/** A surface with a host name of its own is served at that host's root (D-01). */
+/** The address of a surface. A surface with a host name of its own is served at the root of that host (D-01). */
 function addressOf({ hostname, mount }: SurfaceAddress, baseUrl: string): string {
   return hostname === undefined ? `${baseUrl}${mount}` : atHostname(baseUrl, hostname);
 }
 
-/** `{base_url}/asyncapi.json`: the webhooks (operating.md). */
+/** Serves `{base_url}/asyncapi.json`, the description of the webhooks (operating.md). */
 export const asyncapiRoute =
   (deps: RequestDeps): RouteHandler =>
   async (_request, { world }) => {
-    // Loaded on demand, because it is not needed at the start.
+    // This module is loaded on demand, because it is not needed at the start.
     const { asyncapiDocument } = await import("#webhooks/catalogue/asyncapi");
     const document = asyncapiDocument(
       deps.registry.webhookFields,

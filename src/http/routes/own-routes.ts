@@ -1,4 +1,4 @@
-/** The addresses beside the graph on the graph's port (operating.md). */
+/** The server's own addresses beside the graph on the graph's port (operating.md). */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceAddress } from "../destinations/destinations.ts";
 import type { ExtraRoutes, RouteHandler } from "./extra-routes.ts";
@@ -6,7 +6,7 @@ import { asyncapiRoute, openapiRoute } from "./openapi-route.ts";
 import { PLAYER_PATH, type PlayerOptions, playerRoute } from "./player-route.ts";
 
 interface OwnRoutesOptions extends PlayerOptions {
-  /** The newest of the interface, e.g. `v26.0`. */
+  /** The newest version of the interface, e.g. `v26.0`. */
   version(): string;
 }
 
@@ -18,7 +18,7 @@ export const ownRoutes = (deps: RequestDeps, surfaces: readonly SurfaceAddress[]
     [PLAYER_PATH, playerRoute(deps, options)],
   ]);
 
-/** The page contains no secret, and nothing from the request except the address. */
+/** Serves the home page. The page contains no secret, and nothing from the request except the address. */
 const homeRoute =
   (newestVersion: () => string): RouteHandler =>
   (_, { baseUrl }) => {
@@ -43,7 +43,7 @@ const HTML_HEADERS = {
   // The page has no script and loads nothing.
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
   "x-content-type-options": "nosniff",
-  // For everybody else `/` is an unknown path.
+  // Caches must look at this header, because for clients that are not browsers `/` is an unknown path.
   vary: "Accept",
 };
 

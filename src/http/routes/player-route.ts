@@ -1,4 +1,4 @@
-/** `{base_url}/player/…`: the player's page, its library, and what it plays (operating.md). */
+/** Serves `{base_url}/player/…`: the page of the player, the library of the page, and the playlists and segments that it plays (operating.md). */
 import { findSegment, openPlayer, type PlaybackRefusal, readPlaylist, type Viewer } from "#features/live-videos";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { countryOf } from "#graph/schema/formats";
@@ -10,15 +10,15 @@ import type { RouteDestination, RouteHandler } from "./extra-routes.ts";
 export const PLAYER_PATH = "/player/";
 
 export interface PlayerOptions {
-  /** Viewers may choose the country that they watch from, as `?country=DE`. */
+  /** Viewers may choose the country from which they watch, as `?country=DE`. */
   readonly isCountryChosen: boolean;
-  /** The header in which a trusted proxy names the viewer's country; lower case. */
+  /** The header in which a trusted proxy sends the viewer's country, in lower case. */
   readonly countryHeader: string | undefined;
 }
 
 const LIBRARY = "hls.js";
 const PLAYLIST = "live.m3u8";
-/** 96 bits, new for each page. */
+/** The size of the random value that allows the page's script: 96 bits, new for each page. */
 const NONCE_BYTES = 12;
 
 const TEXTS: Readonly<Record<Exclude<PlaybackRefusal, "missing">, string>> = {
@@ -32,10 +32,10 @@ const STATUSES: Readonly<Record<Exclude<PlaybackRefusal, "missing">, number>> = 
   starting: 503,
 };
 
-/** Nothing may be cached, because permission may end at any time. */
+/** Headers of every response of the player. Nothing may be cached, because the permission to watch may end at any time. */
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
 
-/** The library has one address for all versions, so browsers ask for it again after an hour. */
+/** Headers of the library. The library has one address for all versions, so browsers ask for it again after an hour. */
 const SCRIPT_HEADERS = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" };
 
 export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHandler {
@@ -62,14 +62,16 @@ export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHan
 
 async function segmentResponse(deps: RequestDeps, destination: RouteDestination, path: string): Promise<Response> {
   const file = Bun.file(path);
-  // Players ask only for segments that exist.
+  // A missing file is an error, because players ask only for segments that exist.
   if (!(await file.exists())) return refused(deps, destination, "missing");
   return new Response(file.stream(), {
     headers: { ...HEADERS, "content-type": "video/mp2t", "content-length": String(file.size) },
   });
 }
 
-/** The file of the package, loaded when somebody first watches. It is part of the executable, which has no packages beside it. */
+/**
+ * Responds with the library's file, which is loaded when somebody first watches. The file is part of the executable, which has no packages beside it.
+ */
 async function libraryResponse(): Promise<Response> {
   const { default: text } = await import("hls.js/dist/hls.min.js", { with: { type: "text" } });
   return new Response(text, { headers: SCRIPT_HEADERS });
@@ -77,7 +79,7 @@ async function libraryResponse(): Promise<Response> {
 
 function refused(deps: RequestDeps, destination: RouteDestination, reason: PlaybackRefusal): Response {
   if (reason !== "missing") return page(STATUSES[reason], refusalPage(TEXTS[reason]));
-  // The same bytes as for any path that does not exist, so that nobody learns which videos exist.
+  // These are the same bytes as for any path that does not exist, so that nobody learns which videos exist.
   const { status, headers, body } = refusal(deps, destination.world, "base", unknownPath(destination.path), "wrapped");
   return new Response(body, { status, headers: { ...headers, "cache-control": "no-store" } });
 }
@@ -88,7 +90,7 @@ const page = (status: number, { html, contentSecurityPolicy }: PageResponse): Re
     headers: { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": contentSecurityPolicy },
   });
 
-/** The viewer's choice has precedence over the header of a proxy. */
+/** Who watches, and from where. The country that the viewer chooses goes before the header of a proxy. */
 function viewerOf(request: Request, { isFromProxy }: RouteDestination, options: PlayerOptions): Viewer {
   const { isCountryChosen, countryHeader } = options;
   const chosen = isCountryChosen ? new URL(request.url).searchParams.get("country") : null;
@@ -97,18 +99,18 @@ function viewerOf(request: Request, { isFromProxy }: RouteDestination, options: 
   return { country: country === null ? undefined : countryOf(country), isMobileWeb: MOBILE.test(request.headers.get("user-agent") ?? "") };
 }
 
-/** LIVE-27: browsers of phones and tablets, by their own names. */
+/** LIVE-27: browsers of phones and tablets, by the names that they send. */
 const MOBILE = /Mobi|Android|iPhone|iPad|iPod/;
 
-/** The page in the frame of `embed_html`: hls.js plays the recording, live and afterwards. */
+/** The page in the frame of `embed_html`. On the page hls.js plays the recording, during the broadcast and afterwards. */
 
 const STYLE =
   "html,body{margin:0;height:100%;background:#000;color:#ddd;font:16px system-ui,sans-serif}video{width:100%;height:100%;display:block}" +
   "p{position:absolute;inset:0;display:flex;align-items:center;justify-content:center;margin:1em;text-align:center;pointer-events:none}[hidden]{display:none}";
 
 /**
- * Runs in the browser. Until there is something to play, the playlist has the status 503 and hls.js asks again. The player stays some
- * 2 s behind the newest segment, and plays a little faster if it falls behind.
+ * The script of the page, which runs in the browser. Until there is something to play, the playlist has the status 503 and hls.js asks again. The
+ * player stays some 2 s behind the newest segment, and plays a little faster if it falls behind.
  */
 const SCRIPT = `
 const video = document.querySelector("video"), note = document.querySelector("p"), source = video.dataset.source;
@@ -140,7 +142,7 @@ interface PageResponse {
   readonly contentSecurityPolicy: string;
 }
 
-/** `nonce` is random. `library` and `source` are addresses relative to the page. */
+/** Makes the page of the player. `nonce` is random. `library` and `source` are addresses relative to the page. */
 function playerPage(title: string | null, library: string, source: string, nonce: string): PageResponse {
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${escaped(title ?? "Live video")}</title><style nonce="${nonce}">${STYLE}</style></head><body>

@@ -1,4 +1,4 @@
-/** Scripts that are handed out as they are. */
+/** Declares script files that are imported as text and sent to browsers unchanged. */
 declare module "hls.js/dist/hls.min.js" {
   const text: string;
   // biome-ignore lint/style/noDefaultExport: a file that is imported as text is its default export
