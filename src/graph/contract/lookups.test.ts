@@ -1,4 +1,4 @@
-/** Lookups in the registry, by address and by the form of a request (D-20, D-38, D-81, D-90, D-93). */
+/** Lookups in the registry, by address and by the shape of a request (D-20, D-38, D-81, D-90, D-93). */
 import { describe, expect, test } from "bun:test";
 import { type TSchema, Type } from "typebox";
 import { definePolicy, nobody, ownApp } from "#auth/policy";

@@ -1,4 +1,4 @@
-/** The types of contracts. A contract is data, written once in a feature. Validation, documents and tests are made from it. */
+/** The types of contracts. A contract is data that a feature writes once. Checks of requests, documents and tests are made from the contract. */
 import type { Static, TObject, TSchema } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
 import type { Policy } from "#auth/policy";
@@ -21,56 +21,68 @@ export type Place = "query" | "body";
 /** One field of a node or of a list's items. */
 export interface Field<R = Row> {
   readonly schema: TSchema;
-  /** D-16: who may read it. If this is not the operation's policy, each request checks it on the node (`pipeline/fields/field-policies.ts`). */
+  /**
+   * D-16: who may read the field. If this policy is not the operation's, each request checks it on the node (`pipeline/fields/field-policies.ts`).
+   */
   readonly policy: Policy;
-  /** The value in a row, by default the column of the field's name. If it is undefined, the field is left out. */
+  /**
+   * Returns the field's value for a row. By default the value is the column with the field's name. If the value is undefined, the response has no
+   * such field.
+   */
   of?(row: R, request: ReadRequest): unknown;
-  /** Reads a value that is not in the row, if it is selected: for all rows together, in their order. */
+  /** Reads a value that is not in the row, if the field is selected: one call for all rows together, with a value for each row in their order. */
   load?(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly unknown[]>;
   readonly nested?: Nested<R>;
-  /** For a field that names another node. Its value is that node's `id`, and with a selection inside, the caller's read of that node (D-38). */
+  /**
+   * Set if the field names another node. Its value is that node's `id`; with a selection inside, the value is the caller's read of that node (D-38).
+   */
   readonly reference?: Reference<R>;
-  /** An edge of the node, which the registry adds. The value is the caller's read of the edge (D-38). */
+  /** Set if the field is an edge of the node; the registry adds such fields. The value is the caller's read of the edge (D-38). */
   readonly edge?: ListOperation;
-  /** Only this profile has the field. */
+  /** If this is set, only this profile has the field. */
   readonly onlyIn?: "clients";
 }
 
 /**
- * A field whose value is an object with fields, or a list of such objects. If a field of it has another policy than the object, that policy is
- * checked on the node that has the object.
+ * A field whose value is an object with fields, or a list of such objects. If a field of the object has another policy than the object, that policy
+ * is checked on the node that has the object.
  */
 export interface Nested<R = Row> {
-  /** The node type, if the object is a node with only some of its fields. Documents use it as the name. */
+  /** The node type, if the object is a node with only some of its fields. Documents use this type as the object's name. */
   readonly type?: string;
   readonly set: () => FieldSet;
-  /** The value is `{data: […]}`, like that of an edge. */
+  /** The value is `{data: […]}`, like the value of an edge. */
   readonly isList?: true;
-  /** For each row, in their order: the row of its object, or the rows of its list. Undefined if the row has none. */
+  /**
+   * Reads the objects of all rows. For each row, in their order, the result is the row of its object, or the rows of its list. Undefined if the row
+   * has no object.
+   */
   load(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly (Row | readonly Row[] | undefined)[]>;
 }
 
 interface Reference<R = Row> {
-  /** The type of the named node, which has a read of its own. */
+  /** The type of the node that the field names. This type must have a read of its own. */
   readonly type: string;
-  /** Null if the row names no node. */
+  /** The id of the node. Null if the row names no node. */
   idOf(row: R): string | null;
-  /** The fields that can be selected. The registry sets it. */
+  /** The fields of the node that can be selected. The registry sets this function. */
   readonly set?: () => FieldSet;
 }
 
 export interface FieldSet<R = Row> {
   readonly fields: Readonly<Record<string, Field<R>>>;
-  /** Returned without the parameter `fields`. */
+  /** The fields that are returned if the request has no parameter `fields`. */
   readonly defaults: readonly string[];
   readonly clientsDefaults?: readonly string[];
-  /** Returned whatever `fields` names (D-37), by default `id` alone. */
+  /** The fields that are returned whatever `fields` selects (D-37), by default only `id`. */
   readonly required?: readonly string[];
-  /** H7, D-21: a field that only other nodes have is known but not available (422), and any other is refused (400), in both profiles. */
+  /**
+   * H7, D-21: in both profiles, a field that only other nodes have is known but not available (422), and any other unknown field is refused (400).
+   */
   readonly isExhaustive?: true;
 }
 
-/** A header of requests, for documents. The handler reads and checks it. */
+/** A header of requests, for documents. The handler itself reads and checks the header. */
 interface RequestHeader {
   readonly description: string;
   readonly schema: TSchema;
@@ -79,34 +91,34 @@ interface RequestHeader {
 
 /** The parts of a contract that operations and reads of a node have in common: surfaces, versions, rights and errors. */
 export interface Access {
-  /** The clauses that it serves. */
+  /** The clauses of the interface that the operation serves. */
   readonly clauses: readonly string[];
-  /** The decisions about it: how open questions are answered, or why it is served if it serves no clause. */
+  /** The decisions about the operation: how open questions are answered, or why the operation is served if it serves no clause. */
   readonly decisions: readonly string[];
   readonly surfaces: readonly SurfaceName[];
-  /** Further surfaces of the profile `clients` (D-55). */
+  /** Additional surfaces on which the profile `clients` serves the operation (D-55). */
   readonly clientsSurfaces?: readonly SurfaceName[];
   readonly versions: VersionRule;
   readonly scheme: SchemeName;
   readonly policy: Policy;
-  /** The kinds of tokens on a surface that takes fewer than the policy (D-133). */
+  /** The kinds of tokens that a surface accepts, if it accepts fewer kinds than the policy (D-133). */
   readonly kindsOn?: Readonly<Partial<Record<SurfaceName, readonly TokenKind[]>>>;
   readonly errorForm: ErrorForm;
-  /** Headers of a request that its handler reads, by name. */
+  /** Headers of a request that the operation's handler reads, by name. */
   readonly requestHeaders?: Readonly<Record<string, RequestHeader>>;
-  /** On every response, also on errors (e.g. a deprecation). */
+  /** Headers of every response, also of errors (e.g. that an operation is deprecated). */
   readonly headers?: Readonly<Record<string, string>>;
-  /** D-13 [clients]: if the app allows it, a request without a token counts as the app's own. */
+  /** D-13 [clients]: whether the app allows requests without a token. Such a request counts as the app's own. */
   readonly tokenless?: (app: AppFacts) => boolean;
-  /** Its errors, besides those of every request (`commonErrors` of `graph/contract/response-schemas.ts`). */
+  /** The errors of this operation, besides the errors of every request (`commonErrors` of `graph/contract/response-schemas.ts`). */
   readonly errors: readonly DeclaredError[];
 }
 
 export interface NodeType<R extends Row = Row> {
   readonly type: string;
-  /** The callers who may know that the node exists, for every operation on it (D-16). */
+  /** The callers who may know that the node exists, for every operation on the node (D-16). */
   readonly policy: Policy;
-  /** Absent: `GET /{id}` is not part of the interface for this type. */
+  /** The read of the node. If it is left out, `GET /{id}` is not part of the interface for this node type. */
   readonly reading?: Access & {
     readonly operation: string;
     readonly set: FieldSet<R>;
@@ -115,28 +127,28 @@ export interface NodeType<R extends Row = Row> {
 }
 
 interface OperationBase extends Access {
-  /** Verb and noun, e.g. `createPersona`. */
+  /** The operation's name, a verb and a noun, e.g. `createPersona`. */
   readonly operation: string;
   readonly method: Method;
-  /** The node type. Null if its address has no id (`/debug_token`). */
+  /** The node type on which the operation is. Null if the address has no id (`/debug_token`). */
   readonly on: string | null;
-  /** The edge, or the literal for `on: null`. Null means the node itself. */
+  /** The edge, or the literal of the address if `on` is null. Null means the node itself. */
   readonly edge: string | null;
-  /** The callers who may know that the node exists, if this operation allows more of them than the node type. */
+  /** The callers who may know that the node exists, if this operation allows more callers than the node type. */
   readonly visibility?: Policy;
-  /** A literal segment that may be before the id (`/pages/{page_id}/…`, D-03). */
+  /** A literal segment that may come before the id (`/pages/{page_id}/…`, D-03). */
   readonly alsoUnder?: string;
   readonly params: TObject;
   /**
-   * D-40: parameters with a place of their own. `strict` reads them only there, `clients` in either place, and both refuse two different values.
-   * For all other parameters the body has precedence (D-34).
+   * D-40: parameters that must be in one place, the query or the body. The profile `strict` reads such a parameter only in its place, `clients` in
+   * either place, and both refuse two different values. For all other parameters the body has precedence (D-34).
    */
   readonly places?: Readonly<Record<string, Place>>;
-  /** Other names of parameters, which `clients` alone takes (D-40). If both names are in one place, the interface's name counts. */
+  /** Other names of parameters, which only the profile `clients` accepts (D-40). If both names are in one place, the interface's own name counts. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** D-50: `strict` refuses undeclared parameters. Other operations ignore them (D-34). */
+  /** D-50: in the profile `strict` the operation refuses undeclared parameters. Other operations ignore undeclared parameters (D-34). */
   readonly isClosed?: true;
-  /** The maximum of a multipart/form-data body with a file, which may be larger than others. */
+  /** The most bytes of a multipart/form-data body with a file. This may be larger than the limit of other bodies. */
   readonly multipartBytesMax?: number;
   readonly summary: string;
 }
@@ -146,15 +158,15 @@ export interface ListOperation<P extends TObject = TObject, R extends Row = Row>
   readonly method: "GET";
   readonly params: P;
   readonly items: FieldSet<R>;
-  /** The node type of the items. Other features may add fields to it, and documents use it as the name. */
+  /** The node type of the items. Other features may add fields to this type, and documents use it as the name of the items. */
   readonly itemType?: string;
-  /** The node of an item. Needed if a field of the items has another policy than the operation (D-16). */
+  /** Returns the node of an item. Needed if a field of the items has another policy than the operation (D-16). */
   nodeOf?(row: R): NodeRef;
-  /** D-35: only cursors, without next and previous. */
+  /** D-35: the paging of the list has only cursors, without the links `next` and `previous`. */
   readonly cursorsOnly?: true;
-  /** How many columns its sort key has, by default 1. */
+  /** The number of columns of the list's sort key, by default 1. */
   readonly keyColumns?: number;
-  /** Adds top-level keys beside `data` and `paging`, e.g. `summary`. */
+  /** The schema of top-level keys beside `data` and `paging`, e.g. `summary`. */
   readonly extras?: TSchema;
 }
 
@@ -170,20 +182,20 @@ interface WriteOperation<P extends TObject = TObject, A extends TSchema = TSchem
   readonly method: "POST" | "DELETE";
   readonly params: P;
   readonly returns: A;
-  /** D-33: `fields` selects from this node after the write: the node whose `id` the response has, or the addressed node. */
+  /** D-33: after the write, `fields` selects from this node: the node whose `id` the response has, or the addressed node. */
   readonly readBack?: { readonly type: string; readonly set: FieldSet };
 }
 
 export type Operation = ListOperation | ReadOperation | WriteOperation;
 
-/** The request as a handler gets it. */
+/** The request as the handler of an operation gets it. */
 export interface OperationRequest<P = unknown> {
   readonly node: NodeRef;
   readonly params: P;
   readonly caller: Caller;
   readonly version: Version;
   readonly world: World;
-  /** D-82: whether a named migration is on for this request. `as`: the calling app's current state. */
+  /** D-82: whether a named migration is on for this request. `as` is the current state of the calling app, if the handler has read it. */
   isMigrated(name: string, as?: MigratedApp): boolean;
   readonly graphRequest: GraphRequest;
 }
@@ -196,7 +208,7 @@ export interface ListRequest<P = unknown> extends OperationRequest<P> {
 
 export type ListResult<R extends Row> = ListPage<R> & { readonly extras?: Readonly<Record<string, unknown>> };
 
-/** An operation with its handler, as the registry takes it. */
+/** An operation with its handler, as the registry stores it. */
 export type Served =
   | { readonly contract: ListOperation; readonly handle: (request: ListRequest, reader: Reader) => Promise<ListResult<Row>> }
   | { readonly contract: ReadOperation; readonly handle: (request: OperationRequest, reader: Reader) => Promise<unknown> }
@@ -210,12 +222,12 @@ export type Served =
   | {
       readonly contract: WriteOperation;
       readonly submit: (request: OperationRequest) => Promise<unknown>;
-      /** Called if the contract refuses the parameters, which are as they were sent. */
+      /** Called if the contract refuses the parameters. The request then has the parameters as they were sent. */
       readonly refused?: (request: OperationRequest<Parameters>, error: unknown) => void;
       readonly notes?: undefined;
     };
 
-/** Further messages of `debug=all` for a request that succeeded (D-34). */
+/** Returns additional messages of `debug=all` for a request that succeeded (D-34). */
 type NotesOn<P = unknown> = (request: OperationRequest<P>) => readonly string[];
 
 export function serveList<P extends TObject, R extends Row>(
@@ -232,7 +244,10 @@ export function serveRead<P extends TObject, A extends TSchema>(
   return { contract, handle } as unknown as Served;
 }
 
-/** `prepare` sends requests to other servers before the transaction. `handle` gets its result, and checks again in the transaction what it read. */
+/**
+ * A write in one transaction. `prepare` sends requests to other servers before the transaction. `handle` gets the result of `prepare`, and must check
+ * in the transaction whatever `prepare` has read.
+ */
 export function serveWrite<P extends TObject, A extends TSchema, Prepared = undefined>(
   contract: WriteOperation<P, A>,
   handle: (request: OperationRequest<Static<P>>, tx: Transaction, prepared: Prepared) => Promise<Static<A>>,
@@ -242,7 +257,7 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
   return { contract, handle, ...(prepare === undefined ? {} : { prepare }), ...(notes === undefined ? {} : { notes }) } as unknown as Served;
 }
 
-/** A write whose requests share transactions. The feature opens them, and responds to each request after the commit. */
+/** A write whose requests share transactions. The feature opens these transactions, and responds to each request after the commit. */
 export const serveIntake = <P extends TObject, A extends TSchema>(
   contract: WriteOperation<P, A>,
   submit: (request: OperationRequest<Static<P>>) => Promise<Static<A>>,
@@ -267,20 +282,20 @@ export const writeOperation = <P extends TObject, A extends TSchema>(contract: O
 });
 
 /**
- * D-315: what client libraries add to every request, and Plaza ignores. Sources: `format`, of RestFB (`DefaultFacebookClient`) and of the
- * mobile libraries, which add `sdk` and `include_headers` (`GraphRequest`); `method`, `pretty`, `sdk`, `suppress_http_code` and `transport`,
- * of the library for web pages and of the explorer; `locale`, of both.
+ * D-315: parameters that client libraries add to every request, and that Plaza ignores. Sources: RestFB (`DefaultFacebookClient`) and the mobile
+ * libraries (`GraphRequest`) add `format`; the mobile libraries also add `sdk` and `include_headers`; the library for web pages and the explorer add
+ * `method`, `pretty`, `sdk`, `suppress_http_code` and `transport`; both groups add `locale`.
  */
 const ofLibraries = ["format", "include_headers", "locale", "pretty", "sdk", "suppress_http_code", "transport"];
 
-/** D-315: what every operation takes, also one that refuses all other parameters (D-50, D-57). */
+/** D-315: the parameters that every operation accepts, even an operation that refuses all other parameters (D-50, D-57). */
 export const parametersOfAll: ReadonlySet<string> = new Set([
   ...["access_token", "oauth_token", "appsecret_proof", "method", "metadata", "debug", "migrations_override"],
   ...ofLibraries,
 ]);
 
-/** Parameters that `debug=all` does not report as ignored: general ones, and those that select. */
+/** Parameters that `debug=all` does not report as ignored: general parameters, and those that select fields or pages. */
 export const generalParameters: ReadonlySet<string> = new Set([...parametersOfAll, "fields", "limit", "before", "after", "ids"]);
 
-/** In words of JSON Schema: an object with general parameters only. */
+/** A schema of an object that has only general parameters. */
 export const noOthers = { properties: Object.fromEntries([...parametersOfAll].map((name) => [name, {}])), additionalProperties: false } as const;

@@ -1,20 +1,20 @@
-/** The ports that the server itself asks for, whatever features it has. */
+/** The ports that the server itself needs, whatever features it has. */
 import type { NodeId } from "#kernel/ids";
 import type { PortName } from "#kernel/ports";
 import type { Reader, Transaction } from "#storage/database";
 import type { World } from "../worlds/world.ts";
 
 interface AppWritesPort {
-  /** VER-5c: stores the time of the app's first marketing request, Unix seconds, unless one is stored. */
+  /** VER-5c: stores the time of the app's first marketing request in Unix seconds, unless such a time is stored already. */
   recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void>;
 }
 
 interface SealedValuesPort {
-  /** Schedules a job that seals all values of other keys with the current key (D-171). */
+  /** Schedules a job that seals all values again that are not sealed with the current key (D-171). */
   schedule(tx: Transaction, world: World): Promise<void>;
-  /** How many values are sealed with another key. */
+  /** Returns how many values are sealed with another key. */
   countOthers(reader: Reader, world: World): Promise<number>;
-  /** Whether a key of the server opens any of the values, or there are none (D-344). */
+  /** Whether a key of the server opens any of the sealed values. Also true if no sealed values are stored (D-344). */
   opensAny(reader: Reader, world: World): Promise<boolean>;
 }
 

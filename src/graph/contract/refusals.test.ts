@@ -1,4 +1,4 @@
-/** Mistakes in fields of nodes, items and objects, and in reads, stop the start of the server (D-16, D-37, D-38). */
+/** Mistakes in the fields of nodes, items and objects, and in reads, stop the start of the server (D-16, D-37, D-38). */
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { definePolicy, nobody, type Policy } from "#auth/policy";
@@ -75,7 +75,7 @@ test("a default field that does not exist, of a node, an item, an object or a re
     const box = field({ nested: { set: () => setOf(more), load: async () => [] } });
     expect(refusal({ nodeTypes: reading(setOf({}, { box })) })).toBe(`box of note ${words}`);
   }
-  // A property of every JavaScript object is not a field.
+  // A property that every JavaScript object has is not a field.
   expect(refusal({ nodeTypes: reading(setOf({ defaults: ["toString"] })) })).toEndWith("does not have: toString");
 });
 

@@ -1,6 +1,6 @@
 /**
- * Collects the definitions of all features once at start, above all the operation of each node type, method and edge. It refuses duplicates;
- * a node type, operation or field without a policy (D-16); errors and policies that no feature lists; and ports that no feature provides.
+ * Collects the definitions of all features once at start, above all the operation of each node type, method and edge. The registry refuses
+ * duplicates; a node type, operation or field without a policy (D-16); errors and policies that no feature lists; and ports that no feature provides.
  */
 import { Type } from "typebox";
 import { nobody, ownApp, type Policy } from "#auth/policy";
@@ -20,18 +20,18 @@ import type { Feature } from "./feature.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 import { portsOfServer } from "./ports.ts";
 
-/** An operation, ready to be called. */
+/** An operation or a read of a node, as the pipeline finds it. */
 export interface Endpoint {
   readonly access: Access & { readonly operation: string };
   readonly served: Served | undefined;
-  /** The read of a node by its declared fields, which has no handler. */
+  /** The read of a node by its declared fields. Such a read has no handler. */
   readonly reading: NonNullable<NodeType["reading"]> | undefined;
-  /** The node type. Undefined if the address has no id. */
+  /** The node type of the address. Undefined if the address has no id. */
   readonly nodeType: string | undefined;
   readonly readParams: ReadParameters;
-  /** The parameters of its own, for `debug=all`. */
+  /** The names of the operation's own parameters, for `debug=all`. */
   readonly paramNames: readonly string[];
-  /** Its names in a version calendar's `affects`: operation, edge, and the endpoint's number in the interface (`G2`). */
+  /** The endpoint's names in the `affects` of a version calendar: operation, edge, and the endpoint's number in the interface (`G2`). */
   readonly names: readonly string[];
   /** The callers who may know that the node exists. */
   readonly visibility: Access["policy"];
@@ -42,14 +42,14 @@ export class Registry {
   readonly changes: ChangeLog;
   readonly webhookFields: FieldCatalogue;
   readonly endpoints: Endpoint[] = [];
-  /** All policies of all features. */
+  /** All policies that features define. */
   readonly policies: ReadonlySet<Policy>;
-  /** All scopes that a policy or feature needs. */
+  /** All scopes that a policy or a feature needs. */
   readonly scopes: ReadonlySet<string>;
-  /** By name: every error that may leave the graph. */
+  /** Every error that a response of the graph may have, by name. */
   readonly errors: ReadonlyMap<string, ErrorDefinition>;
   readonly #types = new Map<string, NodeType>();
-  /** By type (empty for a literal), edge (empty for the node itself) and method. */
+  /** The endpoints by node type (or the empty text for a literal), edge (or the empty text for the node itself) and method. */
   readonly #byAddress = new Map<string, Map<string, Map<string, Endpoint>>>();
   readonly #fields = new Set<string>();
   readonly #literals = new Set<string>();
@@ -57,7 +57,7 @@ export class Registry {
   readonly #edges = new Set<string>();
   readonly #flatEdges = new Set<string>();
   readonly #shapes = new Shapes();
-  /** By edge and method. */
+  /** Headers of every response, by edge and method. */
   readonly #headers = new Map<string, Map<string, Readonly<Record<string, string>>>>();
 
   constructor(features: readonly Feature[]) {
@@ -73,11 +73,11 @@ export class Registry {
     this.#checkReferences();
     this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
-    // A schema that no reader supports fails at start, not with the first world file.
+    // A schema that no reader supports fails here, at start, and not with the first world file.
     for (const { entry } of features.flatMap((feature) => feature.worldSections ?? [])) entryReader(entry);
   }
 
-  /** In a world, at this time in Unix seconds. */
+  /** The profile of a world, and the names that schemas refer to in this world at the time `now`, in Unix seconds. */
   servedIn({ profile, calendar }: Pick<World, "profile" | "calendar">, now: number): ServedIn {
     return {
       profile,
@@ -85,7 +85,7 @@ export class Registry {
     };
   }
 
-  /** The ports of all features. Throws if a feature or the server needs a port that no feature provides. */
+  /** Opens the ports of all features. Throws if a feature or the server needs a port that no feature provides. */
   openPorts(): PortRegistry {
     const ports = new PortRegistry();
     for (const feature of this.features) ports.registerAll(feature.ports?.(ports) ?? {});
@@ -96,12 +96,12 @@ export class Registry {
     return ports;
   }
 
-  /** Every name that a calendar's `affects` may have (D-81). */
+  /** Every name that the `affects` of a version calendar may have (D-81). */
   get endpointNames(): ReadonlySet<string> {
     return new Set(this.endpoints.flatMap(({ names }) => names));
   }
 
-  /** The operations of a node type. */
+  /** The endpoints of a node type. */
   operationsOn(type: string): readonly Endpoint[] {
     return this.endpoints.filter(({ served }) => served?.contract.on === type);
   }
@@ -121,7 +121,7 @@ export class Registry {
     return this.find("", method, literal);
   }
 
-  /** Whether a node, read by its id or in a list, has a field of that name. */
+  /** Whether any node, read by its id or in a list, has a field of that name. */
   isField = (name: string): boolean => this.#fields.has(name);
 
   isLiteral = (word: string): boolean => this.#literals.has(word);
@@ -130,22 +130,25 @@ export class Registry {
 
   isPrefix = (word: string): boolean => this.#prefixes.has(word);
 
-  /** Whether `edge` may be addressed below the literal `prefix`. */
+  /** Whether the address of `edge` may begin with the literal `prefix`. */
   isUnder(prefix: string, edge: string | undefined): boolean {
     return edge !== undefined && this.#prefixes.get(prefix)?.has(edge) === true;
   }
 
-  /** D-20: edges of page messaging have flat errors, even if the node does not exist. */
+  /** D-20: whether the edge belongs to page messaging. Such edges have flat errors, even if the node does not exist. */
   isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
 
-  /** Headers of every response to a request of that shape, even if the node does not exist: they reveal nothing about ids (D-90). */
+  /** Headers of every response to a request with this method and edge, even if the node does not exist. They reveal nothing about ids (D-90). */
   headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
-  /** The access of the endpoint as far as the request's shape decides it. Undefined if it has only an id, or node types differ. */
+  /**
+   * The access of the endpoint, if the method and the edge of the request alone decide it. Undefined if the request has only an id, or if node types
+   * differ.
+   */
   accessByShape = (method: string, edge: string | undefined): Access | undefined => this.#shapes.accessOf(method, edge);
 
-  /** The places in which tokens may count, as far as the request's shape decides it. */
+  /** The places in which tokens may count, as far as the method and the edge of the request decide it. */
   placesByShape = (method: string, edge: string | undefined): readonly Place[] => this.#shapes.placesOf(method, edge);
 
   #withNodeSet(type: NodeType): NodeType {
@@ -153,7 +156,7 @@ export class Registry {
     return reading === undefined ? type : { ...type, reading: { ...reading, set: nodeSet(type.type, reading.set, this.features, this.#setOf) } };
   }
 
-  /** The fields after a write are those of a read of the node. */
+  /** Adds the fields that can be selected after a write, which are the fields of a read of the node. */
   #withNodeSets(served: Served): Served {
     const { contract } = served;
     if (contract.kind === "list") return { ...served, contract: withItemSet(contract, this.features) } as Served;
@@ -162,7 +165,7 @@ export class Registry {
     return { ...served, contract: { ...contract, readBack: { type, set: nodeSet(type, set, this.features, this.#setOf) } } } as Served;
   }
 
-  /** Throws an ordinary `Error` if the type has no read of its own. */
+  /** The field set of a node type's read. Throws an ordinary `Error` if the type has no read of its own. */
   readonly #setOf = (type: string): FieldSet => {
     const set = this.#types.get(type)?.reading?.set;
     if (set === undefined) throw new Error(`a field refers to nodes of the type ${type}, which have no read of their own`);
@@ -243,13 +246,13 @@ export class Registry {
     if (!this.policies.has(policy)) throw new Error(`${holder} has the policy ${policy.name}, which no feature lists`);
   }
 
-  /** Their policies are checked with the type's own fields. */
+  /** Checks that fields of other features belong to types with a read. Their policies are checked with the type's own fields. */
   #checkExtensions({ name, fieldExtensions = [] }: Feature): void {
     const lost = fieldExtensions.find(({ on }) => this.#types.get(on)?.reading === undefined);
     if (lost !== undefined) throw new Error(`${name} gives the field ${lost.name} to reads of ${lost.on}, which no feature declares`);
   }
 
-  /** Throws if a field refers to a type without a read of its own. */
+  /** Throws if a field refers to a type that has no read of its own. */
   #checkReferences(): void {
     for (const { reading } of this.#types.values())
       for (const { reference } of Object.values(reading?.set.fields ?? {})) if (reference !== undefined) this.#setOf(reference.type);
@@ -262,7 +265,10 @@ export class Registry {
     }
   }
 
-  /** D-16: a field with a policy of its own is checked on the node of the item. */
+  /**
+   * D-16: checks the fields of a list's items. A field with a policy of its own is checked on the node of the item, so the list must say which node
+   * that is.
+   */
   #checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
     this.#checkFields(items, policy, operation);
     const [beyond] = nodeOf === undefined ? fieldsBeyond(policy, items) : [];
@@ -277,7 +283,7 @@ export class Registry {
       if (field.reference !== undefined && field.reference.set === undefined)
         throw new Error(`${holder} refers to a node by ${name}, which only fields of a node may`);
     }
-    // D-37: they are in every response, so every caller who gets one may read them.
+    // D-37: these fields are in every response, so every caller who gets a response must be allowed to read them.
     for (const name of set.required ?? ["id"]) {
       const field = set.fields[name];
       if (field !== undefined && field.policy !== policy) throw new Error(`${holder} always answers ${name}, but it has a policy of its own`);
@@ -297,7 +303,7 @@ const server: Feature = {
   needs: portsOfServer,
 };
 
-/** The inner map of a key, which is made on first use. */
+/** Returns the inner map of a key. The inner map is made on first use. */
 function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string, V> {
   let inner = outer.get(key);
   if (inner === undefined) {
@@ -307,7 +313,7 @@ function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string
   return inner;
 }
 
-/** The names that a feature defines, by kind. The registry checks addresses, and the catalogue checks webhook fields. */
+/** The names that a feature defines, by kind. The registry checks addresses elsewhere, and the catalogue checks webhook fields. */
 const namesTaken: Readonly<Record<string, (feature: Feature) => readonly string[]>> = {
   "node type": ({ nodeTypes = [] }) => nodeTypes.map(({ type }) => type),
   operation: ({ nodeTypes = [], operations = [] }) => [
@@ -340,26 +346,26 @@ function refuseDuplicates(features: readonly Feature[]): void {
   }
 }
 
-/** The names of an endpoint in a version calendar's `affects`. `G2-3` is a clause of the endpoint `G2`. */
+/** The names of an endpoint in the `affects` of a version calendar. `G2-3` is a clause of the endpoint `G2`. */
 function namesOf(access: Access & { readonly operation: string }, edge: string | undefined): string[] {
   const numbers = access.clauses.map((clause) => /^([A-I]\d)-/.exec(clause)?.[1]).filter((number) => number !== undefined);
   return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
 }
 
-/** The field set of a node type's read, from which references to such nodes select. */
+/** Returns the field set of a node type's read. References to such nodes select from this set. */
 type SetOfType = (type: string) => FieldSet;
 
-/** The set with the fields that other features add to nodes of that type. Throws if a field is there already. */
+/** Returns the set with the fields that other features add to nodes of that type. Throws if two features add the same field. */
 function extendedSet(type: string, set: FieldSet, features: readonly Feature[]): FieldSet {
   const extensions = features.flatMap((feature) => feature.fieldExtensions ?? []).filter(({ on }) => on === type);
   return extensions.length === 0 ? set : withFields(type, set, Object.fromEntries(extensions.map(({ name, field }) => [name, field])));
 }
 
-/** The list with all fields that can be selected from its items. They have no edges (D-38). */
+/** Returns the list with all fields that can be selected from its items. Items have no edges (D-38). */
 const withItemSet = (list: ListOperation, features: readonly Feature[]): ListOperation =>
   list.itemType === undefined ? list : { ...list, items: extendedSet(list.itemType, list.items, features) };
 
-/** The set with all fields that can be selected from one node: other features' fields, edges, and fields inside its references. */
+/** Returns the set with all fields that can be selected from one node: other features' fields, edges, and fields inside its references. */
 function nodeSet(type: string, set: FieldSet, features: readonly Feature[], setOf: SetOfType): FieldSet {
   const extended = extendedSet(type, set, features);
   const edges = features.flatMap((feature) => feature.operations ?? []).flatMap(({ contract }) => (contract.kind === "list" ? [contract] : []));
@@ -369,7 +375,7 @@ function nodeSet(type: string, set: FieldSet, features: readonly Feature[], setO
   return { ...whole, fields: Object.fromEntries(fields) };
 }
 
-/** Its policy is checked by the read of the edge. */
+/** The field of an edge. The read of the edge checks the edge's policy. */
 const edgeField = (edge: ListOperation): Field => ({ schema: Type.Object({}), policy: edge.policy, edge });
 
 const resolved = (field: Field, setOf: SetOfType): Field => {
@@ -383,16 +389,16 @@ function withFields(type: string, set: FieldSet, more: Readonly<Record<string, F
   return { ...set, fields: { ...set.fields, ...more } };
 }
 
-/** The facts about an endpoint that the shape of a request reveals, by edge and method, whatever is stored (D-90). */
+/** The facts about an endpoint that the method and the edge of a request reveal, whatever is stored (D-90). */
 interface Shape {
   readonly accesses: readonly Access[];
-  /** Undefined if node types differ. */
+  /** The access that all node types with this edge share. Undefined if node types differ. */
   readonly common: Access | undefined;
-  /** D-12: the places of tokens of any of them. */
+  /** D-12: the places of tokens of any node type with this edge. */
   readonly places: readonly Place[];
 }
 
-/** Stands for a method that the edge does not have. Its shape is that of all its methods together. */
+/** Stands for a method that the edge does not have. The facts for such a method are those of all methods of the edge together. */
 const ANY = "";
 
 class Shapes {
@@ -404,19 +410,19 @@ class Shapes {
     for (const method of [contract.method, ANY]) {
       const accesses = [...(byMethod.get(method)?.accesses ?? []), contract];
       const counting = new Set<Place>(accesses.flatMap(({ scheme }) => schemes[scheme].places));
-      // Always in one order, so that of two dead tokens the same one is named with and without an edge.
+      // The order is always the same, so that of two dead tokens the same one is reported with and without an edge.
       const places = clientsScheme.places.filter((place) => counting.has(place));
       const isCommon = accesses.every(({ scheme, tokenless }) => scheme === contract.scheme && tokenless === contract.tokenless);
       byMethod.set(method, { accesses, places, common: isCommon ? contract : undefined });
     }
   }
 
-  /** Undefined if the request has only an id, or node types differ. */
+  /** The access that a request with this method and edge needs. Undefined if the request has only an id, or if node types differ. */
   accessOf(method: string, edge: string | undefined): Access | undefined {
     return edge === undefined ? undefined : this.#byEdge.get(edge)?.get(method)?.common;
   }
 
-  /** D-93: with only an id, and with an edge that no node has, any place may count. */
+  /** D-93: the places in which tokens may count. If the request has only an id, or an edge that no node has, any place may count. */
   placesOf(method: string, edge: string | undefined): readonly Place[] {
     const byMethod = edge === undefined ? undefined : this.#byEdge.get(edge);
     return (byMethod?.get(method) ?? byMethod?.get(ANY))?.places ?? clientsScheme.places;

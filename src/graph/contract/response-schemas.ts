@@ -1,4 +1,4 @@
-/** Makes the schema of an operation's 200 from its contract, for documents and for the check of every response in tests. */
+/** Makes the schema of an operation's 200 response from its contract, for documents and for the check of every response in tests. */
 import { type TObject, type TSchema, Type } from "typebox";
 import type { ErrorName } from "#kernel/errors";
 import { SHAPE_OF } from "../schema/schema-node.ts";
@@ -7,7 +7,7 @@ import type { Endpoint } from "./registry.ts";
 
 const closed = { additionalProperties: false };
 
-/** LIST-2 to LIST-9; the tagged-media edge has cursors alone (LIST-14). */
+/** The schema of `paging`, LIST-2 to LIST-9. The tagged-media edge has only cursors (LIST-14). */
 const pagingSchema = (isCursorsOnly: boolean): TObject =>
   Type.Object(
     {
@@ -18,8 +18,8 @@ const pagingSchema = (isCursorsOnly: boolean): TObject =>
   );
 
 /**
- * All fields of the profile. Only the required ones are in every response. `shapeOf` names the node that it is a shape of, because shapes of
- * different nodes may have the same keys.
+ * The schema of an object with all fields of the profile. Only required fields are in every response. `shapeOf` is the node of which the schema is a
+ * shape, because shapes of different nodes may have the same keys.
  */
 function fieldSetSchema(set: FieldSet, profile: "strict" | "clients", shapeOf?: string): TObject {
   const required = set.required ?? ["id"];
@@ -40,7 +40,10 @@ function fieldSchema({ schema, nested, reference, edge }: Field, profile: "stric
   return nested.isList === true ? Type.Object({ data: Type.Array(one) }, closed) : one;
 }
 
-/** D-38: of the keys inside an object only `id` is required, because a selection may leave out the rest. */
+/**
+ * The schema of a value from which a caller may select. D-38: only `id` is required inside such an object, because a selection may leave out the
+ * other keys.
+ */
 function selectableSchema(schema: TSchema): TSchema {
   const { properties, items, required } = schema as { properties?: Record<string, TSchema>; items?: TSchema; required?: string[] };
   if (items !== undefined) return { ...schema, items: selectableSchema(items) };
@@ -73,7 +76,7 @@ export function responseSchema(endpoint: Endpoint, profile: "strict" | "clients"
   return contract.returns;
 }
 
-/** Errors that every request may get, so that contracts list only their own (D-14, D-20, D-21, D-22). */
+/** Errors that every request may get. Contracts therefore list only their own errors (D-14, D-20, D-21, D-22). */
 export const commonErrors: readonly ErrorName[] = [
   "internalError",
   "databaseUnreachable",

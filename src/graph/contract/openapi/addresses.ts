@@ -1,4 +1,4 @@
-/** Finds the operations of each address and method, and their versions. */
+/** Finds the operations of each address and method, and the versions that serve them. */
 import { formatVersion, type Version } from "#kernel/versions";
 import type { SurfaceName } from "../../pipeline/request.ts";
 import type { VersionCalendar } from "../../versions/calendar.ts";
@@ -9,23 +9,23 @@ import type { Endpoint, Registry } from "../registry.ts";
 export interface OpenapiOptions {
   readonly profile: Profile;
   readonly calendar: VersionCalendar;
-  /** World time, Unix seconds. It decides which marketing versions are served. */
+  /** World time in Unix seconds. This time decides which marketing versions are served. */
   readonly now: number;
   /** The absolute address of each surface. */
   readonly addresses: Readonly<Record<SurfaceName, string>>;
-  /** Only operations on this node type. */
+  /** If this is set, the document has only operations on this node type. */
   readonly type?: string;
-  /** Only operations on this surface. */
+  /** If this is set, the document has only operations on this surface. */
   readonly surface?: SurfaceName;
 }
 
-/** An address and method, with an operation for each node type that has it. */
+/** An address and method, with an operation for each node type that has this edge. */
 export interface Served {
   readonly path: string;
   readonly method: string;
   readonly surfaces: Set<SurfaceName>;
   readonly endpoints: Endpoint[];
-  /** The end of the operation's name, if the operation has an address before this one. */
+  /** The end of the operation's name, if the operation also has an address without this end. */
   readonly suffix: string;
 }
 
@@ -33,13 +33,13 @@ export const methodOf = ({ served }: Endpoint): string => served?.contract.metho
 
 export const edgeOf = ({ served }: Endpoint): string | undefined => served?.contract.edge ?? undefined;
 
-/** The node type of an endpoint, or its literal if its address has no id. */
+/** The node type of an endpoint, or the endpoint's literal if its address has no id. */
 export const typeOf = (endpoint: Endpoint): string => endpoint.nodeType ?? edgeOf(endpoint) ?? "root";
 
-/** `chatapp_account` as `ChatappAccount`, `listLabels` as `ListLabels`. */
+/** Changes `chatapp_account` to `ChatappAccount`, and `listLabels` to `ListLabels`. */
 export const pascal = (name: string): string => name.replace(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase());
 
-/** In the order of their paths. */
+/** All addresses of the profile, in the order of their paths. */
 export function servedAddresses(registry: Registry, { profile, type, surface: only }: OpenapiOptions): Served[] {
   const found = new Map<string, Served>();
   for (const endpoint of registry.endpoints) {
@@ -72,11 +72,11 @@ function addressesOf(endpoint: Endpoint, surface: SurfaceName): Pick<Served, "pa
   if (fixedVersions[surface] !== undefined || access.versions === "unversioned") return addresses;
   const versioned = addresses.map(({ path, suffix }) => ({ path: `/{version}${path}`, suffix }));
   if (access.versions !== "marketingOrCurrent") return versioned;
-  // D-03: its address in the interface carries no version.
+  // D-03: the address of this operation in the interface has no version.
   return [...versioned, ...addresses.map(({ path, suffix }) => ({ path, suffix: `${suffix}WithoutVersion` }))];
 }
 
-/** The versions that serve any of the endpoints now, oldest first. */
+/** The versions that serve any of the endpoints at the time `now`, oldest first. */
 export function versionsOf(endpoints: readonly Endpoint[], options: Pick<OpenapiOptions, "calendar" | "now">): string[] {
   const versions = endpoints.flatMap((endpoint) => versionsOfOne(endpoint, options));
   return [...new Set(versions)].sort((one, other) => one - other).map(formatVersion);

@@ -1,4 +1,4 @@
-/** The parameters of an operation in path, query and headers, and its body. */
+/** Makes the parameters of an operation in path, query and headers, and its body. */
 import type { TSchema } from "typebox";
 import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
@@ -16,7 +16,7 @@ export const sharedParameters: Readonly<Record<string, Document>> = {
   limit: query("limit", "The most objects on a page. A larger number than 100 counts as 100.", { type: "integer", minimum: 1, default: 25 }),
   before: query("before", "The page before this cursor; not together with `after`.", { type: "string" }),
   after: query("after", "The page after this cursor; not together with `before`.", { type: "string" }),
-  // D-15: it has no pattern, because it is not checked for an app token.
+  // D-15: the parameter has no pattern, because it is not checked for an app token.
   appsecret_proof: query("appsecret_proof", "The HMAC-SHA256 of the access token with the app's secret as key, in hex, for apps that require it.", {
     type: "string",
   }),
@@ -51,7 +51,7 @@ export function parametersOf({ path, method, endpoints }: Served, schemas: Named
   ];
 }
 
-/** D-33, D-38. */
+/** D-33, D-38: whether the parameter `fields` selects from the response. */
 export function takesFields({ reading, served }: Endpoint): boolean {
   if (reading !== undefined || served?.contract.kind === "list") return true;
   return served?.contract.kind === "write" && served.contract.readBack !== undefined;
@@ -89,7 +89,7 @@ export interface OwnParameter {
   readonly isRequired: boolean;
 }
 
-/** The parameters of the query, or of the body (D-34, D-40). The method decides about a parameter without a place of its own. */
+/** The operation's parameters in the query or in the body (D-34, D-40). The method decides where a parameter is that has no place of its own. */
 export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParameter[] {
   const contract = endpoint.served?.contract;
   if (contract === undefined) return [];
@@ -100,7 +100,7 @@ export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParame
     .map(([name, schema]) => ({ name, schema: schema as TSchema, isRequired: (required as readonly string[]).includes(name) }));
 }
 
-/** If node types share an address, a parameter is required if all of them require it. */
+/** The parameters of operations that share an address. A parameter is required if all of these operations require it. */
 function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, where: ServedIn): Document[] {
   const byName = Map.groupBy(
     endpoints.flatMap((endpoint) => paramsIn("query", endpoint)),
@@ -111,9 +111,9 @@ function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, wh
     const texts = new Map(own.map((one) => [JSON.stringify(one), one]));
     const schema = anyOf([...texts.values()].map((one) => ({ schema: schemas.referred(one) })));
     const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
-    // D-161: of the ways to write a list of plain values, documents describe the one with a single parameter.
+    // D-161: a list of plain values can be written in several ways, and documents describe the way with a single parameter.
     const isSeparated = found.every(({ schema: one }) => isListOfPlainValues(one));
-    // If they differ, each alternative has a description of its own.
+    // If the descriptions differ, each alternative has a description of its own.
     const [description = `The parameter \`${name}\`.`] = own.flatMap((one) => (typeof one.description === "string" ? [one.description] : []));
     return {
       ...query(name, description, schema),
@@ -136,12 +136,12 @@ function headerParameters(endpoints: readonly Endpoint[]): Document[] {
   }));
 }
 
-/** A constant as a list of one value, because generators do not support constants of headers. */
+/** Writes a constant as a list of one value, because generators do not support constants of headers. */
 function asEnum({ const: constant, ...schema }: Document): Document {
   return constant === undefined ? schema : { ...schema, enum: [constant] };
 }
 
-/** JSON, a form whose lists and objects are JSON text (D-34), or a multipart form with files. Undefined if the method has no body. */
+/** The body: JSON, a form whose lists and objects are JSON text (D-34), or a multipart form with files. Undefined if the method has no body. */
 export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, where: ServedIn): Document | undefined {
   if (method !== "POST") return undefined;
   const bodiesWith = (takesFiles: boolean) =>
@@ -161,7 +161,10 @@ export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, whe
   };
 }
 
-/** OpenAPI 3.1, 4.8.15.1: a key of `encoding` is a property of the schema. Generators do not look for it below an `anyOf`. */
+/**
+ * Adds the names as properties of the schema. OpenAPI 3.1, 4.8.15.1: a key of `encoding` must be a property of the schema, and generators do not look
+ * for the property below an `anyOf`.
+ */
 const withProperties = (schema: Document, names: ReadonlySet<string>): Document =>
   schema.anyOf === undefined ? schema : { type: "object", properties: Object.fromEntries([...names].map((name) => [name, {}])), ...schema };
 
@@ -182,7 +185,7 @@ function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, where: ServedIn, t
     ...(either.length === 0 ? {} : { anyOf: either }),
     ...more,
   };
-  // D-50: besides them, only general parameters are allowed.
+  // D-50: besides the declared parameters, only general parameters are allowed.
   if (where.profile === "strict" && contract?.isClosed === true) {
     for (const name of parametersOfAll) properties[name] ??= {};
     schema.additionalProperties = false;

@@ -1,4 +1,4 @@
-/** The responses of an operation: its 200, and every other status with the form that its errors have (D-20). */
+/** Makes the responses of an operation: its 200, and every other status with the form that its errors have (D-20). */
 import { type DeclaredError, definitionOf } from "#kernel/errors";
 import { withoutCitations } from "#kernel/text";
 import { publicSchema } from "../../schema/public-schema.ts";
@@ -61,11 +61,11 @@ const json = (schema: Document): Document => ({ content: { "application/json": {
 
 export interface Alternative {
   readonly schema: Document;
-  /** The node type that it is of. */
+  /** The node type to which the schema belongs. */
   readonly type?: string;
 }
 
-/** The schemas of several node types that share an address. They overlap, so it is not a `oneOf`. */
+/** One schema for several node types that share an address. The schemas of node types overlap, so this is not a `oneOf`. */
 export function anyOf(alternatives: readonly Alternative[]): Document {
   const [only] = alternatives;
   if (only !== undefined && alternatives.length === 1) return only.schema;
@@ -81,12 +81,12 @@ function successOf(endpoint: Endpoint, schemas: NamedSchemas, profile: OpenapiOp
     const { data } = (schema as { properties: { data: { items: Document } } }).properties;
     schemas.add(`${name}Item`, data.items);
   }
-  // The node after the write, from which `fields` selects.
+  // This is the node after the write, from which `fields` selects.
   if (contract?.kind === "write" && contract.readBack !== undefined) schemas.add(`${name}Node`, (schema.anyOf as Document[])[1] as Document);
   return { schema: schemas.add(responseName(endpoint, schema), schema) };
 }
 
-/** Names of responses that several operations have, by their only key. */
+/** Names of responses that several operations have, by the only key of the response. */
 const sharedNames: Readonly<Record<string, string>> = { success: "Success", id: "Created" };
 
 export const responseName = ({ access }: Endpoint, { properties = {} }: Document): string =>
@@ -97,7 +97,7 @@ interface StatusErrors {
   readonly forms: Set<ErrorForm>;
 }
 
-/** Errors of HTTP, before the operation is known. They are always wrapped. */
+/** Errors that a request can get before its operation is known. These errors are always wrapped. */
 const httpErrors: readonly DeclaredError[] = ["internalError", "invalidParameter", "bodyTooLarge", "headersTooLarge", "requestTooSlow"];
 
 function errorsByStatus(endpoints: readonly Endpoint[], registry: Registry): [number, StatusErrors][] {
@@ -122,7 +122,7 @@ function errorsByStatus(endpoints: readonly Endpoint[], registry: Registry): [nu
   return [...statuses].sort(([a], [b]) => a - b);
 }
 
-/** D-21: migration intents have an error of their own for a missing node. */
+/** D-21: whether the endpoint is a read of a node, for which a missing migration intent has an error of its own. */
 const isNodeRead = (endpoint: Endpoint): boolean => methodOf(endpoint) === "GET" && edgeOf(endpoint) === undefined;
 
 /** D-20: the forms that errors of such a request can have before its operation is known. */
