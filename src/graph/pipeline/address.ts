@@ -1,9 +1,12 @@
-/** The step `address`: what a path says (D-02, D-03): version, id, edge. No regular expression and no URL object on this path. */
+/**
+ * The step `address`: reads version, id and edge from a path (D-02, D-03). Every request takes this step, so it uses neither regular expressions nor
+ * URL objects.
+ */
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { parseVersion, type Version } from "#kernel/versions";
 
 export interface Address {
-  /** As in the path. Undefined if the path has no version. */
+  /** The version in the path. Undefined if the path has no version. */
   readonly version: Version | undefined;
   /** A node id or `me`. Undefined if the address has no id. */
   readonly id: NodeId | "me" | undefined;
@@ -12,16 +15,16 @@ export interface Address {
   /** The literal before the id (`pages`). */
   readonly prefix: string | undefined;
   /**
-   * The part of the path that leads nowhere. Such an address still has a version, and the edge that decides the form of its error (D-20, D-83).
-   * If it has an `id`, that is a number that no node has, which H7 answers as a missing intent (D-02).
+   * The part of the path that leads nowhere. Such an address still has a version, and the edge that decides the form of its error (D-20, D-83). If
+   * the address also has an `id`, that is a number that no node has; H7 then responds as for a missing migration intent (D-02).
    */
   readonly unknown?: string;
 }
 
-/** Longer than any address of the interface. */
+/** The most segments of a path. Addresses of the interface have fewer. */
 const SEGMENTS_MAX = 4;
 
-/** Repeated slashes count as one (D-02); a trailing one is ignored. */
+/** The segments of a path. Repeated slashes count as one slash (D-02), and a slash at the end is ignored. */
 export function segmentsOf(path: string): string[] {
   const segments: string[] = [];
   for (let start = 0; start < path.length; ) {
@@ -50,11 +53,11 @@ function decoded(segment: string): string {
 }
 
 export interface KnownSegments {
-  /** Literals of addresses without an id. */
+  /** Whether the word is the literal of an address without an id. */
   isLiteral(word: string): boolean;
-  /** Edges of any node: a request with `ids=` has an edge without an id (D-34). */
+  /** Whether the word is an edge of any node type: a request with `ids=` has an edge without an id (D-34). */
   isEdge(word: string): boolean;
-  /** Literals that may be before an id. */
+  /** Whether the word is a literal that may be before an id. */
   isPrefix(word: string): boolean;
 }
 
@@ -81,7 +84,7 @@ export function parseAddress(path: string, isVersioned: boolean, words: KnownSeg
   return segments.length === at + 1 && isDecimal(word) ? { ...unknown, id: word as NodeId } : unknown;
 }
 
-/** D-20: its edge is the first segment that is the name of an edge. */
+/** The address of a path that leads nowhere. D-20: the edge of such an address is the first segment that is an edge of any node type. */
 function unknownAddress(segments: readonly string[], version: Version | undefined, words: KnownSegments): Address {
   const edge = segments.find((word) => words.isEdge(word) || words.isLiteral(word));
   return { version, id: undefined, edge, prefix: undefined, unknown: `/${segments.join("/")}` };

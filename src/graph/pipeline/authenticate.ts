@@ -1,4 +1,6 @@
-/** The step `authenticate`: finds the tokens of a request, in the places that count for requests of its form (D-10, D-12, D-90, D-93). */
+/**
+ * The step `authenticate`: finds the tokens of a request, in the places that count for requests with this method and edge (D-10, D-12, D-90, D-93).
+ */
 import { checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "#auth/credentials";
 import { clientsScheme, type Place } from "#auth/schemes";
 import { unixSeconds } from "#kernel/clock";
@@ -7,7 +9,10 @@ import type { World } from "../worlds/world.ts";
 import type { GraphRequest, Parameters } from "./request.ts";
 import type { Addressed, Authenticated, Incoming } from "./stages.ts";
 
-/** Rejects if the request has tokens and all of them are dead (D-14), or if one of the three of page messaging is dead (D-10). */
+/**
+ * Checks the tokens of a request. Rejects if the request has tokens and all of them are dead (D-14), or if one of the three tokens of page messaging
+ * is dead (D-10).
+ */
 export async function authenticate(incoming: Incoming, { address, method }: Addressed): Promise<Authenticated> {
   const { world, now, registry } = incoming;
   const { alive: credentials, dead } = await checkTokens(presentedFor(incoming, { address, method }), world.tokens, now);
@@ -17,7 +22,10 @@ export async function authenticate(incoming: Incoming, { address, method }: Addr
   return { address, method, credentials, dead, app: first?.app };
 }
 
-/** The app whose live token is in the head of a request, if it is cached: only for the share that the request counts against (D-97). */
+/**
+ * The app of a live token in the head of a request, if that token is in the cache. Only used to decide against whose share of the capacity the
+ * request counts (D-97).
+ */
 export function knownApp(world: World, query: Parameters, header: GraphRequest["header"]): string | undefined {
   const presented = presentedTokens({ query, body: {}, header }, everyPlace, world.profile);
   const now = unixSeconds(world.clock);
@@ -28,13 +36,13 @@ export function knownApp(world: World, query: Parameters, header: GraphRequest["
   return undefined;
 }
 
-/** D-90: the error of a request without a token. The form of the request decides which place it names. */
+/** D-90: the error of a request without a token. The method and edge of the request decide which place the error asks for. */
 export function missingToken({ registry, world }: Incoming, { address, method }: Addressed): GraphError {
   const scheme = registry.accessByShape(method, address.edge)?.scheme;
   return (scheme === undefined ? undefined : missingCredential([], schemeFor(scheme, world.profile))) ?? tokenMissing("access_token");
 }
 
-/** D-90, D-93: the tokens in the places that count for requests of this form. */
+/** D-90, D-93: the tokens in the places that count for requests with this method and edge. */
 function presentedFor({ request, registry, world }: Incoming, { address, method }: Addressed): readonly Presented[] {
   const { profile } = world;
   return presentedTokens(request, profile === "clients" ? everyPlace : registry.placesByShape(method, address.edge), profile);

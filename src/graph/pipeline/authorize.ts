@@ -1,4 +1,4 @@
-/** The steps `see` and `authorize`: may the caller know that the node exists, and run the operation (D-10, D-12 to D-16, D-93). */
+/** The steps `see` and `authorize`: whether the caller may know that the node exists, and may run the operation (D-10, D-12 to D-16, D-93). */
 import { type AppFacts, uncachedFacts } from "#auth/app-facts";
 import { type AuthorizationCheck, authorizationCheck, authorize, canSeeNode } from "#auth/authorize";
 import { type Credential, missingCredential, type Presented, schemeFor } from "#auth/credentials";
@@ -15,17 +15,17 @@ import type { GraphRequest, SurfaceName } from "./request.ts";
 import { notFound } from "./route.ts";
 import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
-/** Undefined if the caller may not know that the node exists. */
+/** The step `see`. Undefined if the caller may not know that the node exists. */
 export function see({ world }: Incoming, resolved: Resolved): Promise<Visible | undefined> {
   const { endpoint, credentials } = resolved;
   if (credentials.length === 0) return seeWithoutToken(world, resolved);
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
   const placed = credentials.filter(({ place }) => scheme.places.includes(place));
-  // D-93: if no token is in a place that counts, `authorize` refuses the request. Until then all tokens decide whether the node is visible.
+  // D-93: if no token is in a place that counts, `authorize` refuses the request later. Until then all tokens decide whether the node is visible.
   return seeAs(world, resolved, placed.length === 0 ? credentials : placed);
 }
 
-/** D-13 [clients]: an app may allow such requests without a token. They count as its own. */
+/** D-13 [clients]: an app may allow such requests without a token. They count as requests of the app itself. */
 async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visible | undefined> {
   const { endpoint, node } = resolved;
   const { scheme, tokenless } = endpoint.access;
@@ -51,8 +51,8 @@ function checkFor(world: World, credentials: readonly Credential[], app: AppFact
 }
 
 /**
- * Returns the tokens that count, for the policies of fields too. Rejects if a place, a proof, a scope or a task is missing, or if a rate is used
- * up (D-22). A read inside a response does not count, because its request has been counted (D-38).
+ * The step `authorize`: returns the tokens that count, which also decide about fields. Rejects if a place, a proof, a scope or a task is missing, or
+ * if a rate is used up (D-22). A read inside a response does not count against a rate, because its request has been counted (D-38).
  */
 export async function authorizeCaller(
   { request, world, now, isInside }: Incoming,
@@ -60,7 +60,7 @@ export async function authorizeCaller(
 ): Promise<readonly AuthorizationCheck[]> {
   const { app } = caller;
   const used = countingCredentials(schemeFor(access.scheme, world.profile), access.scheme === "pageMessaging", { credentials, dead, caller });
-  // An app and a token are not data of a person.
+  // A read of an app, or of a token (`/debug_token`), shows no data of a person.
   const over = method === "GET" && subject.type !== "app" ? used.find(({ token }) => isDataAccessOver(token, now)) : undefined;
   if (over !== undefined) throw tokenExpired(placeNames[over.place]);
   checkProofs(request, world, used, app);
@@ -71,7 +71,7 @@ export async function authorizeCaller(
   return counting;
 }
 
-/** D-15. */
+/** D-15: checks the proof of each token. */
 function checkProofs({ query, body }: GraphRequest, { tokens }: World, credentials: readonly Credential[], app: AppFacts): void {
   const proof = body.appsecret_proof ?? query.appsecret_proof;
   for (const { value, token } of credentials) tokens.checkProof(proof, value, token, app);
@@ -83,8 +83,8 @@ function policyOn({ policy, kindsOn }: Access, surface: SurfaceName): Policy {
 }
 
 /**
- * Both steps again, in the transaction of a write that waited for another server: a right that ended meanwhile stops it (D-300).
- * Reads what is stored, not what a cache has.
+ * Runs `see` and `authorize` again, in the transaction of a write that waited for another server: a right that ended meanwhile stops the write
+ * (D-300). This reads the stored rows and not the caches.
  */
 export async function authorizeAgain(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[], tx: Transaction): Promise<void> {
   const { request, world } = incoming;
@@ -106,8 +106,8 @@ export async function authorizeAgain(incoming: Incoming, versioned: Versioned, c
 }
 
 /**
- * Throws if a place of the scheme has no token, if two places have different tokens (D-12), or if a place that counts has a dead token. Page
- * messaging checks each of its places.
+ * The tokens that count. Throws if a place of the scheme has no token, if two places have different tokens (D-12), or if a place that counts has a
+ * dead token. In page messaging each place is checked by itself.
  */
 function countingCredentials(
   scheme: Scheme,

@@ -1,6 +1,6 @@
 /**
- * Makes requests from another request: the parts of a batch, the reads of `ids=`, and reads inside a response. Each is read from its text like
- * a request over HTTP, and takes everything else from the request around it.
+ * Makes requests from another request: the parts of a batch, the reads of `ids=`, and reads inside a response. Each of them is read from its text
+ * like a request over HTTP, and takes everything else from the request around it.
  */
 import type { ParsedBody } from "../request-text/body.ts";
 import { parsePairs } from "../request-text/pairs.ts";
@@ -24,7 +24,7 @@ export function derivedFrom(around: GraphRequest, { method, path, queryText, bod
   };
 }
 
-/** The headers without If-None-Match, whose tag belongs to the whole response. */
+/** The headers of a request without If-None-Match, because its tag belongs to the whole response. */
 export const withoutTag =
   (request: GraphRequest): GraphRequest["header"] =>
   (name) =>
@@ -32,7 +32,7 @@ export const withoutTag =
 
 const credentialNames = ["access_token", "oauth_token", "appsecret_proof"] as const;
 
-/** The credentials among the parameters. */
+/** The tokens and proofs among the parameters. */
 export function tokensOf(parameters: Parameters): Record<string, unknown> {
   const tokens: Record<string, unknown> = {};
   for (const name of credentialNames) if (parameters[name] !== undefined) tokens[name] = parameters[name];

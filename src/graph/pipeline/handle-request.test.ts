@@ -37,7 +37,7 @@ onEachDatabase("the pipeline", (database) => {
     const begun: string[] = [];
     const plaza = await open({ workBegins: (work: string, id?: string) => begun.push(id === undefined ? work : `${work} of ${id}`) });
     await plaza.post(labels, { ...all("page"), body: { page_label_name: "held" } });
-    // Its parameters, its transaction, its response.
+    // The three parts of the write are its parameters, its transaction and its response.
     expect(begun.splice(0)).toEqual(["createLabel", "createLabel", "createLabel"]);
   });
 
@@ -78,7 +78,7 @@ onEachDatabase("the pipeline", (database) => {
     expect((await plaza.get(labels, request(proof))).status).toBe(200);
     const wrong = proof.replace(/^./, (c) => (c === "0" ? "1" : "0"));
     expect((await plaza.get(labels, request(wrong))).body.error_data.parameter).toBe("appsecret_proof");
-    // D-41: the body has precedence.
+    // D-41: the parameter in the body has precedence over the query.
     expect((await plaza.post(labels, { ...request(wrong), body: { page_label_name: "proven", appsecret_proof: proof } })).status).toBe(200);
     const demanding = await open({ world: { ...cafe, apps: cafe.apps.map((app) => ({ ...app, require_appsecret_proof: true })) } });
     expect((await demanding.get(labels, all("page"))).body.error_data.parameter).toBe("appsecret_proof");
@@ -129,7 +129,7 @@ onEachDatabase("the pipeline", (database) => {
       const traceless = ({ status, headers, body }: typeof hidden) =>
         JSON.stringify({ status, headers: { ...headers, "x-pf-trace-id": "" }, body: { ...body, pftrace_id: "" } }).replaceAll("2777", "2001");
       expect(traceless(hidden)).toBe(traceless(missing));
-      // The usage of the page is not shown either.
+      // The usage of the page is not shown, either.
       await plaza.get(labels, { token: "page" });
     }
     expect((await plaza.get(labels, { token: "page" })).headers).toMatchObject({
@@ -159,7 +159,7 @@ onEachDatabase("the pipeline", (database) => {
       const response = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
       expect(response).toMatchObject({ status: 400, body: { code: 2500, message: unknown(segment) } });
     }
-    // Refused requests name the version that they asked for.
+    // The response to a refused request has the version that the request asked for.
     for (const path of ["/v21.0/999", "/v21.0/2001/nothing"])
       expect((await plaza.get(path, { token: "page" })).headers["pf-api-version"]).toBe("v21.0");
     expect((await plaza.get("/v21.0/2001/custom_labels")).headers["pf-api-version"]).toBe("v21.0");
@@ -209,13 +209,13 @@ onEachDatabase("the pipeline", (database) => {
 
   test("D-83, D-90: a request that is refused early names the requested version, and its form's headers", async () => {
     const plaza = await open();
-    // By its method, before its tokens are looked at.
+    // This request is refused by its method, before its tokens are looked at.
     const method = await plaza.post("/v22.0/2001/custom_labels", { body: { method: "put" } });
     expect(method).toMatchObject({ status: 400, body: { code: 100, error_data: { parameter: "method" } }, headers: { "pf-api-version": "v22.0" } });
-    // By its tokens, before its node is.
+    // This request is refused by its tokens, before its node is looked at.
     const activities = await plaza.post("/v22.0/1001/activities", { bearer: "unknown" });
     expect(activities).toMatchObject({ status: 401, headers: { "pf-api-version": "v22.0", deprecation: expect.any(String) } });
-    // By its node: the use of the app is there by now.
+    // This request is refused by its node, when its app has already used up requests.
     const limited = await open({ rateLimits: { app_calls_per_hour: 10, page_calls_per_hour: 0 } });
     await limited.get(labels, all("page"));
     const { status, headers } = await limited.get("/v22.0/777", { bearer: "page" });

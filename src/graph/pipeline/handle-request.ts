@@ -1,8 +1,8 @@
 /**
- * The pipeline. Every request takes these steps on plain data, so a batch enters here again for its parts and a test needs no socket. Each step
- * returns what it learned (`stages.ts`), and the last value that was reached decides how an error is rendered.
+ * The pipeline. Every request takes these steps on plain data, so a batch sends its parts through the pipeline too, and a test needs no socket. Each
+ * step returns what it has found out (`stages.ts`), and the last of these values decides how an error is rendered.
  *
- * **Invariant:** a node that the caller may not see and one that does not exist get the same response, byte for byte, apart from the trace id.
+ * **Invariant:** a node that the caller may not see and a node that does not exist get the same response, byte for byte, apart from the trace id.
  */
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError } from "#kernel/errors";
@@ -39,23 +39,23 @@ import { type StoryRecorder, storyOf } from "./story/story.ts";
 
 export interface RequestDeps {
   readonly registry: Registry;
-  /** Makes a trace id: 11 or more characters, unique in practice. */
+  /** Makes the id that traces a request: 11 or more characters, unique in practice. */
   traceId(): string;
-  /** The machine's time, for the trace of a request. */
+  /** The machine's time, for the durations of a request's steps. */
   monotonicMs(): number;
   /** Called with every error that is not in the catalogue. */
   onUnexpected(error: unknown, traceId: string): void;
 }
 
-/** Never rejects, because an error is a response too. `http` has found the surface before. */
+/** Handles a request for which `http` has found the surface. Never rejects, because an error is a response, too. */
 export function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   world.database.confirm();
-  // Another process may have moved the clock. The time from before the move would be wrong.
+  // If another process may have moved the clock, the request waits for the new time: the old time would be wrong.
   const { rereading } = world.clock;
   return rereading === undefined ? serve(deps, world, request) : rereading.then(() => serve(deps, world, request));
 }
 
-/** How far a request has come. Its log and the form of its error are made from this. */
+/** How far a request has come. The entry in the request log and the form of an error are made from this. */
 interface Progress {
   reached: Reached;
   fault?: AppliedFault<RequestFaultInput> | undefined;
@@ -67,7 +67,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
   const incoming: Incoming = { request, world, registry, traceId: deps.traceId(), now: unixSeconds(world.clock), upgrades: [] };
   const progress: Progress = { reached: {}, story: storyOf(world, request, deps.monotonicMs) };
   try {
-    // 1 Address. 2 Authenticate: every token that the request brings. D-93: before anything else about the request can show.
+    // 1 Address. 2 Authenticate: check every token of the request. D-93: this is before any response can show anything else about the request.
     const authenticated = await authenticate(incoming, addressOf(incoming, progress));
     progress.reached = authenticated;
     if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
@@ -75,7 +75,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
     const many = dispatchMany((part) => handleRequest(deps, world, part), incoming, authenticated);
     if (many !== undefined) return reported(progress, await many);
     const response = await answer(incoming, authenticated, progress);
-    // 12 Render: JSON, headers, entity tag.
+    // 12 Render: make JSON, headers and the entity tag.
     return reported(progress, damaged(renderResponse(incoming, progress.reached, response), progress.fault));
   } catch (thrown) {
     const error = graphErrorOf(deps, incoming, thrown);
@@ -83,7 +83,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
   }
 }
 
-/** The first step: version, id and edge; then the method, which a parameter may override. */
+/** The first step: reads version, id and edge, and then the method, which a parameter may override. */
 function addressOf(incoming: Incoming, progress: Progress): Addressed {
   const address = readAddress(incoming);
   progress.reached = { address };
@@ -92,57 +92,57 @@ function addressOf(incoming: Incoming, progress: Progress): Addressed {
   return addressed;
 }
 
-/** Answers a request, or a read inside its response, to which faults and rates do not apply. */
+/** Answers a request, or a read inside the response to a request. Faults and rates do not apply to such a read. */
 async function answer(incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
   const { world } = incoming;
   const { story } = progress;
-  // 3 Node: one indexed read, mostly cached.
+  // 3 Node: find the node's type and owner, which is one indexed read, mostly cached.
   const id = idOf(incoming, authenticated);
   const node = id === undefined || !isNodeId(id) ? undefined : await world.findNode(id);
 
-  // 4 Endpoint: by node type, method and edge.
+  // 4 Endpoint: find the operation by node type, method and edge.
   const resolved = findEndpoint(incoming, authenticated, id, node);
   progress.reached = resolved;
   if (!world.faults.isEmpty && incoming.isInside !== true) progress.fault = await matchFault(incoming, resolved);
   if (progress.fault !== undefined) throwErrorOf(progress.fault, resolved);
 
-  // 5 See: whether the caller may know that the node exists.
+  // 5 See: check whether the caller may know that the node exists.
   story?.begin("check");
   const visible = await see(incoming, resolved);
   if (visible === undefined) {
-    // The response must not differ from that of a missing node.
+    // The response must not differ from the response for a missing node.
     progress.reached = { ...authenticated, concealed: resolved.endpoint };
     throw notFound(incoming, authenticated);
   }
   progress.reached = visible;
 
-  // 6 Version: the version that serves the request.
+  // 6 Version: choose the version that serves the request.
   const versioned = chooseVersion(incoming, visible);
   progress.reached = versioned;
 
-  // 7 Authorize: the places of the tokens, scopes, tasks, rate limits.
+  // 7 Authorize: check the places of the tokens, scopes, tasks and rate limits.
   const check = await authorizeCaller(incoming, versioned);
   if (isFirstMarketingRequest(incoming, versioned)) await recordMarketingUse(incoming, versioned);
 
   const { operation } = versioned.endpoint.access;
   world.workBegins(operation);
-  // 8 Parse: parameters, fields and page, against the contract.
+  // 8 Parse: read parameters, fields and page by the contract.
   const parsed = parse(incoming, versioned, check);
-  // 9 Prepare: requests of a write to other servers, before its transaction.
+  // 9 Prepare: send the requests of a write to other servers, before the write's transaction.
   const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
-  // 10 Handle: a write in one transaction.
+  // 10 Handle: call the feature, for a write in one transaction.
   story?.begin("handle", parsed);
   const handled = await handle(parsed, prepared, (tx) => authorizeAgain(incoming, versioned, check, tx), story);
 
-  // 11 Respond: the fields, then the changes back to the version that serves.
+  // 11 Respond: make the fields, then undo changes down to the version that serves.
   story?.begin("respond");
   world.workBegins(operation);
   return await respond(incoming, versioned, handled, (part) => readPart(incoming, versioned, part));
 }
 
 /**
- * Reads an edge, or a node that a field names, inside a response (D-38). It is a request of the caller's own, so it shows no more than one.
- * If it is undefined, the caller gets the response of a missing node. Rejects with every other error of that read.
+ * Reads an edge, or a node that a field names, inside a response (D-38). This is a request of the caller's own, so the response shows no more than
+ * such a request would. Undefined if the caller would get the response of a missing node. Rejects with every other error of that read.
  */
 async function readPart(around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {
   const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };
@@ -151,7 +151,7 @@ async function readPart(around: Incoming, { address }: Versioned, part: Part): P
     const authenticated = await authenticate(incoming, addressOf(incoming, progress));
     progress.reached = authenticated;
     const response = await answer(incoming, authenticated, progress);
-    // The response does not mention a refused read.
+    // An upgrade counts only if the read succeeds, because the response does not mention a refused read.
     around.upgrades.push(...upgradesOf(incoming, progress.reached));
     return response;
   } catch (error) {
@@ -162,7 +162,7 @@ async function readPart(around: Incoming, { address }: Versioned, part: Part): P
 
 const missingNode: ReadonlySet<string> = new Set(["unsupportedRequest", "unknownObject404"]);
 
-/** As the caller would send it, so that the links of an edge work. */
+/** The read as the caller would send it, so that the links of an edge work. */
 function requestOfPart(around: GraphRequest, version: Version | undefined, { id, edge, fields }: Part): GraphRequest {
   const tokens = tokensOf(around.query);
   return derivedFrom(around, {

@@ -1,4 +1,4 @@
-/** The steps `prepare` and `handle`: they run the feature's own code. */
+/** The steps `prepare` and `handle`, which run the feature's own code. */
 
 import type { Transaction } from "#storage/database";
 import type { Row } from "#storage/sql";
@@ -6,14 +6,14 @@ import type { ListResult } from "../contract/operation.ts";
 import type { Parsed, ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
 import type { StoryRecorder } from "./story/story.ts";
 
-/** The result of the feature, with its request. */
+/** The result of the feature, together with the request that it is for. */
 export type Handled =
   | { readonly kind: "node"; readonly parsed: ParsedNode; readonly row: Row | undefined }
   | { readonly kind: "list"; readonly parsed: ParsedList; readonly found: ListResult<Row> }
   | { readonly kind: "read"; readonly parsed: ParsedRead; readonly response: unknown }
   | { readonly kind: "write"; readonly parsed: ParsedWrite; readonly response: unknown };
 
-/** Sends requests of a write to other servers, before its transaction. Undefined if the write prepares nothing. */
+/** Sends a write's requests to other servers, before the write's transaction. Undefined if the write prepares nothing. */
 export function prepare({ served, request }: ParsedWrite): Promise<unknown> | undefined {
   if (served.submit !== undefined || served.prepare === undefined) return undefined;
   const { prepare } = served;
@@ -22,7 +22,7 @@ export function prepare({ served, request }: ParsedWrite): Promise<unknown> | un
   return admission === undefined ? ask() : admission.whileWaiting(ask);
 }
 
-/** Rejects with the error of the feature. A write that rejects stores nothing. */
+/** Runs the feature. Rejects with the error of the feature. A write that rejects stores nothing. */
 export async function handle(
   parsed: Parsed,
   prepared: unknown,
@@ -53,7 +53,7 @@ function write(
     story?.recordWrite(tx);
     request.world.workBegins(served.contract.operation);
     const response = await served.handle(request, tx, prepared);
-    // After the handler, which may have waited for a lock.
+    // Rights are checked after the handler, which may have waited for a lock.
     if (served.prepare !== undefined) await authorizeAgain(tx);
     return response;
   });

@@ -1,6 +1,6 @@
 /**
- * Reads parameters by the contract, for the step `parse`. Values arrive as text (query, form) or as JSON. Each is read as its schema says, or
- * refused with an error that names it (D-21). Unknown keys are ignored (D-34).
+ * Reads parameters by the contract, for the step `parse`. Values arrive as text (query, form) or as JSON. Each value is read as its schema says, or
+ * refused with an error that names the parameter (D-21). Unknown keys are ignored (D-34).
  */
 import type { TObject } from "typebox";
 import { invalidParameter } from "#kernel/errors";
@@ -11,10 +11,12 @@ import { everywhere, type ServedIn } from "../schema/schema-node.ts";
 import { readId, secondsOf } from "../worlds/file/schema-words.ts";
 import { JsonNumber, type Parameters } from "./request.ts";
 
-/** Throws `invalidParameter`, which names the parameter and the place in it, e.g. `users[0]`. */
+/** Reads the parameters of an operation. Throws `invalidParameter`, which names the parameter and the place in it, e.g. `users[0]`. */
 export type ReadParameters = (source: Parameters, where?: ServedIn) => Record<string, unknown>;
 
-/** Made once for each operation. Throws an ordinary `Error` if the schema has words that no reader knows. */
+/**
+ * Makes the reader of an operation's parameters, once for each operation. Throws an ordinary `Error` if the schema has words that no reader knows.
+ */
 export function parametersReader(schema: TObject): ReadParameters {
   const read = readerOf(schema, dialect);
   return (source, where = everywhere) => {
@@ -26,7 +28,7 @@ export function parametersReader(schema: TObject): ReadParameters {
   };
 }
 
-/** The sixteen digits of the longest safe integer, and a sign. */
+/** The most characters of an integer: the sixteen digits of the longest safe integer, and a sign. */
 const INTEGER_CHARACTERS_MAX = 17;
 const INTEGER = /^-?\d+$/;
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -36,19 +38,21 @@ const booleans = new Map<unknown, boolean>([
   ...[false, 0, "false", "0", "False", "FALSE"].map((no) => [no, false] as const),
 ]);
 
-/** For a flag that is in no contract. */
+/** Whether a flag is on, for a flag that is in no contract. */
 export const isYes = (flag: unknown): boolean => booleans.get(flag) === true;
 export const isNo = (flag: unknown): boolean => booleans.get(flag) === false;
 
 const parsed = (text: string): unknown => parseJsonOr(text, (problem) => new ValueProblem(problem));
 
-/** A number serves as text, with all its digits. A text that is too large for a number is returned unchanged, and refused later. */
+/**
+ * Returns the value as text: a number becomes text with all its digits. Text that is too long for a number is returned unchanged, and refused later.
+ */
 export function textOf(value: unknown): unknown {
   if (value instanceof JsonNumber) return Number.isFinite(Number(value.text)) ? value.text : value;
   return typeof value === "number" ? String(value) : value;
 }
 
-/** JSON keeps the text of a number with more than 15 digits; a safe integer has up to 16. */
+/** Reads an integer. JSON keeps the text of a number with more than 15 digits, and a safe integer has up to 16. */
 function integerOf(value: unknown): unknown {
   const text = value instanceof JsonNumber ? value.text : value;
   return typeof text === "string" && text.length <= INTEGER_CHARACTERS_MAX && INTEGER.test(text) ? Number(text) : text;
@@ -59,7 +63,9 @@ function numberOf(value: unknown): unknown {
   return typeof text === "string" && DECIMAL.test(text) ? Number(text) : text;
 }
 
-/** D-161: a list of plain values is JSON, a repeated name, `a[]=x`, or text with commas. A list of objects has no commas. */
+/**
+ * Reads a list. D-161: a list of plain values is JSON, a repeated name, `a[]=x`, or text with commas. A list of objects is never text with commas.
+ */
 function listOf(value: unknown, isCommaSeparated: boolean): unknown {
   if (Array.isArray(value)) return isCommaSeparated ? value.flatMap((item) => (typeof item === "string" ? partsOf(item) : [item])) : value;
   if (typeof value !== "string") return value;
@@ -70,8 +76,8 @@ function listOf(value: unknown, isCommaSeparated: boolean): unknown {
 const partsOf = (text: string): string[] => text.split(",").map((part) => part.trim());
 
 /**
- * D-161: a list of texts that no contract declares. Undefined if it is not such a list. Throws `invalidParameter` if it begins like JSON and is
- * not.
+ * D-161: reads a list of texts that no contract declares. Undefined if the value is not such a list. Throws `invalidParameter` if the text begins
+ * like JSON and is not valid JSON.
  */
 export function textsOf(value: unknown, parameter: string): string[] | undefined {
   try {

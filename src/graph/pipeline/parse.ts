@@ -1,6 +1,6 @@
 /**
- * The step `parse`: reads parameters, fields and page by the contract. It reads nothing from the store, and no later step refuses the form of a
- * parameter.
+ * The step `parse`: reads parameters, fields and page by the contract. This step reads nothing from the store, and no later step refuses the form of
+ * a parameter.
  */
 import type { AuthorizationCheck } from "#auth/authorize";
 import { isDataAccessOver } from "#auth/token";
@@ -32,7 +32,7 @@ import type { Incoming, Versioned } from "./stages.ts";
 
 type ServedOf<Kind> = Extract<Served, { contract: { kind: Kind } }>;
 
-/** A read of a node by its id, which has no handler. */
+/** A read of a node by its id. Such a read has no handler. */
 export interface ParsedNode {
   readonly kind: "node";
   readonly request: ReadRequest;
@@ -46,7 +46,7 @@ export interface ParsedList {
   readonly kind: "list";
   readonly request: ListRequest;
   readonly served: ServedOf<"list">;
-  /** Its cursors work only with this list. */
+  /** The name of the list. Its cursors work only with this list. */
   readonly name: string;
   readonly projection: Projection;
   readonly access: FieldAccess;
@@ -62,14 +62,14 @@ export interface ParsedWrite {
   readonly kind: "write";
   readonly request: OperationRequest;
   readonly served: ServedOf<"write">;
-  /** D-33: the fields that are read after the write. Undefined means none. */
+  /** D-33: the fields that are read after the write. Undefined: no fields are read. */
   readonly projection: Projection | undefined;
   readonly access: FieldAccess;
 }
 
 export type Parsed = ParsedNode | ParsedList | ParsedRead | ParsedWrite;
 
-/** Throws the defect of the request's text, or `invalidParameter`. */
+/** Reads the request. Throws the defect of the request's text, or `invalidParameter`. */
 export function parse(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[]): Parsed {
   const { request: graphRequest, world, registry, now } = incoming;
   if (graphRequest.defect !== undefined) throw graphRequest.defect;
@@ -81,7 +81,7 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   if (places !== undefined) checkPlaces(named, places, world.profile);
   const source = registry.changes.upParams(endpoint.access.operation, version, parametersOf(named));
   if (isClosed === true && world.profile === "strict") refuseUndeclared(source, endpoint.paramNames);
-  // For some operations `fields` is a parameter of their own, which selects nothing.
+  // Some operations have a parameter `fields` of their own, which does not select fields of the response.
   const selection = endpoint.paramNames.includes("fields") ? undefined : selectionOf(source.fields);
   const access: FieldAccess = { policy: endpoint.access.policy, check };
   const { reading, served } = endpoint;
@@ -116,7 +116,10 @@ function readParams(endpoint: Endpoint, sent: OperationRequest<Parameters>, wher
   }
 }
 
-/** A wrong selection is refused before anything is written. An intake reads nothing back. */
+/**
+ * The write, ready to be handled. A wrong selection is refused before anything is written. An intake (a write that shares transactions) reads nothing
+ * back.
+ */
 function writeOf(
   { world, registry, now }: Incoming,
   request: OperationRequest,
@@ -132,16 +135,16 @@ function writeOf(
 }
 
 function selectionOf(fields: unknown): Selection | undefined {
-  // D-34: null is a parameter that is left out.
+  // D-34: null means that the parameter is left out.
   if (fields === undefined || fields === null || fields === "") return undefined;
   if (typeof fields === "string" && !fields.startsWith("[")) return knownSelection(fields);
-  // D-161: JSON is not split at commas, because nested selections have commas too.
+  // D-161: JSON is not split at commas, because nested selections have commas, too.
   const list = typeof fields === "string" ? parseJsonParameter(fields, "fields") : fields;
   if (Array.isArray(list) && list.every((field) => typeof field === "string")) return parseSelection(list.join(","));
   throw invalidParameter("fields", "must be a comma-separated string");
 }
 
-/** Clients ask for the same fields again and again. At most 512 texts of 256 characters are kept, with their selections. */
+/** The most selections that are cached, because clients ask for the same fields many times. A cached text has at most 256 characters. */
 const SELECTIONS_MAX = 512;
 const SELECTION_CHARACTERS_MAX = 256;
 const selections = new BoundedMap<string, Selection>(SELECTIONS_MAX);
@@ -154,10 +157,10 @@ function knownSelection(text: string): Selection {
   return selection;
 }
 
-/** D-34, D-40, D-41, D-50: the parameters of a request by their place, the query or the body. */
+/** The parameters of a request by their place, the query or the body (D-34, D-40, D-41, D-50). */
 type Placed = Pick<GraphRequest, "query" | "body">;
 
-/** Bodies carry parameters on every method, and the body wins over the query. */
+/** All parameters of a request. A body may have parameters with every method, and a parameter in the body wins over one in the query. */
 export function parametersOf({ query, body }: Placed): Parameters {
   if (isEmpty(body)) return query;
   if (isEmpty(query)) return body;
@@ -167,11 +170,14 @@ export function parametersOf({ query, body }: Placed): Parameters {
   return parameters;
 }
 
-/** With the files of multipart/form-data, each as the value of its name. */
+/** The parameters with the files of multipart/form-data, each as the value of its name. */
 const withFiles = (parameters: Parameters, { files }: Pick<GraphRequest, "files">): Parameters =>
   files.size === 0 ? parameters : { ...parameters, ...Object.fromEntries(files) };
 
-/** Throws `invalidParameter` if a parameter has two different values, and in `strict` also if it is only in the other place. */
+/**
+ * Checks parameters with a place of their own. Throws `invalidParameter` if such a parameter has two different values, and in the profile `strict`
+ * also if it is only in the other place.
+ */
 export function checkPlaces({ query, body }: Placed, places: Readonly<Record<string, Place>>, profile: Profile): void {
   for (const name in places) {
     const inQuery = query[name] ?? undefined;
@@ -185,7 +191,7 @@ export function checkPlaces({ query, body }: Placed, places: Readonly<Record<str
   }
 }
 
-/** The parameters under the interface's own names, in each place for itself. Throws `invalidParameter` for two values in one place (D-40). */
+/** The parameters under the interface's own names, for each place by itself. Throws `invalidParameter` for two values in one place (D-40). */
 function withoutAliases({ query, body }: Placed, aliases: Readonly<Record<string, string>>): Placed {
   return { query: underOwnNames(query, aliases), body: underOwnNames(body, aliases) };
 }

@@ -1,4 +1,4 @@
-/** The step `render`: makes status, headers and JSON text. The headers depend on how far the request came. */
+/** The step `render`: makes status, headers and JSON text. The headers depend on how far the request has come. */
 import { hash } from "node:crypto";
 import { unixSeconds } from "#kernel/clock";
 import type { GraphError } from "#kernel/errors";
@@ -11,7 +11,7 @@ import type { GraphRequest, GraphResponse } from "./request.ts";
 import { formByShape } from "./route.ts";
 import type { Incoming, Reached } from "./stages.ts";
 
-/** 200 with the response, or 304 if the caller of a read has it already. */
+/** Makes the response 200, or 304 if the caller of a read already has this response. */
 export function renderResponse(incoming: Incoming, reached: Reached, response: unknown): GraphResponse {
   const { request } = incoming;
   const body = JSON.stringify(response);
@@ -29,19 +29,19 @@ export function renderError(incoming: Incoming, reached: Reached, error: GraphEr
   return graphResponse(incoming, reached, status, Object.assign(headersOf(incoming, reached), headers), JSON.stringify(body));
 }
 
-/** The response of one request, as the response to all of them. */
+/** Makes the response of one of several requests the response to all of them. */
 export const renderPart = ({ traceId }: Incoming, { status, headers, body }: GraphResponse): GraphResponse => ({
   ...{ status, headers, body, operation: "unknown", traceId, app: undefined },
 });
 
 /**
- * D-20: the form of the operation, once it is known. Before that, and if the caller may not know that the node exists, the shape of the request
- * decides.
+ * D-20: the form of an error, which the operation decides as soon as it is known. Before that, and if the caller may not know that the node exists,
+ * the method and edge of the request decide.
  */
 const errorFormOf = ({ request, registry }: Incoming, reached: Reached): ErrorForm =>
   reached.endpoint === undefined ? formByShape(request, reached, registry) : reached.endpoint.access.errorForm;
 
-/** VER-6f: the upgrades of the request and of the reads inside its response. */
+/** VER-6f: the upgrades of the request itself and of the reads inside its response. */
 export const upgradesOf = ({ upgrades }: Incoming, { served }: Pick<Reached, "served">): readonly ServedVersion[] =>
   served?.upgradedFrom === undefined ? upgrades : [served, ...upgrades];
 
@@ -54,7 +54,8 @@ function headersOf(incoming: Incoming, reached: Reached): Record<string, string>
   const headers: Record<string, string> = {
     "content-type": "application/json; charset=UTF-8",
     "x-pf-trace-id": traceId,
-    // D-83: the version that served the response. If the request failed before that, the version of its path, or else the newest.
+    // D-83: this header has the version that served the response. If the request failed before that, the header has the version of the path, and
+    // without such a version the newest one.
     [SERVED_VERSION]:
       fixedVersions[request.surface] ?? formatVersion(served?.version ?? address?.version ?? newestVersion(world.calendar, unixSeconds(world.clock))),
     "x-app-usage": appUsage(app === undefined ? 0 : world.rateLimits.appUsage(app.id)),
@@ -71,7 +72,7 @@ function headersOf(incoming: Incoming, reached: Reached): Record<string, string>
   return headers;
 }
 
-/** D-34: whether the caller has the response with that entity tag. */
+/** D-34: whether the caller already has the response with this entity tag. */
 function isKnown(request: GraphRequest, tag: string): boolean {
   const known = request.header("if-none-match");
   return known !== undefined && (known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === tag));

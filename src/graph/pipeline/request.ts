@@ -1,4 +1,4 @@
-/** The plain data that the pipeline works on. `http/` makes it from HTTP, and HTTP from it. */
+/** The plain data that the pipeline works on. `http/` makes a request from HTTP, and HTTP from the response. */
 import type { AppFacts } from "#auth/app-facts";
 import type { Token } from "#auth/token";
 import type { GraphError } from "#kernel/errors";
@@ -6,7 +6,7 @@ import type { RequestStory } from "../worlds/request-log.ts";
 
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
 
-/** Decoded parameters: strings, or values from JSON, repetition or `a[b]=c`. The object has no prototype. */
+/** Decoded parameters by name. A value is text, or comes from JSON, repetition or `a[b]=c`. The object has no prototype. */
 export type Parameters = Readonly<Record<string, unknown>>;
 
 export interface UploadedFile {
@@ -15,77 +15,84 @@ export interface UploadedFile {
   readonly bytes: Uint8Array;
 }
 
-/** The capacity that a running request takes from others (D-97). */
+/** The share of the server's capacity that a running request uses (D-97). */
 export interface Admission {
   /**
-   * From now on the request counts against `app`, whose live token it has, and no longer against its address alone. Throws `overloaded` if the
-   * server is full and the app has its share.
+   * From now on the request counts against `app`, whose live token it has, and no longer against the address of its client alone. Throws `overloaded`
+   * if the server is full and the app has used up its share.
    */
   countAgainst(app: string): void;
   /**
-   * While the request waits for another server, it does not count as running. Throws `tooManyWaiting` if too many requests of the app wait
-   * already. Rejects with the error of `wait`.
+   * While the request waits for another server, it does not count as running. Throws `tooManyWaiting` if too many requests of the app are already
+   * waiting. Rejects with the error of `wait`.
    */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 export interface GraphRequest {
   readonly surface: SurfaceName;
-  /** In upper case, as sent. The pipeline applies the parameter `method`. */
+  /** The method of HTTP in upper case, as it was sent. The pipeline applies the parameter `method`. */
   readonly method: string;
-  /** Below the surface's mount, still percent-encoded, e.g. `/v26.0/2001/personas`. */
+  /** The path below the surface's mount, still percent-encoded, e.g. `/v26.0/2001/personas`. */
   readonly path: string;
-  /** The query string as sent, without `?`. Links repeat it. */
+  /** The query string as it was sent, without `?`. Links repeat this text. */
   readonly queryText: string;
   readonly query: Parameters;
   readonly body: Parameters;
   readonly files: ReadonlyMap<string, UploadedFile>;
-  /** `name` is in lower case. Undefined if the header was not sent. */
+  /** The value of a header, whose name is given in lower case. Undefined if the header was not sent. */
   header(name: string): string | undefined;
-  /** Scheme, host and mount as the caller used them, without a trailing slash (D-01). */
+  /** The scheme, host and mount as the caller used them, without a trailing slash (D-01). */
   readonly baseUrl: string;
-  /** The error of the request's text. It is thrown when parameters are parsed, so that only callers with a right learn of it. */
+  /**
+   * The error of the request's text. The error is thrown when parameters are parsed, so that only callers with a right to the operation learn of it.
+   */
   readonly defect?: GraphError | undefined;
-  /** How deep this request is nested in batches: 0 for one that came over HTTP. */
+  /** How deep this request is nested in batches: 0 for a request that came over HTTP. */
   readonly batchDepth: number;
-  /** Requests in a batch have that of the batch. Undefined if there are no limits, as in tests. */
+  /**
+   * The share of capacity that the request uses. Requests in a batch have the share of the batch. Undefined if the server has no such limits, as in
+   * tests.
+   */
   readonly admission?: Admission | undefined;
 }
 
 export interface GraphResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** JSON text; empty for HEAD and 304. */
+  /** The body as JSON text. It is empty for HEAD and 304. */
   readonly body: string;
-  /** For the request log and the metrics. */
+  /** The operation's name, for the request log and the metrics. */
   readonly operation: string;
   readonly traceId: string;
   readonly app: string | undefined;
   readonly damage?: Damage | undefined;
-  /** For requests that somebody watches. */
+  /** The explanation of the response, only for requests that somebody watches. */
   readonly story?: RequestStory | undefined;
 }
 
-/** How a fault damages a response (D-150). */
+/** How an injected fault damages a response (D-150). */
 export interface Damage {
-  /** The connection is reset instead of a response. */
+  /** Whether the connection is reset instead of a response. */
   readonly reset: boolean | undefined;
-  /** After how many bytes of the body the connection ends. */
+  /** The number of bytes of the body after which the connection ends. */
   readonly cut_body_at: number | undefined;
   readonly body_bytes_per_second: number | undefined;
 }
 
-/** The pipeline, for a request that is part of another. */
+/** The pipeline, as it is called for a request that is part of another one. */
 export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 
 declare global {
   interface JSON {
-    /** A value that `stringify` writes as this text. TypeScript does not know it yet. Throws `SyntaxError` if the text is not JSON. */
+    /**
+     * Makes a value that `stringify` writes as this text. The types of TypeScript lack this function. Throws `SyntaxError` if the text is not JSON.
+     */
     rawJSON(text: string): unknown;
   }
 }
 
-/** A JSON number with its text, which has more digits than a binary float keeps (`_valueToSum`, 63-bit ids). */
+/** A JSON number and its text, which has more digits than a binary float keeps (`_valueToSum`, 63-bit ids). */
 export class JsonNumber {
   constructor(readonly text: string) {}
   toJSON(): unknown {
@@ -93,7 +100,7 @@ export class JsonNumber {
   }
 }
 
-/** The sender of a request: the token that was checked, and its app. */
+/** The sender of a request: the token that was checked, and the app of that token. */
 export interface Caller {
   readonly token: Token;
   readonly app: AppFacts;

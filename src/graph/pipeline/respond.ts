@@ -1,4 +1,4 @@
-/** The step `respond`: makes the response from the selected fields that the caller may read, in the version that serves. */
+/** The step `respond`: makes the response from the selected fields that the caller may read, in the version that serves the request. */
 import type { NodeRef } from "#auth/token";
 import { GraphError, invalidParameter } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
@@ -16,14 +16,14 @@ import { upgradesOf } from "./render.ts";
 import { notFoundNode } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
-/** Rejects with the refusal of a field that the caller named (D-16, D-21). */
+/** Makes the response. Rejects with the refusal of a field that the caller named (D-16, D-21). */
 export async function respond(incoming: Incoming, versioned: Versioned, handled: Handled, readPart: ReadPart): Promise<unknown> {
   const { endpoint, served } = versioned;
   const shown = await withFields(incoming.registry, handled, readPart);
   return withDebug(incoming, versioned, handled, incoming.registry.changes.downResponse(endpoint.access.operation, served.version, shown));
 }
 
-/** The value, or a promise of it. */
+/** The response with its fields, or a promise of it. */
 function withFields(registry: Registry, handled: Handled, readPart: ReadPart): unknown {
   switch (handled.kind) {
     case "node": {
@@ -60,7 +60,7 @@ async function projected(source: ProjectionSource, row: Row, projection: Project
   return response;
 }
 
-/** The items, or a promise of them. */
+/** The items of a list, or a promise of them. */
 function itemsOf(source: ProjectionSource, parsed: ParsedList, { rows }: ListResult<Row>): Items | Promise<Items> {
   const { request, projection, access } = parsed;
   if (projection.policy !== access.policy) return readableItems(source, parsed, rows);
@@ -87,7 +87,7 @@ async function listOf(source: ProjectionSource, parsed: ParsedList, found: ListR
   return found.extras === undefined ? { data, paging } : { data, paging, ...found.extras };
 }
 
-/** D-33: the node of the `id` that the write responds with, or the addressed node itself. */
+/** D-33: reads the node whose `id` the write responds with, or the addressed node itself. */
 async function readBack(
   registry: Registry,
   source: ProjectionSource,
@@ -100,7 +100,7 @@ async function readBack(
   const reading = registry.types.find((known) => known.type === type)?.reading;
   const row = await reading?.find(request, request.world.database.reader, node);
   if (row === undefined) return response;
-  // The write has succeeded, so a refused field is left out instead of making it an error.
+  // The write has succeeded, so a refused field is left out and does not turn the response into an error.
   const readable = projection.policy === access.policy ? projection : await readableOf(projection, access, node, "left out");
   return projected({ ...source, readPart: (part) => source.readPart(part).catch(leftOut) }, row, readable);
 }
@@ -109,7 +109,7 @@ function leftOut(error: unknown): undefined {
   if (!(error instanceof GraphError)) throw error;
 }
 
-/** D-34: `debug=all` adds messages to a response: ignored parameters and fields, and the version that served. */
+/** D-34: a message that `debug=all` adds to a response: about ignored parameters and fields, and about the version that served the request. */
 interface DebugMessage {
   readonly type: "info" | "warning";
   readonly message: string;
@@ -143,11 +143,11 @@ export function withDebug(incoming: Incoming, { endpoint, address, served }: Ver
 
 const leftOutOf = ({ kind, parsed }: Handled): readonly string[] => (kind === "read" ? [] : (parsed.projection?.leftOut ?? []));
 
-/** D-34: `metadata=1` adds these to a node: its type, its fields, and the addresses of its edges. */
+/** D-34: the key that `metadata=1` adds to a node: the node's type, its fields, and the addresses of its edges. */
 interface Metadata {
   readonly type: string;
   readonly fields: readonly { name: string; type: string }[];
-  /** Addresses without a token. */
+  /** The addresses of the edges, without a token. */
   readonly connections: Readonly<Record<string, string>>;
 }
 

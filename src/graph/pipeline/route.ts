@@ -15,7 +15,7 @@ import type { Addressed, Authenticated, Incoming, Reached, Resolved, Versioned, 
 
 const methods = ["GET", "POST", "DELETE"] as const;
 
-/** D-04: `method=` on a POST overrides the verb; HEAD is GET without a body. Throws `invalidParameter`. */
+/** D-04: the method of the request. `method=` on a POST overrides the verb; HEAD is GET without a body. Throws `invalidParameter`. */
 export function readMethod(request: GraphRequest): string {
   if (request.method === "HEAD") return "GET";
   if (request.method !== "POST") return request.method;
@@ -26,21 +26,22 @@ export function readMethod(request: GraphRequest): string {
   return method;
 }
 
-/** A path with an unknown shape or version has an address too. `checkAddress` refuses it. */
+/** Reads the address of a request. A path with an unknown shape or version has an address, too, which `checkAddress` refuses. */
 export function readAddress({ request, registry, world }: Pick<Incoming, "request" | "registry" | "world">): Address {
   const address = parseAddress(request.path, fixedVersions[request.surface] === undefined, registry);
   const { version, edge, prefix } = address;
-  // D-83: a version that is on no list counts as none.
+  // D-83: a version that is on no list of the calendar counts as none.
   if (version !== undefined && !isNamed(world.calendar, version, unixSeconds(world.clock)))
     return { unknown: `/${formatVersion(version)}`, ...address, version: undefined };
   return prefix === undefined || registry.isUnder(prefix, edge) ? address : { ...address, unknown: request.path };
 }
 
-/** Throws `unknownPath`. */
+/** Returns the address if it leads somewhere. Throws `unknownPath` otherwise. */
 export function checkAddress(incoming: Incoming, address: Address): Address {
   const { unknown } = address;
   if (unknown === undefined) return address;
-  // D-02. D-90: without a token only the form of the request counts, as for an id that a node may have.
+  // D-02: a missing migration intent has an error of its own. D-90: without a token only the form of the request counts, as for an id that a node may
+  // have.
   const isOfIntents = isIntentAddress(incoming, address) || (isIntentPath(incoming, address) && hasNoToken(incoming.request));
   if (address.id !== undefined && isOfIntents && readMethod(incoming.request) === "GET") return address;
   const version = parseVersion(unknown.slice(1));
@@ -49,8 +50,8 @@ export function checkAddress(incoming: Incoming, address: Address): Address {
 }
 
 /**
- * The id of the address; `me` is the token's own. Undefined if the address has no id. Throws if the request needs a token and has none: before
- * anything is looked up, so that only the form of the request decides (D-90).
+ * The id of the address. `me` stands for the node of the token. Undefined if the address has no id. Throws if the request needs a token and has none.
+ * That is before anything is looked up, so that only the form of the request decides (D-90).
  */
 export function idOf(incoming: Incoming, { address, method, credentials }: Authenticated): NodeId | undefined {
   const first = credentials[0];
@@ -62,11 +63,11 @@ export function idOf(incoming: Incoming, { address, method, credentials }: Authe
   return principalOf(first.token);
 }
 
-/** D-13 [clients]. */
+/** D-13 [clients]: whether a request with this method and edge may come without a token. */
 const mayBeTokenless = ({ registry, world }: Incoming, { edge }: Address, method: string): boolean =>
   world.profile === "clients" && registry.accessByShape(method, edge)?.tokenless !== undefined;
 
-/** Throws if this surface has no such endpoint. */
+/** Finds the operation. Throws if this surface has no such operation. */
 export function findEndpoint(incoming: Incoming, authenticated: Authenticated, id: NodeId | undefined, node: NodeRef | undefined): Resolved {
   const { registry } = incoming;
   const { method, address } = authenticated;
@@ -85,7 +86,7 @@ export function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, {
   return surfaces.includes(request.surface) || (world.profile === "clients" && clientsSurfaces?.includes(request.surface) === true);
 }
 
-/** D-20: the error if there is no such node, edge or method. */
+/** D-20: the error of a request for which no such node, edge or method exists. */
 function refusalWithoutEndpoint(incoming: Incoming, authenticated: Authenticated): GraphError {
   if (isUnknownPath(incoming, authenticated.address)) return unknownPath(incoming.request.path);
   return authenticated.credentials.length > 0 ? notFound(incoming, authenticated) : missingToken(incoming, authenticated);
@@ -93,7 +94,7 @@ function refusalWithoutEndpoint(incoming: Incoming, authenticated: Authenticated
 
 const isUnknownPath = (incoming: Incoming, address: Address): boolean => address.id === undefined && !isLiteral(incoming, address);
 
-/** D-04: whether this surface serves the address, which has no id, by any method. */
+/** D-04: whether this surface serves an address without an id, by any method. */
 function isLiteral(incoming: Incoming, { edge }: Address): boolean {
   if (edge === undefined) return false;
   return methods.some((method) => {
@@ -103,8 +104,9 @@ function isLiteral(incoming: Incoming, { edge }: Address): boolean {
 }
 
 /**
- * D-20: the form of an error if the operation is not known or must not be known. The edge decides it. Without an edge, and for a caller with a
- * live token also with an edge that no node has, `oauth_token` decides. A path that leads nowhere is refused before tokens are looked at.
+ * D-20: the form of an error if the operation is not known or must not be known. The edge of the address decides the form. Without an edge, the
+ * parameter `oauth_token` decides; for a caller with a live token it also decides about an edge that no node has. A path that leads nowhere is
+ * refused before tokens are looked at.
  */
 export function formByShape(request: GraphRequest, { address, credentials }: Reached, registry: Registry): ErrorForm {
   const edge = address?.edge;
@@ -115,13 +117,13 @@ export function formByShape(request: GraphRequest, { address, credentials }: Rea
   return leadsNowhere || isBareId || credentials?.[0] !== undefined ? "flat" : "wrapped";
 }
 
-/** D-20, D-21: the one response for a node that does not exist, that the caller may not see, or that does not support the method. */
+/** D-20, D-21: the one error for a node that does not exist, that the caller may not see, or that does not support the method. */
 export function notFound({ request, world }: Pick<Incoming, "request" | "world">, { address, method }: Addressed): GraphError {
   const id = address.id ?? address.edge ?? "";
   return method === "GET" && isIntentAddress({ request, world }, address) ? unknownObject404(id) : unsupportedRequest(method, id);
 }
 
-/** Whether a GET of the address has the form of H7. */
+/** Whether a GET of the address has the form of the operation H7, which reads migration intents. */
 function isIntentAddress({ request, world }: Pick<Incoming, "request" | "world">, address: Address): boolean {
   return isIntentPath({ request, world }, address) && request.query.oauth_token === undefined && hasBearer(request);
 }
@@ -135,7 +137,7 @@ const hasBearer = ({ header }: GraphRequest): boolean => (header("authorization"
 const hasNoToken = (request: GraphRequest): boolean =>
   !hasBearer(request) && [request.query.access_token, request.query.oauth_token, request.body.access_token].every((token) => token === undefined);
 
-/** For a handler whose node was deleted after the directory found it. */
+/** The error for a handler whose node was deleted after the directory of nodes found it. */
 export const notFoundNode = ({ graphRequest, node, world }: Pick<ReadRequest, "graphRequest" | "node" | "world">): GraphError =>
   notFound({ request: graphRequest, world }, { address: addressOfNode(graphRequest, node.id), method: readMethod(graphRequest) });
 
@@ -145,7 +147,7 @@ function addressOfNode(request: GraphRequest, id: NodeRef["id"]): Address {
   return { version, id, edge: segments[version === undefined ? 1 : 2], prefix: undefined };
 }
 
-/** Throws `unknownPath` or `versionDeprecated` if the endpoint does not serve the version of the path. */
+/** Chooses the version. Throws `unknownPath` or `versionDeprecated` if the endpoint does not serve the version of the path. */
 export function chooseVersion({ request, world, now }: Incoming, visible: Visible): Versioned {
   const { access, names } = visible.endpoint;
   const { app } = visible.caller;
@@ -154,7 +156,10 @@ export function chooseVersion({ request, world, now }: Incoming, visible: Visibl
   return { ...visible, served };
 }
 
-/** VER-5c: an app's first marketing request sets its floor for good. A request whose text cannot be read does not count. */
+/**
+ * VER-5c: whether this is the app's first marketing request, which decides for good the oldest version that the app may use. A request whose text
+ * cannot be read does not count.
+ */
 export const isFirstMarketingRequest = ({ request, isInside }: Incoming, { endpoint, caller }: Versioned): boolean =>
   isInside !== true && isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0 && request.defect === undefined;
 
@@ -162,7 +167,7 @@ export async function recordMarketingUse({ world }: Incoming, { caller: { app } 
   await world.database.write((tx) => world.ports.get("app_writes").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));
 }
 
-/** VER-7h. A wrong override is refused even if the operation looks at no migration. */
+/** VER-7h: says which migrations are on for the request. A wrong override is refused even if the operation looks at no migration. */
 export function migrationsOf({ request, world, now }: Incoming, { caller: { app } }: Versioned): ReadRequest["isMigrated"] {
   const override = readMigrationsOverride(request.query.migrations_override ?? request.body.migrations_override, world.calendar.migrations, now);
   return (name, as = app) => {

@@ -1,6 +1,6 @@
 /**
- * How far a request has come. Each step of the pipeline takes one of these values and returns the next, which adds what the step learned.
- * Steps never change a value.
+ * How far a request has come. Each step of the pipeline takes one of these values and returns the next value, to which the step adds what it has
+ * found out. Steps never change a value.
  */
 import type { AppFacts } from "#auth/app-facts";
 import type { AuthorizationCheck } from "#auth/authorize";
@@ -18,11 +18,11 @@ export interface Incoming {
   readonly world: World;
   readonly registry: Registry;
   readonly traceId: string;
-  /** World time, Unix seconds. */
+  /** World time, in Unix seconds. */
   readonly now: number;
-  /** A read inside the response to a request (D-38), not a request of its own. */
+  /** Set for a read inside the response to a request (D-38), which is not a request of its own. */
   readonly isInside?: true;
-  /** Upgrades of reads inside the response (VER-6f). The only value that steps add to. */
+  /** Upgrades of reads inside the response (VER-6f). This list is the only part to which later steps add. */
   readonly upgrades: ServedVersion[];
 }
 
@@ -32,24 +32,24 @@ export interface Addressed {
 }
 
 export interface Authenticated extends Addressed {
-  /** Every live token of the request. */
+  /** Every live token of the request, with its app and place. */
   readonly credentials: readonly Credential[];
-  /** Dead tokens beside live ones. They are refused if the endpoint reads their places. */
+  /** Dead tokens of a request that also has live ones. They are refused if the endpoint reads their places. */
   readonly dead: readonly DeadCredential[];
-  /** The app of the first live token. Undefined if there is no token. */
+  /** The app of the first live token. Undefined if the request has no token. */
   readonly app: AppFacts | undefined;
 }
 
 export interface Resolved extends Authenticated {
-  /** Undefined if the address has no id. */
+  /** The addressed node. Undefined if the address has no id. */
   readonly node: NodeRef | undefined;
   readonly endpoint: Endpoint;
 }
 
-/** The caller may know that the node exists. */
+/** A request whose caller may know that the node exists. */
 export interface Visible extends Resolved {
   readonly caller: Caller;
-  /** The node, or the caller's app if the address has no id. */
+  /** The node on which rights are checked: the addressed node, or the caller's app if the address has no id. */
   readonly subject: NodeRef;
   readonly check: readonly AuthorizationCheck[];
 }
@@ -59,7 +59,7 @@ export interface Versioned extends Visible {
 }
 
 /**
- * The last of these values. The headers of a response and the form of an error are made from it (`render.ts`). `concealed` is the endpoint on a
- * node that the caller may not see, for the log only.
+ * The last of these values. The headers of a response and the form of an error are made from it (`render.ts`). `concealed` is the endpoint on a node
+ * that the caller may not see; it is only for the log.
  */
 export type Reached = Partial<Versioned> & { readonly concealed?: Endpoint };

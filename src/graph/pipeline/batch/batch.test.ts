@@ -1,4 +1,4 @@
-/** D-34: the requests of a batch, and the parts that they take from it. */
+/** D-34: the requests of a batch, and the parts that these requests take from the batch. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { fullWorld } from "#harness/full-world";
@@ -33,7 +33,7 @@ onEachDatabase("the requests of a batch", (database) => {
       expect({ request, parameter: error_data?.parameter }).toEqual({ request, parameter: `batch[1]${key}` });
     }
     for (const batch of ["7", "{}", "[]", {}, 7]) expect((await send(batch)).error_data.parameter).toBe("batch");
-    // A request refers to earlier ones, not to itself.
+    // A request may refer to earlier requests, but not to itself.
     const { error_data, message } = await send([good, { ...good, name: "b", depends_on: ["b"] }]);
     expect(error_data.parameter).toBe("batch[1]");
     expect(message).toContain("refers to b, which is not an earlier request");
@@ -93,7 +93,7 @@ onEachDatabase("the requests of a batch", (database) => {
     const inQuery = (query: object, body: object = {}) =>
       plaza.post("/", { ...three, query: { ...three.query, batch, ...query }, body: { ...body } });
     expect(hasHeaders((await inQuery({ include_headers: "false" })).body)).toBe(false);
-    // The body wins.
+    // The parameter in the body wins.
     expect(hasHeaders((await inQuery({ include_headers: "false" }, { include_headers: "true" })).body)).toBe(true);
   });
 
@@ -117,7 +117,7 @@ onEachDatabase("the requests of a batch", (database) => {
     for (const page_label_name of ["a", "b"]) await plaza.post(`/${labels}`, { token: "page", body: { page_label_name } });
     const [first] = bodiesOf(await send([{ relative_url: `${labels}?limit=1&fields=name` }]));
     const { next } = first.paging;
-    // As an address, as its path, and with the tokens of another app, which may not know of the page.
+    // The link is sent as a whole address, as a path, and with the tokens of another app, which may not know of the page.
     const [whole, path, other] = await send([
       { relative_url: next },
       { relative_url: next.slice("http://plaza.test".length) },
@@ -140,7 +140,7 @@ onEachDatabase("the requests of a batch", (database) => {
     const { body } = await send([
       ...["file", " file ", ["file"], "file,other"].map((attached_files) => ({ ...upload, attached_files })),
       ...["other", "", undefined].map((attached_files) => ({ ...upload, attached_files })),
-      // H3 refuses every file (D-57).
+      // The operation H3 refuses every file (D-57).
       { method: "POST", relative_url: "v25.0/4001/subscribed_apps" },
       { method: "POST", relative_url: "v25.0/4001/subscribed_apps", attached_files: "file" },
     ]);
@@ -187,7 +187,7 @@ onEachDatabase("several nodes by ids=", (database) => {
     expect((await read("5001,5101,5001")).body).toEqual((await read("5001,5101")).body);
     for (const ids of ["5001,", ",5001", "5001,,5101", " "]) expect((await read(ids)).body.error_data?.parameter ?? ids).toBe("ids");
     const many = (count: number) => read(Array.from({ length: count }, (_, at) => 700_001 + at).join(","));
-    // The first id is not a node.
+    // The first id is not the id of a node.
     expect((await many(50)).body.error_subcode).toBe(33);
     expect((await many(51)).body).toMatchObject({ error_data: { parameter: "ids" }, message: expect.stringContaining("more than 50 ids") });
     expect((await plaza.get("/v26.0/", { ...three, body: { ids: ["5101"] } })).body).toEqual((await read("5101")).body);

@@ -1,4 +1,4 @@
-/** D-34: a batch of up to 50 requests, with `depends_on`, names, and JSONPath references to earlier responses. */
+/** D-34: runs a batch of up to 50 requests, with `depends_on`, names, and JSONPath references to earlier responses. */
 import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { findHeader } from "#kernel/http-text/headers";
 import { nextTurn } from "#kernel/turns";
@@ -15,7 +15,9 @@ import type { Incoming } from "../stages.ts";
 import { type BatchRequest, readBatch } from "./read-batch.ts";
 import { bodyNotation, References } from "./references.ts";
 
-/** D-39: of all responses together, also of those to `ids=`: 50 lists of 100 nodes with 1,600 characters each. */
+/**
+ * D-39: the most characters of all responses of a batch together, or of all responses to `ids=`: 50 lists of 100 nodes with 1,600 characters each.
+ */
 export const RESPONSE_CHARACTERS_MAX = 8_388_608;
 
 interface BatchResponse {
@@ -25,8 +27,8 @@ interface BatchResponse {
 }
 
 /**
- * Null is the response of a request that succeeded and whose result only others needed, or that depends on one that failed. `refuse` renders
- * the error of a request that could not be run.
+ * Runs the requests of a batch one after the other. Null is the response of a request that succeeded and whose result only other requests needed, and
+ * of a request that depends on one that failed. `refuse` renders the error of a request that could not be run.
  */
 export async function runBatch(
   handleRequest: HandleRequest,
@@ -74,11 +76,11 @@ function responseOf({ status, headers, body }: GraphResponse, hasHeaders: boolea
   return { code: status, headers: Object.entries(headers).map(([name, value]) => ({ name, value })), body };
 }
 
-/** The part as a request of its own. */
+/** Makes one part of the batch a request of its own. */
 function requestFor(part: BatchRequest, incoming: Pick<Incoming, "request" | "world" | "registry">, references: References): GraphRequest {
   const batch = incoming.request;
   const { method, headers } = part;
-  // A lone surrogate has no UTF-8.
+  // Text with a lone surrogate cannot be written in UTF-8.
   if (!part.relative_url.isWellFormed()) throw malformedRequest("The address is not valid UTF-8");
   const [path, queryText] = addressOf(references.address(part.relative_url), batch);
   const body = parseBodyText(references.body(part.body, bodyNotation(part.body, headers)), findHeader(headers, "content-type"));
@@ -92,14 +94,14 @@ function requestFor(part: BatchRequest, incoming: Pick<Incoming, "request" | "wo
       body: { ...body, parameters: { ...inherited.body, ...body.parameters } },
       header: (name) => ownHeader(name) ?? (name === "authorization" && !inherited.hasBearer ? undefined : outer(name)),
     }),
-    // D-299.
+    // D-299: a part has the files that it attaches from the batch, and the files of its own body.
     files: new Map([...part.attachedFiles.map((name) => [name, batch.files.get(name) as UploadedFile] as const), ...body.files]),
   };
 }
 
 /**
- * A part without an override of migrations or without tokens gets those of its batch. Page messaging needs three tokens (D-10), so its parts get
- * the parameters and the bearer separately.
+ * The tokens and the override that a part takes from its batch: a part without an override of migrations or without tokens gets those of the batch.
+ * Page messaging needs three tokens (D-10), so for its parts the tokens in parameters and the bearer token are decided separately.
  */
 function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pick<Incoming, "request" | "world" | "registry">) {
   const { query, body } = own;
@@ -111,14 +113,17 @@ function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pic
   const isOfThree = !isClients && formByShape(own, { address: readAddress({ request: own, registry, world }) }, registry) === "flat";
   const hasBearer = !bringsBearer && (!bringsParameter || isOfThree);
   if (bringsParameter || (bringsBearer && !isOfThree)) return { query: override, body: {}, hasBearer };
-  // D-32: in `clients` a token may be in any place, and links repeat the query.
+  // D-32: in the profile `clients` a token may be in any place, and links repeat the query.
   const [fromQuery, fromBody] = [tokensOf(batch.query), tokensOf(batch.body)];
   return isClients
     ? { query: { ...fromBody, ...fromQuery, ...override }, body: {}, hasBearer }
     : { query: { ...fromQuery, ...override }, body: fromBody, hasBearer };
 }
 
-/** Path and query. A path without a version gets the version of the batch's own path. The address may be a link of a response. */
+/**
+ * The path and query of a part, whose address may be a link of an earlier response. A path without a version gets the version of the batch's own
+ * path.
+ */
 function addressOf(given: string, batch: GraphRequest): [path: string, queryText: string] {
   const address = given.startsWith(`${batch.baseUrl}/`) ? given.slice(batch.baseUrl.length) : given;
   const mark = address.indexOf("?");

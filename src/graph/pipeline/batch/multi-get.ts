@@ -1,4 +1,4 @@
-/** D-34: several requests in one. `ids=` reads many nodes, and a batch has up to 50 requests. Each goes through the pipeline by itself. */
+/** D-34: several requests in one. `ids=` reads many nodes, and a batch has up to 50 requests. Each of them goes through the pipeline by itself. */
 import { type GraphError, invalidParameter, unknownPath } from "#kernel/errors";
 import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
@@ -12,18 +12,18 @@ import type { GraphResponse, HandleRequest } from "../request.ts";
 import type { Authenticated, Incoming } from "../stages.ts";
 import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
 
-/** The same number as in a batch. */
+/** The most ids of a request, which is also the most requests of a batch. */
 const IDS_MAX = 50;
 
 /**
- * The response to all of them. Undefined if the request is not one of several, which only the root takes. Throws if the request as a whole is
- * wrong.
+ * The response to all requests of a batch or of `ids=`, which only the root takes. Undefined if the request is neither. Throws if the request as a
+ * whole is wrong.
  */
 export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated): Promise<GraphResponse> | undefined {
   const { request, registry } = incoming;
   const { address, method, credentials } = reached;
   if (address.id !== undefined || registry.findLiteral(method, address.edge ?? "") !== undefined) return undefined;
-  // D-34: null in the body is a parameter that is left out.
+  // D-34: null in the body means that the parameter is left out.
   const batch = method === "POST" ? (request.body.batch ?? request.query.batch ?? undefined) : undefined;
   const ids = method === "GET" ? (request.query.ids ?? request.body.ids ?? undefined) : undefined;
   if (batch === undefined && ids === undefined) return undefined;
@@ -35,7 +35,7 @@ export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, r
   return runBatch(handleRequest, incoming, batch, refuse).then((response) => renderResponse(incoming, reached, response));
 }
 
-/** Responds with an object of the responses by id. The first response that is an error is the response to the whole request. */
+/** Responds with an object of the responses by id. The first response that is an error becomes the response to the whole request. */
 async function readMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated, ids: unknown): Promise<GraphResponse> {
   const { request } = incoming;
   const list = textsOf(ids, "ids");
@@ -62,7 +62,7 @@ async function readMany(handleRequest: HandleRequest, incoming: Incoming, reache
         `has responses of more than ${RESPONSE_CHARACTERS_MAX} characters before ${id}: ask for fewer, or for fewer fields`,
       );
     }
-    // As in a batch.
+    // The reads take as long as all of them together, so other requests are served in between.
     if (at > 0) await nextTurn();
     const response = await handleRequest(derivedFrom(request, { ...part, path: `${version}/${id}${edge}` }));
     if (response.status !== 200) return renderPart(incoming, response);
@@ -70,7 +70,7 @@ async function readMany(handleRequest: HandleRequest, incoming: Incoming, reache
     responses[id] = JSON.parse(response.body);
     headersOfReads.push(response.headers);
   }
-  // D-83: names the version of the first read that was upgraded, or else of the first read.
+  // D-83: the headers have the version of the first read that was upgraded, or else of the first read.
   const shown = headersOfReads.find((headers) => UPGRADE_WARNING in headers) ?? headersOfReads[0] ?? {};
   const response = renderResponse(incoming, reached, responses);
   const ofVersion = [SERVED_VERSION, UPGRADE_WARNING].flatMap((name) => (shown[name] === undefined ? [] : [[name, shown[name]]]));

@@ -1,4 +1,4 @@
-/** Reads the requests of a batch (D-34), before the first one is run. */
+/** Reads all requests of a batch (D-34) before the first of them is run. */
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import type { RawHeaders } from "#kernel/http-text/headers";
 import { parseJsonParameter } from "../../response/json.ts";
@@ -14,15 +14,15 @@ export interface BatchRequest {
   readonly headers: RawHeaders;
   readonly body: string;
   readonly name: string | undefined;
-  /** Names of the batch's files that this request has. */
+  /** The names of the batch's files that this request uses. */
   readonly attachedFiles: readonly string[];
-  /** Names of requests, from `depends_on` and references. */
+  /** The names of requests that must succeed first, from `depends_on` and references. */
   readonly needs: readonly string[];
-  /** Undefined means that the response is omitted if another request refers to it. */
+  /** Whether the response is left out if the request succeeds. Undefined: it is left out if another request refers to it. */
   readonly omitOnSuccess: boolean | undefined;
 }
 
-/** Throws `invalidParameter`, which names the request and the key. */
+/** Reads the requests. Throws `invalidParameter`, which names the request and the key. */
 export function readBatch(given: unknown, files: GraphRequest["files"]): BatchRequest[] {
   const list = typeof given === "string" ? parseJsonParameter(given, "batch") : given;
   if (!Array.isArray(list) || list.length === 0) throw invalidParameter("batch", "must be a list of requests");
@@ -75,16 +75,16 @@ function readRequest(given: unknown, index: number): BatchRequest {
   };
 }
 
-/** RFC 9110: a token, a colon, and a value without control characters, as bytes. */
+/** A header line (RFC 9110): a token, a colon, and a value without control characters, as bytes. */
 const HEADER = /^([!#$%&'*+.^`|~\w-]+):([\t -~\u00a0-\u00ff]*)$/;
 
-/** Headers of the connection or of the batch's own body: a request inside the batch cannot set them. */
+/** Headers of the connection or of the batch's own body. A request inside the batch cannot set these headers. */
 const OF_THE_BATCH = new Set([
   ...["host", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect"],
   ...["content-length", "content-encoding", "forwarded", "x-forwarded-host", "x-forwarded-proto"],
 ]);
 
-/** A list of lines, or an object of names and values. */
+/** Reads headers from a list of lines, or from an object of names and values. */
 function readHeaders(given: unknown, wrong: Wrong): RawHeaders {
   if (typeof given !== "object" || given === null) throw wrong(".headers", "must be a list of headers, or an object");
   const lines = Array.isArray(given)

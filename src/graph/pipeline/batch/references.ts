@@ -1,4 +1,4 @@
-/** References from requests of a batch to responses of earlier ones: `{result=name:$.path}` (D-34), with limits (D-39). */
+/** References from requests of a batch to responses of earlier requests: `{result=name:$.path}` (D-34), with limits (D-39). */
 import { bodyTooLarge, headersTooLarge, invalidParameter } from "#kernel/errors";
 import { findHeader, type RawHeaders } from "#kernel/http-text/headers";
 import { parseMediaType } from "#kernel/http-text/multipart";
@@ -9,28 +9,31 @@ import type { GraphResponse } from "../request.ts";
 
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
-/** The default limits of a request. A chain of references could double its text with each request. */
+/**
+ * The most bytes of an address with its references resolved, which is the default limit of a request. A chain of references could double its text
+ * with each request.
+ */
 const ADDRESS_BYTES_MAX = 16_384;
 const BODY_BYTES_MAX = 1_048_576;
-/** Limits the texts of all requests that refer to others: four of the largest bodies. */
+/** The most bytes of all texts of the batch in which references were resolved: four of the largest bodies. */
 const DERIVED_BYTES_MAX = 4_194_304;
-/** How many values of responses are looked at. A list of 100 items has some 1,000. */
+/** The most values of responses that the references of a batch look at. A list of 100 items has some 1,000 values. */
 const VISITS_MAX = 1_000_000;
 /** How many characters of JSON are read or written in the time of looking at one value. */
 const CHARACTERS_PER_VISIT = 8;
 
-/** The notation of a text. References are resolved in each text by itself, after it is decoded. */
+/** The notation of a text. Each decoded part of the text is searched for references by itself. */
 type Notation = "address" | "form" | "json";
 
-/** Undefined for a body with files, which has no references. */
+/** The notation of a body. Undefined for a body with files, which has no references. */
 export function bodyNotation(text: string, headers: RawHeaders): Notation | undefined {
   const type = parseMediaType(findHeader(headers, "content-type") ?? "").type;
   if (type.startsWith("multipart/")) return undefined;
-  // A body that begins with a reference is not JSON.
+  // A body that begins with a reference is not JSON, although it begins with a brace.
   return kindOf(text.trimStart().startsWith("{result=") ? "" : text, type === "" ? undefined : type) === "json" ? "json" : "form";
 }
 
-/** The names that a text refers to. Throws `invalidParameter` if a path cannot be read. */
+/** The names of requests that a text refers to. Throws `invalidParameter` if a path cannot be read. */
 export function referencesIn(text: string, notation: Notation | undefined): readonly string[] {
   const names: string[] = [];
   changeTexts(text, notation, (decodedText) => {
@@ -43,7 +46,7 @@ export function referencesIn(text: string, notation: Notation | undefined): read
   return names;
 }
 
-/** The references of one batch. Its requests share the limits. */
+/** The references of one batch. All requests of the batch share the limits. */
 export class References {
   readonly #results: ReadonlyMap<string, GraphResponse>;
   #derivedBytes = 0;
@@ -53,12 +56,12 @@ export class References {
     this.#results = results;
   }
 
-  /** Throws `headersTooLarge`, or `invalidParameter` if the batch derives too much. */
+  /** Resolves the references in an address. Throws `headersTooLarge`, or `invalidParameter` if the batch derives too many bytes. */
   address(text: string): string {
     return this.#resolved(text, "address", ADDRESS_BYTES_MAX, headersTooLarge);
   }
 
-  /** Throws `bodyTooLarge`, or `invalidParameter` as above. */
+  /** Resolves the references in a body. Throws `bodyTooLarge`, or `invalidParameter` if the batch derives too many bytes. */
   body(text: string, notation: Notation | undefined): string {
     return this.#resolved(text, notation, BODY_BYTES_MAX, bodyTooLarge);
   }
@@ -101,10 +104,10 @@ export class References {
   }
 }
 
-/** Bare, percent-encoded, or escaped in JSON. */
+/** A hint that a text may have a reference: plain, percent-encoded, or escaped in JSON. */
 const MAY_REFER = /\{result=|%7B|\\u007B/i;
 
-/** Calls `change` with each decoded text that may have a reference. Text that `change` returns as it is stays the same byte for byte. */
+/** Calls `change` with each decoded part of a text that may have a reference. A part that `change` returns unchanged stays the same byte for byte. */
 function changeTexts(text: string, notation: Notation | undefined, change: (decodedText: string) => string): string {
   if (notation === undefined || !MAY_REFER.test(text)) return text;
   if (notation === "json") return changeStrings(text, change);
@@ -118,7 +121,7 @@ function changeTexts(text: string, notation: Notation | undefined, change: (deco
     return equals === -1 ? changed(pair) : `${changed(pair.slice(0, equals))}=${changed(pair.slice(equals + 1))}`;
   };
   const changePairs = (pairs: string) => pairs.split("&").map(changePair).join("&");
-  // A reference that is not encoded may have characters that separate parts here.
+  // A reference that is not encoded may have characters that separate the parts of this text.
   const encoded = text.replaceAll(REFERENCE, (reference) => encodeURIComponent(reference));
   const mark = encoded.indexOf("?");
   if (notation === "form") return changePairs(encoded);
@@ -147,19 +150,19 @@ function stringOf(json: string): string | undefined {
   }
 }
 
-/** The part of JSONPath that batches use: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
+/** One step of a path, in the part of JSONPath that batches use: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
 const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.\*|\[(\d+)\]|\[\*\]|\['([^']*)'\]/y;
-/** Deeper than any response. */
+/** The most steps of a path. No response is as deep. */
 const STEPS_MAX = 32;
 
 interface Step {
-  /** Undefined means every child. */
+  /** The key of the child. Undefined means every child. */
   readonly key: string | undefined;
-  /** At any depth. */
+  /** Whether the child may be at any depth. */
   readonly isAnywhere: boolean;
 }
 
-/** Throws `invalidParameter` if the path cannot be read. */
+/** Reads a path. Throws `invalidParameter` if the path cannot be read. */
 export function readPath(path: string): readonly Step[] {
   const steps: Step[] = [];
   STEP.lastIndex = 1;
@@ -173,7 +176,10 @@ export function readPath(path: string): readonly Step[] {
   return steps;
 }
 
-/** Calls `visit` for every value that it looks at. `visit` may throw, because `$..a..a` finds nested values many times. */
+/**
+ * The values that a path finds in a document. Calls `visit` for every value that is looked at. `visit` may throw, because `$..a..a` finds nested
+ * values many times.
+ */
 export function valuesAt(document: unknown, steps: readonly Step[], visit: () => void): readonly unknown[] {
   let found: unknown[] = [document];
   for (const step of steps) {

@@ -1,9 +1,9 @@
-/** Applies injected faults (D-150) to a request: after its tokens and endpoint are known, and before anything is done. */
+/** Applies injected faults (D-150) to a request, after its tokens and endpoint are known, and before the request has any effect. */
 import { type AppliedFault, changesResponse, errorOf, type RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { type GraphRequest, type GraphResponse, JsonNumber } from "../request.ts";
 import type { Incoming, Resolved } from "../stages.ts";
 
-/** Resolves with the fault of the request, after the fault's latency. */
+/** Resolves with the fault that matches the request, after the fault's latency. Resolves with undefined if no fault matches. */
 export const matchFault = (
   { world, request }: Incoming,
   { endpoint, node, credentials }: Resolved,
@@ -16,7 +16,7 @@ export const matchFault = (
     isPart: request.batchDepth > 0,
   });
 
-/** Throws the error that replaces the operation, if the fault has one. */
+/** Throws the error that replaces the operation, if the fault has such an error. */
 export function throwErrorOf(fault: RequestFaultInput, { node, app }: Resolved): void {
   const error = errorOf(fault, node?.owner ?? app?.id ?? "0");
   if (error !== undefined) throw error;
@@ -29,7 +29,7 @@ function textOf(value: unknown): string | undefined {
   return value instanceof JsonNumber ? value.text : JSON.stringify(value);
 }
 
-/** The response with the fault. The text is replaced here, and `http` damages the connection. */
+/** Returns the response as the fault changes it. The text is replaced here, and `http` damages the connection. */
 export function damaged(response: GraphResponse, fault: RequestFaultInput | undefined): GraphResponse {
   if (fault === undefined || !changesResponse(fault)) return response;
   const { content_type, reset, cut_body_at, body_bytes_per_second } = fault;

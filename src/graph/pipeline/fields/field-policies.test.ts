@@ -21,7 +21,7 @@ const liveVideo = policyNamed("liveVideo");
 const pageMessaging = policyNamed("pageMessaging");
 const kept: Field = { schema: Type.String(), policy: nobody, of: () => KEPT };
 const keptAndLoaded: Field = { schema: Type.String(), policy: nobody, load: async (_request, _reader, rows) => rows.map(() => KEPT) };
-/** Readable by those who may use live video on the page, which needs other scopes and another task than personas do. */
+/** A field that only callers with a right to live videos of the page may read. They need other scopes and another task than for personas. */
 const forLive: Field = { schema: Type.String(), policy: liveVideo, of: () => "live" };
 const boxOf = (set: FieldSet): Field => ({
   schema: Type.Object({}),
@@ -38,7 +38,7 @@ const widened = (set: FieldSet): FieldSet => ({
   defaults: [...set.defaults, "kept", "keptAndLoaded", "forLive", "box", "vault"],
 });
 
-/** The name of a persona that the list takes for one of the other page. */
+/** The name of a persona for which the list says that it belongs to the other page. */
 const SHARED = "Shared";
 const nodeOfItem = ({ id, name }: { id?: unknown; name?: unknown }): NodeRef => ({
   id: nodeId(String(id)),
@@ -52,7 +52,7 @@ const widenedOperation = ({ contract, ...handler }: Served): Served => {
   return { contract: { ...contract, readBack: { ...contract.readBack, set: widened(contract.readBack.set) } }, ...handler } as Served;
 };
 
-/** The personas feature with more fields, on every way that responses a persona. */
+/** The personas feature with more fields, in every response that has a persona. */
 const widenedFeature = (feature: Feature): Feature => ({
   ...feature,
   nodeTypes: (feature.nodeTypes ?? []).map((type) =>

@@ -1,6 +1,6 @@
 /**
- * D-16: who may read which field. The step `authorize` has checked the operation's policy; a field with the same policy may be read.
- * Any other policy is checked here, on the node whose field it is.
+ * D-16: decides who may read which field. The step `authorize` has checked the operation's policy, so a field with the same policy may be read. Any
+ * other policy is checked here, on the node to which the field belongs.
  */
 import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
 import type { Policy } from "#auth/policy";
@@ -8,7 +8,9 @@ import type { NodeRef } from "#auth/token";
 import type { Field, FieldSet } from "../../contract/operation.ts";
 import { isPart, type Projection } from "./projection.ts";
 
-/** The caller's tokens, and the policy that they have passed: the operation's, or the object's for the fields inside it. */
+/**
+ * The caller's tokens, and the policy that they have passed: the policy of the operation, or for fields inside an object the policy of the object.
+ */
 export interface FieldAccess {
   readonly policy: Policy;
   readonly check: readonly AuthorizationCheck[];
@@ -16,7 +18,7 @@ export interface FieldAccess {
 
 type Refusal = Awaited<ReturnType<typeof fieldRefusal>>;
 
-/** Checks each policy once on the node. Undefined if a field with that policy may be read. */
+/** Returns a function that checks each policy once on the node. The result is undefined if a field with that policy may be read. */
 export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess): (policy: Policy) => Promise<Refusal> {
   const known = new Map<Policy, Refusal>([[passed, undefined]]);
   return async (policy) => {
@@ -26,8 +28,8 @@ export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess
 }
 
 /**
- * The projection without the fields that the caller may not read. An `unseen` field is left out like one without a value. So is a field whose
- * scope, task or role is missing, unless the caller named it and `named` is `refused`.
+ * Returns the projection without the fields that the caller may not read. A field that is `unseen` is left out, like a field without a value. A field
+ * whose scope, task or role is missing is left out as well, unless the caller named the field and `named` is `refused`.
  */
 export async function readableOf(projection: Projection, access: FieldAccess, node: NodeRef, named: "refused" | "left out"): Promise<Projection> {
   const isStrict = projection.isExplicit && named === "refused";
@@ -36,7 +38,7 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
   for (const one of projection.chosen) {
     const { field, inner } = one;
     const { policy } = field;
-    // A read of its own decides.
+    // The field's value is another read of the caller's, which checks its own policies.
     if (isPart(field)) {
       chosen.push(one);
       continue;
@@ -51,7 +53,7 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
   return { ...projection, chosen };
 }
 
-/** The fields of a set, at every depth, that have another policy than `policy`. */
+/** The fields of a set, at every depth, whose policy is not `policy`. */
 export function fieldsBeyond(policy: Policy, set: FieldSet, holder = ""): { readonly path: string; readonly field: Field }[] {
   return Object.entries(set.fields).flatMap(([name, field]) => {
     if (isPart(field)) return [];

@@ -6,12 +6,12 @@ import type { Row } from "#storage/sql";
 import type { Field, Nested, ReadRequest } from "../../contract/operation.ts";
 import { type Chosen, isPart, type Projection, valueWithin } from "./projection.ts";
 
-/** A read inside a read: of a node, or of its edge. */
+/** A read inside a read: of a node, or of an edge of the node. */
 export interface Part {
   readonly id: NodeId;
-  /** Undefined means the node itself. */
+  /** The edge of the node. Undefined means the node itself. */
   readonly edge: string | undefined;
-  /** As in the parameter `fields`. */
+  /** The selected fields, written as in the parameter `fields`. */
   readonly fields: string | undefined;
 }
 
@@ -26,10 +26,10 @@ export interface ProjectionSource {
 
 type Response = Record<string, unknown>;
 
-/** D-38: how many objects the lists of one field have, over all rows of a response. */
+/** D-38: the most objects that the lists of one field may have, over all rows of a response. */
 const NESTED_OBJECTS_MAX = 10_000;
 
-/** For projections without reads. On the hot path, so it makes no promises. */
+/** Makes the object of a row by a projection that needs no reads. Nearly every response uses this function, so it makes no promises. */
 export function projectRow(request: ReadRequest, row: Row, { chosen }: Projection): Response {
   const response: Response = {};
   for (const { name, field } of chosen) {
@@ -63,7 +63,7 @@ async function valuesOf(source: ProjectionSource, rows: readonly Row[], chosen: 
 const valueIn = (request: ReadRequest, row: Row, name: string, field: Field): unknown =>
   field.of === undefined ? row[name] : field.of(row, request);
 
-/** One after the other: a row has few such fields, and a list has none (D-38). */
+/** Reads edges and references one after the other: a row has few such fields, and a list has none (D-38). */
 async function partsOf({ readPart }: ProjectionSource, rows: readonly Row[], { field, fieldsOfPart: fields }: Chosen): Promise<unknown[]> {
   const { edge, reference } = field;
   const values: unknown[] = [];
@@ -73,14 +73,14 @@ async function partsOf({ readPart }: ProjectionSource, rows: readonly Row[], { f
       continue;
     }
     const id = reference.idOf(row);
-    // The node itself shows the id; the other node decides about the rest.
+    // The caller may see the id, because the field shows it. The read of the other node decides about its other fields.
     const shown = id === null || fields === undefined ? undefined : await readPart({ id: nodeId(id), edge: undefined, fields });
     values.push(id === null ? undefined : (shown ?? { id }));
   }
   return values;
 }
 
-/** The objects of all rows are projected together. */
+/** Makes the objects of a field, for all rows together. */
 async function objectsOf(source: ProjectionSource, rows: readonly Row[], name: string, nested: Nested, inner: Projection): Promise<unknown[]> {
   const loaded = await nested.load(source.request, source.reader, rows);
   const objects = loaded.flatMap((one) => one ?? []) as Row[];

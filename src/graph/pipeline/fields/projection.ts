@@ -1,4 +1,4 @@
-/** Resolves which fields a response has, before anything is read (D-33, D-37, D-38). */
+/** Decides which fields a response has, before anything is read (D-33, D-37, D-38). */
 import type { TSchema } from "typebox";
 import type { Policy } from "#auth/policy";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
@@ -10,41 +10,44 @@ import type { SchemaNode } from "../../schema/schema-node.ts";
 export interface Chosen {
   readonly name: string;
   readonly field: Field;
-  /** Of a nested object. */
+  /** The projection of a nested object. Undefined for any other field. */
   readonly inner: Projection | undefined;
   /** The selected keys of a value that is an object without fields of its own. Undefined means all keys. */
   readonly keys: Keys | undefined;
-  /** The parameter `fields` for the own read of an edge or a reference. Undefined if nothing is selected inside. */
+  /** The parameter `fields` for the separate read of an edge or a reference. Undefined if no fields are selected inside. */
   readonly fieldsOfPart: string | undefined;
 }
 
 /** A selection resolved against a field set. It is made once for each request and used for each row. */
 export interface Projection {
   readonly chosen: readonly Chosen[];
-  /** The caller named the fields. */
+  /** Whether the caller named the fields. */
   readonly isExplicit: boolean;
-  /** The policy of all chosen fields, at every depth. Undefined if they have several. */
+  /** The policy of all chosen fields, at every depth. Undefined if these fields have several policies. */
   readonly policy: Policy | undefined;
-  /** Whether some field is more than a value of the row. */
+  /** Whether the value of some field is not in the row. */
   readonly needsReads: boolean;
-  /** D-163: names that the set does not have, for `debug=all`. */
+  /** D-163: selected names that the set does not have, for `debug=all`. */
   readonly leftOut: readonly string[];
 }
 
-/** The projections of one field set by selection, for each profile. A selection that is dropped drops its projection. */
+/** The projections of one field set by selection, for each profile. When a selection is no longer used, its projection is dropped with it. */
 interface Resolved {
   readonly strict: WeakMap<Selection, Projection>;
   readonly clients: WeakMap<Selection, Projection>;
 }
 
 const resolved = new WeakMap<FieldSet, Resolved>();
-/** Stands for no selection: the default fields. */
+/** Stands for a request without a selection, which gets the default fields. */
 const DEFAULTS: Selection = new Map();
 
-/** Whether any node has a field of that name. */
+/** Says whether any node has a field of that name. */
 type IsField = (name: string) => boolean;
 
-/** Throws `invalidParameter` naming `fields`, or `fieldUnavailable`, if the set does not have a field. */
+/**
+ * The projection of a selection. Throws `invalidParameter` for the parameter `fields`, or `fieldUnavailable`, if the set does not have a selected
+ * field.
+ */
 export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
   let ofSet = resolved.get(set);
   if (ofSet === undefined) {
@@ -65,7 +68,7 @@ function defaultsOf(set: FieldSet, profile: "strict" | "clients"): Selection {
   return new Map(names.map((name) => [name, undefined]));
 }
 
-/** D-33: `page,page{id}` has the default fields of the page too. */
+/** The selection with the default fields, if it asks for them. D-33: `page,page{id}` also has the default fields of the page. */
 function withDefaults(selection: Selection, defaults: Selection): Selection {
   const { names, isAlsoWhole } = named(selection);
   return isAlsoWhole ? (joined(defaults, names) as Selection) : names;
@@ -82,7 +85,7 @@ function resolve(set: FieldSet, given: Selection | undefined, profile: "strict" 
     else if (set.isExhaustive === true && isField(name)) throw fieldUnavailable(name);
     else leftOut.push(requireLeftOut(name, served, set.isExhaustive === true ? "strict" : profile));
   }
-  // D-33, D-37: `id` and other required fields are in every response, whatever `fields` names.
+  // D-33, D-37: `id` and other required fields are in every response, whatever `fields` selects.
   for (const name of set.required ?? ["id"]) {
     const field = set.fields[name];
     if (field !== undefined && !selection.has(name)) chosen.push(choose(name, field, undefined, profile, isField));
@@ -93,8 +96,8 @@ function resolve(set: FieldSet, given: Selection | undefined, profile: "strict" 
 const isServed = (field: Field | undefined, profile: "strict" | "clients"): boolean => field?.onlyIn === undefined || field.onlyIn === profile;
 
 /**
- * D-163: returns a name that is not one of `served` if the profile leaves it out. Throws `invalidParameter` naming `fields` if the profile
- * refuses it, or if it is a misspelt one.
+ * D-163: returns a name that is not one of `served` if the profile ignores such names. Throws `invalidParameter` for the parameter `fields` if the
+ * profile refuses such names, or if the name looks misspelt.
  */
 function requireLeftOut(name: string, served: readonly string[], profile: "strict" | "clients"): string {
   const meant = suggestion(name, served);
@@ -105,7 +108,7 @@ function requireLeftOut(name: string, served: readonly string[], profile: "stric
 function choose(name: string, field: Field, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Chosen {
   const ofPart = setOfPart(field);
   if (ofPart !== undefined) {
-    // A wrong name is refused before anything is read or written, with the error of the part's own read.
+    // A wrong name is refused before anything is read or written, with the same error as in a separate read of the part.
     projectionOf(ofPart, selection, profile, isField);
     return { name, field, inner: undefined, keys: undefined, fieldsOfPart: selection && fieldsOfPart(field, ofPart, selection, profile) };
   }
@@ -114,14 +117,14 @@ function choose(name: string, field: Field, selection: Selection | undefined, pr
   return { name, field, inner, keys, fieldsOfPart: undefined };
 }
 
-/** D-38: without braces an edge shows its default fields, and a reference its id. */
+/** The text of the selection inside an edge or a reference. D-38: without braces an edge shows its default fields, and a reference shows its id. */
 const fieldsOfPart = ({ edge }: Field, ofPart: FieldSet, selection: Selection, profile: "strict" | "clients"): string =>
   selectionText(withDefaults(selection, edge === undefined ? new Map([["id", undefined]]) : defaultsOf(ofPart, profile)));
 
 /** The fields that can be selected inside an edge or a reference. */
 const setOfPart = ({ edge, reference }: Field): FieldSet | undefined => edge?.items ?? reference?.set?.();
 
-/** Whether the value comes from another read of the caller's, with policies of its own. */
+/** Whether the field's value comes from another read of the caller's, which has policies of its own. */
 export const isPart = ({ edge, reference }: Field): boolean => edge !== undefined || reference !== undefined;
 
 const isMoreThanItsRow = ({ field, keys }: Chosen): boolean =>
@@ -133,10 +136,13 @@ function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
   return checked.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
 }
 
-/** The keys of an object that are kept. Undefined means the whole value of the key. */
+/** The keys of an object that are kept. Undefined for a key means that its whole value is kept. */
 export type Keys = ReadonlyMap<string, Keys | undefined>;
 
-/** Undefined means all keys. Throws `invalidParameter` naming `fields` if the schema does not have a name. */
+/**
+ * The selected keys of an object. Undefined means all keys. Throws `invalidParameter` for the parameter `fields` if the schema does not have a
+ * selected name.
+ */
 export function keysOf(holder: string, schema: TSchema, selection: Selection, profile: "strict" | "clients"): Keys | undefined {
   const properties = propertiesOf(schema);
   if (properties === undefined) throw invalidParameter("fields", `selects inside ${holder}, which has no fields of its own`, { field: holder });
@@ -147,16 +153,16 @@ export function keysOf(holder: string, schema: TSchema, selection: Selection, pr
     if (property === undefined) requireLeftOut(name, Object.keys(properties), profile);
     else keys.set(name, inner === undefined ? undefined : keysOf(name, property as TSchema, inner, profile));
   }
-  // D-33: an object with an id always shows it.
+  // D-33: an object with an id always shows the id.
   if (Object.hasOwn(properties, "id") && !keys.has("id")) keys.set("id", undefined);
   return isAlsoWhole ? undefined : keys;
 }
 
-/** Of an object, or of the objects of a list. */
+/** The keys of an object, or of the objects of a list. */
 const propertiesOf = (node: SchemaNode): SchemaNode["properties"] =>
   node.properties ?? (node.items === undefined ? undefined : propertiesOf(node.items));
 
-/** Keeps only these keys of an object, or of each object of a list. */
+/** Returns the value with only these keys: of an object, or of each object of a list. */
 export function valueWithin(value: unknown, keys: Keys): unknown {
   if (Array.isArray(value)) return value.map((element) => valueWithin(element, keys));
   if (typeof value !== "object" || value === null) return value;

@@ -170,7 +170,7 @@ onEachDatabase("selection inside fields", (database) => {
 
   test("D-33: a field that is named with and without braces has both selections", async () => {
     const plaza = await open();
-    // Links repeat the selection as it is.
+    // Links repeat the selection as it was sent.
     const shown = async (path: string, fields: string) =>
       JSON.parse(JSON.stringify((await read(plaza, path, fields)).body, (key, value) => (key === "next" ? "…" : value)));
     const alike: [path: string, twice: string, once: string][] = [
@@ -197,7 +197,7 @@ onEachDatabase("selection inside fields", (database) => {
     const plaza = await open();
     const { reader } = plaza.world.database;
     const spies = [spyOn(reader, "all"), spyOn(reader, "get")];
-    // The fewest of several requests, because a late notification of PostgreSQL about the import empties caches once more.
+    // The fewest reads of several requests count, because a late notification of PostgreSQL about the import may empty the caches once more.
     const asked = async (path: string, fields: string, limit: number) => {
       const counts: number[] = [];
       for (let i = 0; i < 5; i++) {

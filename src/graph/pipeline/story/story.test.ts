@@ -38,7 +38,7 @@ onEachDatabase("the details of a request", (database) => {
     expect(status).toBe(200);
     expect(JSON.parse(story?.parameters ?? "")).toMatchObject({ page_label_name: "gold" });
     expect(story?.deliveries).toHaveLength(1);
-    // A refused write stores nothing, and its story ends with the step and the error.
+    // A refused write stores nothing, and its story ends with the step that refused the write and the error.
     const refused = await plaza.post(onPage, { token, body: { page_label_name: "gold" } });
     expect(refused.story).toMatchObject({ deliveries: [], error: expect.any(String) });
     expect(refused.story?.steps.map(({ name }) => name)).toEqual(["understand", "check", "handle"]);

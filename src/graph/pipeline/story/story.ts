@@ -1,4 +1,6 @@
-/** Records the story of a request while somebody watches. Otherwise it costs a request one comparison. */
+/**
+ * Records the story of a request (the explanation of its response) while somebody watches. If nobody watches, this costs a request one comparison.
+ */
 import { redactJson } from "#kernel/redaction/redaction";
 import { formatVersion } from "#kernel/versions";
 import type { Transaction } from "#storage/database";
@@ -9,11 +11,11 @@ import type { Parsed } from "../parse.ts";
 import type { GraphRequest, GraphResponse } from "../request.ts";
 import type { Reached } from "../stages.ts";
 
-/** The result of a request besides its response. */
+/** The parts of a request's result besides its response. */
 export interface Ending {
-  /** The error's name in the catalogue. */
+  /** The name of the error in the catalogue. Undefined if the request succeeded. */
   readonly error?: string | undefined;
-  /** The fault that affected it (D-150). */
+  /** The fault that affected the request (D-150). */
   readonly fault?: AppliedFault<RequestFaultInput> | undefined;
 }
 
@@ -32,7 +34,7 @@ export class StoryRecorder {
     this.#sinceMs = nowMs();
   }
 
-  /** Ends the step before it. */
+  /** Begins a step, and ends the step before it. */
   begin(step: StoryStep, parsed?: Parsed): void {
     if (parsed !== undefined) this.#understood(parsed);
     const nowMs = this.#nowMs();
@@ -43,11 +45,11 @@ export class StoryRecorder {
 
   #understood({ request }: Parsed): void {
     if (!("params" in request)) return;
-    // Cut before it is redacted, so that a long text costs no more than a short one.
+    // The text is cut before it is redacted, so that a long text costs no more than a short one.
     this.#parameters = redactJson((JSON.stringify(request.params) ?? "").slice(0, TEXT_CHARACTERS_MAX));
   }
 
-  /** If the body of a write runs again, the last run counts. */
+  /** Notes the webhooks that a write has stored. If the transaction of a write runs again, the last run counts. */
   recordWrite(tx: Transaction): void {
     this.#deliveries = this.#world.webhooks.followed(tx);
   }
@@ -69,7 +71,7 @@ export class StoryRecorder {
       ...(concealed === undefined ? {} : { is_concealed: true }),
       ...(this.#parameters === undefined ? {} : { parameters: this.#parameters }),
       ...(error === undefined ? {} : { error }),
-      // The fault's text is in the response.
+      // The text of the fault is in the response already.
       ...(fault === undefined ? {} : { fault: JSON.stringify({ ...fault, body: undefined }) }),
       deliveries: error === undefined ? this.#deliveries : [],
     };
@@ -77,7 +79,7 @@ export class StoryRecorder {
   }
 }
 
-/** A part of a batch has no entry in the log, and so no story. */
+/** Begins the story of a request. Undefined if nobody watches. A part of a batch has no entry in the log, and so no story. */
 export function storyOf(world: World, request: GraphRequest, nowMs: () => number): StoryRecorder | undefined {
   const isWatched = (world.requests.isWatched || request.query.debug === "all") && request.batchDepth === 0;
   return isWatched ? new StoryRecorder(world, nowMs) : undefined;
