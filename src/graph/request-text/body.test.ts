@@ -53,7 +53,7 @@ describe("D-34: forms, and bodies without a type", () => {
   test("a form", () => {
     expect(read("name=a+b%26&list[]=1&list[]=2\r\n", FORM).parameters).toEqual({ name: "a b&", list: ["1", "2"] });
     expect(problem("a=%zz", FORM)).toContain("Param a is not percent-encoded UTF-8");
-    // As it was received.
+    // The text is the body as it was received.
     expect(read("name=a+b%26\r\n", FORM).text).toBe("name=a+b%26\r\n");
   });
 
@@ -185,7 +185,7 @@ describe("properties", () => {
         const json = read(JSON.stringify(Object.fromEntries(entries)), "application/json");
         const form = read(entries.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&"), FORM);
         const data = new FormData();
-        // FormData changes lone line breaks. Only JSON and forms send them as they are.
+        // FormData changes lone line breaks, so only JSON and forms send such line breaks unchanged.
         const unbroken = entries.map(([name, value]) => [name, value.replaceAll(/[\r\n]/g, " ")] as const);
         for (const [name, value] of unbroken) data.append(name, value);
         const sent = new Response(data);

@@ -1,4 +1,4 @@
-/** D-34: reads parameters and files from a body of any accepted kind. The pipeline throws the defect of a wrong body. */
+/** D-34: reads parameters and files from a body of any accepted kind. The pipeline throws the defect of a wrong body later. */
 import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { type MediaType, MultipartProblem, parseMediaType, partsOf } from "#kernel/http-text/multipart";
 import { utf8Text } from "#kernel/text";
@@ -11,7 +11,7 @@ export interface ParsedBody {
   readonly parameters: Parameters;
   readonly files: ReadonlyMap<string, UploadedFile>;
   readonly defect: GraphError | undefined;
-  /** As received, for the request log. Empty if it is not text. */
+  /** The body as it was received, for the request log. Empty if the body is not text. */
   readonly text: string;
 }
 
@@ -22,9 +22,9 @@ export const defectiveBody = (defect: GraphError, text = ""): ParsedBody => ({ p
 
 const notUtf8 = (): ParsedBody => defectiveBody(malformedRequest("The request body is not valid UTF-8"));
 
-/** Reads the body of a request inside a batch like one over HTTP. */
+/** Reads the body of a request inside a batch like the body of a request over HTTP. */
 export const parseBodyText = (text: string, contentType: string | undefined): ParsedBody =>
-  // A lone surrogate has no UTF-8.
+  // Text with a lone surrogate cannot be written in UTF-8.
   text.isWellFormed() ? parseBody(Buffer.from(text), contentType) : notUtf8();
 
 export function parseBody(bytes: Uint8Array, contentType: string | undefined, countMax?: number): ParsedBody {
@@ -48,7 +48,10 @@ export function parseBody(bytes: Uint8Array, contentType: string | undefined, co
 }
 
 const MULTIPART = "multipart/form-data";
-/** D-337: each takes 5 µs, whatever its size. Twice as many as there may be parameters: the error of a few too many says so. */
+/**
+ * The most parts of a multipart body. D-337: each part takes 5 µs, whatever its size. This is twice as many as there may be parameters, so that the
+ * error about too many parameters appears for a few too many.
+ */
 const PARTS_MAX = 2_000;
 const isForm = (type: string | undefined): boolean => type === "application/x-www-form-urlencoded";
 const isJson = (type: string | undefined): boolean => type === "application/json" || type?.endsWith("+json") === true;
@@ -60,15 +63,18 @@ const unsupported = (media: MediaType | undefined): GraphError =>
 const jsonAsForm = (media: MediaType | undefined): GraphError =>
   malformedRequest(`The request body is JSON, but its Content-Type is ${media?.type}; send it as application/json`);
 
-/** As a form, JSON would be one parameter whose name is the whole text. No parameter of the interface begins with a bracket. */
+/**
+ * Whether the body begins like JSON. As a form, JSON would be one parameter whose name is the whole text. Parameters of the interface do not begin
+ * with a bracket.
+ */
 function startsAsJson(bytes: Uint8Array): boolean {
-  // Behind a byte order mark and blanks.
+  // The text may begin with a byte order mark and blanks.
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   while (bytes[at] === 32 || bytes[at] === 9 || bytes[at] === 10 || bytes[at] === 13) at++;
   return bytes[at] === 123 || bytes[at] === 91;
 }
 
-/** A form that was sent from a file ends with a line break. */
+/** Removes the last line break, because a form that was sent from a file ends with a line break. */
 function withoutLastLineBreak(text: string): string {
   let end = text.length;
   if (text.charCodeAt(end - 1) === 10) end--;
@@ -76,7 +82,7 @@ function withoutLastLineBreak(text: string): string {
   return text.slice(0, end);
 }
 
-/** Without a Content-Type, or with one that the interface does not use, the text decides. */
+/** The kind of a body. Without a Content-Type, or with a type that the interface does not use, the text decides. */
 export function kindOf(text: string, type: string | undefined): "json" | "form" | "unknown" {
   if (isForm(type)) return "form";
   if (isJson(type)) return "json";
@@ -98,7 +104,10 @@ function jsonBody(text: string, countMax?: number): ParsedBody {
   }
 }
 
-/** Text parts become parameters, and parts with a file name become files. If two files have the same name, the later one counts. */
+/**
+ * Reads a multipart body. Text parts become parameters, and parts with a file name become files. If two files have the same name, the later file
+ * counts.
+ */
 function multipartBody(bytes: Uint8Array, contentType: string, countMax?: number): ParsedBody {
   const tree = new ParameterTree(countMax);
   const files = new Map<string, UploadedFile>();

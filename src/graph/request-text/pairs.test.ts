@@ -7,7 +7,7 @@ const read = (text: string, countMax = COUNT_MAX) => {
   const { parameters, defect } = parsePairs(text, "The query", countMax);
   return { parameters: parameters as Record<string, unknown>, defect };
 };
-/** Plain objects, so that they compare. */
+/** The value with ordinary objects instead of objects without a prototype, so that tests can compare it. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const sound = (text: string) => {
   const { parameters, defect } = read(text);
@@ -15,7 +15,7 @@ const sound = (text: string) => {
   return plain(parameters);
 };
 
-/** Every text that can be percent-encoded: all of Unicode, U+0000 too, but lone surrogates. */
+/** Every text that can be percent-encoded: all of Unicode, with U+0000, but without lone surrogates. */
 const anyText = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
 const formEncoded = (text: string): string => encodeURIComponent(text).replaceAll("%20", "+");
 
@@ -120,7 +120,7 @@ describe("D-21: malformed text is a defect, and the rest is read", () => {
     read("a&".repeat(524_288));
     read("a".repeat(1_048_576));
     read(`${"a=1&".repeat(262_144)}%`);
-    // Quadratic searching takes minutes here; linear some 20 ms, with room for a busy machine.
+    // A quadratic search takes minutes here, and a linear one some 20 ms. The limit leaves room for a busy machine.
     expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 });

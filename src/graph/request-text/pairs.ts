@@ -1,4 +1,4 @@
-/** Reads `a=b&c=d` of queries and forms in one scan, without a URL object. */
+/** Reads the pairs `a=b&c=d` of queries and forms in one scan, without a URL object. */
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { parametersOfAll } from "../contract/operation.ts";
 import type { Parameters } from "../pipeline/request.ts";
@@ -13,8 +13,8 @@ export const NO_PARAMETERS: Parameters = Object.freeze(Object.create(null)) as P
 const NO_PAIRS: ParsedPairs = { parameters: NO_PARAMETERS, defect: undefined };
 
 /**
- * A pair that cannot be decoded is left out and reported as the defect. The others are kept, also credentials. `what` names the text in errors,
- * e.g. `The query`.
+ * Reads pairs. A pair that cannot be decoded is left out and reported as the defect. All other pairs are kept, also credentials. `what` is the name
+ * of the text in errors, e.g. `The query`.
  */
 export function parsePairs(text: string, what: string, countMax?: number): ParsedPairs {
   if (text === "") return NO_PAIRS;
@@ -25,7 +25,7 @@ export function parsePairs(text: string, what: string, countMax?: number): Parse
   while (start < text.length) {
     let end = text.indexOf("&", start);
     if (end === -1) end = text.length;
-    // Looked for again only once it is passed: a search for each pair would be quadratic on `a&a&a`.
+    // The next `=` is searched only after the last one is passed: a search for each pair would be quadratic on `a&a&a`.
     if (equals !== -1 && equals < start) equals = text.indexOf("=", start);
     const nameEnd = equals === -1 || equals > end ? end : equals;
     if (end > start && tree.hasCapacityFor(text.slice(start, nameEnd))) {
@@ -46,7 +46,7 @@ function addDecoded(tree: ParameterTree, name: string, value: string, what: stri
   else tree.add(decodedName, decodedValue);
 }
 
-/** Undefined if a `%` has no two hexadecimal digits, or the bytes are not UTF-8. */
+/** Decodes percent-encoded text. Undefined if a `%` is not followed by two hexadecimal digits, or if the bytes are not UTF-8. */
 export function decoded(text: string): string | undefined {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;
@@ -57,7 +57,7 @@ export function decoded(text: string): string | undefined {
   }
 }
 
-/** The members of a JSON body as parameters, up to the maximum. D-34: a general parameter that is null is left out. */
+/** Makes parameters of the members of a JSON body, up to the maximum. D-34: a general parameter that is null is left out. */
 export function parametersOf(source: Readonly<Record<string, unknown>>, countMax?: number): ParsedPairs {
   const tree = new ParameterTree(countMax);
   const parameters = Object.create(null) as Record<string, unknown>;
@@ -68,17 +68,19 @@ export function parametersOf(source: Readonly<Record<string, unknown>>, countMax
   return { parameters, defect: tree.defect };
 }
 
-/** The text without the pairs of these names. All others stay as they were sent. */
+/** Returns the text without the pairs of these names. All other pairs stay as they were sent. */
 export function withoutPairs(text: string, isLeftOut: (name: string) => boolean): string {
   const kept = (pair: string) => pair !== "" && !isLeftOut(decoded(pair.split("=", 1)[0] as string) ?? "");
   return text.split("&").filter(kept).join("&");
 }
 
-/** The text with further pairs behind it. */
+/** Returns the text with more pairs behind it. */
 export const withPairs = (text: string, more: Parameters): string =>
   [text, ...Object.entries(more).flatMap(([name, value]) => pairsOf(encodeURIComponent(name), value))].filter((pair) => pair !== "").join("&");
 
-/** A value that was written with brackets is written with brackets again, because in JSON its numbers and flags would be strings. */
+/**
+ * Writes a parameter as pairs. A value that was sent with brackets is written with brackets, because in JSON its numbers and flags would be strings.
+ */
 function pairsOf(name: string, value: unknown): string[] {
   if (isNested(value)) return Object.entries(value).flatMap(([key, inner]) => nestedPairs(`${name}[${encodeURIComponent(key)}]`, inner));
   return [`${name}=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`];

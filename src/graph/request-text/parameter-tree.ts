@@ -1,20 +1,26 @@
-/** D-34: makes parameters from pairs of text. A name that is repeated with different values is a list, as is `a[]=x`; `a[b]=c` and `a[0]=x` nest. */
+/**
+ * D-34: makes parameters from pairs of text. A name that is repeated with different values becomes a list, as does `a[]=x`. `a[b]=c` and `a[0]=x`
+ * make nested values.
+ */
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import type { Parameters } from "../pipeline/request.ts";
 
-/** The deepest `a[b][c]` of the interface has three brackets. */
+/** The most brackets of a name. The deepest name of the interface, `a[b][c]…`, has three. */
 const NESTING_MAX = 8;
-/** In a query, in a form, and on the top level of a JSON body. */
+/** The most parameters of a query, of a form, and of the top level of a JSON body. */
 const PARAMETERS_MAX = 1_000;
 
-/** Without a prototype, so that a parameter can be called `__proto__`. */
+/** A nested value. The object has no prototype, so that a parameter can be called `__proto__`. */
 interface Branch {
   [key: string]: unknown;
 }
 
 const newBranch = (): Branch => Object.create(null) as Branch;
 
-/** Credentials are kept however many parameters there are, so that the error is about the number and not about missing credentials. */
+/**
+ * Whether the parameter is a credential. Credentials are kept even if a request has too many parameters, so that the error is about their number and
+ * not about missing credentials.
+ */
 const isCredential = (name: string): boolean => name === "access_token" || name === "oauth_token" || name === "appsecret_proof";
 
 export class ParameterTree {
@@ -23,14 +29,14 @@ export class ParameterTree {
   #count = 0;
   #isNested = false;
   readonly #repeated = new Set<string>();
-  /** The first problem. */
+  /** The first problem of the parameters. */
   defect: GraphError | undefined;
 
   constructor(countMax = PARAMETERS_MAX) {
     this.#countMax = countMax;
   }
 
-  /** Counts one more parameter. False if there are too many. */
+  /** Counts one more parameter. Returns false if there are too many parameters. */
   hasCapacityFor(name: string): boolean {
     if (++this.#count <= this.#countMax) return true;
     this.defect ??= malformedRequest(`More than ${this.#countMax} parameters`);
@@ -64,14 +70,14 @@ export class ParameterTree {
   }
 }
 
-/** `a[b][]` is `["a", "b", ""]`. A name of another form is one key. */
+/** The keys of a name: `a[b][]` becomes `["a", "b", ""]`. A name of another form is one key. */
 function keysOf(name: string): string[] {
   let at = name.indexOf("[");
   if (at === 0) return [name];
   const keys = [name.slice(0, at)];
   while (at < name.length) {
     const end = name.charCodeAt(at) === 91 ? name.indexOf("]", at) : -1;
-    // One more level than allowed is enough to refuse it.
+    // One level more than allowed is enough to refuse the name.
     if (end === -1 || keys.length > NESTING_MAX + 1) return end === -1 ? [name] : keys;
     keys.push(name.slice(at + 1, end));
     at = end + 1;
@@ -81,10 +87,10 @@ function keysOf(name: string): string[] {
 
 const isBranch = (value: unknown): value is Branch => typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null;
 
-/** Whether a parameter's value was written with brackets, `a[b]=c`, and not as JSON. */
+/** Whether the value of a parameter was written with brackets, `a[b]=c`, and not as JSON. */
 export const isNested = (value: unknown): value is Readonly<Record<string, unknown>> => isBranch(value);
 
-/** False if there is a value of another kind already. An empty key appends. */
+/** Puts a value at the place of its keys. An empty key appends to a list. Returns false if the place has a value of another kind already. */
 function insert(root: Branch, keys: readonly string[], value: unknown): boolean {
   let at: Branch | unknown[] = root;
   for (let i = 0; i < keys.length; i++) {
@@ -117,11 +123,11 @@ function setLast(branch: Branch, key: string, present: unknown, value: unknown):
   return true;
 }
 
-/** D-160: equal values are one value, as in a link to which a client adds its own parameters. */
+/** D-160: makes equal values one value, as in a link to which a client adds its own parameters. */
 const withoutRepetition = (value: unknown): unknown =>
   Array.isArray(value) && value.every((one) => typeof one === "string" && one === value[0]) ? value[0] : value;
 
-/** PHP clients write lists as `a[0]=x&a[1]=y`: keys that count from 0 are a list. */
+/** Makes lists of objects whose keys count from 0, because PHP clients write a list as `a[0]=x&a[1]=y`. */
 function withLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withLists);
   if (!isBranch(value)) return value;

@@ -1,16 +1,16 @@
-/** Cursors (D-30) are opaque, signed and URL-safe. They contain the sort key of a row, and work only with the list that they come from. */
+/** Cursors (D-30) are opaque, signed and URL-safe. A cursor contains the sort key of a row, and works only with the list from which it comes. */
 import { hash } from "node:crypto";
 
-/** 72 bits of signature: a cursor reveals and permits nothing that its list does not, so guessing one gains nothing. */
+/** The length of a signature, which has 72 bits. A cursor reveals and permits nothing that its list does not, so guessing a cursor gains nothing. */
 const SIGNATURE_CHARACTERS = 12;
-/** Longer than any sort key of the interface. */
+/** The most characters of a cursor. No sort key of the interface is as long. */
 const CURSOR_CHARACTERS_MAX = 1_000;
 
 export class Cursors {
   #current!: string;
   #previous!: readonly string[];
 
-  /** `current` signs. Cursors of the `previous` keys are still accepted. */
+  /** New cursors are signed with the key `current`. Cursors that were signed with one of the `previous` keys are still accepted. */
   constructor(current: Uint8Array, previous: readonly Uint8Array[] = []) {
     this.use(current, previous);
   }
@@ -27,7 +27,7 @@ export class Cursors {
     return signatureOf(this.#current, list, encoded) + encoded;
   }
 
-  /** The key. Undefined if it is not a cursor of the list. */
+  /** Returns the sort key in the cursor. Undefined if the text is not a cursor of the list. */
   open(list: string, cursor: string, columns: number): readonly string[] | undefined {
     if (cursor.length > CURSOR_CHARACTERS_MAX) return undefined;
     const encoded = cursor.slice(SIGNATURE_CHARACTERS);
@@ -43,7 +43,7 @@ export class Cursors {
 }
 
 const DIGITS = /^\d+$/;
-/** In base64url. Most keys are ids, and digits are the same in base64, which the runtime makes in a tenth of the time. */
+/** Writes the text in base64url. Most keys are ids, and digits are the same in base64, which the runtime makes in a tenth of the time. */
 function encodedOf(text: string): string {
   if (!DIGITS.test(text)) return Buffer.from(text).toString("base64url");
   const encoded = btoa(text);
@@ -54,14 +54,14 @@ function encodedOf(text: string): string {
 const base64Of = (key: Uint8Array): string => Buffer.from(key).toString("base64url");
 
 /**
- * Signs the encoded text, so that no other encoding of the same key is accepted. The secret comes first in the digest. Only a quarter of the
- * digest is shown, so it cannot be extended, and it costs a fifth of an HMAC.
+ * Signs the encoded text, so that no other encoding of the same key is accepted. The secret comes first in the digest. Only a quarter of the digest
+ * is shown, so a signature cannot be extended, and this costs a fifth of an HMAC.
  */
 function signatureOf(key: string, list: string, encoded: string): string {
   return hash("sha256", `${key}\n${list}\n${encoded}`, "base64url").slice(0, SIGNATURE_CHARACTERS);
 }
 
-/** In constant time for equal lengths. */
+/** Compares two texts in constant time if they have equal lengths. */
 function isSame(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let difference = 0;

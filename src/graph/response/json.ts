@@ -1,32 +1,37 @@
 /**
- * JSON from a caller: limited in depth, values and names. A number that a binary float would change keeps its text (63-bit ids, `_valueToSum`, `1e400`;
- * D-02, D-70). Nobody has authenticated the caller yet, so the costs are bounded here (D-337).
+ * Reads JSON that a caller has sent, with limits on its depth, values and names. A number that a binary float would change keeps its text (63-bit
+ * ids, `_valueToSum`, `1e400`; D-02, D-70). The caller may not be authenticated yet, so the costs are limited here (D-337).
  */
 import { invalidParameter, malformedRequest } from "#kernel/errors";
 import { endOfString } from "#kernel/redaction/json-text";
 import { JsonNumber } from "../pipeline/request.ts";
 
-/** The deepest shape of the interface has six levels; 32 leave room and keep every recursion short. */
+/** The most levels of JSON. The deepest shape of the interface has six levels; 32 leave room and keep every recursion short. */
 export const JSON_DEPTH_MAX = 32;
-/** Up to 15 significant digits survive a binary float unchanged. */
+/**
+ * The most digits that a number may have to be read as a binary float without a check: up to 15 significant digits survive a binary float unchanged.
+ */
 const EXACT_DIGITS_MAX = 15;
 /**
- * D-337: `JSON.parse` cannot be interrupted, and 150,000 lists take it 20 ms (measured). The most events that a request may have, with six parameters
- * each, are 80,000 values.
+ * The most values of a JSON text. D-337: `JSON.parse` cannot be interrupted, and 150,000 lists take it 20 ms (measured). The most events that a
+ * request may have, with six parameters each, are 80,000 values.
  */
 export const JSON_VALUES_MAX = 150_000;
-/** D-337: `JSON.parse` takes 1 µs for each new name, 30 times as much as for a name that it has seen. The interface has some hundreds of names. */
+/**
+ * The most different names of a JSON text. D-337: `JSON.parse` takes 1 µs for each new name, 30 times as long as for a name that it has seen. The
+ * interface has some hundreds of names.
+ */
 export const JSON_NAMES_MAX = 10_000;
 
-/** `what` names the text in the error, e.g. `The request body`. Throws `invalidParameter` (code 100). */
+/** Reads JSON. `what` is the name of the text in the error, e.g. `The request body`. Throws `invalidParameter` (code 100). */
 export const parseJson = (text: string, what: string): unknown => parseJsonOr(text, (problem) => malformedRequest(`${what} ${problem}`));
 
-/** JSON as the value of a parameter (D-34), whose name is in the error. */
+/** Reads JSON that is the value of a parameter (D-34). The error has the name of the parameter. */
 export const parseJsonParameter = (text: string, name: string): unknown => parseJsonOr(text, (problem) => invalidParameter(name, problem));
 
 type Refusal = (problem: string) => Error;
 
-/** Throws the error that `refused` makes of a problem, e.g. `is not valid JSON`. */
+/** Reads JSON. Throws the error that `refused` makes of a problem, e.g. of `is not valid JSON`. */
 export function parseJsonOr(text: string, refused: Refusal): unknown {
   const mayBeInexact = boundJson(text, refused);
   let value: unknown;
@@ -40,7 +45,7 @@ export function parseJsonOr(text: string, refused: Refusal): unknown {
 
 /**
  * Scans the text outside of strings. Returns whether a number may have to keep its digits. Throws if the text nests too deep, or has too many values
- * or names.
+ * or too many different names.
  */
 export function boundJson(text: string, refused: Refusal): boolean {
   let depth = 0;
@@ -74,14 +79,14 @@ export function boundJson(text: string, refused: Refusal): boolean {
   return mayBeInexact;
 }
 
-/** A shorter text has fewer names than are allowed: each takes six characters. */
+/** A text that is shorter than this cannot have too many names, because each name takes at least six characters. */
 const FEW_NAMES_CHARACTERS = 6 * JSON_NAMES_MAX;
-/** Names with one hash count once. With four hashes for each name that is allowed, every eighth one does at most. */
+/** The number of hashes. Names with the same hash count once. With four hashes for each allowed name at most every eighth name shares a hash. */
 const HASHES = 65_536;
-/** Characters of a name at both of its ends that its hash is made of, so that a name of a megabyte costs no more than a short one. */
+/** How many characters at both ends of a name are used for its hash, so that a name of a megabyte costs no more than a short one. */
 const HASHED_CHARACTERS = 16;
 
-/** Estimates how many different names a text has, and never too many. A set of them would cost as much as parsing them. */
+/** Estimates how many different names a text has. The estimate is never too high. A set of all names would cost as much as parsing them. */
 class DistinctNames {
   readonly #text: string;
   readonly #isKnown = new Uint8Array(HASHES);
@@ -91,7 +96,7 @@ class DistinctNames {
     this.#text = text;
   }
 
-  /** Counts the name between two quotes, and returns how many there are so far. */
+  /** Counts the name between two quotes, and returns how many different names were counted so far. */
   count(start: number, end: number): number {
     let hash = end - start;
     const firstEnd = Math.min(end, start + 1 + HASHED_CHARACTERS);
@@ -104,13 +109,18 @@ class DistinctNames {
   }
 }
 
-/** A list or object that is open at a place of the text. */
+/** A list or object that is open at the current place of the text. */
 interface Open {
-  /** In the parsed value. Unknown until a number inside needs it; undefined: a later member of the same name has replaced it. */
+  /**
+   * The list or object in the parsed value. Not known until a number inside needs it. Undefined if a later member of the same name has replaced it.
+   */
   value: unknown;
   isKnown: boolean;
   isList: boolean;
-  /** Of a list: the index of the next item. Of an object: where the name of the next value begins and ends in the text. */
+  /**
+   * For a list, `index` is the index of the next item. For an object, `nameStart` and `nameEnd` are the ends of the name of the next value in the
+   * text.
+   */
   index: number;
   nameStart: number;
   nameEnd: number;
@@ -119,7 +129,7 @@ interface Open {
 /** Puts the digits of numbers into a parsed value. A reviver of `JSON.parse` would be called for each value, and takes eight times as long. */
 class DigitKeeper {
   readonly #text: string;
-  /** The open ones are the first `#depth` of them. The others are used again. */
+  /** The open lists and objects are the first `#depth` elements. The elements behind them are used again later. */
   readonly #open: Open[] = [];
   #depth = 0;
 
@@ -173,7 +183,7 @@ class DigitKeeper {
     if (container === undefined) return;
     const key = this.#keyIn(this.#innermost);
     const present = container[key];
-    // Of several members of one name the last one counts.
+    // If several members have the same name, the last member counts.
     if (Object.hasOwn(container, key) && (present === Number(source) || present instanceof JsonNumber)) container[key] = new JsonNumber(source);
   }
 
@@ -194,12 +204,12 @@ class DigitKeeper {
   }
 }
 
-/** Digits, a point, signs and the letter of an exponent. */
+/** Whether the character may belong to a number: digits, a point, signs and the letter of an exponent. */
 const isOfNumber = (unit: number): boolean => (unit >= 48 && unit <= 57) || unit === 46 || unit === 43 || unit === 45 || unit === 101 || unit === 69;
 
 function isExact(source: string): boolean {
   if (source.length > EXACT_DIGITS_MAX) return false;
   const value = Number(source);
-  // `1e400` would be Infinity, and `1e-400` 0.
+  // As a binary float `1e400` would be Infinity, and `1e-400` would be 0.
   return Number.isFinite(value) && (value !== 0 || !/[1-9]/.test(source.split(/e/i, 1).join()));
 }

@@ -1,4 +1,4 @@
-/** The list envelope (LIST-1 to LIST-15, D-30 to D-32, D-35). */
+/** The paging of lists: limits, cursors and links (LIST-1 to LIST-15, D-30 to D-32, D-35). */
 import { invalidParameter } from "#kernel/errors";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import { textOf } from "../pipeline/parameters.ts";
@@ -6,15 +6,15 @@ import type { GraphRequest, Parameters } from "../pipeline/request.ts";
 import { withoutPairs, withPairs } from "../request-text/pairs.ts";
 import type { Cursors } from "./cursors.ts";
 
-/** D-31. */
+/** D-31: the limits of a page. */
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 100;
 
-/** Any number of digits, because a limit above the maximum counts as the maximum. */
+/** Accepts any number of digits, because a limit above the maximum counts as the maximum. */
 const DIGITS = /^\d+$/;
 
 export function readPageRequest(params: Parameters, list: string, cursors: Cursors, columns: number): PageRequest {
-  // D-34: null is a parameter that is left out.
+  // D-34: null means that the parameter is left out.
   const [before, after] = [params.before ?? undefined, params.after ?? undefined];
   if (before !== undefined && after !== undefined) throw invalidParameter("before", "cannot be combined with after");
   const limit = readLimit(params.limit ?? undefined);
@@ -22,7 +22,10 @@ export function readPageRequest(params: Parameters, list: string, cursors: Curso
   return before === undefined ? { limit } : { limit, ...keyOf(before, "before", list, cursors, columns) };
 }
 
-/** The links of an empty page have cursors whose own row belongs to the page. They are signed for another list name. */
+/**
+ * Reads the sort key from a cursor. The links of an empty page have cursors whose own row belongs to the linked page. Such cursors are signed for
+ * another list name.
+ */
 function keyOf(value: unknown, parameter: "before" | "after", list: string, cursors: Cursors, columns: number): Omit<PageRequest, "limit"> {
   const text = typeof value === "string" ? value : "";
   const key = cursors.open(list, text, columns);
@@ -48,7 +51,7 @@ export interface Paging {
 }
 
 export interface ListAddress {
-  /** Its cursors work only with this list. */
+  /** The name of the list. Its cursors work only with this list. */
   readonly list: string;
   readonly cursors: Cursors;
   readonly page: PageRequest;
@@ -63,16 +66,16 @@ export function pagingOf(found: ListPage<unknown>, address: ListAddress): Paging
   const before = cursors.sign(list, firstKey);
   const after = found.rows.length === 1 ? before : cursors.sign(list, lastKey);
   const paging: Paging = { cursors: { before, after } };
-  // D-35: a list of cursors ends with a page without items.
+  // D-35: a list with only cursors ends with a page without items.
   if (isCursorsOnly || (!found.hasPrevious && !found.hasNext)) return paging;
   const link = linkOf(request);
-  // A cursor holds only URL-safe characters, so it needs no encoding.
+  // A cursor has only URL-safe characters, so it needs no encoding.
   if (found.hasPrevious) paging.previous = `${link}before=${before}`;
   if (found.hasNext) paging.next = `${link}after=${after}`;
   return paging;
 }
 
-/** D-31: an empty page beyond an end links back to the rows at that end. */
+/** D-31: the paging of an empty page. An empty page beyond an end of the list links back to the rows at that end. */
 function pagingOfEmpty({ hasPrevious, hasNext }: ListPage<unknown>, { list, cursors, page, request, isCursorsOnly }: ListAddress): Paging {
   const paging: Paging = { cursors: {} };
   const key = page.after ?? page.before;
@@ -83,16 +86,18 @@ function pagingOfEmpty({ hasPrevious, hasNext }: ListPage<unknown>, { list, curs
   return paging;
 }
 
-/** D-32: absolute, with every parameter of the request. It has the caller's token only if the query has it. */
+/**
+ * D-32: the beginning of a link: an absolute address with every parameter of the request. The link has the caller's token only if the query has it.
+ */
 function linkOf(request: GraphRequest): string {
   const kept = withBody(withoutCursors(request.queryText), request.body);
   return `${request.baseUrl}${request.path}?${kept === "" ? "" : `${kept}&`}`;
 }
 
-/** Parameters of a body that links leave out: credentials, cursors, and those of several requests in one. */
+/** Parameters of a body that links leave out: credentials, cursors, and the parameters of several requests in one. */
 const notKept = new Set(["access_token", "oauth_token", "appsecret_proof", "before", "after", "method", "ids", "batch", "include_headers"]);
 
-/** D-41: parameters of the body replace those of the query, so that `next` is a page of the same list. */
+/** D-41: returns the query with the parameters of the body, which replace those of the query, so that `next` is a page of the same list. */
 function withBody(queryText: string, body: Parameters): string {
   const own = Object.entries(body).filter(([name, value]) => !notKept.has(name) && value !== null);
   if (own.length === 0) return queryText;
@@ -103,6 +108,6 @@ function withBody(queryText: string, body: Parameters): string {
   );
 }
 
-/** Few queries have a cursor. The others are not parsed. */
+/** Returns the query without its cursors. Few queries have a cursor, and queries without one are not parsed. */
 const withoutCursors = (queryText: string): string =>
   /before|after|%|&&|^&|&$/.test(queryText) ? withoutPairs(queryText, (name) => name === "before" || name === "after") : queryText;

@@ -1,4 +1,4 @@
-/** Schemas of contracts in standard words of JSON Schema, for documents. */
+/** Writes the schemas of contracts in standard words of JSON Schema, for documents. */
 import { type Format, findFormat } from "./formats.ts";
 import { NAMES_OF, ONLY_IN, PROBLEM, READ_AS, REFERS_TO, type ServedIn, SHAPE_OF, TRIMMED } from "./schema-node.ts";
 
@@ -6,10 +6,10 @@ export type PlainSchema = Record<string, unknown>;
 
 const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, REFERS_TO, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN]);
 
-/** A choice of constants is an `enum`. */
+/** The schema in standard words. A choice of constants becomes an `enum`. */
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
 
-/** For a graph request. A key with a default may be left out, and a file is a text of bytes, as generators know it. */
+/** The schema of a parameter of the graph. A key with a default may be left out, and a file becomes a text of bytes, as generators expect. */
 export const requestSchema = (schema: unknown, where: ServedIn): PlainSchema =>
   plain(
     schema,
@@ -20,11 +20,11 @@ export const requestSchema = (schema: unknown, where: ServedIn): PlainSchema =>
     ({ requestWords, words }) => requestWords ?? words,
   );
 
-/** For readers of one schema only. */
+/** The schema without the names of the nodes that its parts are shapes of, for readers of a single schema. */
 export const withoutShapes = (schema: PlainSchema): PlainSchema =>
   JSON.parse(JSON.stringify(schema, (word, value) => (word === SHAPE_OF ? undefined : value)));
 
-/** The alternatives that the profile takes; several lists of texts are one. */
+/** The schema with only the alternatives that the profile accepts. Several lists of allowed texts become one list. */
 function inProfile(schema: PlainSchema, where: ServedIn): PlainSchema {
   const { anyOf, ...rest } = schema as { anyOf?: readonly PlainSchema[] };
   if (anyOf === undefined) return schema;
@@ -43,19 +43,19 @@ function withNames({ [NAMES_OF]: what, ...schema }: PlainSchema, { namesOf }: Se
   return { ...schema, properties: Object.fromEntries(names.map((name) => [name, schema.additionalProperties])), additionalProperties: false };
 }
 
-/** A file of multipart/form-data, which is not one of the parameters. */
+/** Whether the schema is that of a file in multipart/form-data. Such a file is not one of the ordinary parameters. */
 export const isFile = (schema: PlainSchema): boolean => schema.format === "binary";
 
-/** For JSON that a caller of the control API sends. A key with a default may be left out, and null means that a key is left out. */
+/** The schema of JSON that a caller of the control API sends. A key with a default may be left out, and null means that the key is left out. */
 export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(withoutRules(one))));
 
-/** D-278: generators cannot use rules about several keys. */
+/** D-278: removes rules about several keys, which generators cannot use. */
 function withoutRules({ if: _, then: __, else: ___, not: ____, dependentRequired: _____, ...schema }: PlainSchema): PlainSchema {
   const { anyOf, ...rest } = schema;
   return schema.type === "object" && anyOf !== undefined ? rest : schema;
 }
 
-/** For responses. Ids and times are read in several forms and returned in one, and rules of requests are left out. */
+/** The schema of a response. Ids and times may be sent in several forms, but are returned in one form, and rules of requests are left out. */
 export const returnedSchema = (schema: unknown): PlainSchema =>
   plain(
     schema,
@@ -68,7 +68,7 @@ function plain(schema: unknown, change: (schema: PlainSchema) => PlainSchema, wo
   return JSON.parse(JSON.stringify(schema, (word, value) => (ownWords.has(word) ? undefined : replaced(value)))) as PlainSchema;
 }
 
-/** Describes a text that is trimmed, or has a format of Plaza's own, in standard words. */
+/** Describes a text in standard words if the text is trimmed or has a format of Plaza's own. */
 function inWords(schema: PlainSchema, wordsOf: (format: Format) => object): PlainSchema {
   const { format: name, [TRIMMED]: isTrimmed, ...rest } = schema;
   const format = typeof name === "string" && [schema.type].flat().includes("string") ? findFormat(name) : undefined;
@@ -86,7 +86,7 @@ function withEnum(schema: PlainSchema): PlainSchema {
   return { ...rest, type: anyOf[0]?.type ?? type, enum: anyOf.map(({ const: constant }) => constant) };
 }
 
-/** The pattern that any key matches. */
+/** A pattern that any key matches. */
 const ANY_KEY = "^.*$";
 
 /** Describes a map of values with the word that generators know. */
@@ -96,7 +96,7 @@ function withValues(schema: PlainSchema): PlainSchema {
   return values === undefined ? schema : { ...rest, additionalProperties: values };
 }
 
-/** Larger numbers of JSON have lost digits, and readers refuse them. */
+/** Adds the limits of safe integers: larger numbers of JSON have lost digits, and readers refuse such numbers. */
 function inSafeRange(schema: PlainSchema): PlainSchema {
   if (![schema.type].flat().includes("integer")) return schema;
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
@@ -118,7 +118,7 @@ function withOptionalKeys(given: PlainSchema): PlainSchema {
   return { ...schema, properties: Object.fromEntries(optional) };
 }
 
-/** Generators for Python do not support an object as a default. */
+/** Removes a default that is an object, because generators for Python do not support such a default. */
 const withoutObject = ({ default: fallback, ...schema }: PlainSchema): PlainSchema =>
   fallback === undefined || isSchema(fallback) ? schema : { ...schema, default: fallback };
 

@@ -1,7 +1,7 @@
 /**
- * Makes a reader from a schema: a function that checks a value and returns it as it is used. It is made of closures, once for each schema. With
- * TypeBox's own compiler the first check of a start takes 30 ms more, its errors do not have such paths, and ids, times and text that stands for
- * other kinds would need another pass.
+ * Makes a reader from a schema: a function that checks a value and returns it in the form in which it is used. A reader is made of closures, once for
+ * each schema. With TypeBox's own compiler the first check of a start takes 30 ms longer, its errors do not have paths in this form, and ids, times
+ * and text that stands for other kinds of values would need another pass.
  */
 import type { TSchema } from "typebox";
 import { suggestion } from "#kernel/suggestion";
@@ -12,13 +12,13 @@ import { boolean, constants, type Dialect, integer, nothing, number, type Read, 
 import { checkWords, NAMES_OF, ONLY_IN, PROBLEM, READ_AS, type SchemaNode, type ServedIn } from "./schema-node.ts";
 
 /**
- * Throws an ordinary `Error` if the schema has words or types that no reader knows. The reader itself throws `ValueProblem`, or the error of a
- * format.
+ * Makes the reader of a schema. Throws an ordinary `Error` if the schema has words or types that no reader knows. The reader itself throws
+ * `ValueProblem`, or the error of a format.
  */
 export const readerOf = (schema: TSchema, dialect: Dialect): Read => compile(schema as SchemaNode, dialect);
 
 function compile(node: SchemaNode, dialect: Dialect): Read {
-  // The feature reads the value itself.
+  // The feature itself reads this value.
   if (node["x-plaza-raw"] === true) return (value) => value;
   checkWords(node);
   const read = valueReader(node, dialect);
@@ -37,7 +37,7 @@ function valueReader(node: SchemaNode, dialect: Dialect): Read {
   const reading = node[READ_AS] === undefined ? undefined : dialect.readings[node[READ_AS]];
   if (reading !== undefined) return reading;
   if (node.const !== undefined || node.enum !== undefined) return constants(node.enum ?? [node.const], dialect);
-  // In the schema of an object, `anyOf` is a rule about its keys.
+  // In the schema of an object, `anyOf` is a rule about the object's keys.
   if (node.anyOf !== undefined && node.type !== "object") return alternatives(node.anyOf, dialect);
   switch (node.type) {
     case "string":
@@ -61,7 +61,7 @@ function valueReader(node: SchemaNode, dialect: Dialect): Read {
   }
 }
 
-/** The first alternative that fits. If none fits, the deepest problem is reported, because its alternative is probably the one that was meant. */
+/** Reads the first alternative that fits. If none fits, the deepest problem is reported, because the caller has probably meant that alternative. */
 function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
   if (options.some((option) => option[ONLY_IN] !== undefined)) {
     const [strict, clients] = (["strict", "clients"] as const).map((profile) => {
@@ -94,11 +94,11 @@ function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
   };
 }
 
-/** How many levels a problem is below the value. Any other error comes from a format, and so from the alternative that was meant. */
+/** How many levels below the value a problem is. Any other error comes from a format, and so from the alternative that the caller has meant. */
 const depthOf = (error: unknown): number =>
   error instanceof ValueProblem ? error.path.split(/[.[]/).filter((step) => step !== "").length : Number.POSITIVE_INFINITY;
 
-/** A file of multipart/form-data, as the request holds it. */
+/** Reads a file of multipart/form-data in the form in which the request holds it. */
 const file: Read = (value) => {
   if (typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array) return value;
   throw new ValueProblem("must be a file of multipart/form-data");
@@ -123,7 +123,7 @@ interface ObjectField {
   readonly name: string;
   readonly isRequired: boolean;
   readonly read: Read;
-  /** Null is a value of this field. For other fields null means that the key is missing. */
+  /** Whether null is a value of this field. For other fields null means that the key is missing. */
   readonly takesNull: boolean;
   readonly fallback: unknown;
 }
@@ -162,14 +162,14 @@ function object(node: SchemaNode, dialect: Dialect): Read {
       try {
         result[name] = readAt(name, own, read, where);
       } catch (error) {
-        // The error of a format, such as a callback that cannot be called, counts only if nothing else is wrong.
+        // The error of a format, such as of a callback that cannot be called, counts only if no other part of the object is wrong.
         if (error instanceof ValueProblem) throw error;
         last ??= error;
         result[name] = own;
       }
     }
     if (missing === undefined || isMissingLast) readOthers?.(given, found, result, where);
-    // A missing key is often a misspelt one, so unknown keys are reported first.
+    // A missing key is often a misspelt one, so unknown keys were reported first.
     if (missing !== undefined) throw new ValueProblem("is required", missing);
     for (const rule of rules) rule(result, given, where);
     if (last !== undefined) throw last;
@@ -177,7 +177,7 @@ function object(node: SchemaNode, dialect: Dialect): Read {
   };
 }
 
-/** Puts undeclared keys into `result`, or refuses them. `found` is the number of declared ones. Undefined if undeclared keys are left out. */
+/** Puts undeclared keys into `result`, or refuses them. `found` is the number of declared keys that the value has. */
 type ReadOthers = (given: Readonly<Record<string, unknown>>, found: number, result: Record<string, unknown>, where: ServedIn) => void;
 
 function othersOf(
@@ -199,10 +199,10 @@ function othersOf(
   };
 }
 
-/** The depth of JSON from a caller. In YAML a list can even contain itself. */
+/** The most levels of JSON from a caller. In YAML a list can even contain itself. */
 const DEPTH_MAX = 32;
 
-/** A value of any shape, except text that cannot be stored. Numbers that keep their digits become text. */
+/** Reads a value of any shape, except text that cannot be stored. Numbers that keep their digits become text. */
 const anything: Read = (value, where) => anythingAt(value, where, 1);
 
 function anythingAt(value: unknown, where: ServedIn, depth: number): unknown {
@@ -217,7 +217,10 @@ function anythingAt(value: unknown, where: ServedIn, depth: number): unknown {
   return result;
 }
 
-/** `__proto__` is an ordinary key here. Throws `ValueProblem` if a key cannot be stored. The path does not have such a key. */
+/**
+ * Sets a key of an object, for which `__proto__` is an ordinary key, too. Throws `ValueProblem` if the key cannot be stored. The path of the problem
+ * does not have such a key.
+ */
 function define(result: Record<string, unknown>, key: string, value: unknown, read: Read, where: ServedIn): void {
   if (!isStorableText(key)) throw new ValueProblem("has a key with U+0000 or a lone surrogate");
   Object.defineProperty(result, key, { value: readAt(key, value, read, where), enumerable: true, configurable: true, writable: true });

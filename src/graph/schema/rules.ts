@@ -5,15 +5,15 @@ import type { SchemaNode, ServedIn } from "./schema-node.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** `read` has the values after reading, `given` the values as they were sent. Throws `ValueProblem`. */
+/** Checks the keys of an object. `read` has the values after reading, and `given` has the values as they were sent. Throws `ValueProblem`. */
 export type Rule = (read: Keys, given: Keys, where: ServedIn) => void;
 
-/** Makes a reader of the value of one key, by the schema of a condition's branch. */
+/** Makes a reader for the value of one key, by the schema in a branch of a condition. */
 type ReadKey = (node: SchemaNode) => Read;
 
 const has = (keys: Keys, name: string): boolean => Object.hasOwn(keys, name) && keys[name] !== undefined;
 
-/** The rules of an object about several keys. The reader itself checks each key. */
+/** The rules of an object about several keys. The object's reader itself checks each single key. */
 export function rulesOf(node: SchemaNode, readKey: ReadKey, names = Object.keys(node.properties ?? {})): Rule[] {
   const { dependentRequired = {}, anyOf, not, if: condition, ...branches } = node;
   const rules: Rule[] = Object.entries(dependentRequired).map(([name, others]) => {
@@ -50,7 +50,7 @@ const requiring =
     for (const name of names) if (!has(read, name)) throw new ValueProblem("is required", name);
   };
 
-/** The rules of a condition's branch, also about required and allowed keys, and about their values. */
+/** The rules of one branch of a condition, also about required and allowed keys, and about the values of keys. */
 function branchOf(node: SchemaNode, readKey: ReadKey, names: readonly string[]): Rule[] {
   const { required = [], properties = {}, additionalProperties } = node;
   const rules: Rule[] = [requiring(required), ...rulesOf(node, readKey, [...names])];
@@ -71,7 +71,7 @@ function branchOf(node: SchemaNode, readKey: ReadKey, names: readonly string[]):
 
 type Condition = (read: Keys) => boolean;
 
-/** A condition can require keys, and require that a key, if it is there, has a constant value. */
+/** Reads a condition. A condition can require keys, and require that a key, if the object has it, has a constant value. */
 function conditionOf({ required = [], properties = {}, not, anyOf }: SchemaNode): Condition {
   const conditions: Condition[] = required.map((name) => (read) => has(read, name));
   for (const [name, { const: only, enum: allowed = only === undefined ? undefined : [only] }] of Object.entries(properties))

@@ -7,7 +7,7 @@ import { NAMES_OF, type SchemaNode, type ServedIn, TRIMMED } from "./schema-node
 export interface Dialect {
   /**
    * Converts a value to the expected kind: text of a query stands for numbers, lists and objects. A value that cannot be converted is returned
-   * as it is, and then refused. Throws `ValueProblem`.
+   * unchanged, and refused later. Throws `ValueProblem`.
    */
   readonly coerce?: {
     text(value: unknown): unknown;
@@ -18,9 +18,12 @@ export interface Dialect {
     list(value: unknown, isCommaSeparated: boolean): unknown;
     object(value: unknown): unknown;
   };
-  /** Readers by the name that a schema has under `x-plaza-read-as`. Without such a reader the schema's other words apply. Each throws `ValueProblem`. */
+  /**
+   * Readers by the name that a schema has under `x-plaza-read-as`. If the dialect has no such reader, the schema's other words apply. Each reader
+   * throws `ValueProblem`.
+   */
   readonly readings: Readonly<Record<string, (value: unknown) => unknown>>;
-  /** Applies to undeclared keys if the schema does not decide. */
+  /** What happens to undeclared keys if the schema does not decide about them. */
   readonly undeclaredKeys: "kept" | "left out";
   /** Whether a missing key is reported in the schema's order, or after the problems of all other keys. */
   readonly missingKeys: "in order" | "last";
@@ -32,11 +35,11 @@ export interface Dialect {
   };
 }
 
-/** The reason why a value does not fit its schema. Requests turn it into `invalidParameter`, world files into `WorldProblem`. */
+/** The reason why a value does not fit its schema. Requests turn this error into `invalidParameter`, and world files turn it into `WorldProblem`. */
 export class ValueProblem extends Error {
   constructor(
     readonly problem: string,
-    /** The place inside the value, e.g. `users[0].name`. Empty: the value itself. */
+    /** The place inside the value, e.g. `users[0].name`. Empty: the problem is with the value itself. */
     readonly path = "",
   ) {
     super(path === "" ? problem : `${path} ${problem}`);
@@ -44,7 +47,7 @@ export class ValueProblem extends Error {
   }
 }
 
-/** Throws the problem again with the path from one level higher. Other errors stay as they are. */
+/** Throws the problem with the path from one level higher. Other errors are thrown unchanged. */
 function below(error: unknown, step: string | number): never {
   if (!(error instanceof ValueProblem)) throw error;
   const outer = typeof step === "number" ? `[${step}]` : step;
@@ -52,10 +55,10 @@ function below(error: unknown, step: string | number): never {
   throw new ValueProblem(error.problem, isPlace ? outer + error.path : `${outer}.${error.path}`);
 }
 
-/** Returns the value as it is used. Throws `ValueProblem`. */
+/** Returns the value in the form in which it is used. Throws `ValueProblem`. */
 export type Read = (value: unknown, where: ServedIn) => unknown;
 
-/** Reads the value at a place, whose name is in the path of a problem. */
+/** Reads the value at a place. The name of the place is added to the path of a problem. */
 export function readAt(step: string | number, value: unknown, read: Read, where: ServedIn): unknown {
   try {
     return read(value, where);
@@ -64,7 +67,7 @@ export function readAt(step: string | number, value: unknown, read: Read, where:
   }
 }
 
-/** D-21. */
+/** D-21: returns the text if it can be stored. */
 export function storable(text: string): string {
   if (!isStorableText(text)) throw new ValueProblem("contains U+0000 or a lone surrogate");
   return text;
@@ -135,7 +138,7 @@ export function nothing({ coerce }: Dialect): Read {
   };
 }
 
-/** A closed set. In requests text stands for other kinds, so the constant 1 is both `1` and `"1"`. */
+/** Reads one of several constants. In a request text stands for other kinds of values, so the constant 1 is both `1` and `"1"`. */
 export function constants(allowed: readonly unknown[], { coerce, messages }: Dialect): Read {
   const isByText = coerce !== undefined;
   const known = new Map(allowed.map((one) => [isByText ? String(one) : one, one]));

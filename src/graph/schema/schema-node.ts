@@ -1,14 +1,17 @@
-/** The JSON Schema words that readers of requests and world files support. Other words are refused when a reader is made, at start. */
+/**
+ * The words of JSON Schema that the readers of requests and world files support. Other words are refused when a reader is made, at the start of the
+ * server.
+ */
 export interface SchemaNode {
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly SchemaNode[];
-  /** In code points. */
+  /** The shortest length of a text, in code points. */
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  /** Of a text: a name of `formats.ts`. Without a type, `binary` is a file of multipart/form-data. */
+  /** For a text, the name of a format in `formats.ts`. In a schema without a type, `binary` means a file of multipart/form-data. */
   readonly format?: string;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -17,12 +20,12 @@ export interface SchemaNode {
   readonly items?: SchemaNode;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
-  /** Applies to undeclared keys. If it is left out, the dialect decides. */
+  /** The schema of undeclared keys, or whether such keys are allowed. If this is left out, the dialect decides. */
   readonly additionalProperties?: boolean | SchemaNode;
   readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
-  /** The value of a missing key. */
+  /** The value that is used if the key is missing. */
   readonly default?: unknown;
-  /** The feature reads the value itself, because it is a large list or its errors name more than a parameter. */
+  /** The feature reads the value itself, because the value is a large list or its errors name more than a parameter. */
   readonly "x-plaza-raw"?: boolean;
   /** Rules about several keys of an object (`rules.ts`). */
   readonly if?: SchemaNode;
@@ -34,36 +37,36 @@ export interface SchemaNode {
   readonly [PROBLEM]?: string;
   readonly [NAMES_OF]?: string;
   readonly [ONLY_IN]?: ServedIn["profile"];
-  /** The name of a reader of the dialect, which replaces all other words. */
+  /** The name of one of the dialect's readers, which then replaces all other words. */
   readonly [READ_AS]?: string;
   readonly [REFERS_TO]?: RefersTo;
 }
 
-/** The possible node types of the id, and the key of the entry that names its owner. */
+/** The node types that the id may belong to, and the key of the entry that has the id of the node's owner. */
 export interface RefersTo {
   readonly types: readonly string[];
   readonly ownerKey?: string | undefined;
 }
 
-/** The name of the node that a schema is a shape of, for documents. */
+/** The word whose value is the name of the node that the schema is a shape of. Only documents use it. */
 export const SHAPE_OF = "x-plaza-shape-of";
 
-/** White space around the text does not count. */
+/** The word for a text in which white space around the text does not count. */
 export const TRIMMED = "x-plaza-trimmed";
 
-/** The message for a wrong value, instead of the reader's own. */
+/** The word whose value is the message for a wrong value, instead of the reader's own message. */
 export const PROBLEM = "x-plaza-problem";
 
-/** The text, or each key of the object, is a name that only a registry or a calendar knows. */
+/** The word for a text, or for the keys of an object, that must be names that only a registry or a calendar knows. */
 export const NAMES_OF = "x-plaza-names-of";
 
-/** Only this profile takes the alternative. */
+/** The word whose value is the only profile that accepts the alternative. */
 export const ONLY_IN = "x-plaza-only-in";
 
-/** The values have a reader of their own: ids and times of world files. */
+/** The word whose value is the name of another reader for the value: ids and times of world files. */
 export const READ_AS = "x-plaza-read-as";
 
-/** The nodes that an id of a world file may refer to. */
+/** The word whose value are the nodes to which an id of a world file may refer. */
 export const REFERS_TO = "x-plaza-refers-to";
 
 const objectWords = ["if", "then", "else", "not", "dependentRequired"];
@@ -75,24 +78,24 @@ const words = new Set([
   ...[READ_AS, REFERS_TO, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN, SHAPE_OF],
 ]);
 
-/** Throws an ordinary `Error` if no reader knows a word, because nothing would check that part of the contract. */
+/** Checks the words of a schema. Throws an ordinary `Error` if no reader knows a word, because that part of the contract would not be checked. */
 export function checkWords(node: SchemaNode): void {
   for (const word of Object.keys(node))
     if (!words.has(word) || (node.type !== "object" && objectWords.includes(word))) throw new Error(`no value is read by the schema word ${word}`);
 }
 
-/** A text that is not empty after white space around it is removed. */
+/** A text that is not empty after the white space around it is removed. */
 export const filledText = (maxLength: number) => ({ minLength: 1, maxLength, [TRIMMED]: true }) as const;
 
-/** An object that has these keys. `properties` lists them too, for tools that look for each key there. */
+/** The schema of an object that has these keys. `properties` lists the keys, too, for tools that look for each key there. */
 export const having = (...names: readonly string[]) => ({ required: names, properties: Object.fromEntries(names.map((name) => [name, {}])) });
 
 /** The profile for which a value is read or documented, and the names that a schema refers to. */
 export interface ServedIn {
   readonly profile: "strict" | "clients";
-  /** `what` is the value of `x-plaza-names-of`. */
+  /** The names that are allowed now. `what` is the value of `x-plaza-names-of`. */
   namesOf(what: string): readonly string[];
 }
 
-/** World files and the control API are read the same in every profile. */
+/** The profile for world files and the control API, which are read the same in every profile. */
 export const everywhere: ServedIn = { profile: "strict", namesOf: () => [] };

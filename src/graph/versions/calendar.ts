@@ -1,4 +1,7 @@
-/** The version calendar as data (D-80), migration windows (D-82), and the rules that a calendar must keep. */
+/**
+ * The version calendar as data (D-80), the windows of migrations (the periods in which apps may switch them, D-82), and the rules that a calendar
+ * must keep.
+ */
 import { type Static, type TSchema, Type } from "typebox";
 import { suggestion } from "#kernel/suggestion";
 import { formatVersion, parseVersion, type Version } from "#kernel/versions";
@@ -6,36 +9,36 @@ import { secondsOf, WorldProblem, worldTime } from "../worlds/file/schema-words.
 
 export interface Release {
   readonly version: Version;
-  /** Unix seconds. */
+  /** When the version is released, in Unix seconds. */
   readonly released: number;
 }
 
 export interface MarketingVersion extends Release {
-  /** Unix seconds from which it is not served. Undefined if no end is announced. */
+  /** The time in Unix seconds from which the version is no longer served. Undefined if no end is announced. */
   readonly until: number | undefined;
-  /** The endpoints that this version's changes affect: an operation, an edge, or an endpoint's number (`G2`). */
+  /** The endpoints that the changes of this version affect: an operation, an edge, or an endpoint's number (`G2`). */
   readonly affects: readonly string[];
 }
 
 export interface MigrationWindow {
   readonly name: string;
-  /** Unix seconds. */
+  /** When the window of the migration begins, in Unix seconds. */
   readonly start: number;
   readonly end: number;
 }
 
 export interface VersionCalendar {
-  /** Oldest first: the versions of {base_url} and {social_login_host} (VER-1b). */
+  /** The versions of {base_url} and {social_login_host}, oldest first (VER-1b). */
   readonly platform: readonly Release[];
-  /** VER-1c: the versions that migration intents take. */
+  /** VER-1c: the versions in which migration intents are served. */
   readonly migrationIntents: readonly Version[];
-  /** Oldest first (VER-2a, VER-3a). */
+  /** The marketing versions, oldest first (VER-2a, VER-3a). */
   readonly marketing: readonly MarketingVersion[];
   readonly migrations: readonly MigrationWindow[];
 }
 
 const DAY_SECONDS = 86_400;
-/** LIM-14, VER-7b. */
+/** The shortest time between a release and the end of the version before it, and the shortest window of a migration (LIM-14, VER-7b). */
 const GRACE_DAYS = 90;
 const GRACE_SECONDS = GRACE_DAYS * DAY_SECONDS;
 
@@ -48,10 +51,10 @@ const marketing = (version: Version, released: string, until?: string): Marketin
   affects: [],
 });
 
-/** D-82: the one migration with a visible effect. */
+/** D-82: the only migration that has a visible effect. */
 const labelNamesMigration = "label_names_case_insensitive";
 
-/** D-80. */
+/** D-80: the calendar of a world without `versions` in its file. */
 export const standardCalendar: VersionCalendar = {
   platform: [
     { version: 20, released: day("2024-05-21") },
@@ -131,12 +134,12 @@ function readVersion(given: string, path: string): Version {
 
 const byVersion = (one: Release, other: Release): number => one.version - other.version;
 
-/** The path in a world file of each item that the file has. */
+/** The path in the world file of each item that comes from the file. */
 type Places = Map<object, string>;
 
 /**
- * The calendar `base` with an entry applied: the entry's marketing versions replace those of the base, everything else is added to
- * it. Throws `WorldProblem` for a calendar that breaks D-80.
+ * The calendar `base` with an entry applied: the marketing versions of the entry replace those of `base`, and everything else is added to `base`.
+ * Throws `WorldProblem` for a calendar that breaks D-80.
  */
 export function calendarWith(base: VersionCalendar, entry: VersionsEntry): VersionCalendar {
   const places: Places = new Map();
@@ -175,7 +178,10 @@ export function calendarWith(base: VersionCalendar, entry: VersionsEntry): Versi
   return calendar;
 }
 
-/** D-80, VER-3a, VER-7b: the grace after a release and a migration's window are never under 90 days. */
+/**
+ * D-80, VER-3a, VER-7b: checks that the time after a release in which the older version is still served, and the window of a migration, have at least
+ * 90 days.
+ */
 export function checkCalendar({ platform, marketing: versions, migrations }: VersionCalendar, places: Places = new Map()): void {
   requireOrder(platform, "platform", places);
   requireOrder(versions, "marketing", places);
@@ -205,7 +211,7 @@ function requireOrder(versions: readonly Release[], list: string, places: Places
     const place = places.get(next);
     if (next.version === previous.version) throw new WorldProblem(place ?? `${list}[${index}]`, `repeats the version ${formatVersion(next.version)}`);
     if (next.released >= previous.released) continue;
-    // If the file has only the earlier one of the two, its path is the one that helps.
+    // If the file has only the earlier version of the two, the problem is reported at the path of that version.
     const placeBefore = place === undefined ? places.get(previous) : undefined;
     throw placeBefore === undefined
       ? new WorldProblem(`${place ?? `${list}[${index}]`}.released`, "is before the release of the version before it")
@@ -213,7 +219,10 @@ function requireOrder(versions: readonly Release[], list: string, places: Places
   }
 }
 
-/** D-81: a misspelt name would let requests be upgraded across the change. `names` are those of all endpoints. Throws `WorldProblem`. */
+/**
+ * D-81: refuses names that no endpoint has, because a misspelt name would let requests be upgraded across the change. `names` are the names of all
+ * endpoints. Throws `WorldProblem`.
+ */
 export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, names: ReadonlySet<string>): void {
   for (const [index, { affects }] of versions.entries()) {
     const at = affects.findIndex((name) => !names.has(name));
@@ -226,7 +235,7 @@ export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, na
   }
 }
 
-/** D-82: `names` are the keys under `path`. Throws `WorldProblem`. */
+/** D-82: refuses migrations that the calendar does not have. `names` are the keys under `path`. Throws `WorldProblem`. */
 export function requireMigrations(names: readonly string[], path: string, { migrations }: VersionCalendar): void {
   const known = migrations.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));

@@ -1,5 +1,5 @@
 /**
- * Changes between versions. Handlers know only the newest version. A response for an older one is made by undoing each later change, the newest
+ * Changes between versions. Handlers know only the newest version. A response for an older version is made by undoing each later change, the newest
  * first. A feature defines its own changes in `x.changes.ts`.
  */
 import type { Version } from "#kernel/versions";
@@ -9,11 +9,11 @@ export interface VersionChange {
   /** The version that brought the change. */
   readonly introduced: Version;
   readonly summary: string;
-  /** The operations, reads of a node included, that it changes. */
+  /** The operations that the change affects, including reads of a node. */
   readonly operations: readonly string[];
-  /** Converts the parameters of the version before it to those of this version. */
+  /** Converts parameters of the version before the change to those of this version. */
   readonly upParams?: (params: Parameters) => Parameters;
-  /** Converts a response of this version to one of the version before it. */
+  /** Converts a response of this version to a response of the version before the change. */
   readonly downResponse?: (response: unknown) => unknown;
 }
 

@@ -1,4 +1,4 @@
-/** D-82: whether a named migration is on for a request (VER-7a to VER-7h). Pure. */
+/** D-82: whether a named migration is on for a request (VER-7a to VER-7h). These functions are pure. */
 import { invalidParameter } from "#kernel/errors";
 import { isNested } from "../request-text/parameter-tree.ts";
 import { parseJsonParameter } from "../response/json.ts";
@@ -10,8 +10,9 @@ export interface MigratedApp {
 }
 
 /**
- * Before its window a migration is off, and after it on. During the window the request's override decides, else the app's own setting, else
- * whether the app was created after the start (VER-7c).
+ * Whether a migration is on. Before its window the migration is off, and after its window it is on. During the window the override of the request
+ * decides. Without an override the app's own setting decides, and without a setting the migration is on if the app was created after the start of the
+ * window (VER-7c).
  */
 export function isMigrationOn(window: MigrationWindow, app: MigratedApp, override: Readonly<Record<string, boolean>>, now: number): boolean {
   if (now < window.start) return false;
@@ -19,13 +20,13 @@ export function isMigrationOn(window: MigrationWindow, app: MigratedApp, overrid
   return override[window.name] ?? app.migrations[window.name] ?? app.created_time >= window.start;
 }
 
-/** The names that an app may switch: other migrations are over, or have not begun. */
+/** The names of the migrations that an app may switch now. Other migrations are over, or have not begun. */
 export const openMigrations = (windows: readonly MigrationWindow[], now: number): string[] =>
   windows.filter(({ start, end }) => start <= now && now < end).map(({ name }) => name);
 
 /**
- * VER-7g: a JSON object of names and booleans. Throws `invalidParameter` for an unknown name, for a migration whose window is not open, and
- * for a value that is not a boolean.
+ * VER-7g: reads an override, which is a JSON object of names and booleans. Throws `invalidParameter` for an unknown name, for a migration whose
+ * window is not open, and for a value that is not a boolean.
  */
 export function readMigrationsOverride(value: unknown, windows: readonly MigrationWindow[], now: number): Readonly<Record<string, boolean>> {
   if (value === undefined) return {};
@@ -33,7 +34,7 @@ export function readMigrationsOverride(value: unknown, windows: readonly Migrati
   const given = typeof value === "string" ? parseJsonParameter(value, parameter) : value;
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw invalidParameter(parameter, "must be an object of migration names and booleans");
-  // D-82: `migrations_override[name]=true`, where a value can only be text.
+  // D-82: an override may be written as `migrations_override[name]=true`, where a value can only be text.
   const areTexts = isNested(given);
   const switches: Record<string, boolean> = Object.create(null);
   for (const [name, isOn] of Object.entries(given)) {

@@ -1,4 +1,4 @@
-/** D-03, D-81: the second in which a version comes or ends. */
+/** D-03, D-81: the second in which a version begins or ends. */
 import { expect, test } from "bun:test";
 import { GraphError } from "#kernel/errors";
 import type { VersionCalendar } from "./calendar.ts";
@@ -16,7 +16,7 @@ interface Requested {
   readonly requested: number | undefined;
   readonly now: number;
   readonly created?: number;
-  /** The moment of the app's first marketing request. 0: there was none. */
+  /** The moment of the app's first marketing request. 0: the app has sent no marketing request. */
   readonly firstUse?: number;
   readonly upgrades?: boolean;
   readonly rule?: "platform" | "migrationIntents" | "unversioned" | "marketing" | "marketingOrCurrent";
@@ -34,7 +34,7 @@ function served({ requested, now, created = 0, firstUse = 1, upgrades = true, ru
 
 test("a default version is the newest one in the second of the app's creation", () => {
   expect([0, 99, 100, 199, 200, 299, 300, 999].map((time) => defaultVersion(calendar, time, 999))).toEqual([1, 1, 1, 1, 2, 2, 3, 3]);
-  // The clock was moved back before the app's creation.
+  // The clock was moved back to a time before the app's creation.
   expect(defaultVersion(calendar, 300, 299)).toBe(2);
 });
 
@@ -90,7 +90,7 @@ test("an app begins with the newest version in the second of its creation or of 
     ],
   ]);
   expect(served({ requested: 1, now: 240, created: 200 })).toBe("v1.0 is not available to this app; use v2.0");
-  // The clock was moved back before both.
+  // The clock was moved back to a time before the app's creation and before its first marketing request.
   expect(least(999, 999, 199)).toEqual([1, undefined]);
 });
 
@@ -109,7 +109,7 @@ test("an ended version is upgraded to the next one, unless a released version in
     return ask;
   };
   expect(at(300)(1)).toThrow("v1.0 is deprecated and v2.0 changed this endpoint; use v3.0");
-  // The next one is not out, so that it changes nothing.
+  // The next version is not released yet, so it changes nothing.
   expect(at(399)(3)).toThrow(/ v3\.0 is deprecated and no later version is available$/);
   expect(at(400)(3)).toThrow("v3.0 is deprecated and v4.0 changed this endpoint; use v4.0");
 });

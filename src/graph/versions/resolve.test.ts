@@ -22,10 +22,10 @@ import { ChangeLog, type VersionChange } from "./changes.ts";
 import { defaultVersion, isNamed, newestVersion, servedVersion, type VersionedApp } from "./resolve.ts";
 
 const DAY = 86_400;
-/** All dates of the versions below are multiples of it. */
+/** All dates of the versions below are multiples of this time. */
 const STEP = 20 * DAY;
 
-/** Ten made-up versions, 120 days apart, each supported until 100 days after the next. */
+/** Ten made-up versions, 120 days apart. Each version is supported until 100 days after the next release. */
 const tenVersions = fc.array(fc.subarray(["readFeed", "createThing"]), { minLength: 10, maxLength: 10 }).map((affected): VersionCalendar => {
   const marketing = affected.map(
     (affects, i): MarketingVersion => ({
@@ -44,12 +44,12 @@ const anyApp = fc.record({
   auto_upgrade: fc.boolean(),
 });
 
-/** The rules again, written for clarity: each version is judged by its own dates, and shares no code with the tested function. */
+/** The rules written a second time, for clarity: each version is judged by its own dates. This function shares no code with the tested one. */
 function oracle(versions: readonly MarketingVersion[], requested: number, app: VersionedApp, now: number, operation: string): number | "refused" {
   const isOut = (v: MarketingVersion, moment: number) => v.released <= moment;
   const numbersOut = (moment: number) => versions.filter((v) => isOut(v, moment)).map((v) => v.version);
   const start = app.marketing_first_used_time || now;
-  // A version that is not released yet is not the floor, because the clock may have been moved back.
+  // The oldest version that the app may use is one that is released, although the clock may have been moved back.
   const floor = Math.max(...numbersOut(Math.min(now, app.created_time)), ...numbersOut(Math.min(now, start)), 1);
   const alive = versions.filter((v) => isOut(v, now) && !(v.until !== undefined && now >= v.until)).map((v) => v.version);
   if (!numbersOut(now).includes(requested) || requested < floor) return "refused";
@@ -160,7 +160,7 @@ describe("calendars", () => {
       true,
     ]);
     expect(isNamed(calendar, parseVersion("v26.1") as number, 1_795_000_000)).toBe(false);
-    // The stored and exported form makes the same calendar again.
+    // Reading the stored and exported form makes the same calendar.
     expect(calendarWith(standardCalendar, entryOf(calendar))).toEqual(calendar);
     expect(entryOf(standardCalendar)).not.toHaveProperty("platform");
   });
@@ -263,9 +263,9 @@ onEachDatabase("migrations", (database) => {
     const plaza = await openPlaza({ database, world });
     const bearer = "1001|s3cret";
     expect((await plaza.get("/v26.0/1001", { bearer, query: { fields: "migrations" } })).body).toEqual({ migrations: { [name]: false }, id: "1001" });
-    // VER-7c: an app made after the start has it on.
+    // VER-7c: for an app that was made after the start of the window the migration is on.
     expect((await plaza.post(onPage, vip("other-app"))).status).toBe(400);
-    // VER-7g, VER-7h.
+    // VER-7g, VER-7h: the override of the request decides.
     expect((await plaza.post(onPage, vip("page", { migrations_override: `{"${name}":true}` }))).status).toBe(400);
     expect((await plaza.post("/v26.0/1001", { bearer, body: { migrations: { [name]: true } } })).body).toEqual({ success: true });
     expect((await plaza.post(onPage, vip("page"))).body.error_data).toEqual({ parameter: "page_label_name", label_id: "5001" });
@@ -279,7 +279,7 @@ onEachDatabase("migrations", (database) => {
       expect({ text, parameter: await refused(text) }).toEqual({ text, parameter: "migrations_override" });
     plaza.time.realMs = Date.parse("2027-10-01");
     expect(await refused(`{"${name}":false}`)).toBe("migrations_override");
-    // VER-7d: the old behaviour is gone.
+    // VER-7d: after the window the old behaviour is gone.
     expect((await plaza.post(onPage, vip("page"))).status).toBe(400);
   });
 });
