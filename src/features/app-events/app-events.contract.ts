@@ -1,4 +1,4 @@
-/** The contracts of I1 and of reading attribution. */
+/** The contracts of reporting app events (I1) and of reading their attribution to ads. */
 import { type Static, Type } from "typebox";
 import { appTokenAlone } from "#auth/policy";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
@@ -15,14 +15,14 @@ import {
 import { userDataKeys } from "./intake/parse-user-data.ts";
 import { contentTypes, currencyCode, type ParameterForm, standardEvents, standardParameters } from "./standard-events.contract.ts";
 
-/** AUTH-22, D-13: for I1 and for reading attribution. */
+/** AUTH-22, D-13: only the app's own token may report app events (I1) and read attribution. */
 export const appEventsPolicy = appTokenAlone("appEvents");
 
-/** I1-6, D-70. */
+/** I1-6, D-70: the kinds of events that a request can report. */
 export const eventKinds = ["MOBILE_APP_INSTALL", "CUSTOM_APP_EVENTS", "DEFERRED_APP_LINK"] as const;
 export type EventKind = (typeof eventKinds)[number];
 
-/** D-162: only the clients profile accepts booleans. */
+/** D-162: only the `clients` profile accepts JSON's booleans as flags. */
 const flagWords = {
   anyOf: [
     { type: "integer", enum: [0, 1] },
@@ -30,9 +30,9 @@ const flagWords = {
   ],
 } as const;
 
-/** An empty text counts as absent. */
+/** An empty device id counts as absent. */
 const deviceIdWords = { maxLength: DEVICE_ID_CHARACTERS_MAX } as const;
-/** ATTR-9, ATTR-10, LIM-13, I1-16. */
+/** ATTR-9, ATTR-10, LIM-13, I1-16: the two forms of the device's cookie, `attribution`; an empty cookie counts as absent. */
 const cookieWords = {
   pattern: "^([0-9A-Za-z]{22}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})?$",
   [PROBLEM]: "must be 22 alphanumeric characters or a UUID",
@@ -41,7 +41,7 @@ const cookieWords = {
 const text = { type: "string", maxLength: VALUE_CHARACTERS_MAX } as const;
 const filled = { ...text, minLength: 1 } as const;
 
-/** A parameter that is null counts as absent. */
+/** A parameter of an event that is null counts as absent. */
 const orLeftOut = (one: object) => ({ anyOf: [one, { type: "null" }] });
 
 const forms: Readonly<Record<ParameterForm, object>> = {
@@ -54,7 +54,7 @@ const forms: Readonly<Record<ParameterForm, object>> = {
   boolean: { anyOf: [{ type: "integer", enum: [0, 1] }, { type: "boolean" }, { type: "string", enum: ["0", "1", "true", "false"] }] },
 };
 
-/** EVT-1, D-70: 1 to 40 characters. */
+/** EVT-1, D-70: an event name has 1 to 40 characters. */
 export const EVENT_NAME = "^[0-9A-Za-z_][0-9A-Za-z _-]{0,39}$";
 
 const eventProperties = {
@@ -80,10 +80,10 @@ const event = {
   [SHAPE_OF]: "app_event",
 };
 
-/** A list, or its JSON text (D-34). */
+/** The parameter with the events is a list, or the JSON text of the list (D-34). */
 const eventsWords = { type: "array", items: event, minItems: 1, maxItems: EVENTS_PER_REQUEST_MAX };
 
-/** UD-3, D-73: other values and keys are dropped, not refused. */
+/** UD-3, D-73: values that are not hashes, and unknown keys, are dropped from user data; the request is not refused. */
 const userDataWords = {
   type: "object",
   properties: Object.fromEntries(userDataKeys.map((key) => [key, { type: "string", description: "SHA-256 in hex; any other value is dropped" }])),
@@ -117,7 +117,7 @@ const access = {
 } as const satisfies Partial<Access>;
 
 /**
- * I1-2, I1-3: discouraged for new integrations, kept for existing ones. `Deprecation` (RFC 9745) is the release date of
+ * I1-2, I1-3: reporting app events is discouraged for new integrations, and kept for existing ones. `Deprecation` (RFC 9745) is the release date of
  * the oldest served version, because every served version discourages the interface.
  */
 const discouraged = {
@@ -126,7 +126,7 @@ const discouraged = {
 } as const;
 
 const kind = Type.Unsafe<EventKind>({ anyOf: eventKinds.map((name) => Type.Literal(name)) });
-/** D-70: only the clients profile accepts deferred app links. */
+/** D-70: only the `clients` profile accepts deferred app links. */
 const wantedKind = (description: string) =>
   Type.Unsafe<EventKind>({
     anyOf: eventKinds.map((name) => Type.Literal(name, name === "DEFERRED_APP_LINK" ? { [ONLY_IN]: "clients" } : {})),
@@ -134,9 +134,9 @@ const wantedKind = (description: string) =>
   });
 const flag = (description: string) => Type.Optional(Type.Unsafe<0 | 1 | boolean>({ ...flagWords, description }));
 /**
- * A parameter that `intake/` reads, by the limits of these words. The reader of schemas would be longer here, not shorter: an error names the event and
- * its parameter, values of `ud` are dropped and counted, `extinfo` has three notations, `_valueToSum` keeps its digits, and the view of test events
- * shows the events of a refused request.
+ * A parameter that the code in `intake/` reads, in place of the reader of schemas. `words` are the JSON Schema of the parameter: the code applies the
+ * same limits. The reader of schemas would make the code longer: an error names the event and its parameter, values of `ud` are dropped and counted,
+ * `extinfo` has three notations, `_valueToSum` keeps its digits, and the view of test events shows the events of a refused request.
  */
 const readByIntake = (words: object, description: string) => Type.Optional(Type.Unsafe<unknown>({ ...words, description, "x-plaza-raw": true }));
 

@@ -1,4 +1,6 @@
-/** App events as the operator sees them: log, export, names, sums, test events, how long raw events are kept. */
+/**
+ * The control routes of app events: they show the log, export it, list event names and sums, show test events, and set how long raw events are kept.
+ */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
@@ -91,7 +93,7 @@ const logQuery = Type.Object({ ...logFilter, ...pageQuery.properties });
 const exportQuery = Type.Object(logFilter);
 export const spanQuery = Type.Object({ since: Type.Optional(time), until: Type.Optional(time) });
 
-/** The app in the path. Throws 404. */
+/** Returns the app that the path names. Throws 404 if it does not exist. */
 export async function appOf({ world, path }: ControlRequest): Promise<NodeId> {
   const id = path.app ?? "";
   if (!isNodeId(id) || (await world.findNode(id))?.type !== "app") throw notFound(`app ${id}`);
@@ -100,13 +102,13 @@ export async function appOf({ world, path }: ControlRequest): Promise<NodeId> {
 
 const NO_DEVICE: LoggedDevice = { application_tracking_enabled: 1, advertiser_tracking_enabled: 1, dropped_user_data: 0 };
 
-/** The kind of an event by its name in the log, and the name of a custom event. */
+/** Returns the kind of an event by the event's name in the log, and for a custom event also its name. */
 function named(name: string): { event: string; event_name?: string } {
   const kind = eventKinds.find((one) => kindName(one) === name);
   return kind === undefined ? { event: "CUSTOM_APP_EVENTS", event_name: name } : { event: kind };
 }
 
-/** EVT-2. */
+/** EVT-2: an event of the log as the control API returns it. */
 export function logEntry(row: EventRow): Static<typeof logged> {
   const { ud = {}, ...device } = row.device === null ? NO_DEVICE : readLoggedDevice(row.device);
   return {
@@ -124,7 +126,7 @@ export function logEntry(row: EventRow): Static<typeof logged> {
   };
 }
 
-/** Rows that an export reads at once. */
+/** The number of log rows that an export reads at once. */
 const EXPORT_ROWS = 1_000;
 
 /** The log as JSON lines, newest first. Each chunk consists of whole lines. Events that arrive during the export are left out. */
@@ -188,14 +190,17 @@ async function exportAppEvents(request: ControlRequest<Static<typeof exportQuery
   return new Response(streamOf(exportLines(request.world, app, filterOf(request.query))), { headers: { "content-type": NDJSON } });
 }
 
-/** LIM-3: frees the name's place. Returns false if the app has no such name. */
+/** LIM-3: a deactivated name no longer counts against the app's limit of event names. Returns false if the app has no such name. */
 export const deactivateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);
     return setNameActive(tx, app, name, false);
   });
 
-/** D-291: an active name takes a place. Returns false if the app has no such name. Throws 409 if the app has no place left. */
+/**
+ * D-291: an active name counts against the app's limit of event names. Returns false if the app has no such name. Throws 409 if the app has as many
+ * active names as the limit allows.
+ */
 const activateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);
@@ -264,7 +269,10 @@ interface Span {
   readonly until: number;
 }
 
-/** Without `since` the span begins with the first event, without `until` it ends at `end`. Throws 400 if it ends before it begins. */
+/**
+ * Returns the span of time that a query asks for. Without `since` the span begins with the first event, without `until` the span ends at `end`.
+ * Throws 400 if `since` is after `until`.
+ */
 export function spanOf(query: Static<typeof spanQuery>, end: number): Span {
   const since = timeOf(query.since, "since") ?? 0;
   const until = timeOf(query.until, "until") ?? end;

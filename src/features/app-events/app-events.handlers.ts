@@ -13,7 +13,7 @@ import { type ReportRequest, readDevice, readEventList } from "./intake/parse-re
 import { readUserData } from "./intake/parse-user-data.ts";
 import { testEventsOf } from "./intake/test-view.ts";
 
-/** I1-27, D-71: a duplicate is accepted like the first report. */
+/** I1-27, D-71: the response to a duplicate event is the same as to the event's first report. */
 export async function handleReport(request: ReportRequest): Promise<Static<typeof reportAppEvents.returns>> {
   const { world, params, node } = request;
   const intake = intakeOf(world);
@@ -30,7 +30,7 @@ export async function handleReport(request: ReportRequest): Promise<Static<typeo
   }
   showAccepted(request, report, outcome.duplicates);
   if (params.consider_views === undefined) return { success: true };
-  // D-74.
+  // D-74: with `consider_views` the response also has the events of the device that are attributed to an ad.
   const { advertiser_id, attribution } = report.device;
   const query = { advertiser_id, attribution, event: params.event, considersViews: params.consider_views };
   const { rows } = await attributionOf(world, node.id, query, { limit: ATTRIBUTED_AT_ONCE });

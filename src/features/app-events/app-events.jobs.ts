@@ -1,6 +1,6 @@
 /**
- * Retention: raw events are deleted some days after their arrival; counts, sums, names and devices stay. A request also stays as long as a
- * duplicate of one of its events may arrive: for 48 hours after its arrival and after the event's time (D-71).
+ * Retention: a job deletes raw events some days after their arrival; counts, sums, names and devices stay. The events of a request stay at least as
+ * long as a duplicate of one of them may arrive: 48 hours after the request's arrival, and 48 hours after the time of each event (D-71).
  */
 import { defineSetting, readSetting } from "#graph/contract/feature";
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
@@ -12,19 +12,21 @@ import type { Reader, Transaction } from "#storage/database";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
 import { deleteEventsBetween, findExpired, listAppsWithEvents } from "./log/log.store.ts";
 
-/** A world can override this setting. */
+/** The number of days for which raw events are kept. A world can override this setting. */
 export const appEventDays = defineSetting({
   name: "app_event_days",
   value: "DAYS",
   minimum: 0,
-  // A quarter, which is longer than the windows of attribution (LIM-10, LIM-12).
+  // 90 days are a quarter of a year, which is longer than the windows of attribution (LIM-10, LIM-12).
   default: 90,
   summary: "days for which raw app events are kept, at least the 48 hours of deduplication; 0: forever. Counts and sums stay",
 });
 
 const KIND = "app_event_retention";
 const KEY = "daily";
-/** Log rows that one write deletes, together with their index rows. Such a write takes no longer than a batch of events. */
+/**
+ * The number of log rows that one write of retention deletes, with their index rows. Such a write takes no longer than a write of a batch of events.
+ */
 const ROWS_PER_WRITE = 1_000;
 
 export const retention: JobKind<World> = {
@@ -41,12 +43,12 @@ export const retention: JobKind<World> = {
 const schedule = (tx: Transaction, world: World): Promise<void> =>
   world.jobs.schedule(tx, { kind: KIND, key: KEY, dueMs: world.clock.nowMs() + DAY_SECONDS * 1_000 });
 
-/** Schedules the job in the transaction of a world's first events, unless it is scheduled already. */
+/** Schedules the retention job, unless it is scheduled already. Called in the transaction of a world's first events. */
 export async function ensureRetention(tx: Transaction, world: World): Promise<void> {
   if ((await world.jobs.dueTimeOf(tx, KIND, KEY)) === undefined) await schedule(tx, world);
 }
 
-/** Days: the world's own setting, or else the configured one; 0 keeps events forever. */
+/** Returns for how many days raw events are kept: the world's own setting, or the server's if the world has no setting; 0 keeps events forever. */
 export async function readRetentionDays(world: World, reader: Reader = world.database.reader): Promise<number> {
   const ofWorld = await findSetting(reader, appEventDays.name);
   return ofWorld === undefined ? readSetting(world, appEventDays) : Number(ofWorld);
@@ -66,13 +68,19 @@ async function deleteExpired(world: World): Promise<void> {
   }
 }
 
-/** Requests that arrived before `before` are deleted, unless one of their events has an `event_id` and a later time than `repeatable`. */
+/**
+ * The times by which requests expire (Unix seconds). Requests that arrived before `before` are deleted, except those with an event that has an
+ * `event_id` and a later time than `repeatable`, because a duplicate of such an event may still arrive.
+ */
 interface Expiry {
   readonly before: number;
   readonly repeatable: number;
 }
 
-/** Deletes expired requests after the number `after`. Returns the number of the newest one, or undefined if none is left. */
+/**
+ * Deletes some expired requests with numbers above `after`. Returns the number of the newest expired request that it saw, or undefined if no expired
+ * request is left.
+ */
 const deleteSome = (world: World, app: NodeId, after: number, { before, repeatable }: Expiry): Promise<number | undefined> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);

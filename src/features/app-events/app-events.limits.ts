@@ -1,22 +1,25 @@
-/** The limits of the feature, each with its source. */
+/** The limits of app events, each with its source. */
 import { UNIX_SECONDS_MAX } from "#kernel/clock";
 
 const HOUR_SECONDS = 3_600;
 export const DAY_SECONDS = 86_400;
 
-/** D-70. */
+/** D-70: the most parameters of one event, and the most characters of a parameter's value. */
 export const PARAMETERS_MAX = 25;
 export const VALUE_CHARACTERS_MAX = 100;
-/** The document limits only values; parameter names have the same limit. */
+/** The document limits only the values of parameters. Plaza gives the names of parameters the same limit. */
 export const PARAMETER_NAME_CHARACTERS_MAX = 100;
-/** D-70: entries of a list parameter. A cart has fewer. Each text in an entry has the limit of values. */
+/** D-70: the most entries of a list parameter; a shopping cart has fewer. Each text in an entry has the limit of values. */
 export const LIST_ITEMS_MAX = 1_000;
 export const EXTINFO_VALUES = 16;
-/** The document names no limit, so device ids have the limit of values; advertising ids have 36 characters. */
+/** The document names no limit of device ids, so these have the limit of values; advertising ids have 36 characters. */
 export const DEVICE_ID_CHARACTERS_MAX = VALUE_CHARACTERS_MAX;
-/** D-290. A device gets a new cookie or advertising id now and then. If there are more ids, many devices send one of them. */
+/**
+ * D-290: the most ids that are joined to one device. A device gets a new cookie or advertising id now and then; more than 100 ids mean that many
+ * devices send the same id.
+ */
 export const DEVICE_IDS_MAX = 100;
-/** With 100 bytes for each event, they fill the largest body that is accepted by default (1 MiB). */
+/** With 100 bytes for each event, 10,000 events fill the largest body that is accepted by default (1 MiB). */
 export const EVENTS_PER_REQUEST_MAX = 10_000;
 /** 9999-12-31 (D-70): a larger `_logTime` is in milliseconds by mistake. */
 export const LOG_TIME_MAX = UNIX_SECONDS_MAX;
@@ -24,13 +27,13 @@ export const LOG_TIME_MAX = UNIX_SECONDS_MAX;
 /** D-71: two events with one `event_id` are duplicates when their event times differ by less. */
 export const DEDUP_WINDOW_SECONDS = 48 * HOUR_SECONDS;
 
-/** LIM-10, ATTR-3. */
+/** LIM-10, ATTR-3: an event is attributed to a click of the last 30 days. */
 export const CLICK_WINDOW_SECONDS = 30 * DAY_SECONDS;
-/** LIM-11, ATTR-4. */
+/** LIM-11, ATTR-4: an event is attributed to an impression of the last day. */
 export const VIEW_WINDOW_SECONDS = DAY_SECONDS;
-/** LIM-12: the windows of reports. */
+/** LIM-12: reports attribute events to clicks of the last 28 days and to impressions of the last day. */
 export const REPORT_CLICK_WINDOW_SECONDS = 28 * DAY_SECONDS;
 export const REPORT_VIEW_WINDOW_SECONDS = DAY_SECONDS;
 
-/** D-74: the newest rows in the response of a report: as many as the largest page of a list (D-31). */
+/** D-74: the number of attribution rows, newest first, in the response to reported events: as many as the largest page of a list has (D-31). */
 export const ATTRIBUTED_AT_ONCE = 100;

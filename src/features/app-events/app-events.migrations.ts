@@ -4,16 +4,17 @@ export const appEventMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // The log. `request` numbers the requests of an app in the order of commits, so rows are appended and old rows are adjacent.
-      // `device` is set in the first row of a request only; `value` is in millionths; `key` is set beside an `event_id` (`log/fingerprints.ts`).
-      // With row ids, because entries of `app_events_by_key` would else hold the whole primary key, and new keys change entries all over it.
+      // The table of the log. `request` numbers the requests of an app in the order of commits, so rows are appended and old rows are adjacent.
+      // `device` is set in the first row of a request only; `value` is in millionths; `key` is set beside an `event_id` (`log/fingerprints.ts`). The
+      // table has row ids, because without them each entry of `app_events_by_key` would hold the whole primary key, which would make that index
+      // larger; new keys change entries in all parts of the index.
       `CREATE TABLE app_events (
         app BIGINT NOT NULL, request BIGINT NOT NULL, position INTEGER NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, name TEXT NOT NULL,
         event_id TEXT, key BIGINT, value BIGINT, currency TEXT NOT NULL, parameters TEXT NOT NULL, tracking INTEGER NOT NULL, device TEXT,
         PRIMARY KEY (app, request, position)
       )`,
       "CREATE INDEX app_events_by_key ON app_events (key) WHERE key IS NOT NULL",
-      // The newest request number of an app whose log retention has emptied, so that no number is used twice.
+      // Keeps the newest request number of an app after retention has emptied the app's log, so that no request number is used twice.
       "CREATE TABLE app_event_last_requests (app BIGINT PRIMARY KEY, request BIGINT NOT NULL) WITHOUT ROWID",
       "CREATE TABLE app_event_names (app BIGINT NOT NULL, name TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (app, name)) WITHOUT ROWID",
       // `day` is in UTC, counted from 1970-01-01; -1 is the total of all days. The sum is high * 10^18 + low millionths.
@@ -22,18 +23,18 @@ export const appEventMigrations: readonly Migration[] = [
         sum_high BIGINT NOT NULL, sum_low BIGINT NOT NULL, first_time BIGINT NOT NULL, last_time BIGINT NOT NULL,
         PRIMARY KEY (app, day, name, currency)
       ) WITHOUT ROWID`,
-      // The ids of devices (`log/joined-ids.store.ts`). All ids with the same number are one device.
+      // The ids of devices (`log/joined-ids.store.ts`). All ids with the same `device` number belong to one device.
       `CREATE TABLE app_device_ids (app BIGINT NOT NULL, identity TEXT NOT NULL, device BIGINT NOT NULL, installed INTEGER NOT NULL, PRIMARY KEY (app, identity))
         WITHOUT ROWID`,
       "CREATE INDEX app_device_ids_by_device ON app_device_ids (app, device)",
-      // The index of devices (`log/devices.store.ts`).
+      // The two tables of the index of devices (`log/devices.store.ts`).
       "CREATE TABLE app_event_devices (app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, request)) WITHOUT ROWID",
       `CREATE TABLE app_event_ties (
         app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, signature BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, signature)
       ) WITHOUT ROWID`,
       `CREATE TABLE ads (id BIGINT PRIMARY KEY, app BIGINT NOT NULL, campaign_id BIGINT NOT NULL, objective TEXT NOT NULL, tracked_apps TEXT NOT NULL)
         WITHOUT ROWID`,
-      // A click or an impression; `identities` is a JSON list of its devices and persons.
+      // A touch is a click or an impression of an ad; `identities` is a JSON list of the device ids and persons of the touch.
       `CREATE TABLE ad_touches (
         id BIGINT PRIMARY KEY, ad BIGINT NOT NULL, kind TEXT NOT NULL, time BIGINT NOT NULL, identities TEXT NOT NULL
       ) WITHOUT ROWID`,

@@ -1,4 +1,4 @@
-/** The public API of the app-events feature: reporting events (I1), and their attribution to ads. */
+/** The public API of the app-events feature, which receives events of apps (I1) and attributes them to ads. */
 
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";

@@ -1,18 +1,20 @@
 import { SHAPE_OF } from "#graph/schema/schema-node";
 
-/** The document's two tables: standard events, and the form of each standard parameter. */
+/** The document's two tables: the standard events, and the form of each standard parameter. */
 
-/** An event's row in the document. Without `valueToSum` the document does not say what `_valueToSum` means. */
+/** A standard event's row in the document's table. `valueToSum` is absent if the document does not say what `_valueToSum` of the event means. */
 interface StandardEvent {
   readonly clause: string;
   readonly parameters: readonly StandardParameter[];
   readonly valueToSum?: string;
 }
 
-/** How a value is written. `content ids` can be JSON in a string, and `content list` always is. */
+/**
+ * The form in which a standard parameter is written. A value of the form `content ids` can be JSON text, and a `content list` always is JSON text.
+ */
 type Form = "string" | "currency" | "content type" | "content ids" | "content list" | "integer" | "boolean";
 
-/** EVT-37 to EVT-51; D-76 for `pf_ad_type` and `pf_order_id`. */
+/** EVT-37 to EVT-51: the form of each standard parameter; D-76 adds `pf_ad_type` and `pf_order_id`. */
 export const standardParameters = {
   pf_ad_type: "string", // D-76
   pf_content: "content list", // EVT-39
@@ -33,10 +35,10 @@ export const standardParameters = {
 type StandardParameter = keyof typeof standardParameters;
 export type ParameterForm = Form;
 
-/** EVT-41. */
+/** EVT-41: the values of `pf_content_type`. */
 export const contentTypes = ["product", "product_group"] as const;
 
-/** EVT-9 to EVT-32. */
+/** EVT-9 to EVT-32: the standard events and their parameters. */
 export const standardEvents: Readonly<Record<string, StandardEvent>> = {
   AdClick: { clause: "EVT-9", parameters: ["pf_ad_type"] },
   AdImpression: { clause: "EVT-10", parameters: ["pf_ad_type"], valueToSum: "revenue of a third-party platform's ads shown in the app" },
@@ -87,7 +89,7 @@ export const isStandardEvent = (name: string): boolean => Object.hasOwn(standard
 
 const priced = new Set(Object.keys(standardEvents).filter((name) => standardEvents[name]?.parameters.includes("pf_currency")));
 
-/** EVT-43, D-76: `_valueToSum` is a price if the event's row lists `pf_currency`. */
+/** EVT-43, D-76: the `_valueToSum` of a standard event is a price if the event's row in the document's table lists `pf_currency`. */
 export const isPriced = (name: string): boolean => priced.has(name);
 
 /**
@@ -105,5 +107,5 @@ const CODES = `
 
 export const currencies: ReadonlySet<string> = new Set(CODES.trim().split(/\s+/));
 
-/** A word of the schema, for the contract and the documents. */
+/** The JSON Schema of a currency, for the contract and the documents. */
 export const currencyCode = { type: "string", enum: [...currencies], [SHAPE_OF]: "currency" } as const;

@@ -1,4 +1,4 @@
-/** Ads and their touches: clicks and impressions. */
+/** Stores ads and their touches, which are clicks on an ad and impressions of an ad. */
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -56,7 +56,7 @@ export async function untrackApp(tx: Transaction, app: NodeId): Promise<void> {
   for (const ad of ads.map(adOf)) await saveAd(tx, { ...ad, tracked_apps: ad.tracked_apps.filter((tracked) => tracked !== app) });
 }
 
-/** Deletes an ad and its touches. */
+/** Deletes an ad and its touches. Returns false if the ad does not exist. */
 export async function deleteAd(tx: Transaction, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM ads WHERE id = ${id}`)) === 0) return false;
   await tx.run(sql`DELETE FROM ad_touch_identities WHERE touch IN (SELECT t.id FROM ad_touches t WHERE t.ad = ${id})`);
@@ -70,7 +70,7 @@ export async function deleteAdsOfApp(tx: Transaction, app: NodeId): Promise<void
   for (const { id } of ads) await deleteAd(tx, id);
 }
 
-/** A new touch. `identities` are ids of the device (`device:…`, `cookie:…`) and persons (`em:…`). */
+/** A new touch. `identities` are the ids of the touch's device (`device:…`, `cookie:…`) and the touch's persons (`em:…`). */
 export interface NewTouch {
   readonly id: NodeId;
   readonly ad: string;
@@ -94,7 +94,7 @@ interface TouchRow extends AdRow {
   identities: string;
 }
 
-/** A touch with its ad and all its identities. */
+/** A stored touch, with the touch's ad and all identities that the touch names. */
 export interface StoredTouch extends Touch {
   readonly identities: readonly string[];
 }
@@ -108,7 +108,7 @@ const TOUCH = `
   CAST(t.id AS TEXT) AS touch, t.kind, t.time, t.identities, CAST(a.id AS TEXT) AS id, CAST(a.app AS TEXT) AS app,
   CAST(a.campaign_id AS TEXT) AS campaign_id, a.objective, a.tracked_apps`;
 
-/** The touches with at least one of these identities, each once. */
+/** Returns the touches that name at least one of these identities, each touch once. */
 export async function findTouches(reader: Reader, identities: readonly string[]): Promise<StoredTouch[]> {
   const touches = append(
     sql`SELECT`,
@@ -118,7 +118,7 @@ export async function findTouches(reader: Reader, identities: readonly string[])
   return [...new Map(rows.map((row) => [row.touch, touchOf(row)])).values()];
 }
 
-/** Touches of one ad that are read at once. */
+/** The number of touches of one ad that are read at once. */
 const TOUCHES_PAGE = 5_000;
 
 /** The touches of one ad from `since` to `until`, for reports, in the order in which they were recorded. */
@@ -137,7 +137,7 @@ export async function* touchesOfAd(reader: Reader, ad: string, since: number, un
   }
 }
 
-/** Deletes the touches that name one of a person's identities. Returns their number. */
+/** Deletes the touches that name one of a person's identities. Returns the number of deleted touches. */
 export async function deleteTouchesOf(tx: Transaction, identities: readonly string[]): Promise<number> {
   const named = sql`SELECT CAST(i.touch AS TEXT) AS touch FROM ad_touch_identities i WHERE i.identity`;
   const touches = new Set((await allInList<{ touch: string }>(tx, named, identities)).map(({ touch }) => touch));

@@ -8,7 +8,7 @@ import type { Ad } from "./rule.ts";
 const entry = closedMap({
   id: worldId,
   app: idOf("app"),
-  /** The ad's own id by default. */
+  /** The ad's campaign; by default the campaign has the ad's own id. */
   campaign_id: Type.Optional(worldId),
   /** With `APP_INSTALLS` or `APP_ENGAGEMENT` the ad claims events of its own app, otherwise of the tracked apps (ATTR-7). */
   objective: Type.String({ minLength: 1, default: "APP_INSTALLS" }),

@@ -82,7 +82,7 @@ export interface TouchInput {
   readonly time: number;
 }
 
-/** The ids and persons that a touch names; empty if it has no device id, no cookie and no hashed person key. */
+/** Returns the device ids and persons that a touch names. The list is empty if the touch has no device id, no cookie and no hashed person key. */
 function identitiesOfTouch({ advertiser_id, attribution, ud = {} }: TouchInput): string[] {
   const hashed = Object.fromEntries(Object.entries(ud).filter(([, value]) => isHashed(value)));
   return [...deviceIdentities({ advertiser_id, attribution }), ...personsOf(readUserData(hashed).kept)];

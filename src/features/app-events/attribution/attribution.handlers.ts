@@ -1,4 +1,4 @@
-/** Reads attribution (D-74): applies the rule to a device's events and touches. */
+/** Reads attribution (D-74): applies the attribution rule to the events and the touches of a device. */
 import type { Static } from "typebox";
 import type { ListRequest } from "#graph/contract/operation";
 import type { World } from "#graph/worlds/world";
@@ -31,7 +31,7 @@ interface Attributed {
   readonly place: EventPlace;
 }
 
-/** One page, newest event first, without events that no ad caused. */
+/** Reads one page of a device's attributed events, newest event first. Events that are not attributed to an ad are left out. */
 export async function attributionOf(world: World, app: NodeId, input: AttributionQuery, page: PageRequest): Promise<ListPage<AttributedRow>> {
   const { ids, touches } = await findDevice(world, app, deviceIdentities(input));
   const model = input.considersViews ? clicksAndViews : clicksAlone;
@@ -47,7 +47,7 @@ export async function attributionOf(world: World, app: NodeId, input: Attributio
   };
   const isBackward = page.before !== undefined;
   const key = placeOf(page.before ?? page.after);
-  // One row more shows whether rows follow, and one on the other side whether rows precede.
+  // One row more than the page has shows whether rows follow the page, and one row before the page shows whether rows precede it.
   const found = await search(isBackward, page.isInclusive === true ? including(key, isBackward) : key, page.limit + 1);
   const hasMore = found.length > page.limit;
   if (hasMore) found.length = page.limit;
@@ -67,7 +67,7 @@ export async function attributionOf(world: World, app: NodeId, input: Attributio
   };
 }
 
-/** The times of events that a touch may claim; undefined if there is no such touch. */
+/** Returns the first and last time of events that one of the touches may claim, or undefined if no touch may claim an event of the app. */
 function timesOf(touches: readonly Touch[], app: NodeId, { click_seconds, view_seconds }: Model): { first: number; last: number } | undefined {
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { ad, time } of touches) if (isClaimable(ad, app)) [first, last] = [Math.min(first, time), Math.max(last, time)];
@@ -76,7 +76,7 @@ function timesOf(touches: readonly Touch[], app: NodeId, { click_seconds, view_s
 
 const placeOf = (key: readonly string[] | undefined): EventPlace | undefined => key && [Number(key[0]), Number(key[1])];
 
-/** The place before this one in the direction of the search, so that the search includes it. */
+/** Returns the place just before `place` in the direction of the search, so that a search beyond the returned place includes `place`. */
 const including = (place: EventPlace | undefined, isBackward: boolean): EventPlace | undefined =>
   place && [place[0], place[1] + (isBackward ? -1 : 1)];
 
@@ -88,7 +88,7 @@ function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross
     event_time: time,
     ad_id: touch.ad.id,
     campaign_id: touch.ad.campaign_id,
-    // ATTR-5, ATTR-6.
+    // ATTR-5, ATTR-6: `click_time` is set for clicks only, `view_time` for impressions only.
     click_time: isClick ? touch.time : null,
     is_view_through: isClick ? null : 1,
     view_time: isClick ? null : touch.time,
@@ -97,12 +97,12 @@ function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross
   };
 }
 
-/** Nobody looks at more. */
+/** The most events of a device that the operator sees; nobody looks at more. */
 const EVENTS_MAX = 200;
 
 /**
- * A device for the operator: its touches with their windows, its newest events, and the touch that each is attributed to, as in
- * `app_attribution` with `consider_views`. Undefined if no id was given.
+ * Returns a device for the operator: the device's touches with their windows, its newest events, and the touch that each event is attributed to, as
+ * in `app_attribution` with `consider_views`. Returns undefined if no id was given.
  */
 export async function deviceOf(world: World, app: NodeId, given: Partial<Pick<AttributionQuery, "advertiser_id" | "attribution">>): Promise<unknown> {
   const wanted = deviceIdentities(given);
@@ -133,29 +133,29 @@ function touchShown({ id, kind, time, ad }: Touch, app: NodeId) {
   return { id, kind, time, until, ad_id: ad.id, campaign_id: ad.campaign_id, objective: ad.objective, claims: isClaimable(ad, app) };
 }
 
-/** Ads that are read at once. */
+/** The number of ads that are read at once. */
 const ADS_PAGE = 1_000;
-/** Events that are read at once. */
+/** The number of events that are read at once. */
 const ROWS_AT_ONCE = 1_000;
 
 interface ReportRow {
   readonly ad_id: string;
   readonly campaign_id: string;
   readonly event: EventKind;
-  /** Only for custom events. */
+  /** The name of a custom event; absent for installs and links. */
   readonly event_name?: string;
-  /** The numbers of events attributed to a click, and to an impression. */
+  /** The number of events attributed to a click (`click_through`), and the number of events attributed to an impression (`view_through`). */
   click_through: number;
   view_through: number;
   cross_campaign: number;
   cross_device: number;
-  /** By currency; the key is empty for sums without one. */
+  /** The sums of values by currency, in millionths. The key is empty for the sum of values without a currency. */
   readonly sums: Map<string, bigint>;
 }
 
 /**
- * An app's events from `since` to `until` (Unix seconds) by ad, under the reporting model, 1-day view through 28-day click (LIM-12). Rows are
- * ordered by ad, then by event.
+ * Counts an app's attributed events from `since` to `until` (Unix seconds) for each ad, under the model of reports: a view window of 1 day and a
+ * click window of 28 days (LIM-12). Rows are ordered by ad, then by event.
  */
 export async function reportOf(world: World, app: NodeId, since: number, until: number) {
   const rows = new Map<string, ReportRow>();
@@ -197,7 +197,7 @@ function reportRow(rows: Map<string, ReportRow>, ad: Ad, { kind, name }: DeviceE
   return row;
 }
 
-/** Ids of all devices that may have an attributed event: those that touches name, and those that persons link to them. */
+/** Returns the ids of all devices that may have an attributed event: the devices that touches name, and the devices that persons link to these. */
 async function touchedDevices(world: World, app: NodeId, since: number, until: number): Promise<Set<string>> {
   const touched = await touchedIdentities(world.database.reader, app, since, until);
   const ids = await wholeDevices(world, app, touched.filter(isDevice));

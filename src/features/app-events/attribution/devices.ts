@@ -1,9 +1,10 @@
 /**
  * Finds the events, the persons and the linked devices of a device through the index of the log (D-74).
  *
- * A device is all ids that accepted requests of the app name together (D-290), and those that touches name beside one of them. So every id
- * of a device leads to the same events. Persons link devices one step far: a device's persons are those of its own requests and touches,
- * and its linked devices are those of other requests and touches with one of these persons. Persons of linked devices are not followed.
+ * A device is the set of all ids that accepted requests of the app name together (D-290), and the ids that touches name beside one of these ids. So
+ * every id of a device leads to the same events. Persons link devices one step far: a device's persons are the persons that its own requests and
+ * touches name, and its linked devices are the devices of other requests and touches that name one of these persons. Persons of linked devices are
+ * not followed.
  */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -15,13 +16,16 @@ import { POSITION_END, type RequestEvent, readDevicesOfRequests, readEventsOfReq
 import { findTouches, type StoredTouch } from "./ads.store.ts";
 import type { AttributableEvent } from "./rule.ts";
 
-/** The number of an event's request and its position there: unique in the app, and ordered by arrival. */
+/**
+ * The place of an event in the log: the number of its request, and its position in the request. A place is unique in the app, and places are in the
+ * order of arrival.
+ */
 export type EventPlace = readonly [request: number, position: number];
 
 export interface DeviceEvent extends AttributableEvent {
   readonly place: EventPlace;
   readonly name: string;
-  /** Millionths. */
+  /** The value of the event in millionths. */
   readonly value: bigint | undefined;
   readonly currency: string;
 }
@@ -39,7 +43,7 @@ export async function findDevice(world: World, app: NodeId, wanted: readonly str
   return { ids, touches: await findTouches(world.database.reader, distinct([...ids, ...persons, ...linked])) };
 }
 
-/** All ids of the devices that have these ids. */
+/** Returns all ids of the devices that have at least one of these ids. */
 export async function wholeDevices({ database: { reader } }: World, app: NodeId, wanted: readonly string[]): Promise<string[]> {
   const ids = new Set(wanted);
   for (let next = [...ids]; next.length > 0; ) {
@@ -50,38 +54,38 @@ export async function wholeDevices({ database: { reader } }: World, app: NodeId,
   return [...ids];
 }
 
-/** The persons that requests and touches name together with one of these ids. */
+/** Returns the persons that requests and touches name together with one of these ids. */
 export const personsOfDevices = async (world: World, app: NodeId, ids: readonly string[]): Promise<string[]> =>
   (await namedWith(world, app, ids)).filter((identity) => !isDevice(identity));
 
-/** All ids of the devices that requests and touches name together with one of these persons. */
+/** Returns all ids of the devices that requests and touches name together with one of these persons. */
 export const devicesOfPersons = async (world: World, app: NodeId, persons: readonly string[]): Promise<string[]> =>
   wholeDevices(world, app, (await namedWith(world, app, persons)).filter(isDevice));
 
-/** All identities in the touches and requests that name one of these. */
+/** Returns all identities in the touches and requests that name one of the wanted identities. */
 async function namedWith({ database: { reader } }: World, app: NodeId, wanted: readonly string[]): Promise<string[]> {
   const known = new Set(wanted);
   const named = (await findTouches(reader, wanted)).flatMap(({ identities }) => identities);
   for (const device of await readDevicesOfRequests(reader, app, await findTies(reader, app, wanted))) {
     const identities = identitiesOfText(device);
-    // A fingerprint may lead to a request with other identities.
+    // The index may lead to a request without the wanted identities, because two texts can have the same fingerprint.
     if (identities.some((identity) => known.has(identity))) named.push(...identities);
   }
   return distinct(named);
 }
 
-/** Which events of a device to read. */
+/** The events of a device that a search asks for. */
 export interface WantedEvents {
   readonly ids: readonly string[];
-  /** Only events of this kind, if given. */
+  /** If given, only events of this kind are read. */
   readonly kind?: EventKind | undefined;
-  /** Oldest first, instead of newest first. */
+  /** Reads the oldest events first, instead of the newest first. */
   readonly isBackward?: boolean;
-  /** Only events beyond this one. */
+  /** If given, only events beyond this place are read: earlier ones, or later ones if `isBackward`. */
   readonly from?: EventPlace | undefined;
   /** The first and last time of wanted events, in Unix seconds. */
   readonly times: { readonly first: number; readonly last: number };
-  /** The number of rows that the first query reads. Further queries read more. */
+  /** The number of rows that the first query of the search reads. Later queries of the search read more rows. */
   readonly count: number;
 }
 
@@ -89,7 +93,7 @@ const REQUESTS_MIN = 16;
 const REQUESTS_MAX = 1_024;
 const ROWS_MAX = 1_000;
 
-/** The events of a device, newest first, or oldest first if `isBackward`. */
+/** Reads the events of a device, newest first, or oldest first if `isBackward` is set. */
 export async function* eventsOf(world: World, app: NodeId, wanted: WantedEvents): AsyncGenerator<DeviceEvent> {
   const { ids, kind, isBackward = false, times, count } = wanted;
   const known = new Set(ids);
@@ -98,7 +102,7 @@ export async function* eventsOf(world: World, app: NodeId, wanted: WantedEvents)
   for await (const request of requestsOf(world, app, { ids, kind, isBackward }, from[0])) {
     for (let beyond = request === from[0] ? from[1] : isBackward ? -1 : POSITION_END; ; ) {
       const rows = await readEventsOfRequest(world.database.reader, app, request, { isBackward, beyond, times, limit });
-      // A fingerprint may lead to a request of another device.
+      // The index may lead to a request of another device, because two ids can have the same fingerprint.
       if (!identitiesOfText(rows[0]?.device ?? "{}").some((identity) => known.has(identity))) break;
       for (const row of rows) {
         const event = eventOf(request, row);
@@ -113,7 +117,7 @@ export async function* eventsOf(world: World, app: NodeId, wanted: WantedEvents)
 
 type RequestOrder = Pick<WantedEvents, "ids" | "kind"> & { readonly isBackward: boolean };
 
-/** The numbers of the requests that may be of a device, from `start` on. */
+/** Yields the numbers of the requests that may be of a device, beginning with the request `start`. */
 async function* requestsOf(world: World, app: NodeId, { ids, kind, isBackward }: RequestOrder, start: number): AsyncGenerator<number> {
   const name = kind === undefined || kind === "CUSTOM_APP_EVENTS" ? undefined : kindName(kind);
   let from = isBackward ? start - 1 : start + 1;

@@ -19,13 +19,13 @@ export interface Ad {
 }
 
 export interface Touch {
-  /** Increases in the order in which touches were recorded. */
+  /** Ids of touches increase in the order in which touches were recorded. */
   readonly id: string;
   readonly ad: Ad;
   readonly kind: "click" | "impression";
   /** Unix seconds. */
   readonly time: number;
-  /** The ids of the device; empty when only a person is known. */
+  /** The ids of the device that was touched; empty if the touch names only a person. */
   readonly devices: readonly string[];
 }
 
@@ -33,23 +33,23 @@ export interface AttributableEvent {
   readonly kind: EventKind;
   /** Unix seconds. */
   readonly time: number;
-  /** D-76: 0 keeps the event out of attribution; only reports count it. */
+  /** D-76: the value 0 keeps the event out of attribution; only reports count such an event. */
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
 export interface Model {
   readonly click_seconds: number;
   readonly view_seconds: number;
-  /** The events that may be attributed to impressions. */
+  /** The kinds of events that may be attributed to impressions. */
   readonly views: "none" | "installs" | "all";
-  /** I1-12, D-76: whether events with `advertiser_tracking_enabled` 0 count, which the document allows in reports only. */
+  /** I1-12, D-76: whether events with `advertiser_tracking_enabled` 0 are attributed. The document allows this in reports only. */
   readonly countsUntracked: boolean;
 }
 
 export const clicksAlone: Model = { click_seconds: CLICK_WINDOW_SECONDS, view_seconds: VIEW_WINDOW_SECONDS, views: "none", countsUntracked: false };
-/** ATTR-4: with `consider_views`. */
+/** ATTR-4: the model of a request with `consider_views`: installs may be attributed to impressions. */
 export const clicksAndViews: Model = { ...clicksAlone, views: "installs" };
-/** LIM-12: 1-day view through 28-day click. */
+/** LIM-12: the model of reports has a view window of 1 day and a click window of 28 days. */
 export const reporting: Model = {
   click_seconds: REPORT_CLICK_WINDOW_SECONDS,
   view_seconds: REPORT_VIEW_WINDOW_SECONDS,
@@ -63,7 +63,10 @@ export interface Attribution {
   readonly cross_device: boolean;
 }
 
-/** `devices` are all ids of the event's device; `touches` those of this device, its persons and their linked devices. */
+/**
+ * Attributes an event to a touch. `devices` are all ids of the event's device; `touches` are the touches of this device, of the device's persons, and
+ * of the devices that these persons link.
+ */
 export function attribute(
   event: AttributableEvent,
   devices: readonly string[],
@@ -91,13 +94,16 @@ export function attribute(
   };
 }
 
-/** In the same second, the touch that was recorded later. Ids are decimals without leading zeros, so the longer id is greater. */
+/**
+ * Of two touches in the same second, the touch that was recorded later is the later one. Ids are decimals without leading zeros, so a longer id is
+ * greater.
+ */
 const isLater = (one: Touch, other: Touch): boolean =>
   one.time !== other.time ? one.time > other.time : one.id.length !== other.id.length ? one.id.length > other.id.length : one.id > other.id;
 
 const APP_OBJECTIVES: ReadonlySet<string> = new Set(["APP_INSTALLS", "APP_ENGAGEMENT"]);
 
-/** Whether events of the app may be attributed to the ad. */
+/** Returns whether events of the app may be attributed to the ad. */
 export const isClaimable = (ad: Ad, app: string): boolean => claimOf(ad, app) !== undefined;
 
 /** ATTR-7: an ad with an app objective claims its own app; any other ad claims the apps whose events it tracks. */

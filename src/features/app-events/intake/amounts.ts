@@ -1,16 +1,19 @@
 /**
- * `_valueToSum` (D-70): converts the text of a decimal to an integer of millionths, and back, without binary floats, so sums are
- * exact.
+ * Reads and writes the amounts of `_valueToSum` (D-70): converts the text of a decimal to an integer of millionths, and back. No binary float is
+ * used, so sums are exact.
  */
 import { trimmedEnd } from "#kernel/text";
 
-/** D-70. */
+/** D-70: an amount has at most 12 digits before the point; digits after the sixth one behind the point are rounded. */
 const INTEGER_DIGITS_MAX = 12;
 const FRACTION_DIGITS_MAX = 6;
-/** Includes exponents (`1e3`), which JSON allows. */
+/** A decimal with an optional exponent (`1e3`), because JSON allows exponents. */
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 
-/** Returns millionths, rounded half-even if more than 6 digits follow the point (D-70), or the problem as a text. */
+/**
+ * Reads an amount. Returns the amount in millionths, rounded half-even if more than 6 digits follow the point (D-70), or a text that says what is
+ * wrong.
+ */
 export function readAmount(text: string): bigint | string {
   const plain = readPlain(text);
   if (plain !== -1) return BigInt(plain);
@@ -26,7 +29,9 @@ export function readAmount(text: string): bigint | string {
   return sign === "-" ? -scaled : scaled;
 }
 
-/** The first `kept` digits as a number, rounded half-even by the digits after them; zeros are added to too few digits. */
+/**
+ * Returns the first `kept` digits as a number, rounded half-even by the digits that follow. If there are fewer than `kept` digits, zeros are added.
+ */
 function roundedAt(digits: string, kept: number): bigint {
   if (kept < 0) return 0n;
   const number = BigInt(digits.slice(0, kept).padEnd(kept, "0"));
@@ -35,10 +40,10 @@ function roundedAt(digits: string, kept: number): bigint {
   return isAboveHalf || (next === "5" && number % 2n === 1n) ? number + 1n : number;
 }
 
-/** In millionths, a plain decimal with at most this many characters is below 2^53. */
+/** A plain decimal of at most 9 characters is below 2^53 in millionths, so that an ordinary number holds it exactly. */
 const PLAIN_CHARACTERS_MAX = 9;
 
-/** Reads a usual value such as `21.97` or `5` without a regular expression, which is faster; returns -1 for anything else. */
+/** Reads a usual value such as `21.97` or `5` without a regular expression, which is faster; returns -1 for any other text. */
 function readPlain(text: string): number {
   if (text.length === 0 || text.length > PLAIN_CHARACTERS_MAX) return -1;
   let digits = 0;
@@ -61,7 +66,7 @@ function firstNonZero(digits: string, from = 0): number {
   return -1;
 }
 
-/** The shortest decimal: `30.3`, `-0.000001`, `0`. */
+/** Writes an amount as the shortest decimal, for example `30.3`, `-0.000001` or `0`. */
 export function amountText(millionths: bigint): string {
   const sign = millionths < 0n ? "-" : "";
   const digits = String(millionths < 0n ? -millionths : millionths).padStart(FRACTION_DIGITS_MAX + 1, "0");

@@ -1,7 +1,8 @@
 /**
- * Stores a batch of an app's requests in one transaction: names, devices, rows and sums, all or nothing for each request (D-70 to D-72).
+ * Stores a batch of an app's requests in one transaction: the event names, devices, log rows and sums. Of each request everything is stored, or
+ * nothing (D-70 to D-72).
  *
- * The transaction locks the app, also across processes, so its checks are still valid when it commits.
+ * The transaction locks the app, also across processes, so the transaction's checks are still valid at its commit.
  */
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
@@ -16,7 +17,7 @@ import { countActiveNames, findNames, insertNames } from "./intake.store.ts";
 import { eventPath, type Report, type ReportedEvent } from "./parse-events.ts";
 import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
 
-/** The result of a request: the indexes of its duplicate events, or the error that refuses the request. */
+/** The result of a request: the indexes of the request's duplicate events, or the error that refuses the request. */
 export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly refusal: Error };
 
 const NO_DUPLICATES: ReadonlySet<number> = new Set();
@@ -27,7 +28,7 @@ export async function storeBatch(tx: Transaction, app: NodeId, reports: readonly
   return new AppBatch(tx, app, key).store(reports);
 }
 
-/** The key of an event with an `event_id` (D-71). */
+/** The key by which duplicates of an event with an `event_id` are found (D-71). */
 interface EventKey {
   readonly text: string;
   readonly fingerprint: number;
@@ -40,11 +41,11 @@ class AppBatch {
   readonly #key: FingerprintKey;
   readonly #rows: SqlValue[] = [];
   readonly #requests: IndexedRequest[] = [];
-  /** By day, currency and name. */
+  /** The sums of the batch by day, currency and event name. */
   readonly #sums = new Map<string, EventSum>();
-  /** Those of the batch's events that have an `event_id`. */
+  /** The keys of the batch's events that have an `event_id`. */
   readonly #keys = new Map<ReportedEvent, EventKey>();
-  /** The times of events with an `event_id` in the log and in this batch, by period and key. */
+  /** The times of the events with an `event_id` that are in the log or in this batch, by period and key. */
   readonly #known = new Map<string, number[]>();
   #lastRequest = 0;
 
@@ -55,7 +56,7 @@ class AppBatch {
   }
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
-    // Together, so that PostgreSQL gets their statements in one round trip.
+    // The three reads run together, so that PostgreSQL gets their statements in one round trip.
     const [quota, devices, lastRequest] = await Promise.all([
       NameQuota.open(this.#tx, this.#app, reports),
       JoinedIds.open(this.#tx, this.#app, reports.flatMap(joinedIdsOf)),
@@ -74,7 +75,7 @@ class AppBatch {
     return outcomes;
   }
 
-  /** D-71: finds the logged events that have a key of these requests. */
+  /** D-71: finds the logged events that have the same key as an event of these requests. */
   async #findKeys(reports: readonly Report[]): Promise<void> {
     const wanted = new Set<number>();
     for (const { events } of reports)
@@ -95,7 +96,7 @@ class AppBatch {
     else times.push(time);
   }
 
-  /** D-290: a request joins its ids, even if its events are duplicates, unless it is refused. */
+  /** D-290: the ids of a request that is not refused are joined to one device, even if all events of the request are duplicates. */
   #take(report: Report, quota: NameQuota, devices: JoinedIds): Outcome {
     const refusal = quota.admit(report);
     if (refusal !== undefined) return { refusal };
@@ -103,7 +104,7 @@ class AppBatch {
     devices.join(ids);
     switch (report.kind) {
       case "MOBILE_APP_INSTALL":
-        // I1-30.
+        // I1-30: an install counts once for each device.
         if (!devices.install(ids)) return { duplicates: FIRST };
         break;
       case "DEFERRED_APP_LINK":
@@ -128,7 +129,7 @@ class AppBatch {
     return { duplicates: duplicates ?? NO_DUPLICATES };
   }
 
-  /** I1-32, D-71: the first event counts, so an event that is not a duplicate is remembered. */
+  /** I1-32, D-71: returns whether an event is a duplicate. The first event of a key counts, so an event that is not a duplicate is remembered. */
   #isDuplicate(event: ReportedEvent): boolean {
     const key = this.#keys.get(event);
     if (key === undefined) return false;
@@ -173,17 +174,20 @@ class AppBatch {
   }
 }
 
-/** The ids that a request joins, or whose device it installs. A single id of any other request needs no row. */
+/**
+ * Returns the ids of a request that need a row: several ids, which the request joins, or the ids of a device that installs the app. A single id of
+ * any other request needs no row.
+ */
 function joinedIdsOf({ kind, device }: Report): string[] {
   const ids = deviceIdentities(device);
   return ids.length > 1 || kind === "MOBILE_APP_INSTALL" ? ids : [];
 }
 
-/** A BIGINT for the drivers: a number if that is exact. */
+/** Returns an integer as the database drivers take a BIGINT: as a number if the number is exact, otherwise as text. */
 const rowValue = (value: bigint): number | string => (value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : String(value));
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** The log row of an install or a link. */
+/** Returns the log row of an install or of a deferred app link. */
 const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   name: kindName(kind),
   event_id: undefined,
@@ -194,7 +198,7 @@ const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   advertiser_tracking_enabled: device.advertiser_tracking_enabled,
 });
 
-/** The sums by day, followed by their totals. */
+/** Returns the sums by day, followed by the totals of all days. */
 function withTotals(all: readonly EventSum[]): EventSum[] {
   const totals = new Map<string, EventSum>();
   for (const sum of all) {
@@ -212,7 +216,7 @@ function withTotals(all: readonly EventSum[]): EventSum[] {
   return [...all, ...totals.values()];
 }
 
-/** The limit of event names (LIM-1, LIM-2, D-72). It is exact, because the transaction that adds a name holds the app's lock. */
+/** Checks the limit of event names (LIM-1, LIM-2, D-72). The check is exact, because the transaction that adds a name holds the app's lock. */
 class NameQuota {
   readonly #tx: Transaction;
   readonly #app: NodeId;
@@ -262,10 +266,10 @@ class NameQuota {
   }
 }
 
-/** D-72, LIM-2. */
+/** D-72, LIM-2: the error for a new name of an app that has as many names as the limit allows. */
 const tooManyNames = (path: string, name: string, limit: number): GraphError =>
   invalidParameter(path, `is refused: ${JSON.stringify(name)} would be one name more than the ${limit} that the app may use`);
 
-/** D-72, LIM-3. */
+/** D-72, LIM-3: the error for an event whose name was deactivated. */
 const deactivatedName = (path: string, name: string): GraphError =>
   invalidParameter(path, `is refused: the event name ${JSON.stringify(name)} was deactivated`);

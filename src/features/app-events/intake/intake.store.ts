@@ -1,4 +1,4 @@
-/** The distinct event names of an app (LIM-1 to LIM-3, D-72). */
+/** Stores the distinct event names of each app (LIM-1 to LIM-3, D-72). */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
@@ -10,13 +10,16 @@ interface NameRow {
   [column: string]: string | number;
 }
 
-/** Which of these names the app has, and whether each is active. */
+/** Returns the names of the list that the app has, each with whether it is active. */
 export async function findNames(reader: Reader, app: NodeId, names: readonly string[]): Promise<Map<string, boolean>> {
   const rows = await allInList<NameRow>(reader, sql`SELECT n.name, n.active FROM app_event_names n WHERE n.app = ${app} AND n.name`, names);
   return new Map(rows.map(({ name, active }) => [name, active === 1]));
 }
 
-/** Called only for a new name. An app has at most a thousand active names, unless it is configured otherwise. */
+/**
+ * Counts the app's active event names. Called only when a new name appears. An app has at most a thousand active names, unless its limit is
+ * configured otherwise.
+ */
 export async function countActiveNames(reader: Reader, app: NodeId): Promise<number> {
   return (
     (await reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM app_event_names n WHERE n.app = ${app} AND n.active = 1`))?.count ?? 0
@@ -32,7 +35,7 @@ export function insertNames(tx: Transaction, app: NodeId, names: readonly string
   );
 }
 
-/** Returns whether the app has such a name. */
+/** Activates or deactivates an event name. Returns false if the app has no such name. */
 export async function setNameActive(tx: Transaction, app: NodeId, name: string, isActive: boolean): Promise<boolean> {
   return (await tx.run(sql`UPDATE app_event_names SET active = ${isActive ? 1 : 0} WHERE app = ${app} AND name = ${name}`)) === 1;
 }

@@ -1,9 +1,10 @@
 /**
- * The queues of I1 requests, one for each app. Each app has one transaction at a time; requests that arrive meanwhile share the next one.
- * On SQLite the transactions of several apps share a commit anyway.
+ * The queues of requests that report app events (I1), one queue for each app. Each app has one transaction at a time; requests that arrive while the
+ * transaction runs share the next transaction. On SQLite the transactions of several apps share a commit anyway.
  *
- * **Invariant:** a response is sent only after the commit that it depends on. This includes a refusal because of names in the same batch.
- * **Invariant:** the queue is bounded; when it is full, requests of apps that have their share of it are refused with 503 and `Retry-After`.
+ * **Invariant:** a response is sent only after the commit of the request's batch. The same holds for a request that is refused because of event names
+ * in its batch. **Invariant:** the number of waiting events is bounded. When the bound is reached, requests of an app that has its fair share of
+ * waiting events are refused with 503 and `Retry-After`.
  */
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
@@ -17,18 +18,21 @@ import { type FingerprintKey, fingerprintKeyOf, KEY_BYTES } from "../log/fingerp
 import { type Outcome, storeBatch } from "./batch.ts";
 import type { Report } from "./parse-events.ts";
 
-/** Events in one transaction. At some 5 µs each, they block SQLite's writer and the event loop for 25 ms. */
+/** The most events in one transaction. At some 5 µs each, 5,000 events block SQLite's writer and the event loop for 25 ms. */
 const BATCH_EVENTS_MAX = 5_000;
 /**
- * Some 50 MB. The HTTP limit on bodies in progress (`requestBytesMax` of src/http/limits.ts) is reached earlier unless events are
- * shorter than 21 bytes, so most requests are refused there, before they are read.
+ * The most events that wait, which take some 50 MB of memory. The HTTP limit on bodies in progress (`requestBytesMax` of src/http/limits.ts) is
+ * reached earlier unless events are shorter than 21 bytes, so the HTTP limit refuses most requests before their bodies are read.
  */
 const WAITING_EVENTS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 1;
 const KEY_SETTING = "app_event_fingerprint_key";
-/** Transactions at once on PostgreSQL: half of a process's connections. */
+/** The most transactions of the intake that run at once on PostgreSQL: half of a process's connections. */
 const WRITERS_MAX = 4;
-/** Requests of a batch that respond at once on PostgreSQL, while the next batch is written: a third more a second than if all respond at once. */
+/**
+ * The number of requests of a batch that respond at the same time on PostgreSQL, while the next batch is written. This serves a third more requests a
+ * second than responding to all requests of the batch at the same time.
+ */
 const RESPOND_AT_ONCE = 4;
 
 interface Waiting {
@@ -41,7 +45,7 @@ export class Intake {
   readonly #world: World;
   readonly #writersMax: number;
   readonly #respondAtOnce: number;
-  /** By app; only apps with waiting requests have an entry. */
+  /** The waiting requests of each app. An app without waiting requests has no entry. */
   readonly #waiting = new Map<NodeId, Waiting[]>();
   readonly #writing = new Set<NodeId>();
   /** Apps that wait for their turn to write, in the order of arrival. */
@@ -58,7 +62,7 @@ export class Intake {
     this.#respondAtOnce = isRemote ? RESPOND_AT_ONCE : Number.POSITIVE_INFINITY;
   }
 
-  /** Called before a request's events are parsed, so that a refusal costs little. Throws `overloaded`. */
+  /** Throws `overloaded` if the app has no capacity left. Called before the events of a request are parsed, so that a refusal costs little. */
   requireCapacity(app: NodeId): void {
     if (this.#shares.lacks(this.#accountOf(app), 1) !== undefined) throw overloaded(RETRY_AFTER_SECONDS);
   }
@@ -67,7 +71,7 @@ export class Intake {
     return this.#shares.accountOf(app, "");
   }
 
-  /** Resolves when the request is durable or refused. */
+  /** Adds a request to its app's queue. The promise resolves when the request is stored durably, or refused. */
   submit(report: Report): Promise<Outcome> {
     this.requireCapacity(report.app);
     return new Promise((resolve, reject) => {
@@ -91,7 +95,7 @@ export class Intake {
       this.#writing.add(app);
       void this.#write(app).finally(() => {
         this.#writing.delete(app);
-        // Requests that arrived meanwhile wait behind the other apps.
+        // Requests of the app that arrived during its transaction wait until the other apps have had their turn.
         if (this.#waiting.has(app)) this.#queued.add(app);
         this.#writeQueued();
       });
@@ -103,7 +107,8 @@ export class Intake {
     let batch: Waiting[] | undefined;
     try {
       const outcomes = await this.#world.database.write((tx) => {
-        // Taken when the transaction begins, so the batch includes requests that arrived while it waited. A retry uses the same batch.
+        // The batch is taken when the transaction begins, so it includes the requests that arrived while the transaction waited. A retry of the
+        // transaction uses the same batch.
         batch ??= this.#take(app);
         const reports = batch.map(({ report }) => report);
         return this.#store(tx, app, reports);
@@ -125,7 +130,7 @@ export class Intake {
     return storeBatch(tx, app, reports, key);
   }
 
-  /** The key is made with the world's first events and never changes. */
+  /** Reads the secret key of the world's fingerprints. The key is made with the world's first events and never changes. */
   async #readKey(tx: Transaction): Promise<FingerprintKey> {
     // Another process may make the key at the same time.
     await tx.lock("app events", KEY_SETTING);

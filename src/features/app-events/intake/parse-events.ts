@@ -15,43 +15,45 @@ import type { Device } from "./parse-request.ts";
 export interface ReportedEvent {
   readonly name: string;
   readonly event_id: string | undefined;
-  /** Unix seconds: `_logTime`, or the arrival of the request. */
+  /** The time of the event in Unix seconds: `_logTime`, or the arrival of the request if the event has no `_logTime`. */
   readonly time: number;
   /** Millionths. */
   readonly value: bigint | undefined;
-  /** Empty when absent. */
+  /** The currency of the value; empty if the event has no currency. */
   readonly currency: string;
-  /** The parameters as sent, as JSON; empty without parameters. */
+  /** The parameters as sent, as JSON text; the text is empty if the event has no parameters. */
   readonly parameters: string;
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
-/** A valid I1 request. */
+/** A valid request that reports app events (I1). */
 export interface Report {
   readonly app: NodeId;
   readonly kind: EventKind;
   readonly device: Device;
-  /** Empty unless `kind` is `CUSTOM_APP_EVENTS`. */
+  /** The custom events; empty for any `kind` except `CUSTOM_APP_EVENTS`. */
   readonly events: readonly ReportedEvent[];
-  /** The parameter that contained the events, for errors. */
+  /** The name of the parameter that contained the events, for error messages. */
   readonly list: string;
   readonly event_name_limit: number;
   /** Unix seconds. */
   readonly received: number;
 }
 
-/** The values of the request and the app that the validation of an event needs. */
+/** The values of a request and its app that the validation of an event needs. */
 export interface EventContext {
-  /** The parameter that contains the list, for errors. */
+  /** The name of the parameter that contains the list of events, for error messages. */
   readonly list: string;
   readonly received: number;
   readonly advertiser_tracking_enabled: 0 | 1;
   readonly automatic_event_logging: boolean;
-  /** In `clients` JSON's booleans are flags too (D-162), and lists may be JSON in place of its text (D-293). */
+  /**
+   * In the profile `clients` a flag may be a JSON boolean (D-162), and a list parameter may be a JSON list in place of the list's JSON text (D-293).
+   */
   readonly profile: World["profile"];
 }
 
-/** For example `custom_events[3]._eventName`; without a key, `custom_events[3]`. */
+/** Returns the name of an event, or of one of its parameters, for error messages: `custom_events[3]`, or with a key `custom_events[3]._eventName`. */
 export const eventPath = (list: string, index: number, key?: string): string =>
   key === undefined ? `${list}[${index}]` : `${list}[${index}].${key}`;
 
@@ -61,7 +63,7 @@ export function readEvents(events: readonly unknown[], context: EventContext): R
   return read;
 }
 
-/** EVT-1. */
+/** EVT-1: the form of an event name. */
 // linear: tidy checks it where it is written.
 const NAME = new RegExp(EVENT_NAME);
 
@@ -84,7 +86,7 @@ function readEvent(input: unknown, index: number, context: EventContext): Report
   if (_eventName === undefined || _eventName === null) throw refuse("_eventName", "is required");
   if (typeof _eventName !== "string" || !NAME.test(_eventName))
     throw refuse("_eventName", "must be 1 to 40 letters, digits, _, - or spaces, and begin with a letter, a digit or _");
-  // EVT-34, D-72.
+  // EVT-34, D-72: an app that logs events automatically must not send `ACTIVATE_APP` itself.
   if (_eventName === ACTIVATE_APP && context.automatic_event_logging)
     throw refuse("_eventName", "must not be sent while the app logs events automatically");
   const value = _valueToSum === undefined || _valueToSum === null ? undefined : readValue(_valueToSum);
@@ -92,7 +94,7 @@ function readEvent(input: unknown, index: number, context: EventContext): Report
   if (context.profile === "clients") writeLists(rest);
   const parameters = readParameters(rest, refuse);
   const currency = typeof rest.pf_currency === "string" ? rest.pf_currency : "";
-  // EVT-43, D-76.
+  // EVT-43, D-76: a price needs a currency.
   if (value !== undefined && currency === "" && isPriced(_eventName))
     throw refuse("pf_currency", `is required because the _valueToSum of ${_eventName} is a price`);
   return {
@@ -111,7 +113,7 @@ function readEvent(input: unknown, index: number, context: EventContext): Report
 
 type Refuse = (key: string, problem: string) => Error;
 
-/** EVT-3, EVT-36: a number, or a decimal as text. Returns the problem if it is neither. */
+/** EVT-3, EVT-36: reads `_valueToSum`, which is a number or the text of a decimal. Returns millionths, or a text that says what is wrong. */
 function readValue(input: unknown): bigint | string {
   if (typeof input === "number") return readAmount(String(input));
   if (input instanceof JsonNumber) return readAmount(input.text);
@@ -126,7 +128,7 @@ function readEventId(input: unknown, refuse: Refuse): string {
   return text;
 }
 
-/** EVT-35, D-70. */
+/** EVT-35, D-70: reads `_logTime`, in Unix seconds. */
 function readTime(input: unknown, refuse: Refuse): number {
   const time = typeof input === "string" && /^\d{1,12}$/.test(input) ? Number(input) : input;
   if (typeof time !== "number" || !Number.isSafeInteger(time)) throw refuse("_logTime", "must be an integer: Unix seconds");
@@ -134,7 +136,7 @@ function readTime(input: unknown, refuse: Refuse): number {
   return time;
 }
 
-/** D-76. */
+/** D-76: reads the event's own `advertiser_tracking_enabled`. */
 function readFlag(input: unknown, { profile }: EventContext, refuse: Refuse): 0 | 1 {
   if (input === 0 || input === "0" || (profile === "clients" && isNo(input))) return 0;
   if (input === 1 || input === "1" || (profile === "clients" && isYes(input))) return 1;
@@ -143,12 +145,12 @@ function readFlag(input: unknown, { profile }: EventContext, refuse: Refuse): 0 
 
 const lists = Object.entries(standardParameters).flatMap(([name, form]) => (form === "content list" || form === "content ids" ? [name] : []));
 
-/** D-293: turns lists into the texts that the document asks for. Long numbers keep their digits. */
+/** D-293: replaces parameters that are JSON lists by the JSON texts that the document asks for. Long numbers keep their digits. */
 function writeLists(parameters: Record<string, unknown>): void {
   for (const name of lists) if (Array.isArray(parameters[name])) parameters[name] = JSON.stringify(parameters[name]);
 }
 
-/** EVT-5, D-76: validates standard parameters by their table and keeps others as sent. Returns their JSON. */
+/** EVT-5, D-76: validates standard parameters by their table, and keeps all other parameters as sent. Returns all parameters as JSON text. */
 function readParameters(input: Record<string, unknown>, refuse: Refuse): string {
   let count = 0;
   let needsCopy = false;
@@ -170,18 +172,18 @@ function readParameters(input: Record<string, unknown>, refuse: Refuse): string 
   return JSON.stringify(input, needsCopy ? keepDigits : undefined);
 }
 
-/** A JSON.stringify replacer that omits null and writes numbers that a binary float would round as text. */
+/** A replacer for JSON.stringify: omits null, and writes a number as text if a binary float would round it. */
 function keepDigits(this: Record<string, unknown>, key: string, value: unknown): unknown {
   const original = this[key];
   return original instanceof JsonNumber ? original.text : (value ?? undefined);
 }
 
-/** The problem of a value, as the end of a sentence that begins with the parameter's name. */
+/** A text that says what is wrong with a value: the end of a sentence that begins with the parameter's name. Undefined if the value is valid. */
 type Problem = string | undefined;
 
 const forms: ReadonlyMap<string, ParameterForm> = new Map(Object.entries(standardParameters));
 
-/** EVT-37 to EVT-51, D-70, D-76: the problem of a value that is neither undefined nor null. */
+/** EVT-37 to EVT-51, D-70, D-76: returns what is wrong with the value of a parameter. `value` is neither undefined nor null. */
 function parameterProblem(name: string, value: unknown): Problem {
   const form = forms.get(name);
   return form === undefined ? valueProblem(value) : formProblems[form](value);
@@ -189,7 +191,7 @@ function parameterProblem(name: string, value: unknown): Problem {
 
 const ofText = (problem: (text: string) => Problem) => (value: unknown) => (typeof value === "string" ? problem(value) : "must be a string");
 
-/** D-70: also JSON's booleans, and their names in any case. */
+/** D-70: the values of a flag: 1 and 0, JSON's booleans, and the words `true` and `false` in upper or lower case. */
 const FLAGS: ReadonlySet<unknown> = new Set([1, 0, "1", "0", true, false, "true", "false"]);
 
 const formProblems: Readonly<Record<ParameterForm, (value: unknown) => Problem>> = {
@@ -199,7 +201,7 @@ const formProblems: Readonly<Record<ParameterForm, (value: unknown) => Problem>>
   "content ids": ofText(contentIdsProblem),
   "content list": ofText(contentListProblem),
   integer: integerProblem,
-  // EVT-48, EVT-51.
+  // EVT-48, EVT-51: the flags among the standard parameters.
   boolean: (value) => (FLAGS.has(typeof value === "string" ? value.toLowerCase() : value) ? undefined : "must be 1 or 0"),
 };
 
@@ -218,7 +220,7 @@ function integerProblem(value: unknown): Problem {
   return typeof number === "number" && Number.isSafeInteger(number) ? undefined : "must be an integer";
 }
 
-/** EVT-38: one id, or several ids as a JSON list of strings. */
+/** EVT-38: content ids are one id, or several ids as a JSON list of strings. */
 function contentIdsProblem(text: string): Problem {
   if (!text.trimStart().startsWith("[")) return textProblem(text);
   const list = parsed(text);
@@ -226,13 +228,16 @@ function contentIdsProblem(text: string): Problem {
   return listProblem(text, list, (id) => problemAt("", idProblem(id)));
 }
 
-/** EVT-39, EVT-40: objects with `id`, `quantity` and optional prices. */
+/** EVT-39, EVT-40: a content list has objects with `id`, `quantity` and optional prices. */
 function contentListProblem(text: string): Problem {
   const list = parsed(text);
   return Array.isArray(list) ? listProblem(text, list, contentProblem) : "must be a JSON list of objects";
 }
 
-/** D-70: the limit of a list is its number of items, so its text may be longer than other values. `itemProblem` returns the result of `problemAt`. */
+/**
+ * D-70: a list is limited by its number of items, so the text of a list may be longer than other values. `itemProblem` returns what is wrong with an
+ * item.
+ */
 function listProblem(text: string, list: readonly unknown[], itemProblem: (item: unknown) => Problem): Problem {
   if (list.length > LIST_ITEMS_MAX) return `must have at most ${LIST_ITEMS_MAX} items`;
   for (const [index, item] of list.entries()) {
@@ -271,7 +276,7 @@ function priceProblem(price: unknown): Problem {
   return typeof amount === "string" ? amount : undefined;
 }
 
-/** The document says "prices" without naming them; clients use these names. */
+/** The document says "prices" without giving the names of these parameters; client libraries send `price` and `item_price`. */
 const PRICES: ReadonlySet<string> = new Set(["price", "item_price"]);
 
 function parsed(text: string): unknown {
@@ -282,7 +287,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** D-76: unknown parameters are kept: texts, numbers, flags, and any JSON whose text is within the limit of a value. */
+/**
+ * D-76: returns what is wrong with the value of an unknown parameter. Texts, numbers, flags and other JSON are allowed up to the length of a value.
+ */
 function valueProblem(value: unknown): Problem {
   if (typeof value === "string") return textProblem(value);
   if (typeof value !== "object") return undefined;

@@ -1,4 +1,7 @@
-/** Reads the parts of an I1 request that all its events share: device, flags and user data; and finds the list of events. */
+/**
+ * Reads the parts of a reporting request (I1) that all events of the request share, which are device, flags and user data, and finds the list of
+ * events.
+ */
 import ipaddr from "ipaddr.js";
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
@@ -14,11 +17,11 @@ import { personsOf, readUserData, type UserData } from "./parse-user-data.ts";
 
 export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.params>>;
 
-/** The device that an I1 request is about. */
+/** The device whose events a request reports (I1). */
 export interface Device {
   readonly advertiser_id: string | undefined;
   readonly attribution: string | undefined;
-  /** Undefined if a client library did not send it (D-75). */
+  /** The address of the device; undefined if a client library did not send it (D-75). */
   readonly ip: string | undefined;
   readonly extinfo: readonly string[] | undefined;
   readonly application_tracking_enabled: 0 | 1;
@@ -37,13 +40,13 @@ export function readDevice({ params, graphRequest, world }: ReportRequest): Devi
     advertiser_tracking_enabled: flagOf(params.advertiser_tracking_enabled),
     user_data: readUserData(objectOf(params.ud)),
   };
-  // I1-14. An install counts once for each device (I1-30), so it needs an id, too.
+  // I1-14: custom events need a device id. An install counts once for each device (I1-30), so an install needs a device id, too.
   if (params.event !== "DEFERRED_APP_LINK" && device.advertiser_id === undefined && device.attribution === undefined)
     throw invalidParameter("advertiser_id", "or attribution is required");
   return device;
 }
 
-/** I1-25, I1-26, D-75: the first address of the list is the device's; proxies append theirs. */
+/** I1-25, I1-26, D-75: returns the address of the device, which is the first one in the header; proxies append their own addresses. */
 function readForwardedFor(header: string | undefined, { profile }: World): string | undefined {
   const [first = ""] = (header ?? "").split(",");
   const address = first.trim();
@@ -56,15 +59,15 @@ function readForwardedFor(header: string | undefined, { profile }: World): strin
 /** Four numbers up to 255 without leading zeros, which some parsers read as octal; ipaddr.js would also accept `1` and `0x7f.1`. */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** An empty id counts as absent, because forms send blank fields; so does an id of all zeros (D-290). */
+/** An empty device id counts as absent, because forms send blank fields. An id of zeros counts as absent, too (D-290). */
 const readDeviceId = (value: string | undefined): string | undefined => (value === undefined || isNoId(value) ? undefined : value);
 
-/** I1-7, I1-9, I1-11, D-76. */
+/** I1-7, I1-9, I1-11, D-76: an absent flag is 1. */
 const flagOf = (flag: 0 | 1 | boolean = 1): 0 | 1 => (flag === 0 || flag === false ? 0 : 1);
 
 const COOKIE_A = /^[0-9A-Za-z]{22}$/;
 
-/** ATTR-9, ATTR-10: the platform in `extinfo` decides the form; without `extinfo` both forms are accepted. */
+/** ATTR-9, ATTR-10: the platform in `extinfo` decides which form the cookie has; without `extinfo` both forms of cookies are accepted. */
 function readCookie(value: string | undefined, platform: string | undefined): string | undefined {
   if (value === undefined || isNoId(value)) return undefined;
   if (platform === "a2" && !COOKIE_A.test(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters for platform a2");
@@ -72,7 +75,7 @@ function readCookie(value: string | undefined, platform: string | undefined): st
   return value;
 }
 
-/** I1-19 to I1-22, D-70. */
+/** I1-19 to I1-22, D-70: reads `extinfo`, which is a list, its JSON text, or values separated by commas. */
 function readExtinfo(input: unknown): readonly string[] | undefined {
   if (input === undefined) return undefined;
   const values = typeof input === "string" ? (input.trimStart().startsWith("[") ? parseJson(input, "Param extinfo") : input.split(",")) : input;
@@ -101,12 +104,12 @@ function objectOf(input: unknown): Readonly<Record<string, unknown>> | undefined
 }
 
 export interface EventList {
-  /** The parameter that contained the list, for errors. */
+  /** The name of the parameter that contained the list of events, for error messages. */
   readonly parameter: "custom_events" | "custom_events_file";
   readonly events: readonly unknown[];
 }
 
-/** I1-17: a JSON list, its text, or a file of multipart/form-data with the text. */
+/** I1-17: finds the events of a request, which are a JSON list, the JSON text of a list, or a file of multipart/form-data with the JSON text. */
 export function readEventList({ params, graphRequest }: Pick<OperationRequest<Parameters>, "params" | "graphRequest">): EventList {
   const parameter = params.custom_events === undefined ? "custom_events_file" : "custom_events";
   const file = graphRequest.files.get("custom_events_file");
@@ -121,7 +124,7 @@ export function readEventList({ params, graphRequest }: Pick<OperationRequest<Pa
   };
 }
 
-/** In a form that repeats the parameter, each event is a JSON text of its own (D-34). */
+/** A form may repeat the parameter `custom_events`; then each value is the JSON text of one event (D-34). */
 const isObjectText = (event: unknown): event is string => typeof event === "string" && event.trimStart().startsWith("{");
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -134,7 +137,9 @@ function fileText(bytes: Uint8Array): string {
   }
 }
 
-/** The device as JSON for the log (D-73). With `application_tracking_enabled` 0 it omits the address and user data (D-76). */
+/**
+ * Returns the device as JSON text for the log (D-73). If `application_tracking_enabled` is 0, the text omits the address and the user data (D-76).
+ */
 export function deviceText(device: Device): string {
   const { advertiser_id, attribution, extinfo, application_tracking_enabled, advertiser_tracking_enabled, user_data } = device;
   const isKept = application_tracking_enabled === 1;
@@ -151,13 +156,13 @@ export function deviceText(device: Device): string {
   });
 }
 
-/** The identities by which the index finds a request: the ids of its device and the persons of its user data. */
+/** Returns the identities by which the index of the log finds a request: the ids of its device, and the persons of its user data. */
 export const identitiesOf = (device: Device): string[] => [
   ...deviceIdentities(device),
   ...(device.application_tracking_enabled === 1 ? personsOf(device.user_data.kept) : []),
 ];
 
-/** A device as `deviceText` writes it. */
+/** A device as the log has it, written by `deviceText`. */
 export interface LoggedDevice {
   readonly advertiser_id?: string;
   readonly attribution?: string;
@@ -185,7 +190,9 @@ const isNoId = (id: string): boolean => NO_IDS.has(id);
 
 const UUID_CHARACTERS = 36;
 export const isUuid = (id: string): boolean => id.length === UUID_CHARACTERS && UUID.test(id);
-/** D-74: UUIDs are equal in either case of their digits; cookies of 22 characters are not UUIDs. */
+/**
+ * D-74: two UUIDs are equal if they differ only in upper and lower case. Cookies of 22 characters are not UUIDs, so they are compared as they are.
+ */
 const comparable = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
 
 export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id?: string | undefined; attribution?: string | undefined }): string[] {
@@ -195,5 +202,5 @@ export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id
   return identities;
 }
 
-/** Whether an identity is an id of a device; otherwise it is a person. */
+/** Returns whether an identity is the id of a device. Every other identity is a person. */
 export const isDevice = (identity: string): boolean => identity.startsWith("device:") || identity.startsWith("cookie:");

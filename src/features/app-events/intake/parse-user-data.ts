@@ -1,13 +1,13 @@
 /**
- * User data (`ud[…]`, UD-1): the normal forms that clients hash, and the received values that are kept.
- * This file imports nothing, so that a client library can copy it unchanged.
+ * Reads user data (`ud[…]`, UD-1). Clients bring values into a normal form and send their hashes; this file has the normal forms, and decides which
+ * received values are kept. This file imports nothing, so that a client library can copy it unchanged.
  */
 
-/** UD-4 to UD-14: the keys of the document. */
+/** UD-4 to UD-14: the keys of user data that the document has. */
 export const userDataKeys = ["em", "fn", "ln", "ph", "external_id", "ge", "db", "ct", "st", "zp", "cn"] as const;
 export type UserDataKey = (typeof userDataKeys)[number];
 
-/** The keys that identify one person (D-74). Many people share a first name or a city. */
+/** The keys of user data that identify one person (D-74). The other keys do not: many people share a first name or a city. */
 const personKeys = ["em", "ph", "external_id"] as const satisfies readonly UserDataKey[];
 
 const lower = (text: string): string => text.trim().toLowerCase();
@@ -28,11 +28,10 @@ const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
 };
 
 /**
- * The normal form of a value. Clients send its lower-case hexadecimal SHA-256 (over UTF-8) as `ud[key]`. Source: the
- * document's table of user data (UD-2, UD-4 to UD-14).
+ * Returns the normal form of a value. Clients send the SHA-256 of the normal form (over UTF-8, in lower-case hexadecimal digits) as `ud[key]`. The
+ * normal forms are those of the document's table of user data (UD-2, UD-4 to UD-14).
  *
- * | key | normal form | example |
- * |---|---|---|
+ * | key | normal form | example | |---|---|---|
  * | `em` | without spaces around it, lower case | ` Ada@Example.com ` → `ada@example.com` |
  * | `fn`, `ln` | only lower-case letters | `O'Neill` → `oneill` |
  * | `ph` | only digits; country and area code must be in it | `+49 (30) 123` → `4930123` |
@@ -45,22 +44,22 @@ const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
  */
 export const normalizeUserData = (key: UserDataKey, value: string): string => normalForms[key](value);
 
-/** In upper or lower case. */
+/** A SHA-256 in hexadecimal digits of upper or lower case. */
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
 
 export const isHashed = (value: unknown): value is string => typeof value === "string" && SHA256.test(value);
 
 export interface UserData {
-  /** By key, as sent (D-73). */
+  /** The hashed values by key, as sent (D-73). */
   readonly kept: Readonly<Partial<Record<UserDataKey, string>>>;
-  /** The number of values that are not hashed or have a key that the document does not know. */
+  /** The number of dropped values: values that are not hashes, and values of a key that the document does not have. */
   readonly dropped: number;
 }
 
 const NO_USER_DATA: UserData = { kept: {}, dropped: 0 };
 const known: ReadonlySet<string> = new Set(userDataKeys);
 
-/** UD-3, D-73: other values are dropped and counted, never refused. */
+/** UD-3, D-73: keeps the hashed values of known keys. All other values are dropped and counted; the request is never refused because of them. */
 export function readUserData(input: Readonly<Record<string, unknown>> | undefined): UserData {
   if (input === undefined) return NO_USER_DATA;
   const kept: Partial<Record<UserDataKey, string>> = {};
@@ -73,7 +72,7 @@ export function readUserData(input: Readonly<Record<string, unknown>> | undefine
   return { kept, dropped };
 }
 
-/** The person keys of hashed user data, as `key:hash` in lower case; equal values mean the same person. */
+/** Returns the persons that hashed user data names, as `key:hash` in lower case. Equal texts mean the same person. */
 export function personsOf(kept: UserData["kept"]): string[] {
   const persons: string[] = [];
   for (const key of personKeys) {

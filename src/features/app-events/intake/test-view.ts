@@ -1,6 +1,6 @@
 /**
- * I1-35: the test events view lists the latest events of the App channel, each with a verdict. It is in memory and can be
- * followed live. With `--workers` each process sends its events to the process that serves the control API.
+ * I1-35: the view of test events lists the latest reported app events, each with a verdict. The view is in memory, and the control API can follow it
+ * live. With `--workers` each process sends its events to the process that serves the control API.
  */
 import { JsonNumber } from "#graph/pipeline/request";
 import { erasureFact } from "#graph/worlds/erasure/erasure";
@@ -17,21 +17,21 @@ export interface TestEvent {
   /** Unix seconds. */
   readonly received_time: number;
   readonly event: string;
-  /** Only for custom events, as sent. */
+  /** The name of a custom event, as sent; absent for installs and links. */
   readonly event_name?: string;
   readonly event_id?: string;
-  /** Decimal. Of a refused event, as sent. */
+  /** The value of the event as a decimal. The value of a refused event is shown as sent. */
   readonly value_to_sum?: string;
-  /** As sent; only for custom events. */
+  /** The parameters of a custom event, as sent; absent for installs and links. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly verdict: Verdict;
-  /** The error of the refused request. */
+  /** The message of the error, if the request was refused. */
   readonly reason?: string;
   /** The number of user data values that were dropped (D-73). */
   readonly dropped_user_data: number;
 }
 
-/** A request in the view. Its `TestEvent`s are made when the view is read, because nobody looks at most requests. */
+/** A request in the view of test events. The `TestEvent`s of a request are made when the view is read, because nobody looks at most requests. */
 export interface SeenRequest {
   readonly app: NodeId;
   readonly received: number;
@@ -43,17 +43,23 @@ export interface SeenRequest {
   readonly dropped: number;
 }
 
-/** Enough for trying out an integration. */
+/** The number of requests in the view. 200 requests are enough for trying out an integration. */
 const REQUESTS_MAX = 200;
-/** Events of all requests in the view. The garbage collector copies them: with 10,000 events a request of 50 costs a sixth more. */
+/**
+ * The most events that all requests in the view have together. The garbage collector copies these events: with 10,000 of them a request of 50 events
+ * takes a sixth longer.
+ */
 export const TEST_EVENTS_MAX = 500;
-/** Events of one request, so that a large request does not stay in memory. */
+/** The most events of one request that the view keeps, so that a large request does not stay in memory. */
 const EVENTS_SHOWN_MAX = 100;
 
-/** Requests sent to another process at once, ten times a second. If there are more, the newest ones are sent, because nobody could read them all. */
+/**
+ * The most requests that a process sends to another one at once, ten times a second. Of more requests the newest ones are sent, because nobody could
+ * read them all.
+ */
 const SENT_REQUESTS_MAX = 20;
 
-/** The events of one request: at least one, all of one app. */
+/** The events of one request in the view: at least one event, and all events of the same app. */
 type ShownRequest = readonly TestEvent[];
 
 export class TestEvents {
@@ -61,7 +67,7 @@ export class TestEvents {
   #events = 0;
   #next = Promise.withResolvers<void>();
   readonly #listeners = new Set<(events: ShownRequest) => void>();
-  /** Requests that `takeNew` has not returned yet. */
+  /** The number of requests that `takeNew` has not returned yet. */
   #unsent = 0;
 
   add(request: SeenRequest): void {
@@ -76,7 +82,7 @@ export class TestEvents {
     this.#unsent = 0;
   }
 
-  /** Returns the newest requests since the last time, oldest first, for `addShown` of another process. */
+  /** Returns the newest requests that were added since the last call, oldest first. Another process passes them to `addShown`. */
   takeNew(): ShownRequest[] {
     const requests = this.#requests.slice(Math.max(0, this.#requests.length - this.#unsent)).map((request) => request.shown());
     this.#unsent = 0;
@@ -87,7 +93,7 @@ export class TestEvents {
     for (const events of requests) if (events[0] !== undefined) this.#keep(events[0].app, events.length, () => events);
   }
 
-  /** Newest request first. */
+  /** Returns the events of the app in the view, the newest request first. */
   list(app: NodeId): TestEvent[] {
     return this.#requests
       .filter((request) => request.app === app)
@@ -100,7 +106,7 @@ export class TestEvents {
     return this.#next.promise;
   }
 
-  /** Calls `listener` for each further request of the app until the returned function is called. */
+  /** Calls `listener` for each new request of the app, until the returned function is called. */
   follow(app: NodeId, listener: (events: ShownRequest) => void): () => void {
     const own = (events: ShownRequest) => {
       if (events[0]?.app === app) listener(events);
@@ -167,7 +173,7 @@ export function testEventsOf(world: World): TestEvents {
     const made = new TestEvents();
     view = made;
     views.set(world, made);
-    // D-172: the view may name a person who is erased.
+    // D-172: the view may contain data of an erased person, so an erasure clears it.
     world.database.onInvalidate((kind) => {
       if (kind === erasureFact) made.clear();
     });

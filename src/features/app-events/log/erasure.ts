@@ -11,7 +11,7 @@ import { deleteJoinedIds } from "./joined-ids.store.ts";
 import { emptyRequest, type LoggedTexts, listAppsWithEvents, listLoggedTexts } from "./log.store.ts";
 
 const ROWS_MAX = 1_000;
-/** The device of an emptied request. */
+/** The device that the log has for an emptied request. */
 const NO_DEVICE = { application_tracking_enabled: 0, advertiser_tracking_enabled: 0, dropped_user_data: 0 } as const satisfies LoggedDevice;
 /** The keys of user data that identify one person (D-74). */
 const PERSON_KEYS = ["em", "ph", "external_id"] as const;
@@ -42,7 +42,7 @@ const isOneOf = (identities: readonly string[]) => {
   return (device: string): boolean => identitiesOfText(device).some((identity) => known.has(identity));
 };
 
-/** Empties all events of each request that names the person. Returns their number. */
+/** Empties all events of each request that names the person. Returns the number of emptied events. */
 async function eraseFromLog(database: World["database"], app: NodeId, isOf: (row: LoggedTexts) => boolean): Promise<number> {
   const noDevice = JSON.stringify(NO_DEVICE);
   let emptied = 0;

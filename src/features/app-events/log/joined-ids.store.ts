@@ -1,8 +1,9 @@
 /**
- * The ids that an app's accepted requests name together, which are one device (D-290), and the devices that have installed the app (I1-30).
+ * Stores which device ids an app's accepted requests name together, because all these ids belong to one device (D-290), and which devices have
+ * installed the app (I1-30).
  *
- * An id gets a row when a request names it beside another id, or in an install. Retention keeps these rows, because an install counts once forever.
- * Erasing a person deletes theirs.
+ * An id gets a row when a request names the id beside another id, or in an install. Retention keeps these rows, because an install counts only once,
+ * even after years. The erasure of a person deletes the rows of the person's devices.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -10,16 +11,16 @@ import { type Row, type SqlValue, sql } from "#storage/sql";
 import { DEVICE_IDS_MAX } from "../app-events.limits.ts";
 import { allInList, inLists, insertRows } from "./rows.store.ts";
 
-/** A device while a batch is stored. */
+/** A device in memory, while a batch is stored. */
 interface Device {
-  /** Unique in the app; undefined until the device is stored. */
+  /** The number of the device, unique in the app; undefined until the device is stored. */
   number: number | undefined;
-  /** The number of its ids. */
+  /** The number of ids that the device has. */
   size: number;
   isInstalled: boolean;
-  /** The value in the table. */
+  /** Whether the table says that the device has installed the app. */
   readonly wasInstalled: boolean;
-  /** The device that it became a part of. */
+  /** The device that this device was joined to; undefined if it was not joined. */
   partOf: Device | undefined;
 }
 
@@ -30,12 +31,12 @@ interface JoinedId extends Row {
   size: number;
 }
 
-/** Joins ids to devices in memory, and stores the result. The caller must hold the app's lock. */
+/** Joins ids to devices in memory, and stores the devices. The caller must hold the app's lock. */
 export class JoinedIds {
   readonly #tx: Transaction;
   readonly #app: NodeId;
   readonly #devices = new Map<string, Device>();
-  /** The devices in the table. */
+  /** The devices that are in the table already. */
   readonly #stored: readonly Device[];
   readonly #storedIds: ReadonlySet<string>;
 
@@ -53,7 +54,7 @@ export class JoinedIds {
     this.#storedIds = new Set(this.#devices.keys());
   }
 
-  /** `ids` are all ids that will be joined or installed. */
+  /** Reads the devices of a batch. `ids` must contain all ids that the batch will pass to `join` or `install`. */
   static async open(tx: Transaction, app: NodeId, ids: readonly string[]): Promise<JoinedIds> {
     const known = sql`
       SELECT i.identity, i.device, i.installed,
@@ -62,7 +63,7 @@ export class JoinedIds {
     return new JoinedIds(tx, app, await allInList<JoinedId>(tx, known, [...new Set(ids)]));
   }
 
-  /** Makes the ids one device, unless it would have too many. */
+  /** Joins the ids to one device, unless this device would have more than `DEVICE_IDS_MAX` ids. */
   join(ids: readonly string[]): void {
     const devices = [...new Set(ids.map((id) => this.#deviceOf(id)))].sort((one, other) => other.size - one.size);
     const [largest, ...others] = devices;
@@ -74,7 +75,7 @@ export class JoinedIds {
     }
   }
 
-  /** Notes an install. Returns false if the device has installed the app already. */
+  /** Notes that the device of these ids has installed the app. Returns false if the device had installed the app before. */
   install(ids: readonly string[]): boolean {
     const devices = ids.map((id) => this.#deviceOf(id));
     const isKnown = devices.some(({ isInstalled }) => isInstalled);
@@ -126,14 +127,14 @@ async function lastDeviceOf(reader: Reader, app: NodeId): Promise<number> {
   return last?.device ?? 0;
 }
 
-/** The ids of the devices that have one of these ids. An id that was never joined is left out. */
+/** Returns all ids of the devices that have one of the given ids. A given id that was never joined is left out. */
 export async function findJoinedIds(reader: Reader, app: NodeId, ids: readonly string[]): Promise<string[]> {
   const joined = sql`
     SELECT o.identity FROM app_device_ids i JOIN app_device_ids o ON o.app = i.app AND o.device = i.device WHERE i.app = ${app} AND i.identity`;
   return (await allInList<{ identity: string }>(reader, joined, ids)).map(({ identity }) => identity);
 }
 
-/** Deletes ids of a person's devices, for all apps. Returns their number. */
+/** Deletes the ids of a person's devices, for all apps. Returns the number of deleted rows. */
 export async function deleteJoinedIds(tx: Transaction, ids: readonly string[]): Promise<number> {
   let deleted = 0;
   for (const statement of inLists(sql`DELETE FROM app_device_ids WHERE identity`, ids)) deleted += await tx.run(statement);

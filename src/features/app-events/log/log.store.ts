@@ -1,4 +1,4 @@
-/** The log of accepted events. */
+/** Stores the log of accepted app events, and their counts and sums. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { textOnce } from "#storage/id-lists";
@@ -24,7 +24,7 @@ export interface EventRow extends Row {
   device: string | null;
 }
 
-/** `values` holds the 13 columns of each row, row after row. */
+/** Inserts rows into the log. `values` holds the 13 columns of each row, row after row. */
 export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Promise<void> {
   return insertRows(
     tx,
@@ -34,7 +34,7 @@ export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Prom
   );
 }
 
-/** The number of the app's newest request; 0 before the first one. */
+/** Returns the number of the app's newest request, or 0 if the app has not sent a request. */
 export async function lastRequestOf(reader: Reader, app: NodeId): Promise<number> {
   const newest = await reader.get<{ request: number }>(sql`SELECT e.request FROM app_events e WHERE e.app = ${app} ORDER BY e.request DESC LIMIT 1`);
   if (newest !== undefined) return newest.request;
@@ -48,10 +48,16 @@ export interface KeyedEvent extends Row {
 }
 
 const KEYED = "e.name, e.event_id, e.time FROM app_events e WHERE e.app = ? AND e.key = ?";
-/** A look-up in a statement of 16 costs half as much as in one of 128 (measured on SQLite). */
+/**
+ * The number of keys that one statement looks up. A look-up in a statement of 16 keys costs half as much as in a statement of 128 (measured on
+ * SQLite).
+ */
 const KEYS_AT_ONCE = 16;
 
-/** The events that may have one of these keys (`keyIn`). A SELECT for each key: for a list both databases read all events of the app. */
+/**
+ * Returns the events that may have one of these keys (`keyIn`). Each key has a SELECT of its own, because for a list of keys both databases read all
+ * events of the app.
+ */
 export async function findKeyedEvents(reader: Reader, app: NodeId, keys: readonly number[]): Promise<KeyedEvent[]> {
   const found = partsOf(keys, KEYS_AT_ONCE).map((part) => {
     const each = textOnce(`keyed ${part.length}`, () => new Array(part.length).fill(KEYED).join(" UNION ALL SELECT "));
@@ -70,11 +76,11 @@ export interface RequestEvent extends Row {
   value: string | null;
   currency: string;
   tracking: number;
-  /** Of the request. */
+  /** The device of the event's request. */
   device: string;
 }
 
-/** Events of a request, the nearest ones beyond a position: downwards, or upwards if `isBackward`. */
+/** A search for events of a request: the `limit` events nearest to the position `beyond`, below it, or above it if `isBackward` is set. */
 export interface EventSpan {
   readonly isBackward: boolean;
   readonly beyond: number;
@@ -83,7 +89,7 @@ export interface EventSpan {
   readonly limit: number;
 }
 
-/** Beyond the last position, and within the column's 32 bits. */
+/** A position behind the last event of any request, which still fits the 32 bits of the column. */
 export const POSITION_END = 2_147_483_647;
 
 export function readEventsOfRequest(
@@ -103,7 +109,7 @@ export function readEventsOfRequest(
   );
 }
 
-/** The distinct devices of these requests, as JSON. */
+/** Returns the distinct devices of these requests, as JSON texts. */
 export async function readDevicesOfRequests(reader: Reader, app: NodeId, requests: readonly number[]): Promise<string[]> {
   const devices = sql`SELECT DISTINCT e.device FROM app_events e WHERE e.app = ${app} AND e.position = 0 AND e.request`;
   return (await allInList<{ device: string }>(reader, devices, requests)).map(({ device }) => device);
@@ -117,13 +123,13 @@ const newestFirst = {
 
 export interface LogFilter {
   readonly name: string | undefined;
-  /** Unix seconds; the earliest arrival. */
+  /** The earliest time of arrival, in Unix seconds. */
   readonly since: number | undefined;
 }
 
 /**
- * One page, newest first; each row has the device of its request. With a filter, a page scans at most `SCAN_ROWS_MAX` rows, so
- * that a rare name does not cause a scan of the whole log: the page may be short or empty and still have a next one.
+ * Reads one page of an app's log, newest event first; each row has the device of its request. With a filter, a page scans at most `SCAN_ROWS_MAX`
+ * rows, so that a rare name does not cause a scan of the whole log: the page may be short or empty although more pages follow.
  */
 export async function listEvents(reader: Reader, app: NodeId, { name, since }: LogFilter, page: PageRequest): Promise<ListPage<EventRow>> {
   const all = sql`
@@ -134,12 +140,12 @@ export async function listEvents(reader: Reader, app: NodeId, { name, since }: L
   const end = await findScanEnd(reader, app, page.after);
   const arrived = append(all, "AND e.request >= ? AND e.received >= ?", [end?.request ?? 0, since ?? 0]);
   const found = await readPage<EventRow>(reader, name === undefined ? arrived : append(arrived, "AND e.name = ?", [name]), newestFirst, page);
-  // The log is in the order of arrival, so all rows before a row that arrived before `since` arrived before `since`, too.
+  // The log is in the order of arrival. So if one row arrived before `since`, all older rows arrived before `since`, too.
   if (end === undefined || found.hasNext || (since !== undefined && end.received < since)) return found;
   return { ...found, hasNext: true, lastKey: [String(end.request), "0"] };
 }
 
-/** At some 2 µs for a row, a page without matches takes 20 ms. */
+/** The most rows that one page scans. At some 2 µs for a row, a page without matches takes 20 ms. */
 const SCAN_ROWS_MAX = 10_000;
 
 interface ScanEnd extends Row {
@@ -147,7 +153,7 @@ interface ScanEnd extends Row {
   received: number;
 }
 
-/** The row at which the scan of a page stops, or undefined if the log ends before it. */
+/** Returns the row at which the scan of a page stops, or undefined if the log has fewer than `SCAN_ROWS_MAX` rows left. */
 function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | undefined): Promise<ScanEnd | undefined> {
   const [request = String(Number.MAX_SAFE_INTEGER), position = "0"] = after ?? [];
   return reader.get<ScanEnd>(sql`
@@ -155,7 +161,10 @@ function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | und
     ORDER BY e.request DESC, e.position DESC LIMIT 1 OFFSET ${SCAN_ROWS_MAX}`);
 }
 
-/** The newest request that arrived before `received` among the oldest `rows` rows after the request `after`, or undefined. */
+/**
+ * Looks at the oldest `rows` log rows after the request `after`. Returns the number of the newest request among them that arrived before `received`,
+ * or undefined if none did.
+ */
 export async function findExpired(reader: Reader, app: NodeId, after: number, received: number, rows: number): Promise<number | undefined> {
   const oldest = await reader.all<{ request: number; received: number }>(
     sql`SELECT e.request, e.received FROM app_events e WHERE e.app = ${app} AND e.request > ${after} ORDER BY e.request, e.position LIMIT ${rows}`,
@@ -192,7 +201,7 @@ async function deleteRequests(tx: Transaction, app: NodeId, span: RequestSpan): 
   await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND request BETWEEN ${span.first} AND ${span.last}`);
 }
 
-/** Must be called before the devices of the requests are deleted. */
+/** Removes the requests of the span from the index of devices. Must be called before the devices of these requests are deleted from the log. */
 async function forgetDevicesOf(tx: Transaction, app: NodeId, span: RequestSpan): Promise<void> {
   const devices = await tx.all<{ device: string }>(
     sql`SELECT DISTINCT e.device FROM app_events e WHERE e.app = ${app} AND e.request BETWEEN ${span.first} AND ${span.last} AND e.position = 0`,
@@ -200,7 +209,7 @@ async function forgetDevicesOf(tx: Transaction, app: NodeId, span: RequestSpan):
   await forgetDevices(tx, app, [...new Set(devices.flatMap(({ device }) => identitiesOfText(device)))], span);
 }
 
-/** For the retention job. */
+/** Returns the apps that have events in the log, for the retention job. */
 export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
   const found: NodeId[] = [];
   for (let last = "0"; ; ) {
@@ -228,12 +237,12 @@ export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<v
   for (const table of TABLES) await tx.run(append(sql`DELETE FROM`, `${table} WHERE app = ?`, [app]));
 }
 
-/** The `day` of the totals. */
+/** The value of `day` in a row that has the total of all days. */
 export const ALL_DAYS = -1;
 
-/** Counts and sums by app, day, name and currency, and their totals (EVT-4, EVT-36). */
+/** The count and the sum of an app's events of one day, name and currency, or the total of all days (EVT-4, EVT-36). */
 export interface EventSum {
-  /** Days since 1970-01-01, UTC. */
+  /** The day in UTC, counted from 1970-01-01, or `ALL_DAYS`. */
   readonly day: number;
   readonly name: string;
   readonly currency: string;
@@ -246,7 +255,7 @@ export interface EventSum {
   last_time: number;
 }
 
-/** 10^18: the sum of two numbers below it fits 63 bits, and `sum_high` takes the carry, so no sum overflows. */
+/** 10^18: the sum of two numbers below 10^18 fits 63 bits, and `sum_high` takes the carry, so no sum overflows. */
 const LIMB = 1_000_000_000_000_000_000n;
 
 const ADDED = `ON CONFLICT (app, day, name, currency) DO UPDATE SET
@@ -256,7 +265,9 @@ const ADDED = `ON CONFLICT (app, day, name, currency) DO UPDATE SET
     first_time = CASE WHEN excluded.first_time < app_event_sums.first_time THEN excluded.first_time ELSE app_event_sums.first_time END,
     last_time = CASE WHEN excluded.last_time > app_event_sums.last_time THEN excluded.last_time ELSE app_event_sums.last_time END`;
 
-/** `sums` must contain each key at most once, because an upsert cannot change a row twice. */
+/**
+ * Adds counts and sums to the stored ones. `sums` must contain each day, name and currency at most once, because an upsert cannot change a row twice.
+ */
 export function addSums(tx: Transaction, app: NodeId, sums: readonly EventSum[]): Promise<void> {
   return insertRows(
     tx,
@@ -283,7 +294,7 @@ interface SumRow extends Row {
   last_time: number;
 }
 
-/** The sums of the days from `first` to `last`, in order; the totals for `ALL_DAYS`. */
+/** Returns the sums of the days from `first` to `last`, in the order of the days. If both are `ALL_DAYS`, returns the totals. */
 export async function readSums(reader: Reader, app: NodeId, first: number, last: number): Promise<EventSum[]> {
   const rows = await reader.all<SumRow>(sql`
     SELECT s.day, s.name, s.currency, s.count, s.valued, CAST(s.sum_high AS TEXT) AS sum_high, CAST(s.sum_low AS TEXT) AS sum_low, s.first_time, s.last_time
@@ -300,14 +311,17 @@ export interface LoggedTexts extends Row {
   device: string | null;
 }
 
-/** The rows of an app's log after a place, oldest first. */
+/** Returns the log rows of an app after the given request and position, oldest first. */
 export function listLoggedTexts(reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<LoggedTexts[]> {
   return reader.all<LoggedTexts>(sql`
     SELECT e.request, e.position, e.event_id, e.parameters, e.device FROM app_events e
     WHERE e.app = ${app} AND (e.request, e.position) > (${request}, ${position}) ORDER BY e.request, e.position LIMIT ${limit}`);
 }
 
-/** Deletes all personal data in the rows of a request. The rows stay, so that no request number is used twice and the counts stay those of the log. */
+/**
+ * Deletes all personal data in the rows of a request. The rows themselves stay, so that no request number is used twice and the log still agrees with
+ * the counts.
+ */
 export async function emptyRequest(tx: Transaction, app: NodeId, request: number, device: string): Promise<number> {
   await forgetDevicesOf(tx, app, { first: request, last: request });
   const emptied = await tx.run(sql`UPDATE app_events SET parameters = '{}', event_id = NULL, key = NULL WHERE app = ${app} AND request = ${request}`);

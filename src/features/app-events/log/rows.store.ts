@@ -1,4 +1,7 @@
-/** Statements for many rows, in a few sizes, so that each is prepared once. This saves some 1 µs for each row. */
+/**
+ * Builds statements for many rows. The statements have only a few sizes, so that the database prepares each of them once. This saves some 1 µs for
+ * each row.
+ */
 import type { Reader, Transaction } from "#storage/database";
 import { paddedSize, textOnce } from "#storage/id-lists";
 import { append, placeholders, type Row, type Sql, type SqlValue } from "#storage/sql";
@@ -7,8 +10,8 @@ import { append, placeholders, type Row, type Sql, type SqlValue } from "#storag
 const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const;
 
 /**
- * `head` is `INSERT INTO table (columns)` without parameters; `values` are those of all rows, row after row; `tail` follows them,
- * e.g. `ON CONFLICT DO NOTHING`.
+ * Inserts many rows. `head` is `INSERT INTO table (columns)` without parameters; `values` are the values of all rows, row after row; `tail` ends the
+ * statement, for example with `ON CONFLICT DO NOTHING`.
  */
 export async function insertRows(tx: Transaction, head: Sql, columns: number, values: readonly SqlValue[], tail = ""): Promise<void> {
   for (let at = 0; at < values.length; ) {
@@ -20,7 +23,7 @@ export async function insertRows(tx: Transaction, head: Sql, columns: number, va
   }
 }
 
-/** Splits the list into parts of a few sizes. Parts are filled up with NULL, which equals nothing. */
+/** Splits the list into parts of a few sizes. A part that is too short is filled up with NULL, which equals no value. */
 export function partsOf<T>(list: readonly T[], sizeMax: number): (T | null)[][] {
   const parts: (T | null)[][] = [];
   for (let at = 0; at < list.length; at += sizeMax) {
@@ -30,10 +33,13 @@ export function partsOf<T>(list: readonly T[], sizeMax: number): (T | null)[][] 
   return parts;
 }
 
-/** For a longer list PostgreSQL reads and filters all rows with the key's first column, if the table was small when it made the plan. */
+/**
+ * The longest list in one statement. For a longer list PostgreSQL reads and filters all rows with the key's first column, if the table was small when
+ * PostgreSQL made the plan.
+ */
 const LIST_MAX = 32;
 
-/** `base`, which ends in a column, with `IN (…)`: once for each part of the list. */
+/** Returns one statement for each part of the list: `base`, which must end with a column, followed by `IN (…)`. */
 export const inLists = (base: Sql, list: readonly (string | number)[]): Sql[] =>
   partsOf(list, LIST_MAX).map((part) =>
     append(
@@ -43,7 +49,7 @@ export const inLists = (base: Sql, list: readonly (string | number)[]): Sql[] =>
     ),
   );
 
-/** The rows of `base`, which ends in a column, where the column is in the list. */
+/** Reads the rows whose column is in the list. `base` is a SELECT that must end with this column. */
 export async function allInList<R extends Row>(reader: Reader, base: Sql, list: readonly (string | number)[]): Promise<R[]> {
   return (await Promise.all(inLists(base, list).map((statement) => reader.all<R>(statement)))).flat();
 }
