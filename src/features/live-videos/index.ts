@@ -1,4 +1,4 @@
-/** The public API of the live-videos feature: C1, C2, and the lifecycle of a live video (D-51). */
+/** The public API of the live-videos feature, which serves the live videos of pages (C1, C2) and their lifecycle (D-51). */
 
 import { nobody } from "#auth/policy";
 import { defineFeature, nodeType } from "#graph/contract/feature";

@@ -20,7 +20,7 @@ const access = {
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 
-/** D-113: ISO 8601 in UTC. */
+/** D-113: writes a time, given in Unix seconds, as ISO 8601 in UTC. */
 export const timeText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
 const target = Type.Object({
@@ -31,7 +31,10 @@ const target = Type.Object({
 const point = Type.Object({ latitude: Type.Number(), longitude: Type.Number() });
 const placeSchema = Type.Object({ id: Type.Optional(Type.String()), location: Type.Optional(point) });
 
-/** The original page of the video. A page that shares the video lists it too, so this may be another page. */
+/**
+ * The field with the original page of a video. A page that shares the video also lists the video, so the original page may not be the page of the
+ * list.
+ */
 function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
   const set = pageSet(policy, ["id", "name"]);
   return {
@@ -41,7 +44,7 @@ function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
   };
 }
 
-/** LIVE-25. */
+/** LIVE-25: the field with the other pages that show a video. */
 function crosspostedPagesOf(policy: Field["policy"]): Field<LiveVideoRow> {
   const set = pageSet(policy, ["id"]);
   return {
@@ -59,7 +62,7 @@ function crosspostedPagesOf(policy: Field["policy"]): Field<LiveVideoRow> {
   };
 }
 
-/** LIVE-2 to LIVE-6; D-113 for the fields that the document does not define. */
+/** LIVE-2 to LIVE-6: the fields of a live video. D-113 defines the fields that the document does not define. */
 function videoFields(policy: Field["policy"]) {
   const plain = (schema: TSchema): Field<LiveVideoRow> => ({ schema, policy });
   const text = plain(Type.String());
@@ -80,7 +83,7 @@ function videoFields(policy: Field["policy"]) {
     description: text,
     status: { ...plain(Type.Union(statuses.map((status) => Type.Literal(status)))), of: ({ state }) => statusOf[state] },
     embeddable: { ...plain(Type.Boolean()), of: ({ embeddable }) => embeddable === 1 },
-    // LIVE-4, LIVE-5: only when requested by name, and only while embedding is enabled.
+    // LIVE-4, LIVE-5: `embed_html` is returned only if it is requested by name, and only while embedding is enabled.
     embed_html: {
       ...text,
       of: (row, { graphRequest }) => (row.embeddable === 1 ? embedHtml(graphRequest.baseUrl, row) : undefined),
@@ -90,10 +93,10 @@ function videoFields(policy: Field["policy"]) {
     planned_start_time: time((row) => row.planned_start_time),
     creation_time: time((row) => row.creation_time),
     broadcast_start_time: time(({ broadcast_start_ms }) => (broadcast_start_ms === null ? null : Math.floor(broadcast_start_ms / 1000))),
-    // D-110: only of a video that was taken down, and the time only until it passes.
+    // D-110: only a video that was taken down has `takedown_reason`. It has `restorable_until` until that time has passed.
     takedown_reason: plain(Type.Union(takedownReasons.map((reason) => Type.Literal(reason)))),
     restorable_until: time(noticeEndOf),
-    // D-115: only of a broadcast that nobody ended.
+    // D-115: only a broadcast that ended although nobody ended it has `end_reason`.
     end_reason: plain(Type.Union(endReasons.map((reason) => Type.Literal(reason)))),
     permalink_url: { ...text, of: ({ id }, { graphRequest }) => playerUrl(graphRequest.baseUrl, id) },
     page: pageOf(policy),
@@ -110,7 +113,10 @@ const videoSet = (policy: Field["policy"]): FieldSet<LiveVideoRow> => ({
 });
 
 export const liveVideoNode = videoSet(liveVideoReading);
-/** The fields for the page's own list and responses. The operation's policy allows reading too, so it is checked only once (D-16). */
+/**
+ * The fields in the list of a page and in the responses to a page. The operation's policy allows reading too, so the policy is checked only once
+ * (D-16).
+ */
 const liveVideoOfPage = videoSet(liveVideo);
 
 export const readLiveVideo = {
@@ -136,7 +142,7 @@ export const listLiveVideos = listOperation({
   errors: [],
 });
 
-/** D-114: the public fields of a video. */
+/** D-114: the fields of a video that the live map shows. */
 const { id, title, place, page, permalink_url, broadcast_start_time } = videoFields(liveMap);
 const onMapSet: FieldSet<LiveVideoRow> = {
   fields: { id, title, place, page, permalink_url, broadcast_start_time },
@@ -163,12 +169,14 @@ export const listLiveMap = listOperation({
   errors: ["invalidParameter"],
 });
 
-/** D-337: more than there are countries. */
+/** D-337: the most countries in a list; the world has fewer. */
 const COUNTRIES_MAX = 300;
 
 const countries = (description: string) => Type.Optional(Type.Array(Type.String({ format: "country" }), { maxItems: COUNTRIES_MAX, description }));
 
-/** Other properties are refused, because ignoring a misspelt one could open a video to every country (D-113). */
+/**
+ * The schema of `targeting`. Unknown properties are refused: if a misspelt property were ignored, the video could be open to every country (D-113).
+ */
 export const targeting = closedMap({
   geo_locations: Type.Optional(closedMap({ countries: countries("where the video may be watched; everywhere when empty") })),
   excluded_countries: countries("where it may not be watched"),
@@ -183,7 +191,7 @@ const common = {
     Type.Unsafe<number>({ ...worldTime, description: "when the broadcast is planned: Unix seconds or ISO 8601, in the future" }),
   ),
   embeddable: Type.Optional(Type.Boolean({ description: "whether other sites may embed the video" })),
-  /** C1-6, D-51: the id of a place or page, or `{id}` or `{location{latitude,longitude}}`; null or an empty text removes the place. */
+  /** C1-6, D-51: the place is the id of a place or page, or `{id}`, or `{location{latitude,longitude}}`; null or an empty text removes the place. */
   place: Type.Optional(
     Type.Union([sentPlace, Type.Literal(""), Type.Null()], {
       description: "where the video is shown on the live map, an object or its JSON text; null or an empty text removes it",
@@ -201,10 +209,10 @@ const common = {
   ),
 };
 
-/** `LIVE` and `LIVE_NOW` both publish. */
+/** The values of `status` that publish or plan a video. `LIVE` and `LIVE_NOW` both publish it. */
 const publishing = ["LIVE_NOW", "LIVE", "SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"] as const;
 const planning: readonly string[] = ["SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"];
-/** D-111: a plan has a time, and another status has none. */
+/** D-111: a request that plans a video needs `planned_start_time`; a request with another `status` must not have it. */
 const withPlan = {
   if: { required: ["status"], properties: { status: { enum: planning } } },
   // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.

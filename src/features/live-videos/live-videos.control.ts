@@ -1,4 +1,7 @@
-/** Control routes and alerts of live videos: states, encoders, sealing, takedowns, restorations. */
+/**
+ * The control routes of live videos, which read and change their states, encoders, sealing, takedowns and restorations, and the alerts of live
+ * videos.
+ */
 
 import { type Static, Type } from "typebox";
 import { ALERTS_MAX, type Alert } from "#control-contract/alert";
@@ -36,7 +39,7 @@ function idOf({ path }: ControlRequest): NodeId {
 
 const missing = (id: string) => notFound(`live video ${id}`);
 
-/** The state after a change. Throws if the video is missing or the change was refused. */
+/** Returns the live state after a change. Throws if the video is missing or the change was refused. */
 function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown {
   if (result.is === "missing") throw missing(id);
   if (result.is === "refused") throw conflict(`a live video that is ${result.state.state} cannot be ${what}`);
@@ -46,7 +49,7 @@ function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown
 const transition = (event: LiveEvent, what: string) => async (request: ControlRequest) =>
   stateAfter(idOf(request), await transitionLiveVideo(request.world, idOf(request), event), what);
 
-/** Feeds report their health once a second. */
+/** How often a stream of events looks at the state: once a second, as often as feeds report their quality. */
 const LOOK_EVERY_MS = 1_000;
 
 async function readState(request: ControlRequest): Promise<unknown> {
@@ -57,7 +60,7 @@ async function readState(request: ControlRequest): Promise<unknown> {
   return watchStream(request, { event: "state", everyMs: LOOK_EVERY_MS, look: () => readLiveState(request.world, id) });
 }
 
-/** The number of broadcasts that a person can watch over. */
+/** The most broadcasts in the list of running broadcasts: a person cannot watch over more. */
 const RUNNING_MAX = 100;
 
 async function listRunning(request: ControlRequest): Promise<unknown> {
@@ -75,7 +78,7 @@ const feedEvent = Type.Object(
   { additionalProperties: false },
 );
 
-/** Changes the feed as an encoder would. */
+/** Changes the feed of a video as an encoder would change it. */
 async function changeFeed(request: ControlRequest<unknown, Static<typeof feedEvent>>): Promise<unknown> {
   const { world, body } = request;
   const id = idOf(request as ControlRequest);
@@ -110,7 +113,7 @@ async function handleTakedown(request: ControlRequest<Static<typeof takedownQuer
   return stateAfter(id, await takeDown(request.world, id, request.query.reason ?? DEFAULT_REASON), "taken down");
 }
 
-/** The takedown sends the notice; sending it again does not give people more time (D-51). */
+/** Sends the restore notice once more. The takedown has sent it already; people do not get more time by a repeated notice (D-51). */
 async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const result = await repeatNotice(request.world, id);
@@ -136,10 +139,10 @@ async function checkViewer(request: ControlRequest<Static<typeof watchQuery>>): 
   return reason === null ? { may_watch: true } : { may_watch: false, reason };
 }
 
-/** The clip begins with a key frame, so its feed begins at once. */
+/** The longest wait for the stream of the test encoder. The test clip begins with a key frame, so the feed usually begins at once. */
 const BEGINS_WITHIN_MS = 10_000;
 
-/** D-119. */
+/** D-119: starts the test encoder for a video. */
 async function startTestEncoder(request: ControlRequest): Promise<unknown> {
   const { world, deps } = request;
   const id = idOf(request);
@@ -167,14 +170,14 @@ async function stopTestEncoder(request: ControlRequest): Promise<unknown> {
   const before = await readLiveState(world, id);
   if (before === undefined) throw missing(id);
   if (!stopTestClip(world, id)) throw conflict("the test encoder does not send to this live video");
-  // The ingest process reports the same a moment later.
+  // The feed counts as lost at once; the ingest process reports the loss a moment later.
   await feedLost(world, { video: id, session: before.feed.session });
   return stateNow(request);
 }
 
 async function stateNow(request: ControlRequest): Promise<unknown> {
   const state = await readLiveState(request.world, idOf(request));
-  // The video was just deleted.
+  // The video was deleted a moment ago.
   if (state === undefined) throw missing(idOf(request));
   return state;
 }
@@ -261,7 +264,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** How long a refused encoder is an alert while another one sends: it may have given up. */
+/** How long the refusal of an encoder is an alert while another encoder sends, because the refused encoder may have given up. */
 const REFUSED_ALERT_SECONDS = 60;
 
 function alertOf({ state, feed, refused, health, sealing }: LiveState, now: number): Pick<Alert, "level" | "text"> | undefined {
@@ -276,7 +279,7 @@ function alertOf({ state, feed, refused, health, sealing }: LiveState, now: numb
   return warning === undefined ? undefined : { level: "warning", text: warning };
 }
 
-/** Broadcasts whose viewers miss something, and videos whose encoders were refused. */
+/** Returns alerts for broadcasts whose viewers miss pictures or sound, and for videos whose encoders were refused. */
 export async function liveVideoAlerts(world: World): Promise<readonly Alert[]> {
   const now = world.clock.nowMs() / 1000;
   const running = await readRunning(world, ALERTS_MAX);

@@ -29,12 +29,15 @@ type Update = OperationRequest<Static<typeof updateLiveVideo.params>>;
 
 export const handleListLiveVideos = (request: ListRequest, reader: Reader) => listVideosOfPage(reader, request.node.id, request.page);
 
-/** LIM-9: a video appears some seconds after going live. */
+/** LIM-9: a video appears on the live map some seconds after its broadcast has started. */
 export function handleListLiveMap({ params, page, world }: ListRequest<Static<typeof listLiveMap.params>>, reader: Reader) {
   return listVideosOnMap(reader, params.country, world.clock.nowMs() - START_DELAY_MS, page);
 }
 
-/** The ingest process starts a moment after the server. The response waits for it, so that the caller can send at once. */
+/**
+ * The ingest process starts a moment after the server. A response with a stream key waits until encoders can connect, so that the caller can send at
+ * once.
+ */
 export const untilEncodersCanConnect = async ({ world }: Create | Update): Promise<void> => world.streaming?.listening;
 
 export async function handleCreateLiveVideo(request: Create, tx: Transaction) {
@@ -78,7 +81,10 @@ export async function handleDeleteLiveVideo(request: OperationRequest, tx: Trans
   return { success: true };
 }
 
-/** Locks and returns the video. Throws when it was taken down (D-110), and the error of a missing node when it has just been deleted. */
+/**
+ * Locks and returns the video of a request. Throws if the video was taken down (D-110). Throws the error of a missing node if the video was deleted a
+ * moment ago.
+ */
 export async function holdShown(request: OperationRequest, tx: Transaction): Promise<LiveVideoRow> {
   const row = await holdVideo(tx, request.node.id);
   if (row === undefined) throw notFoundNode(request);
@@ -103,11 +109,11 @@ const eventOf = {
 
 interface Plan {
   readonly event: LiveEvent | undefined;
-  /** Unix seconds. */
+  /** The planned start in Unix seconds. */
   readonly time: number | undefined;
 }
 
-/** Reads `status` and `planned_start_time` (D-111). A time without a status plans a broadcast that is published by hand. */
+/** Reads `status` and `planned_start_time` (D-111). If only the time is given, the plan is a broadcast that somebody publishes by hand. */
 function readPlan({ params, world }: Create | Update): Plan {
   const time = params.planned_start_time;
   if (time !== undefined && time <= unixSeconds(world.clock)) throw invalidParameter("planned_start_time", "must be in the future");
@@ -116,16 +122,16 @@ function readPlan({ params, world }: Create | Update): Plan {
   return { event: eventOf[status], time };
 }
 
-/** A change of the time alone keeps the kind of the plan (D-111). */
+/** Returns the event for a request that changes only the time of a plan: the kind of the plan stays (D-111). */
 const movedPlanOf = ({ state }: LiveVideoRow): LiveEvent => (state === "scheduled_live" ? "planned_live" : "planned_unpublished");
 
-/** The row with the fields that the request contains; others stay unchanged. */
+/** Returns the row with the fields that the request contains; all other fields stay unchanged. */
 function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
   const { title = row.title, description = row.description, embeddable = row.embeddable === 1, targeting } = params;
   return { ...row, title, description, embeddable: embeddable ? 1 : 0, ...(targeting && targetingColumnsOf(targeting)) };
 }
 
-/** The row with the place that the request contains; a place or page with its id must exist (D-113). */
+/** Returns the row with the place that the request contains. If the place has an id, a place or page with this id must exist (D-113). */
 async function withPlace({ params, world }: Create | Update, tx: Transaction, row: LiveVideoRow): Promise<LiveVideoRow> {
   if (params.place === undefined) return row;
   if (params.place === null || params.place === "") return { ...row, place: null };
@@ -137,7 +143,7 @@ async function withPlace({ params, world }: Create | Update, tx: Transaction, ro
   return { ...row, place: JSON.stringify(place) };
 }
 
-/** LIVE-25: the pages that share the video after the request's actions. */
+/** LIVE-25: returns the pages that share the video after the actions of the request. */
 async function crosspostedAfter(request: Create | Update, tx: Transaction, original: NodeId, before: readonly NodeId[]): Promise<readonly NodeId[]> {
   const pages = new Set<NodeId>(before);
   for (const [index, { page_id, action = "enable_crossposting" }] of (request.params.crossposting_actions ?? []).entries()) {
@@ -152,44 +158,47 @@ async function crosspostedAfter(request: Create | Update, tx: Transaction, origi
   return [...pages];
 }
 
-/** Whether the token's user has the task CREATE_CONTENT on the page. A page token of no user has no tasks on other pages. */
+/** Returns whether the token's user has the task CREATE_CONTENT on the page. A page token without a user has no tasks on other pages. */
 async function mayPublishOn({ caller, world }: Create | Update, tx: Transaction, page: NodeId): Promise<boolean> {
   const { user } = caller.token;
   if (user === undefined) return false;
   return (await world.ports.get("page_role").findRole(tx, page, user))?.tasks.includes("CREATE_CONTENT") === true;
 }
 
-/** LIVE-19, LIVE-20, D-51. */
+/** LIVE-19, LIVE-20, D-51: the error for a parameter about boosting or ads. */
 const advertisingRefused = (parameter: string): GraphError =>
   invalidParameter(parameter, "is refused: live videos cannot be boosted, and cannot contain ads of third parties");
 
-/** LIVE-21. */
+/** LIVE-21: the error for a parameter about captions. */
 const captionsRefused = (parameter: string): GraphError =>
   invalidParameter(parameter, "is refused: no endpoint creates captions; send them in the stream (CEA-608)");
 
 const unknownPlace = (): GraphError => invalidParameter("place", "must be the id of a place or a page");
 
-/** D-51: the table has no such move. */
+/** D-51: the error for a change that the table of states does not have. */
 const wrongStatus = (parameter: string, status: Status): GraphError =>
   invalidParameter(parameter, `is refused while the live video's status is ${status}`, { status });
 
-/** The same for a page that does not exist and for one on which the caller may not publish. */
+/** The error for another page. It is the same for a page that does not exist and for a page on which the caller may not publish. */
 const wrongPage = (parameter: string): GraphError => invalidParameter(parameter, NO_OTHER_PAGE);
 
-/** D-110: its own page sees it, and nothing about it can change. */
+/** D-110: the error for changing a video that was taken down. The video's own page still sees the video, but cannot change it. */
 const takenDown = (): GraphError => malformedRequest("The live video was taken down");
 
 export const notPublished = (): GraphError => malformedRequest("The live video has not been published");
 
-/** Tested on the name without separators and in lower case: `isBoosted`, `is_boosted` and `is-boosted` are the same. */
+/**
+ * Words of parameters about boosting and ads. They are tested on the name in lower case without separators, so that `isBoosted`, `is_boosted` and
+ * `is-boosted` are equal.
+ */
 const ADVERTISING = /boost|promot|sponsor|advert|monetiz|bumper|(?:pre|mid|post)roll|commercial|adbreak|thirdpartyad/;
 const CAPTIONS = /caption|subtitle/;
-/** Words that are also part of other words, and so count only alone. */
+/** Words about ads that are also parts of unrelated words. So they count only as whole words. */
 const AD_WORDS = new Set(["ad", "ads"]);
 
 /**
- * Throws for a parameter about boosting, ads of third parties or captions in the query, the body or the files, whatever its value, so that nobody believes
- * that it has an effect (D-113). Such names have many spellings, so their words decide.
+ * Throws if the query, the body or the files have a parameter about boosting, ads of third parties or captions, whatever its value, so that nobody
+ * believes that the parameter has an effect (D-113). Such names have many spellings, so the words in a name decide.
  */
 function refuseForeignParameters({ query, body, files }: Pick<GraphRequest, "query" | "body" | "files">): void {
   for (const name of [...Object.keys(query), ...Object.keys(body), ...files.keys()]) {

@@ -1,10 +1,10 @@
-/** Policies of live video: C1, C2, and the rest of D-51. */
+/** The policies of live videos (C1, C2, D-51). */
 import { type PageRole, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type Policy, type PolicyInput } from "#auth/policy";
 import { taskMissing } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 
-/** AUTH-7, D-13: the requirements for creating a live video, which are those of everything else about it (C1-5, C2-2). */
+/** AUTH-7, D-13: the tokens and scopes that creating a live video requires. All other operations on live videos require the same (C1-5, C2-2). */
 const words = { kinds: ["page", "user"], scopes: ["pages_manage_posts", "pages_read_engagement"] } as const satisfies Partial<Policy>;
 const TASK = "CREATE_CONTENT";
 
@@ -14,19 +14,25 @@ const roleOn = async (page: NodeId, { token, reader, ports, facts }: PolicyInput
 const isOfPage = async (page: NodeId, input: PolicyInput): Promise<boolean> =>
   input.token.type === "page" ? input.token.page === page : (await roleOn(page, input)) !== undefined;
 
-/** Requires the task on one of the pages. A page token acts for its page. */
+/** Returns an error unless the token's user has the task on one of the pages. A page token needs no task, because it acts for its page. */
 async function denyWithoutTask(pages: readonly NodeId[], input: PolicyInput) {
   if (input.token.type === "page") return undefined;
   for (const page of pages) if ((await roleOn(page, input))?.tasks.includes(TASK)) return undefined;
   return taskMissing(`the page task ${TASK}`);
 }
 
-/** The original page, and those that share the video unless it was taken down. For a node of another type: its page. */
+/**
+ * Returns the pages that may read a video: its original page and, unless the video was taken down, the pages that share it. For a page node, returns
+ * the page itself.
+ */
 async function pagesShowing({ node, reader, ports }: PolicyInput): Promise<readonly NodeId[]> {
   return node.id === node.owner ? [node.owner] : [node.owner, ...(await ports.get("live_video").readingPages(reader, node.owner, node.id))];
 }
 
-/** C1, and comments and reactions, which exist only on the original page (LIVE-26). */
+/**
+ * The policy of everything about live videos except reading them (C1), and of comments and reactions, which exist only on the original page
+ * (LIVE-26).
+ */
 export const liveVideo = definePolicy({
   ...words,
   name: "liveVideo",
@@ -35,7 +41,7 @@ export const liveVideo = definePolicy({
   deny: (input) => denyWithoutTask([input.node.owner], input),
 });
 
-/** C2, LIVE-25: a page that shares the video reads it as well, unless it was taken down (D-110). */
+/** C2, LIVE-25: the policy of reading live videos. A page that shares a video can read it, too, unless the video was taken down (D-110). */
 export const liveVideoReading = definePolicy({
   ...words,
   name: "liveVideoReading",
@@ -48,5 +54,5 @@ export const liveVideoReading = definePolicy({
   deny: async (input) => denyWithoutTask(await pagesShowing(input), input),
 });
 
-/** D-114: the live map is public among those who may use live video at all. */
+/** D-114: the policy of the live map, which every caller with access to live videos can read. */
 export const liveMap = definePolicy({ ...words, name: "liveMap", summary: "a page or user token", canSee: () => true });

@@ -14,39 +14,41 @@ export interface LiveVideoRow extends Row {
   description: string | null;
   state: State;
   embeddable: number;
-  /** JSON `{id?, location?{latitude, longitude}}`. */
+  /** The place of the video: JSON `{id?, location?{latitude, longitude}}`. */
   place: string | null;
-  /** Codes between spaces, ` DE FR `, so that SQL can search for ` DE `. Empty: everywhere. */
+  /**
+   * The countries where the video may be watched: codes between spaces, ` DE FR `, so that SQL can search for ` DE `. An empty text means everywhere.
+   */
   countries: string;
   excluded_countries: string;
-  /** Unix seconds. */
+  /** The planned start in Unix seconds. */
   planned_start_time: number | null;
   creation_time: number;
   broadcast_start_ms: number | null;
-  /** SHA-256 in hex; null: no encoder can connect. */
+  /** The SHA-256 of the stream key in hexadecimal digits; null if no encoder can connect. */
   stream_key_hash: string | null;
-  /** 1 while an encoder sends. */
+  /** The value is 1 while an encoder sends to the video. */
   has_feed: number;
-  /** Counts the feeds, so that a late report about an old feed can be ignored. */
+  /** The number of the video's newest feed, so that a late report about an older feed can be ignored. */
   feed_session: number;
-  /** When the state's timer is due; null: the state has no timer, or a world file declared none. */
+  /** The time when the state's timer is due; null if the state has no timer, or if a world file declared a status whose timer does not run. */
   deadline_ms: number | null;
   sealing_fails: number;
   sealing_tries: number;
-  /** 1 while it is live and has a place. */
+  /** The value is 1 while the video is live and has a place. */
   is_on_map: number;
-  /** null unless it was taken down. */
+  /** Why the video was taken down; null if it was not. */
   takedown_reason: TakedownReason | null;
-  /** null while the broadcast runs, or if somebody ended it. */
+  /** Why the broadcast ended by itself; null while the broadcast runs, or if somebody ended it. */
   end_reason: EndReason | null;
-  /** The ingest process or the media server that receives the feed. null: there is no feed, or the control API plays the encoder. */
+  /** The ingest process or the media server that receives the feed; null if the video has no feed, or if the control API acts as the encoder. */
   feed_ingest: string | null;
-  /** Pixels of the newest feed; null before its first key frame. */
+  /** The picture width of the newest feed in pixels; null before the feed's first key frame. */
   feed_width: number | null;
   feed_height: number | null;
-  /** `broadcast_start_ms` by the machine's time. Earlier recordings are a preview. */
+  /** The start of the broadcast by the machine's time; `broadcast_start_ms` is the same moment in world time. Earlier recordings are a preview. */
   published_real_ms: number | null;
-  /** JSON of the newest `Move`s, oldest first. */
+  /** The newest events of the video as JSON, a list of `Move`, oldest first. */
   history: string;
 }
 
@@ -64,7 +66,7 @@ const select = append(sql`SELECT CAST(v.page AS TEXT) AS page, CAST(v.id AS TEXT
 export const findVideo = (reader: Reader, page: NodeId, id: string): Promise<LiveVideoRow | undefined> =>
   reader.get<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.page = ? AND v.id = ?", [page, id]));
 
-/** For the control API and jobs, which do not know the page. */
+/** Finds a video without its page, for the control API and for jobs, which know only the id. */
 export async function findVideoById(reader: Reader, id: NodeId): Promise<LiveVideoRow | undefined> {
   const node = await findNode(reader, id);
   return node?.type === "live_video" ? findVideo(reader, node.owner, id) : undefined;
@@ -75,7 +77,7 @@ export const findVideoByKey = (reader: Reader, hash: string): Promise<LiveVideoR
 
 const newestOfPage = { columns: ["p.video"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
 
-/** Its own, and those that other pages share with it (LIVE-25) unless they were taken down (D-110). */
+/** Lists the page's own videos, and the videos that other pages share with it (LIVE-25), except shared videos that were taken down (D-110). */
 export function listVideosOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LiveVideoRow>> {
   const ofPage = append(
     select,
@@ -89,8 +91,8 @@ export function listVideosOfPage(reader: Reader, page: NodeId, request: PageRequ
 const newestFirst = { columns: ["v.id"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
 
 /**
- * C1-3: live videos with a place whose broadcast started before `startedMs`, and that may be watched in `country`. Without a
- * country: videos that may be watched everywhere (LIVE-24).
+ * C1-3: lists live videos that have a place, whose broadcast started before `startedMs`, and that may be watched in `country`. If `country` is
+ * undefined, lists only videos that may be watched everywhere (LIVE-24).
  */
 export function listVideosOnMap(
   reader: Reader,
@@ -107,7 +109,7 @@ export function listVideosOnMap(
   return readPage<LiveVideoRow>(reader, watchable, newestFirst, request);
 }
 
-/** The running broadcasts, newest first. The states are those with the status LIVE, as in the index. */
+/** Lists the running broadcasts, newest first. The states in the query are all states with the status LIVE, as in the index `live_videos_running`. */
 export const listRunning = (reader: Reader, limit: number): Promise<LiveVideoRow[]> =>
   reader.all<LiveVideoRow>(
     append(select, "FROM live_videos v WHERE v.state IN ('live', 'reconnecting', 'key_replaced', 'key_dead', 'ending') ORDER BY v.id DESC LIMIT ?", [
@@ -117,11 +119,11 @@ export const listRunning = (reader: Reader, limit: number): Promise<LiveVideoRow
 
 const oldestFirst = { columns: ["v.page", "v.id"], direction: "ascending", keyOf: (row: LiveVideoRow) => [row.page, row.id] } as const;
 
-/** For the control API. */
+/** Lists all live videos, oldest first, for the control API. */
 export const listAllVideos = (reader: Reader, request: PageRequest): Promise<ListPage<LiveVideoRow>> =>
   readPage<LiveVideoRow>(reader, append(select, "FROM live_videos v WHERE v.page > 0"), oldestFirst, request);
 
-/** Returns whether the id was free. */
+/** Stores a new video and the pages that share it. Returns false, and stores nothing, if the video's id is used already. */
 export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposted: readonly string[]): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_video", owner: nodeId(row.page) }))) return false;
   const values = COLUMNS.map((column) => row[column]);
@@ -144,7 +146,7 @@ export async function deleteVideo(tx: Transaction, { page, id }: Pick<LiveVideoR
   await deleteNode(tx, nodeId(id));
 }
 
-/** Returns their ids. */
+/** Deletes all videos of a page, and removes the page from the videos that it shares. Returns the ids of the deleted videos. */
 export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise<string[]> {
   const own = await tx.all<{ id: string }>(sql`SELECT CAST(v.id AS TEXT) AS id FROM live_videos v WHERE v.page = ${page}`);
   for (const { id } of own) await deleteVideo(tx, { page, id });
@@ -152,9 +154,9 @@ export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise
   return own.map(({ id }) => id);
 }
 
-/** When a place is deleted, its videos keep only their coordinates. Videos without coordinates leave the map. */
+/** Removes a deleted place from its videos: the videos keep only their coordinates, and videos without coordinates leave the live map. */
 export async function forgetPlace(tx: Transaction, place: NodeId): Promise<void> {
-  // `readPlace` writes the id first. It ends before `}` or `,`, and `~` comes after both.
+  // The text of a place begins with the id, because `readPlace` writes the id first. After the id the text has `}` or `,`, and `~` sorts after both.
   const start = `{"id":"${place}"`;
   const there = await tx.all<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.place >= ? AND v.place < ?", [start, `${start}~`]));
   for (const row of there) {
@@ -169,7 +171,7 @@ async function insertPages(tx: Transaction, { page, id }: LiveVideoRow, pages: r
     await tx.run(sql`INSERT INTO live_video_pages (page, video, original_page) VALUES (${one}, ${id}, ${page}) ON CONFLICT DO NOTHING`);
 }
 
-/** The other pages that show each video (LIVE-25), in the order of `videos`. */
+/** Returns for each video the other pages that show it (LIVE-25), in the order of `videos`. */
 export async function listPagesOfVideos(reader: Reader, videos: readonly { readonly page: string; readonly id: string }[]): Promise<NodeId[][]> {
   const rows = await allWithKeys<{ video: string; page: string }>(
     reader,
@@ -182,7 +184,7 @@ export async function listPagesOfVideos(reader: Reader, videos: readonly { reado
   return videos.map(({ id }) => (pages.get(id) ?? []).map(({ page }) => nodeId(page)));
 }
 
-/** The other pages that show the video (LIVE-25). */
+/** Returns the other pages that show the video (LIVE-25). */
 export async function listCrosspostedPages(reader: Reader, page: string, id: string): Promise<NodeId[]> {
   const rows = await reader.all<{ page: string }>(sql`
     SELECT CAST(p.page AS TEXT) AS page FROM live_video_pages p
@@ -190,13 +192,13 @@ export async function listCrosspostedPages(reader: Reader, page: string, id: str
   return rows.map((row) => nodeId(row.page));
 }
 
-/** Whether people can see the video. */
+/** Returns whether people can see the video. */
 export async function isShown(reader: Reader, page: NodeId, id: NodeId): Promise<boolean> {
   const row = await findVideo(reader, page, id);
   return row !== undefined && isPublished(row.state);
 }
 
-/** The other pages that may read the video: none while it is taken down (D-110). */
+/** Returns the other pages that may read the video. While the video is taken down, no other page may read it (D-110). */
 export async function listReadingPages(reader: Reader, page: NodeId, id: NodeId): Promise<NodeId[]> {
   const row = await findVideo(reader, page, id);
   return row === undefined || row.takedown_reason !== null ? [] : listCrosspostedPages(reader, page, id);
@@ -207,13 +209,13 @@ export async function saveCrosspostedPages(tx: Transaction, row: LiveVideoRow, p
   await insertPages(tx, row, pages);
 }
 
-/** For contracts and policies, which have no access to the store. */
+/** The port `live_video`, for contracts and policies, which have no access to the store. */
 interface LiveVideoPort {
-  /** Whether people can see the video: it is or was live, and was not taken down. */
+  /** Returns whether people can see the video: the video is or was live, and was not taken down. */
   isShown(reader: Reader, originalPage: NodeId, video: NodeId): Promise<boolean>;
-  /** LIVE-25: the pages, besides the original one, that show each video. */
+  /** LIVE-25: returns for each video the pages that show it besides the original page. */
   crosspostedPages(reader: Reader, videos: readonly { readonly page: string; readonly id: string }[]): Promise<readonly (readonly NodeId[])[]>;
-  /** The pages, besides the original one, that may read the video. */
+  /** Returns the pages that may read the video besides the original page. */
   readingPages(reader: Reader, originalPage: NodeId, video: NodeId): Promise<readonly NodeId[]>;
 }
 

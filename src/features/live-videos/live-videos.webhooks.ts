@@ -1,4 +1,7 @@
-/** D-62: the webhook field `live_videos` of pages. The document does not show its payload, so Plaza defines it and may add to it. */
+/**
+ * D-62: the webhook field `live_videos` of pages. The document does not show the payload of this field, so Plaza defines the payload and may add to
+ * it.
+ */
 import { Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
 
@@ -10,11 +13,11 @@ export const liveVideoWebhook = defineWebhookField({
   payload: Type.Object({
     id: payloadId,
     status: Type.String(),
-    /** D-110. Absent if only the status changed. */
+    /** D-110: what happened to the video besides a change of status; absent if only the status changed. */
     event: Type.Optional(Type.Unsafe<(typeof liveVideoEvents)[number]>({ enum: [...liveVideoEvents] })),
     takedown_reason: Type.Optional(Type.String()),
     restorable_until: Type.Optional(Type.String()),
-    /** D-115. Only for a broadcast that ended by itself. */
+    /** D-115: only for a broadcast that ended although nobody ended it. */
     end_reason: Type.Optional(Type.String()),
   }),
   example: () => ({ id: EXAMPLE_ID, status: "LIVE" }),

@@ -45,10 +45,12 @@ import {
 import { declaredPlace, placeOf } from "./viewing/place.ts";
 import { targetingColumnsOf, targetingOf } from "./viewing/watching.ts";
 
-/** `condition` says that a video was taken down. */
+/** The statuses that an entry can have. TAKEN_DOWN is not among them, because `condition` says that a video was taken down. */
 type PlainStatus = Exclude<Status, "TAKEN_DOWN">;
 
-/** States that the status does not distinguish. The first three have the status LIVE, the last two VOD. */
+/**
+ * The values of `condition`: states that the status of an entry does not tell apart. The first three states have the status LIVE, the last two VOD.
+ */
 const conditions = ["reconnecting", "key_dead", "ending", "taken_down", "lapsed"] as const satisfies readonly State[];
 
 const entry = closedMap({
@@ -87,7 +89,7 @@ const plainStates: Readonly<Record<PlainStatus, State>> = {
 };
 
 const conditionOf = (state: State): Entry["condition"] => conditions.find((condition) => condition === state);
-/** The status of a world file entry. A video that was taken down has the status of its recording. */
+/** Returns the status that a world file entry shows for a state. A video that was taken down is shown with the status of its recording, VOD. */
 function shownStatus(state: State): PlainStatus {
   const status = statusOf[state];
   return status === "TAKEN_DOWN" ? "VOD" : status;
@@ -112,7 +114,7 @@ function reasonOf({ takedown_reason }: Entry, state: State): TakedownReason | nu
   return null;
 }
 
-/** D-51: a video that a world file declares LIVE has no feed, and so no timer of a feed. */
+/** D-51: returns the row of an entry. A video that a world file declares LIVE has no feed, so no timer of a feed runs. */
 function rowOf(one: Entry, world: World): LiveVideoRow {
   const now = unixSeconds(world.clock);
   const state = stateOf(one);
@@ -135,7 +137,10 @@ function rowOf(one: Entry, world: World): LiveVideoRow {
   return onMap({ ...row, deadline_ms: deadlineFor(row, one, world) });
 }
 
-/** D-110: a declared LIVE_STOPPED or PROCESSING does not change by itself. Other timers run, from now unless the entry has a deadline. */
+/**
+ * D-110: returns the deadline of a declared video. A video that is declared LIVE_STOPPED or PROCESSING does not change by itself. The timers of all
+ * other states run, beginning now unless the entry has a deadline.
+ */
 function deadlineFor(row: LiveVideoRow, { deadline }: Entry, world: World): number | null {
   if (row.state === "stopped" || row.state === "processing") return null;
   const own = deadlineOf(row, undefined, world.clock.nowMs(), false);
@@ -165,7 +170,10 @@ async function requireFreeKey(tx: Transaction, { id, stream_key_hash }: LiveVide
   if (holder !== undefined && holder.id !== id) throw new WorldProblem("stream_key", `is the key of the live video ${holder.id}`);
 }
 
-/** A change that keeps the state also keeps its timer and its feed. An entry shows a replaced key as LIVE. */
+/**
+ * Returns the row after an entry changed a stored video. If the state stays the same, the timer and the feed of the video stay, too. An entry shows
+ * the state `key_replaced` as LIVE.
+ */
 function keptRunning(declared: LiveVideoRow, stored: LiveVideoRow, { deadline, broadcast_start_time }: Entry): LiveVideoRow {
   const next: LiveVideoRow = declared.state === "live" && stored.state === "key_replaced" ? { ...declared, state: stored.state } : declared;
   if (next.state !== stored.state) return { ...next, feed_session: stored.feed_session };

@@ -6,7 +6,10 @@ import { COMMENT_CHARACTERS_MAX } from "../live-videos.limits.ts";
 import { liveVideo } from "../live-videos.policies.ts";
 import type { CommentRow, ReactionRow } from "./audience.store.ts";
 
-/** LIVE-26: only the original page may read the audience, so this is its policy and not that of pages that share the video. */
+/**
+ * LIVE-26: only the original page may read comments and reactions, so their policy is the policy of the original page, and pages that share the video
+ * have no access.
+ */
 const access = {
   surfaces: ["base"],
   versions: "platform",
@@ -21,7 +24,7 @@ const text = plain(Type.String());
 
 const actorSet = pageSet(liveVideo, ["id", "name"]);
 
-/** The page or person that acts. Only a page has a name, because the interface shows no names of people. */
+/** The page or person that comments or reacts. Only a page has a `name`, because the interface shows no names of people. */
 const from: Field = {
   ...plain(Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) })),
   nested: {
@@ -35,7 +38,7 @@ const commentSet: FieldSet<CommentRow> = {
   defaults: ["id", "message", "from", "created_time"],
 };
 
-/** D-113. */
+/** D-113: the types of reactions. */
 export const reactionTypes = ["LIKE", "LOVE", "CARE", "HAHA", "WOW", "SAD", "ANGRY"] as const;
 const reactionType = Type.Union(reactionTypes.map((type) => Type.Literal(type)));
 

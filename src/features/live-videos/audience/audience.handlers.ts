@@ -35,7 +35,7 @@ async function requirePublished(request: OperationRequest, tx: Transaction): Pro
   if (!isPublished((await holdShown(request, tx)).state)) throw notPublished();
 }
 
-/** A page token acts as its page, a user token as its person. */
+/** Returns who comments or reacts: the page of a page token, or the person of a user token. */
 function actorOf({ caller, node }: OperationRequest): { actor: NodeId; actor_type: ActorType } {
   const { type, user } = caller.token;
   return type === "user" && user !== undefined ? { actor: user, actor_type: "user" } : { actor: node.owner, actor_type: "page" };

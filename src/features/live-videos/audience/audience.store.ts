@@ -14,7 +14,7 @@ export interface CommentRow extends Row {
   actor: string;
   actor_type: ActorType;
   message: string;
-  /** Unix seconds. */
+  /** The time of the comment in Unix seconds. */
   created_time: number;
 }
 
@@ -52,7 +52,7 @@ const allComments = {
 export const listAllComments = (reader: Reader, request: PageRequest): Promise<ListPage<CommentRow>> =>
   readPage<CommentRow>(reader, append(selectComments, "WHERE c.page > 0"), allComments, request);
 
-/** Returns whether the id was free. */
+/** Stores a comment. Returns false, and stores nothing, if the comment's id is used already. */
 export async function insertComment(tx: Transaction, row: CommentRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_comment", owner: nodeId(row.video) }))) return false;
   await tx.runOne(sql`
@@ -93,7 +93,7 @@ const allReactions = {
 export const listAllReactions = (reader: Reader, request: PageRequest): Promise<ListPage<ReactionRow>> =>
   readPage<ReactionRow>(reader, append(selectReactions, "WHERE r.page > 0"), allReactions, request);
 
-/** Each person or page has one reaction; a new one replaces it. */
+/** Stores a reaction to a video. Each person or page has one reaction to a video; a new reaction replaces the earlier one. */
 export async function saveReaction(tx: Transaction, row: ReactionRow): Promise<void> {
   await tx.runOne(sql`
     INSERT INTO live_reactions (page, video, actor, actor_type, type, reacted_ms)

@@ -39,7 +39,9 @@ const reactionEntry = closedMap({
   time: Type.Optional(worldTime),
 });
 
-/** The page of the video and the type of the actor. Both must be loaded already, that is, appear earlier in the world file. */
+/**
+ * Finds the page of the video and the type of the actor. The video and the actor must be loaded already, so they must be earlier in the world file.
+ */
 async function partiesOf(reader: Reader, video: NodeId, from: NodeId): Promise<{ page: NodeId; actor_type: ActorType }> {
   const row = await findVideoById(reader, video);
   if (row === undefined) throw new WorldProblem("live_video", `refers to ${video}, which is not a live video`);
@@ -80,7 +82,7 @@ async function reactionOf(tx: Transaction, given: Static<typeof reactionEntry>, 
   return { video: live_video, actor: from, type, reacted_ms: time * 1000, ...(await partiesOf(tx, live_video, from)) };
 }
 
-/** `identity` is the id of the video and the id of the actor, with a space between them. */
+/** Finds a reaction. `identity` is the id of the video and the id of the actor, with a space between them. */
 async function findReactionRow(reader: Reader, identity: string): Promise<ReactionRow | undefined> {
   const [video = "", actor = ""] = identity.split(" ");
   if (!isNodeId(video) || !isNodeId(actor)) return undefined;

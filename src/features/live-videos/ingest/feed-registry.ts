@@ -1,8 +1,9 @@
 /**
- * The feeds of one ingest process. The process asks the registry whether a key is valid, and reports what its encoders do. Only the database knows
- * which feeds may continue, so that any server can end one.
+ * Keeps the feeds of one ingest process. The ingest process asks the registry whether a stream key is valid, and reports to the registry what its
+ * encoders do. Only the database says which feeds may continue, so that any server can end a feed.
  *
- * **Invariant:** a feed whose ingest process is dead is lost: its window runs, and its encoder can reconnect (LIVE-9).
+ * **Invariant:** if an ingest process dies, its feeds count as lost: the time to reconnect runs, and the encoders of these feeds can reconnect
+ * (LIVE-9).
  */
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
@@ -22,15 +23,15 @@ interface NamedFeed {
   readonly session: number;
 }
 
-/** 64 bits, so that two processes on a database never have the same id. */
+/** The size of an ingest process's id: 64 bits, so that two processes on a database never have the same id. */
 const ID_BYTES = 8;
-/** Every fifth report also looks for dead processes. */
+/** Every fifth report of an ingest process also looks for dead ingest processes. */
 const LOOK_EVERY = 5;
 
 export class FeedRegistry {
   readonly #world: World;
   readonly #id: string;
-  /** Whether the database may have feeds of this process. */
+  /** Whether the database may have feeds of this ingest process. */
   #hasFeeds = false;
   #reports = 0;
   #takenOver: Promise<void> | undefined;
@@ -41,8 +42,8 @@ export class FeedRegistry {
   }
 
   /**
-   * Loses the feeds of dead processes, once, before the first key is checked: otherwise an encoder that reconnects would find its own key in use. On
-   * SQLite all other processes are dead, because only one can lock the folder.
+   * Marks the feeds of dead ingest processes as lost, once, before the first key is checked. Otherwise an encoder that reconnects would be refused
+   * because its own key seems to be in use. On SQLite all other processes are dead, because only one process can lock the folder of the database.
    */
   takeOver(): Promise<void> {
     const { database, realNowMs } = this.#world;
@@ -53,7 +54,10 @@ export class FeedRegistry {
     return this.#takenOver;
   }
 
-  /** Undefined if the key is unknown, or an encoder that is connected to another server uses it. */
+  /**
+   * Returns the video that an encoder may send to. Returns undefined if the key is unknown, or if an encoder that is connected to another server uses
+   * the key.
+   */
   async check(key: string): Promise<Admission | undefined> {
     await this.takeOver();
     const row = await findFeedByKey(this.#world, key);
@@ -68,7 +72,7 @@ export class FeedRegistry {
 
   async start(key: string, { width, height }: { readonly width: number; readonly height: number }): Promise<Admission | undefined> {
     const { database, realNowMs } = this.#world;
-    // Before the feed starts, because a process without feeds does not report and may look dead.
+    // The ingest process is stored before the feed starts: a process without feeds does not report, so other servers may take it for dead.
     await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
     this.#hasFeeds = true;
     const feed = await feedStarted(this.#world, key, { ingest: this.#id, width, height });
@@ -81,37 +85,43 @@ export class FeedRegistry {
     await report(this.#world, { video: nodeId(video), session });
   }
 
-  /** An encoder with a valid key was refused. `reason` is for people. */
+  /** Stores that an encoder with a valid key was refused. `reason` is a text for people. */
   async refused(video: string, reason: string): Promise<void> {
     await feedRefused(this.#world, nodeId(video), reason);
   }
 
-  /** Called once a second. Returns the feeds that have to end, because their broadcast was ended or another feed replaced them. */
+  /**
+   * Takes the report of the ingest process, once a second. Returns the feeds that must end, because their broadcast was ended or another feed
+   * replaced them.
+   */
   async report(feeds: readonly FeedHealth[]): Promise<NamedFeed[]> {
     const { database, realNowMs } = this.#world;
     if (++this.#reports % LOOK_EVERY === 0) await this.loseSilent();
-    // The world was replaced, so its database does not have these feeds.
+    // The world was replaced by a reset or a restore, so its database does not have the reported feeds.
     if (!this.#hasFeeds) return feeds.map(({ video, session }) => ({ video, session }));
-    // A process is kept alive only while it has feeds.
+    // An ingest process needs a row in the database only while it has feeds.
     if (feeds.length > 0) await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
     keepHealth(this.#world, feeds);
     const running = new Set((await findFeedsOf(database.reader, this.#id)).map(nameOf));
     return feeds.filter((feed) => !running.has(nameOf(feed))).map(({ video, session }) => ({ video, session }));
   }
 
-  /** Loses the feeds of other processes and of media servers that have stopped reporting. */
+  /** Marks the feeds of other ingest processes, and of media servers, as lost if the process or server has stopped reporting. */
   async loseSilent(): Promise<void> {
     await this.#loseDead(this.#world.realNowMs() - DEAD_AFTER_MS);
   }
 
-  /** Loses all feeds of this process, because it has died or ends. */
+  /** Marks all feeds of this ingest process as lost, because the process has died or ends. */
   async lost(): Promise<void> {
     if (!this.#hasFeeds) return;
     this.#hasFeeds = false;
     await this.#lose(this.#id);
   }
 
-  /** D-115. A media server that does not report regularly has no row, and never counts as silent. */
+  /**
+   * D-115: returns whether an ingest process or a media server has stopped reporting. A media server that does not report regularly has no row, so it
+   * never counts as silent.
+   */
   async #isSilent(ingest: string): Promise<boolean> {
     const { database, realNowMs } = this.#world;
     const found = await findIngest(database.reader, ingest);
@@ -125,7 +135,7 @@ export class FeedRegistry {
   async #lose(ingest: string): Promise<void> {
     await this.#world.database.write(async (tx: Transaction) => {
       if (!(await deleteIngest(tx, ingest))) return;
-      // In the order of the list, so that all processes lock videos in the same order.
+      // The events are applied in the order of the list, so that all processes lock videos in the same order.
       for (const feed of await findFeedsOf(tx, ingest)) await applyFeedEvent(tx, this.#world, feed, "feed_lost");
     });
   }

@@ -1,4 +1,7 @@
-/** Routes for an operator's own media server, which asks and reports by stream key, as the ingest process does (D-115). */
+/**
+ * Control routes for an operator's own media server. Like the ingest process, the media server asks whether a stream key is valid and reports what
+ * the encoder with this key does (D-115).
+ */
 import { type Static, Type } from "typebox";
 import { badRequest, ControlError, conflict, notFound } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -35,15 +38,18 @@ const feedReport = Type.Object(
 const reports = { lost: feedLost, ended: feedLost, no_audio: noAudio, no_storage: noStorage } as const;
 
 const OF_MEDIA_SERVERS = "media server ";
-/** D-308: the key is part of a feed's name, so that a report with a replaced key finds the feed that began with it. */
+/** D-308: the hash of the stream key is part of a feed's name, so that a report with a replaced key finds the feed that began with this key. */
 const ingestsOf = (key: string): string => `${OF_MEDIA_SERVERS}${hashOfKey(key)} `;
 const ingestOf = (key: string, source = ""): string => `${ingestsOf(key)}${source}`;
 
-/** Whether a media server sends with another key of the video. */
+/** Returns whether a media server sends to the video with another stream key than `key`. */
 const isOfOtherKey = ({ has_feed, feed_ingest }: LiveVideoRow, key: string): boolean =>
   has_feed === 1 && feed_ingest?.startsWith(OF_MEDIA_SERVERS) === true && !feed_ingest.startsWith(ingestsOf(key));
 
-/** The video whose running feed began with this key, which may be replaced since, or else the video that has the key now. */
+/**
+ * Returns the video whose running feed began with this stream key, even if the key was replaced later. Without such a feed, returns the video that
+ * has the key now.
+ */
 async function findFeedOf(world: World, key: string, source?: string): Promise<LiveVideoRow | undefined> {
   const { reader } = world.database;
   const [feed] = await findFeedsOf(reader, ingestOf(key, source));
@@ -67,12 +73,12 @@ async function takeReport({ world, body }: ControlRequest<unknown, Static<typeof
     if ((await reports[event](world, { video, session: body.session ?? row.feed_session })) === undefined) throw conflict("this feed is not sending");
   }
   const state = await readLiveState(world, video);
-  // The video was just deleted.
+  // The video was deleted after the event was applied.
   if (state === undefined) throw notFound("live video with this stream key");
   return state;
 }
 
-/** The form of nginx's RTMP module. `name` is the stream key; some media servers send a path that ends with it. */
+/** The calls that nginx's RTMP module makes, as a form. `name` is the stream key; some media servers send a path that ends with the stream key. */
 const callbacks = ["publish", "update", "update_publish", "publish_done"] as const;
 
 const text = Type.String({ minLength: 1 });
@@ -81,15 +87,16 @@ const callbackForm = Type.Object({
   name: { ...text, description: "the stream key, or a path that ends with it" },
   clientid: Type.Optional(Type.String({ description: "tells encoders apart" })),
 });
-/** The JSON of MediaMTX. Other actions than `publish` are refused. */
+/** The JSON that MediaMTX sends. Actions other than `publish` are refused. */
 const callbackJson = Type.Object({ action: text, path: { ...text, description: "ends with the stream key" } });
 
-/** A media server that reports regularly does so every 30 s. After three missed reports its feed is lost. */
+/** Media servers that report regularly send a report every 30 s. After three missed reports their feed counts as lost. */
 const SILENT_MS_MAX = 90_000;
 
 /**
- * D-118: a media server that can only call an address. Each of its feeds has a source, which is the connection as named by the media server. This source
- * sends, or asks to send. `isRepeated`: the media server reports regularly, so its silence is a loss. Returns whether the source may send.
+ * D-118: takes the call of a media server that can only call an address. Each feed of the media server has a source: the connection of an encoder, by
+ * the name that the media server gives it. The source sends already, or asks to send. If `isRepeated`, the media server reports regularly, so its
+ * silence means that the feed is lost. Returns whether the source may send.
  */
 export async function sourceSends(world: World, key: string, source: string, isRepeated: boolean): Promise<boolean> {
   const { database, realNowMs } = world;
@@ -98,7 +105,7 @@ export async function sourceSends(world: World, key: string, source: string, isR
   if (row === undefined) return false;
   const isOwn = row.has_feed === 1 && row.feed_ingest === ingest;
   if (row.has_feed === 1 && !isOwn && row.feed_ingest !== null && !isOfOtherKey(row, key)) {
-    // A source that has stopped reporting is replaced, and so is one with an older key.
+    // The new source replaces a source that has stopped reporting, and a source with an older key.
     const other = await findIngest(database.reader, row.feed_ingest);
     if (other !== undefined && other.seen_ms >= realNowMs() - DEAD_AFTER_MS) return false;
   }
@@ -107,25 +114,25 @@ export async function sourceSends(world: World, key: string, source: string, isR
   return true;
 }
 
-/** The source has stopped sending. The feed of another source continues. */
+/** Ends the feed of a source that has stopped sending. A feed of another source continues. */
 async function sourceEnded(world: World, key: string, source: string): Promise<void> {
   const row = await findFeedOf(world, key, source);
   if (row?.has_feed !== 1 || row.feed_ingest !== ingestOf(key, source)) return;
   await feedLost(world, { video: nodeId(row.id), session: row.feed_session });
-  // Only a source that reports regularly has a row.
+  // Deletes the row of the source, which only a source that reports regularly has.
   await world.database.write((tx) => deleteIngest(tx, ingestOf(key, source)));
 }
 
-/** The stream key is the secret of the request: without a valid one a caller learns and changes nothing. */
+/** Takes a call of a media server. The stream key is the secret of the request: a caller without a valid key learns nothing and changes nothing. */
 async function takeCallback({ world, body, isNoWorld }: ControlRequest<unknown, string>): Promise<unknown> {
-  // No key has this character, so a key of the first world does not count in a world that does not exist.
+  // No stream key contains U+0000. So a key of the first world is not accepted for a world that does not exist.
   const keyOf = (path: string): string => (isNoWorld ? `${keyIn(path)}\0` : keyIn(path));
   const isAllowed = body.startsWith("{") ? await mayPublish(world, body, keyOf) : await takeForm(world, new URLSearchParams(body), keyOf);
   if (!isAllowed) throw new ControlError("forbidden", "the stream key is unknown, or another encoder uses it");
   return { accepted: true };
 }
 
-/** MediaMTX asks with `{"action": "publish", "path": "live/KEY", …}`. */
+/** Takes a question of MediaMTX, such as `{"action": "publish", "path": "live/KEY", …}`. Returns whether the encoder may send. */
 async function mayPublish(world: World, text: string, keyOf: KeyOf): Promise<boolean> {
   let asked: unknown;
   try {
@@ -150,7 +157,7 @@ async function takeForm(world: World, form: URLSearchParams, keyOf: KeyOf): Prom
   return true;
 }
 
-/** Enough for a path with an application and a key of 256 characters. */
+/** The longest value of a form: enough for a path with the name of an application and a key of 256 characters. */
 const FIELD_CHARACTERS_MAX = 512;
 
 const keyIn = (path: string): string => (path.split("?", 1)[0] as string).split("/").at(-1) as string;

@@ -1,4 +1,4 @@
-/** The current quality of a world's feeds, in the memory of the process that the ingest process reports to. */
+/** Keeps the current quality of a world's feeds in memory, in the process that the ingest process reports to. */
 import type { World } from "#graph/worlds/world";
 
 export interface FeedHealth {
@@ -7,13 +7,13 @@ export interface FeedHealth {
   readonly bits_per_second: number;
   readonly frames_per_second: number;
   readonly audio_bits_per_second: number;
-  /** How far the newest sound is behind the newest picture. */
+  /** The time by which the newest sound is behind the newest picture. */
   readonly audio_behind_ms: number;
-  /** How often pictures were missing for a quarter of a second or more, since the feed began. */
+  /** The number of times since the feed began that pictures were missing for at least a quarter of a second. */
   readonly gaps: number;
-  /** How often the encoder's clock stepped since the feed began. */
+  /** The number of steps of the encoder's clock since the feed began. */
   readonly clock_steps: number;
-  /** Between the last two key frames; null before the second one. */
+  /** The time between the last two key frames; null before the second key frame. */
   readonly key_frame_ms: number | null;
   readonly width: number;
   readonly height: number;
@@ -21,7 +21,7 @@ export interface FeedHealth {
 
 const worlds = new WeakMap<World, ReadonlyMap<string, FeedHealth>>();
 
-/** Replaces what was known with the feeds that send now. */
+/** Stores the quality of the feeds that send now, in place of everything that was known about the world's feeds. */
 export const keepHealth = (world: World, feeds: readonly FeedHealth[]): void =>
   void worlds.set(world, new Map(feeds.map((feed) => [feed.video, feed])));
 
@@ -33,15 +33,18 @@ export const forgetHealth = (world: World, video: string): void => {
 
 export const healthOf = (world: World, video: string): FeedHealth | undefined => worlds.get(world)?.get(video);
 
-/** Viewers can only start at a key frame; encoders are usually set to 2 s. */
+/** A longer time between key frames causes a warning. Viewers can only start at a key frame; encoders usually send one every 2 s. */
 const KEY_FRAME_MS_WANTED_MAX = 4_000;
 
-/** Sound is usually within a fraction of a second of its picture. After 10 s without sound the stream ends (D-51). */
+/**
+ * A longer delay of sound causes a warning. Sound is usually a fraction of a second away from its picture. After 10 s without sound the stream ends
+ * (D-51).
+ */
 const AUDIO_BEHIND_MS_MAX = 2_000;
-/** Silence in AAC has about 2 kbit/s, speech 30 and more. */
+/** Fewer bits a second cause a warning that nothing can be heard: in AAC silence has about 2 kbit/s, and speech has 30 kbit/s or more. */
 const AUDIBLE_BITS_MIN = 4_000;
 
-/** Advice for the person at the encoder. */
+/** Returns warnings about a feed, with advice for the person at the encoder. */
 export function warningsOf({ key_frame_ms, audio_behind_ms, audio_bits_per_second, gaps, clock_steps }: FeedHealth): string[] {
   const warnings: string[] = [];
   if (key_frame_ms !== null && key_frame_ms > KEY_FRAME_MS_WANTED_MAX)

@@ -1,4 +1,4 @@
-/** The ingest processes that have feeds, and these feeds. */
+/** Stores the ingest processes that have feeds, and finds their feeds. */
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
@@ -12,17 +12,20 @@ export async function saveIngest(tx: Transaction, id: string, seenMs: number): P
 export const findIngest = (reader: Reader, id: string): Promise<{ readonly seen_ms: number } | undefined> =>
   reader.get<{ seen_ms: number }>(sql`SELECT i.seen_ms FROM live_ingests i WHERE i.id = ${id}`);
 
-/** Returns whether the row existed, so that only one of several servers that find the process dead loses its feeds. */
+/**
+ * Deletes the row of an ingest process. Returns false if the row did not exist: of several servers that find the process dead, only the one that
+ * deletes the row marks the process's feeds as lost.
+ */
 export const deleteIngest = async (tx: Transaction, id: string): Promise<boolean> =>
   (await tx.run(sql`DELETE FROM live_ingests WHERE id = ${id}`)) > 0;
 
-/** Ingests other than `own` that were last seen before `beforeMs`. */
+/** Returns the ingest processes, except `own`, that were last seen before `beforeMs`. */
 export async function findDeadIngests(reader: Reader, own: string, beforeMs: number): Promise<string[]> {
   const rows = await reader.all<{ id: string }>(sql`SELECT i.id FROM live_ingests i WHERE i.seen_ms < ${beforeMs} AND i.id <> ${own} ORDER BY i.id`);
   return rows.map(({ id }) => id);
 }
 
-/** The current feeds of an ingest process. */
+/** Returns the current feeds of an ingest process. */
 export async function findFeedsOf(reader: Reader, ingest: string): Promise<FeedName[]> {
   const rows = await reader.all<{ id: string; feed_session: number }>(
     sql`SELECT CAST(v.id AS TEXT) AS id, v.feed_session FROM live_videos v WHERE v.feed_ingest = ${ingest} AND v.has_feed = 1 ORDER BY v.page, v.id`,
@@ -30,11 +33,11 @@ export async function findFeedsOf(reader: Reader, ingest: string): Promise<FeedN
   return rows.map(({ id, feed_session }): { video: NodeId; session: number } => ({ video: nodeId(id), session: Number(feed_session) }));
 }
 
-/** An ingest process reports once a second. A server that has not reported for this time is dead. */
+/** An ingest process reports once a second. If it has not reported for this time, it counts as dead. */
 export const DEAD_AFTER_MS = 10_000;
 /**
- * If a process has not reported for this time, another encoder with the right key may replace its feed, as it may replace an encoder that is silent
- * for 3 s (D-115). One second more is for the time between two reports, and one for the difference between two servers' clocks. The other feeds of
- * the process continue until it is dead.
+ * If an ingest process has not reported for this time, another encoder with the right key may replace one of its feeds, as an encoder may replace
+ * another one that is silent for 3 s (D-115). To these 3 s one second is added for the time between two reports, and one second for the difference
+ * between two servers' clocks. The other feeds of the ingest process continue until the process counts as dead.
  */
 export const SILENT_AFTER_MS = 5_000;

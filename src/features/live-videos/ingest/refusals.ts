@@ -1,4 +1,7 @@
-/** Encoders with the right key whose stream was refused (D-295): the video's history says why, and so do its state and the alerts. */
+/**
+ * Stores why the streams of encoders with the right key were refused (D-295). The history of the video, its live state and the alerts show the
+ * reason.
+ */
 import { ALERTS_MAX } from "#control-contract/alert";
 import type { World } from "#graph/worlds/world";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -13,13 +16,13 @@ interface Refusal {
   readonly realMs: number;
 }
 
-/** If an encoder tries again every second, the same refusal is stored only this often. */
+/** The shortest time between two stored refusals with the same reason, because a refused encoder may try again every second. */
 const REPEATED_AFTER_MS = 5_000;
 
-/** The newest refusals that this process knows. Alerts need them for videos that are not live yet, because no query finds those. */
+/** The newest refusals that this process knows. Alerts need these refusals for videos that are not live yet, because no query finds such videos. */
 const worlds = new WeakMap<World, BoundedMap<NodeId, Refusal>>();
 
-/** `reason` is for people. Does nothing if the video was deleted or does not accept encoders any more. */
+/** Stores that an encoder was refused. `reason` is a text for people. Does nothing if the video was deleted or does not accept encoders any more. */
 export async function feedRefused(world: World, video: NodeId, reason: string): Promise<void> {
   const refusals = worlds.get(world) ?? new BoundedMap<NodeId, Refusal>(ALERTS_MAX);
   worlds.set(world, refusals);

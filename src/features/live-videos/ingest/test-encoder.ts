@@ -1,6 +1,6 @@
 /**
- * The test encoder (D-119). Plaza stores only the hash of a stream key, so the test encoder gets a pass: a temporary key that is valid for one
- * video and ends with the connection. Its stream is handled like that of any encoder.
+ * Starts and stops the test encoder (D-119). Plaza stores only the hash of a stream key, so the test encoder gets a pass: a temporary key that is
+ * valid for one video until the connection ends. The stream of the test encoder is handled like the stream of any encoder.
  */
 import type { TestFeed, World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -14,12 +14,12 @@ export type Play = (key: string) => Promise<TestFeed>;
 
 interface Pass {
   readonly video: NodeId;
-  /** Resolves when the stream has begun. */
+  /** A promise that resolves when the stream has begun. */
   readonly began: PromiseWithResolvers<void>;
   feed: TestFeed | undefined;
 }
 
-/** The passes by their hashes. They end with a reset of the world. */
+/** The passes of each world, by the hash of their key. A reset of the world ends all its passes. */
 const worlds = new WeakMap<World, Map<string, Pass>>();
 
 const passesOf = (world: World): Map<string, Pass> => {
@@ -28,7 +28,7 @@ const passesOf = (world: World): Map<string, Pass> => {
   return passes;
 };
 
-/** Undefined if the key is not a pass. */
+/** Returns the pass with this hash, or undefined if the key is not a pass. */
 export const passOf = (world: World, keyHash: string): Pick<Pass, "video" | "began"> | undefined => worlds.get(world)?.get(keyHash);
 
 const playing = (world: World, video: NodeId): Pass | undefined =>
@@ -38,14 +38,17 @@ const playing = (world: World, video: NodeId): Pass | undefined =>
 
 export const playsTestClip = (world: World, video: NodeId): boolean => playing(world, video) !== undefined;
 
-/** Resolves when the stream has begun. Rejects with the reason of the refusal, or with the error of `tooLate`. */
+/**
+ * Starts the test encoder for a video. The promise resolves when the stream has begun. It rejects with the reason if the stream was refused, or with
+ * the error of `tooLate`.
+ */
 export async function playTestClip(world: World, video: NodeId, key: StreamKey, play: Play, tooLate: Promise<never>): Promise<void> {
   const pass: Pass = { video, began: Promise.withResolvers(), feed: undefined };
   const passes = passesOf(world);
   passes.set(key.hash, pass);
   const begin = async (): Promise<void> => {
     pass.feed = await play(key.text);
-    // The caller stopped waiting while the encoder connected.
+    // The caller stopped waiting while the test encoder was connecting.
     if (passes.get(key.hash) !== pass) return pass.feed.stop();
     const ended = pass.feed.ended.then((reason) => {
       passes.delete(key.hash);
@@ -62,7 +65,7 @@ export async function playTestClip(world: World, video: NodeId, key: StreamKey, 
   }
 }
 
-/** Returns whether the test encoder was sending to the video. */
+/** Stops the test encoder. Returns whether it was sending to the video. */
 export function stopTestClip(world: World, video: NodeId): boolean {
   const pass = playing(world, video);
   pass?.feed?.stop();

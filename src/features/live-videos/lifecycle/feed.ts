@@ -1,6 +1,6 @@
 /**
- * The interface for ingest servers: each function reports an event of an encoder and applies it to the table of states. Each
- * feed of a video has a number; a report about an old feed after a new one has started is ignored (D-110).
+ * The interface for ingest processes and media servers: each function reports an event of an encoder and applies the event to the table of states.
+ * The feeds of a video are numbered; a report about an old feed is ignored after a new feed has started (D-110).
  */
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -13,40 +13,44 @@ import { hashOfKey, holdVideo, moveVideo } from "./transitions.ts";
 
 export interface Feed {
   readonly video: NodeId;
-  /** Counts the feeds of the video, from 1. */
+  /** The number of the feed among the feeds of its video, from 1. */
   readonly session: number;
   readonly state: State;
 }
 
 export type FeedName = Pick<Feed, "video" | "session">;
 
-/** The source of a feed that starts. */
+/** The source of a feed that starts: the ingest process or media server, and the size of the pictures. */
 export interface FeedSource {
   readonly ingest: string;
-  /** In pixels. Left out: not known. */
+  /** The width of the pictures in pixels; absent if it is not known. */
   readonly width?: number;
   readonly height?: number;
 }
 
 const feedOf = ({ id, feed_session, state }: LiveVideoRow): Feed => ({ video: nodeId(id), session: feed_session, state });
 
-/** The video that an encoder with this key may send to; nothing changes. Undefined if the encoder is refused. */
+/** Returns the video that an encoder with this key may send to, or undefined if the encoder must be refused. Changes nothing. */
 export async function findFeedByKey(world: World, streamKey: string): Promise<LiveVideoRow | undefined> {
   const row = await findVideoOf(world, hashOfKey(streamKey));
   return row !== undefined && takesFeed(row.state) ? row : undefined;
 }
 
-/** An encoder connects with a key. Undefined if the key is unknown or expired, or the broadcast is over, so the encoder is refused. */
+/**
+ * Starts a feed: an encoder connects with a stream key. Returns undefined if the encoder must be refused, because the key is unknown or expired, or
+ * the broadcast is over.
+ */
 export async function feedStarted(world: World, streamKey: string, source?: FeedSource): Promise<Feed | undefined> {
   const hash = hashOfKey(streamKey);
   const known = await findVideoOf(world, hash);
   if (known === undefined) return undefined;
   const pass = passOf(world, hash);
-  // A snapshot holds no recordings, so after a restore the video may have sessions that its row does not count.
+  // A snapshot of the world contains no recordings. So after a restore the folder of recordings may have sessions of the video that its row does not
+  // count.
   const recorded = world.recordings === undefined ? 0 : await lastSession(world.recordings, world.name, known.id);
   const feed = await world.database.write(async (tx) => {
     const row = await holdVideo(tx, nodeId(known.id));
-    // The key may have expired since the first read.
+    // The key may have expired since the video was read outside the transaction.
     if (row === undefined || (pass === undefined && row.stream_key_hash !== hash)) return undefined;
     const { ingest = null, width: feed_width = row.feed_width, height: feed_height = row.feed_height } = source ?? {};
     const feed_session = Math.max(row.feed_session, recorded);
@@ -70,13 +74,13 @@ async function findVideoOf(world: World, keyHash: string): Promise<LiveVideoRow 
  */
 export const feedLost = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "feed_lost");
 
-/** LIVE-11: the stream ends. */
+/** LIVE-11: the stream has no sound, so the stream ends. */
 export const noAudio = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "audio_missing");
 
 /** D-115: the recording cannot be stored, so the stream ends. */
 export const noStorage = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "storage_missing");
 
-/** Undefined if the feed is not the current one, and nothing has changed. */
+/** Applies an event of a feed in a transaction. Returns undefined, and changes nothing, if the feed is not the current feed of its video. */
 function reportFeedEvent(world: World, feed: FeedName, event: LiveEvent): Promise<Feed | undefined> {
   return world.database.write((tx) => applyFeedEvent(tx, world, feed, event));
 }

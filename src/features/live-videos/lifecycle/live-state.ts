@@ -1,4 +1,4 @@
-/** Reads and changes of live videos that only the control API can do. */
+/** Reads and changes live videos for the control API; callers of the graph cannot do any of this. */
 import { type Static, type TSchema, Type } from "typebox";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -39,7 +39,7 @@ const health = Type.Object({
   warnings: Type.Array(Type.String(), { description: "what to change at the encoder" }),
 });
 
-/** The live state of a video, without its key. */
+/** The live state of a video. The stream key is not part of it. */
 export const liveState = Type.Object({
   id: Type.String(),
   page: Type.String(),
@@ -120,7 +120,10 @@ function refusalShown({ history }: LiveVideoRow): Pick<LiveState, "refused"> {
   return event === "feed_refused" && reason !== undefined ? { refused: { time: ms / 1000, reason } } : {};
 }
 
-/** `missing`: the video does not exist or was deleted. `refused`: the table has no such transition; the video is unchanged. */
+/**
+ * The result of a change. `missing`: the video does not exist or was deleted. `refused`: the table of states has no such transition, so the video is
+ * unchanged.
+ */
 export type TransitionResult = { readonly is: "done" | "refused"; readonly state: LiveState } | { readonly is: "missing" };
 
 export async function readLiveState(world: World, id: NodeId): Promise<LiveState | undefined> {
@@ -128,7 +131,7 @@ export async function readLiveState(world: World, id: NodeId): Promise<LiveState
   return row === undefined ? undefined : stateOf(row, world);
 }
 
-/** The running broadcasts, newest first. */
+/** Returns the live states of running broadcasts, newest first. */
 export const readRunning = async (world: World, limit: number): Promise<LiveState[]> =>
   (await listRunning(world.database.reader, limit)).map((row) => stateOf(row, world));
 
@@ -153,7 +156,7 @@ export const transitionLiveVideo = (world: World, id: NodeId, event: LiveEvent):
 export const takeDown = (world: World, id: NodeId, takedown_reason: TakedownReason): Promise<TransitionResult> =>
   changeLiveVideo(world, id, (tx, row) => moveVideo(tx, world, { ...row, takedown_reason }, "taken_down"));
 
-/** Sends the open restore notice again. It does not get more time. */
+/** Sends the webhook of an open restore notice once more. The notice ends at the same time as before. */
 export const repeatNotice = (world: World, id: NodeId): Promise<TransitionResult> =>
   changeLiveVideo(world, id, async (tx, row) => {
     if (row.state !== "taken_down") return undefined;
@@ -161,7 +164,7 @@ export const repeatNotice = (world: World, id: NodeId): Promise<TransitionResult
     return row;
   });
 
-/** D-112: makes sealing fail on purpose, or work again; then a video in `ending` is sealed at once. */
+/** D-112: sets whether sealing the recording fails on purpose. When sealing works again, a video in the state `ending` is sealed at once. */
 export const setSealing = (world: World, id: NodeId, fails: boolean): Promise<TransitionResult> =>
   changeLiveVideo(world, id, async (tx, row) => {
     const set: LiveVideoRow = { ...row, sealing_fails: fails ? 1 : 0 };
@@ -169,7 +172,7 @@ export const setSealing = (world: World, id: NodeId, fails: boolean): Promise<Tr
     return (fails ? undefined : await moveVideo(tx, world, set, "sealed")) ?? set;
   });
 
-/** Undefined if the video does not exist, null if the viewer may watch. */
+/** Returns why a viewer may not watch the video, null if the viewer may watch, or undefined if the video does not exist. */
 export async function findRefusalToWatch(world: World, id: NodeId, viewer: Viewer): Promise<RefusalToWatch | null | undefined> {
   const row = await findVideoById(world.database.reader, id);
   return row === undefined ? undefined : (refusalToWatch(row, viewer, world.clock.nowMs()) ?? null);

@@ -106,7 +106,7 @@
  */
 import { NEW_KEY_WINDOW_MS, RECONNECT_WINDOW_MS, RESTORE_NOTICE_MS, START_MISSED_MS } from "../live-videos.limits.ts";
 
-/** D-51; D-110 for the last one. */
+/** D-51, D-110: the statuses of a live video. D-110 adds the last one. */
 export const statuses = [
   "UNPUBLISHED",
   "LIVE",
@@ -149,7 +149,7 @@ export const events = [
 ] as const;
 export type LiveEvent = (typeof events)[number];
 
-/** Without `deleted`, because a deleted video has no row. */
+/** The states of a stored video. `deleted` is not among them, because a deleted video has no row. */
 export const states = [
   "unpublished",
   "scheduled_unpublished",
@@ -189,7 +189,7 @@ export const statusOf: Readonly<Record<State, Status>> = {
 
 type Transitions = Readonly<Partial<Record<LiveEvent, State | "deleted">>>;
 
-/** Before the video is published, the events of an encoder change only the feed, because nobody watches yet. */
+/** The transitions that encoders cause before the video is published: they change only the feed and keep the state, because nobody watches yet. */
 const previewed = (state: State): Transitions => ({
   ...{ feed_started: state, feed_lost: state, audio_missing: state, storage_missing: state, key_regenerated: state },
 });
@@ -232,7 +232,7 @@ export const transitions: Readonly<Record<State, Transitions>> = {
     end_signalled: "ending",
     ...removable,
   },
-  // The encoder sends with the old key. When it stops, the new key gets its full time.
+  // In `key_replaced` the encoder still sends with the old key. When the encoder stops, the time for connecting with the new key begins.
   key_replaced: {
     ...{ feed_started: "live", feed_lost: "live", audio_missing: "ending", storage_missing: "ending", key_replaced: "key_replaced" },
     end_signalled: "ending",
@@ -247,19 +247,19 @@ export const transitions: Readonly<Record<State, Transitions>> = {
   lapsed: {},
 };
 
-/** Whether an encoder may connect with the stream key. */
+/** Returns whether an encoder may connect with the video's stream key. */
 export const takesFeed = (state: State): boolean => transitions[state].feed_started !== undefined;
 
-/** Whether the broadcast is running: its status is LIVE and it can be ended. */
+/** Returns whether the broadcast is running: its status is LIVE, and it can be ended. */
 export const isLive = (state: State): boolean => statusOf[state] === "LIVE";
 
-/** Whether the video was published, so that it takes comments and reactions and the player may show it. */
+/** Returns whether the video was published. A published video takes comments and reactions, and the player may show it. */
 export const isPublished = (state: State): boolean => isLive(state) || state === "stopped" || state === "processing" || state === "vod";
 
-/** Whether only its own page sees the video, and nobody can change it (D-110). */
+/** Returns whether the video was taken down: only the video's own page sees it, and nobody can change it (D-110). */
 export const isTakenDown = (state: State): boolean => statusOf[state] === "TAKEN_DOWN";
 
-/** LIVE-15: why a video is taken down. */
+/** LIVE-15: the reasons for taking a video down. */
 export const takedownReasons = ["COPYRIGHT", "INTELLECTUAL_PROPERTY"] as const;
 export type TakedownReason = (typeof takedownReasons)[number];
 
@@ -270,8 +270,9 @@ interface Timer {
 }
 
 /**
- * The automatic events, and how long they happen after the entry to the state, or after the planned start (`planned`). In `live` the timer runs only
- * without a feed, and only if encoders can connect (`no_feed`). In `ending` the job seals the recording, which may fail.
+ * The timer of each state: the event that happens automatically, and how long after the entry to the state, or after the planned start (`planned`).
+ * In `live` the timer runs only while the video has no feed, and only if encoders can connect (`no_feed`). In `ending` the job of the timer seals the
+ * recording, which may fail.
  */
 export const timers: Readonly<Partial<Record<State, Timer>>> = {
   scheduled_unpublished: { event: "start_missed", afterMs: START_MISSED_MS, from: "planned" },
@@ -285,7 +286,7 @@ export const timers: Readonly<Partial<Record<State, Timer>>> = {
   taken_down: { event: "notice_lapsed", afterMs: RESTORE_NOTICE_MS, from: "entry" },
 };
 
-/** D-115: why a broadcast ended by itself. */
+/** D-115: the reasons for which a broadcast ends although nobody ended it. */
 export const endReasons = ["NO_AUDIO", "NO_FEED", "KEY_EXPIRED", "NO_STORAGE"] as const;
 export type EndReason = (typeof endReasons)[number];
 
@@ -296,6 +297,6 @@ export const endReasonOf: Readonly<Partial<Record<LiveEvent, EndReason>>> = {
   storage_missing: "NO_STORAGE",
 };
 
-/** LIVE-15: when the restore notice ends, in Unix seconds; null: none is open. */
+/** LIVE-15: returns the time when the restore notice ends, in Unix seconds, or null if no notice is open. */
 export const noticeEndOf = ({ state, deadline_ms }: { readonly state: State; readonly deadline_ms: number | null }): number | null =>
   state === "taken_down" && deadline_ms !== null ? Math.ceil(deadline_ms / 1000) : null;

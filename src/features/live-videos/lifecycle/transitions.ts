@@ -28,16 +28,16 @@ import {
 /** The kind of the only job of a live video: the timer of its state. */
 export const DEADLINE_JOB = "live_video_deadline";
 
-/** Keys are stored as hashes, so that reading the database does not allow streaming. */
+/** Returns the hash of a stream key. Only the hash is stored, so that somebody who reads the database cannot send a stream. */
 export const hashOfKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
-/** D-261: encoders of all worlds connect to one port, so the key begins with the name of its world. */
+/** D-261: makes a new stream key. Encoders of all worlds connect to the same port, so the key begins with the name of its world. */
 export function mintKey(world: World): string {
   const secret = world.randomSecret(STREAM_KEY_BYTES);
   return world.name === DEFAULT_WORLD ? secret : `${world.name}${WORLD_END}${secret}`;
 }
 
-/** A character that is neither in names of worlds nor in secrets. */
+/** The character between the name of a world and the secret. Neither names of worlds nor secrets contain it. */
 const WORLD_END = ".";
 
 export function worldOfKey(key: string): string {
@@ -45,21 +45,24 @@ export function worldOfKey(key: string): string {
   return end === -1 ? DEFAULT_WORLD : key.slice(0, end);
 }
 
-/** One of the last events of a video, stored with it so that people can see how it reached its state. */
+/** One of the last events of a video. They are stored with the video, so that people can see how the video reached its state. */
 export interface Move {
-  /** World time. */
+  /** The time of the event, in world time. */
   readonly ms: number;
   /** `declared`: an operator set the state. `feed_refused`: an encoder with the right key was refused; the state did not change. */
   readonly event: LiveEvent | "declared" | "feed_refused";
   readonly state: State;
-  /** Only for `feed_refused`: what is wrong with the encoder's stream, for people. */
+  /** Only for `feed_refused`: a text for people that says what is wrong with the encoder's stream. */
   readonly reason?: string;
 }
 
-/** A broadcast has about ten; an encoder that reconnects again and again causes more. */
+/** The number of events that are kept. A broadcast has about ten; an encoder that reconnects many times causes more. */
 const MOVES_MAX = 50;
 
-/** The same refusal again replaces the last entry, because a refused encoder tries again and again. */
+/**
+ * Adds an event to the history of a video. If the last event is a refusal for the same reason, the new refusal replaces it, because a refused encoder
+ * tries many times.
+ */
 export function withMove(history: string, move: Move): string {
   const moves = movesOf(history);
   const last = moves.at(-1);
@@ -69,7 +72,7 @@ export function withMove(history: string, move: Move): string {
 
 export const movesOf = (history: string): Move[] => JSON.parse(history) as Move[];
 
-/** A new video: unpublished, without a place, allowed in every country. */
+/** Returns the row of a new video, which is unpublished, has no place, and may be watched in every country. */
 export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveVideoRow => ({
   page,
   id,
@@ -98,15 +101,18 @@ export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveV
   history: "[]",
 });
 
-/** Locks the video until the transaction ends, so that its state changes do not run concurrently. */
+/**
+ * Locks the video until the transaction ends, so that two changes of its state do not run at the same time. Returns the video, or undefined if it
+ * does not exist.
+ */
 export async function holdVideo(tx: Transaction, id: NodeId): Promise<LiveVideoRow | undefined> {
   await tx.lock("live_video", id);
   return findVideoById(tx, id);
 }
 
 /**
- * Changes the state, sets the timer of the new state, and emits the webhooks of the change. Returns the new row, or
- * undefined when the table has no such transition; then nothing has changed. `atMs` is when the event happened.
+ * Applies an event to a video: changes the state, sets the timer of the new state, and emits the webhooks of the change. Returns the new row. Returns
+ * undefined, and changes nothing, if the table of states has no such transition. `atMs` is the time when the event happened.
  */
 export async function moveVideo(
   tx: Transaction,
@@ -132,10 +138,10 @@ export async function moveVideo(
   return state === "ending" && event !== "sealing_failed" && moved.sealing_fails === 0 ? moveVideo(tx, world, moved, "sealed", atMs) : moved;
 }
 
-/** The reason of a takedown without a reason. */
+/** The reason of a takedown if no reason was given. */
 export const DEFAULT_REASON: TakedownReason = "COPYRIGHT";
 
-/** The row in its new state. */
+/** Returns the row of a video that enters a state. */
 function entered(world: World, row: LiveVideoRow, state: State, event: LiveEvent, atMs: number): LiveVideoRow {
   const moved: LiveVideoRow = { ...row, state, history: withMove(row.history, { ms: atMs, event, state }) };
   if (event === "feed_started") {
@@ -160,7 +166,10 @@ function entered(world: World, row: LiveVideoRow, state: State, event: LiveEvent
   return moved;
 }
 
-/** When the timer of the row's state is due. null: it has no timer. `takesStreams`: encoders can connect. */
+/**
+ * Returns the time when the timer of the row's state is due, or null if the state has no timer. `takesStreams` says whether encoders can connect to
+ * the world.
+ */
 export function deadlineOf(row: LiveVideoRow, event: LiveEvent | undefined, atMs: number, takesStreams: boolean): number | null {
   const timer = timers[row.state];
   if (timer === undefined || (timer.from === "no_feed" && (row.has_feed === 1 || !takesStreams))) return null;
@@ -172,7 +181,7 @@ export function deadlineOf(row: LiveVideoRow, event: LiveEvent | undefined, atMs
 /** C1-3: the live map contains live videos with a place. */
 export const onMap = (row: LiveVideoRow): LiveVideoRow => ({ ...row, is_on_map: row.place !== null && isLive(row.state) ? 1 : 0 });
 
-/** Schedules or cancels the job according to the row's deadline. */
+/** Schedules the timer's job at the row's deadline, or cancels the job if the row has no deadline. */
 export async function setTimer(tx: Transaction, world: World, { id, deadline_ms }: LiveVideoRow): Promise<void> {
   if (deadline_ms === null) await world.jobs.cancel(tx, DEADLINE_JOB, id);
   else await world.jobs.schedule(tx, { kind: DEADLINE_JOB, key: id, dueMs: deadline_ms });
@@ -183,14 +192,14 @@ async function passDeadline(tx: Transaction, world: World, row: LiveVideoRow): P
   const { deadline_ms, state } = row;
   const timer = timers[state];
   if (timer === undefined || deadline_ms === null) return;
-  // The clock was set back, or the state has changed meanwhile.
+  // The deadline is in the future, because the clock was set back or the state has changed since the job was scheduled.
   if (deadline_ms > world.clock.nowMs()) return setTimer(tx, world, row);
   if (state === "ending" && row.sealing_fails === 1) await certain(moveVideo(tx, world, row, "sealing_failed"), "repeat the sealing");
-  // Even if the job is late, the event happens at its deadline, so that the next window starts where this one ended.
+  // Even if the job is late, the event counts from its deadline, so that the time of the next state begins when the time of this state ended.
   else await certain(moveVideo(tx, world, row, timer.event, deadline_ms), `apply ${timer.event} to a video that is ${state}`);
 }
 
-/** The timers of live videos: windows, plans, sealing, processing. One job for each video, because a state has one timer. */
+/** The job that applies the automatic events of live videos. Each video has one such job, because a state has at most one timer. */
 export const liveVideoDeadlines: JobKind<World> = {
   kind: DEADLINE_JOB,
   async run(world, id, _payload, job) {
@@ -206,7 +215,8 @@ export const liveVideoDeadlines: JobKind<World> = {
 type Announced = (typeof liveVideoEvents)[number];
 
 /**
- * The webhook field `live_videos`, sent to every page that shows the video (D-62, D-110). Called before a deleted video's rows are gone, because they say which pages showed it.
+ * Sends the webhook field `live_videos` to every page that shows the video (D-62, D-110). Must be called before the rows of a deleted video are
+ * deleted, because the rows say which pages showed the video.
  */
 export async function announce(tx: Transaction, world: World, row: LiveVideoRow, event?: Announced): Promise<void> {
   const noticeEnd = event === "restore_notice" ? noticeEndOf(row) : null;
@@ -222,7 +232,7 @@ export async function announce(tx: Transaction, world: World, row: LiveVideoRow,
     await world.webhooks.emit(tx, liveVideoWebhook, { entity: page, payload });
 }
 
-/** Sends the webhooks of a change from the state `before`. */
+/** Sends the webhooks of a video that has left the state `before`. */
 async function announceMove(tx: Transaction, world: World, row: LiveVideoRow, before: State): Promise<void> {
   if (row.state === "taken_down") {
     await announce(tx, world, row, "taken_down");
@@ -232,10 +242,10 @@ async function announceMove(tx: Transaction, world: World, row: LiveVideoRow, be
   else if (statusOf[before] !== statusOf[row.state]) await announce(tx, world, row);
 }
 
-/** LIVE-14: a job removes the recording of a deleted video, so that it is removed even if the process dies. */
+/** LIVE-14: a job removes the recording of a deleted video, so that the recording is removed even if the process dies. */
 const REMOVAL_JOB = "live_recording_removal";
 
-/** Called in the transaction that deletes the video. */
+/** Schedules the removal of a video's recording. Called in the transaction that deletes the video. */
 export async function dropRecording(tx: Transaction, world: World, video: string): Promise<void> {
   if (world.recordings !== undefined) await world.jobs.schedule(tx, { kind: REMOVAL_JOB, key: video, dueMs: world.clock.nowMs() });
 }
@@ -243,7 +253,7 @@ export async function dropRecording(tx: Transaction, world: World, video: string
 export const recordingRemovals: JobKind<World> = {
   kind: REMOVAL_JOB,
   async run(world, video, _payload, job) {
-    // A server without a folder of recordings has nothing to remove.
+    // A server without a folder of recordings has no recording to remove.
     if (world.recordings !== undefined) await removeRecording(world.recordings, world.name, video);
     await world.database.write((tx) => job.settle(tx));
   },

@@ -1,8 +1,8 @@
 /**
- * The pages, playlists and segments for players. Each request, also for a single segment, is checked against the current state of the video, so that a
- * takedown, a deletion or another targeting takes effect at once.
+ * Serves pages, playlists and segments to players. Each request, also for a single segment, is checked against the current state of the video, so
+ * that a takedown, a deletion or a change of the countries takes effect at once.
  *
- * **Invariant:** a segment is sent only to a request with a ticket, which the player's page contains if the viewer may watch.
+ * **Invariant:** a segment is sent only to a request with a ticket. The player's page contains a ticket if the viewer may watch.
  */
 import { join } from "node:path";
 import type { World } from "#graph/worlds/world";
@@ -14,7 +14,10 @@ import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
 import { type KeptPlaylist, readKeptPlaylist, withEnd } from "./playlist.ts";
 
-/** `missing`: the viewer must not learn whether the video does not exist, is not embeddable or published, or was taken down. */
+/**
+ * Why a player gets nothing. `missing`: the video does not exist, is not embeddable, is not published, or was taken down; the viewer must not learn
+ * which.
+ */
 export type PlaybackRefusal = "missing" | Extract<RefusalToWatch, "not_in_this_country" | "starting" | "not_on_mobile_web_until_vod">;
 
 export interface PlayerView {
@@ -22,11 +25,14 @@ export interface PlayerView {
   readonly ticket: string;
 }
 
-/** A ticket is valid for a long broadcast and its pauses. The page has a new one each time it is loaded. */
+/** A ticket is valid for as long as a long broadcast with its pauses. The player's page gets a new ticket each time it is loaded. */
 const TICKET_MS = 12 * 3_600_000;
-/** The last segment is written a second or two after the end of a broadcast. If the recording has not grown for longer, its process was killed. */
+/**
+ * The last segment of a recording is written a second or two after the end of the broadcast. If the recording has not grown for longer than this
+ * time, the process that writes it was killed.
+ */
 const WRITTEN_WITHIN_MS = 10_000;
-/** 3 s together, for which players wait. */
+/** A request looks for the last segment every 100 ms, at most 30 times. Players wait for these 3 s. */
 const LOOK_EVERY_MS = 100;
 const LOOKS_MAX = 30;
 
@@ -39,7 +45,7 @@ interface Ticket {
   readonly until_ms: number;
 }
 
-/** The player's page, also for a video that starts soon: the page waits for it. */
+/** Returns the contents of the player's page. The page is also returned for a video that starts soon, because the page waits for the start. */
 export async function openPlayer(world: World, id: string, viewer: Viewer): Promise<PlayerView | PlaybackRefusal> {
   const found = await findShown(world, id, viewer);
   if (typeof found === "string" && found !== "starting") return found;
@@ -47,7 +53,7 @@ export async function openPlayer(world: World, id: string, viewer: Viewer): Prom
   return { title: typeof found === "string" ? null : found.title, ticket: world.sealer.seal(JSON.stringify(ticket)) };
 }
 
-/** `starting`: the video starts soon, or nothing is recorded yet. */
+/** Returns the playlist of a video. The refusal `starting` means that the video starts soon, or that nothing is recorded yet. */
 export async function readPlaylist(
   world: World,
   id: string,
@@ -66,8 +72,9 @@ export async function readPlaylist(
 }
 
 /**
- * Waits for the last segment of a broadcast that is over, because its playlist always has its end (D-296). The ingest process writes that segment a moment
- * after the end. After a kill it is never written; requests stop waiting for it once the recording is old.
+ * Waits for the last segment of a broadcast that is over, because the playlist of such a broadcast must contain its end (D-296). The ingest process
+ * writes the last segment a moment after the end. If the ingest process was killed, the segment is never written; so requests do not wait if the
+ * recording is old.
  */
 async function whenWritten(
   world: World,
@@ -84,7 +91,7 @@ async function whenWritten(
   return kept;
 }
 
-/** The path of a segment's file, which may be missing. `name` is as in the playlist: `{session}/{number}.ts`. */
+/** Returns the path of a segment's file; the file may not exist. `name` is the segment's name in the playlist: `{session}/{number}.ts`. */
 export async function findSegment(
   world: World,
   id: string,
@@ -101,14 +108,17 @@ export async function findSegment(
 
 async function findShown(world: World, id: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {
   const row = isNodeId(id) ? await findVideoById(world.database.reader, nodeId(id)) : undefined;
-  // LIVE-5: the player exists once embedding was enabled.
+  // LIVE-5: the player shows a video only if embedding is enabled.
   if (row === undefined || row.embeddable === 0) return "missing";
   const refusal = refusalToWatch(row, viewer, world.clock.nowMs());
   if (refusal === "not_shown" || refusal === "not_published") return "missing";
   return refusal ?? row;
 }
 
-/** Finds the video of a ticket. If the request has no country of the viewer, the country of the page's request counts. */
+/**
+ * Finds the video of a ticket. If the request does not tell the viewer's country, the country is taken from the ticket, which has it from the request
+ * for the player's page.
+ */
 async function findWithTicket(world: World, id: string, sealed: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {
   const ticket = openTicket(world, sealed);
   if (ticket === undefined || ticket.video !== id || ticket.until_ms < world.realNowMs()) return "missing";

@@ -1,21 +1,21 @@
-/** Addresses of a live video: for the encoder, and for the player. */
+/** Makes the addresses of a live video: the address for its encoder, and the address of its player. */
 import type { World } from "#graph/worlds/world";
 
-/** The address for an encoder. Only the response that creates it contains it (D-51). */
+/** The address for an encoder. Only the response to the request that creates the stream key contains this address (D-51). */
 export interface StreamAddress {
   /** D-115: absent if no encoder can connect. */
   readonly stream_url?: string;
-  /** Absent without TLS. */
+  /** The address with TLS; absent if encoders cannot connect with TLS. */
   readonly secure_stream_url?: string;
   readonly stream_key: string;
 }
 
-/** `baseUrl` is that of the request or of `--public-url`; the encoder connects to the same host. */
+/** Returns the address for an encoder. `baseUrl` is the address of the request, or `--public-url`; the encoder connects to the same host. */
 export function streamAddressOf({ streaming }: Pick<World, "streaming">, baseUrl: string, key: string): StreamAddress {
   const { rtmpPort, rtmpsPort, rtmpUrl } = streaming ?? {};
   const on = (scheme: string, port: number) => `${scheme}://${new URL(baseUrl).hostname}:${port}/live`;
   const server = rtmpUrl ?? (rtmpPort === undefined ? undefined : on("rtmp", rtmpPort));
-  // A media server that speaks TLS is named so by its operator.
+  // The operator says by the scheme of `--rtmp-url` whether the media server speaks TLS.
   const secure = rtmpsPort === undefined ? (rtmpUrl?.startsWith("rtmps:") === true ? rtmpUrl : undefined) : on("rtmps", rtmpsPort);
   return {
     ...(server === undefined ? {} : { stream_url: `${server}/${key}` }),
@@ -24,10 +24,10 @@ export function streamAddressOf({ streaming }: Pick<World, "streaming">, baseUrl
   };
 }
 
-/** The page in the frame of `embed_html`, also for opening directly. */
+/** Returns the address of the player's page, which the frame of `embed_html` shows and which people can open directly. */
 export const playerUrl = (baseUrl: string, id: string): string => `${baseUrl}/player/${id}`;
 
-/** LIVE-29: 16x9 until an encoder has sent, then the size of its pictures. */
+/** LIVE-29: the size of the player is 16x9 until an encoder has sent; after that the height follows from the shape of the encoder's pictures. */
 const WIDTH = 1280;
 const HEIGHT = 720;
 
@@ -40,17 +40,17 @@ interface Shown {
 const heightOf = ({ feed_width, feed_height }: Shown): number =>
   feed_width === null || feed_height === null ? HEIGHT : Math.max(1, Math.round((WIDTH * feed_height) / feed_width));
 
-/** C2, LIVE-3. */
+/** C2, LIVE-3: returns the HTML that embeds the player. */
 export const embedHtml = (baseUrl: string, video: Shown): string =>
   `<iframe src="${escaped(playerUrl(baseUrl, video.id))}" width="${WIDTH}" height="${heightOf(video)}" style="border:none;overflow:hidden" scrolling="no" frameborder="0" allow="autoplay; encrypted-media; fullscreen; picture-in-picture" allowfullscreen="true"></iframe>`;
 
 /** Escapes the address, because the host comes from the request. */
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** D-51: only the response to the request that created a key contains its address. */
+/** D-51: the stream addresses by request. Only the response to the request that created a key contains the key's address. */
 const shownOnce = new WeakMap<object, StreamAddress>();
 
-/** `request` is the request that created the key. */
+/** Remembers the address for the response. `request` is the request that created the stream key. */
 export function showOnce(request: object, address: StreamAddress): StreamAddress {
   shownOnce.set(request, address);
   return address;

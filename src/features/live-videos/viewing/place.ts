@@ -4,7 +4,7 @@ import { having } from "#graph/schema/schema-node";
 import { idOf, worldId } from "#graph/worlds/file/schema-words";
 import type { NodeId } from "#kernel/ids";
 
-/** Degrees. */
+/** The schema of a latitude or longitude in degrees. */
 const degrees = (most: number) => Type.Number({ minimum: -most, maximum: most });
 
 const placeSchema = (id: typeof worldId, others: { readonly additionalProperties?: false }) =>
@@ -16,9 +16,9 @@ const placeSchema = (id: typeof worldId, others: { readonly additionalProperties
     ),
   ]);
 
-/** The place of a request. The handler checks that the id exists. */
+/** The place in a request. The handler checks that a place or page with the id exists. */
 export const sentPlace = placeSchema(Type.Unsafe<NodeId>({ ...worldId, description: "the id of a place or page" }), {});
-/** The place of a world file entry. */
+/** The place in an entry of a world file. */
 export const declaredPlace = placeSchema(idOf(["place", "page"]), { additionalProperties: false });
 
 export type Place = Exclude<Static<typeof sentPlace>, string>;

@@ -1,18 +1,18 @@
-/** The countries of a live video, and whether a viewer may watch it (LIVE-16, LIVE-24, LIVE-27, LIVE-28). */
+/** Decides whether a viewer may watch a live video, by the video's countries and state (LIVE-16, LIVE-24, LIVE-27, LIVE-28). */
 import { isLive, isPublished, isTakenDown } from "../lifecycle/states.ts";
 import { START_DELAY_MS } from "../live-videos.limits.ts";
 import type { LiveVideoRow } from "../live-videos.store.ts";
 
 /**
- * The countries where a live video may be watched (LIVE-24, D-51): those of `geo_locations`, or all when it names none, except
- * the excluded ones.
+ * The countries where a live video may be watched (LIVE-24, D-51): the countries in `geo_locations`, or all countries if it has none, except the
+ * excluded countries.
  */
 export interface Targeting {
   readonly geo_locations?: { readonly countries?: readonly string[] };
   readonly excluded_countries?: readonly string[];
 }
 
-/** As in a row: ` DE FR `, or empty. */
+/** The countries as a row of the store has them: ` DE FR `, or an empty text. */
 export interface TargetingColumns {
   readonly countries: string;
   readonly excluded_countries: string;
@@ -36,7 +36,10 @@ export function targetingOf({ countries, excluded_countries }: TargetingColumns)
   };
 }
 
-/** `country` is a code in capitals. A viewer of unknown country may watch only videos without targeting. */
+/**
+ * Returns whether a video may be watched in a country. `country` is a code in capitals. If the viewer's country is unknown, only videos without
+ * targeting may be watched.
+ */
 export function isOpenTo({ countries, excluded_countries }: TargetingColumns, country: string | undefined): boolean {
   if (country === undefined) return countries === "" && excluded_countries === "";
   const code = ` ${country} `;
@@ -44,16 +47,16 @@ export function isOpenTo({ countries, excluded_countries }: TargetingColumns, co
 }
 
 export interface Viewer {
-  /** ISO 3166-1 in capitals; undefined: unknown. */
+  /** The viewer's country as an ISO 3166-1 code in capitals; undefined if it is unknown. */
   readonly country: string | undefined;
-  /** A browser on a phone or tablet. */
+  /** Whether the viewer uses a browser on a phone or tablet. */
   readonly isMobileWeb: boolean;
 }
 
 export const refusalsToWatch = ["not_shown", "not_published", "not_in_this_country", "starting", "not_on_mobile_web_until_vod"] as const;
 export type RefusalToWatch = (typeof refusalsToWatch)[number];
 
-/** Undefined if the viewer may watch. */
+/** Returns why the viewer may not watch the video, or undefined if the viewer may watch. */
 export function refusalToWatch(row: LiveVideoRow, viewer: Viewer, nowMs: number): RefusalToWatch | undefined {
   if (isTakenDown(row.state)) return "not_shown";
   if (!isPublished(row.state)) return "not_published";
