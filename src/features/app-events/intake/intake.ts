@@ -3,8 +3,9 @@
  * transaction runs share the next transaction. On SQLite the transactions of several apps share a commit anyway.
  *
  * **Invariant:** a response is sent only after the commit of the request's batch. The same holds for a request that is refused because of event names
- * in its batch. **Invariant:** the number of waiting events is bounded. When the bound is reached, requests of an app that has its fair share of
- * waiting events are refused with 503 and `Retry-After`.
+ * in its batch.
+ * **Invariant:** the number of waiting events is bounded. When the bound is reached, requests of an app that has its fair share of waiting events are
+ * refused with 503 and `Retry-After`.
  */
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
