@@ -1,4 +1,4 @@
-/** The public API of the product-feeds feature: G2, feeds as nodes, and the ingestion of feed files. */
+/** The public API of the product-feeds feature, which lists the items of feeds (G2), serves feeds as nodes, and ingests feed files. */
 
 import { catalogAccess } from "#features/product-catalogs/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";

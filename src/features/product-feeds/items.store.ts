@@ -4,7 +4,9 @@ import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
 import { fieldsOfText } from "./product-feeds.items.ts";
 
-/** An item with its fields as properties, for G2. D-143: items are not in the directory of nodes, because they have no address. */
+/**
+ * An item with its fields as properties, for the list of items (G2). D-143: items are not in the directory of nodes, because they have no address.
+ */
 export interface ItemRow extends Row {
   id: string;
   retailer_id: string;
@@ -14,9 +16,9 @@ export interface ItemRow extends Row {
 export interface NewItem {
   readonly id: NodeId;
   readonly retailer_id: string;
-  /** Unique in a file: the row's line, or the row's number in formats with several rows on a line. */
+  /** The place of the item, unique in a file: the row's line, or the row's number in formats that can have several rows on a line. */
   readonly position: number;
-  /** The result of `textOfItem`. */
+  /** The item as it is stored, written by `textOfItem`. */
   readonly item: string;
 }
 
@@ -31,8 +33,8 @@ const itemOf = ({ id, retailer_id, item }: StoredRow): ItemRow => ({ ...fieldsOf
 const newestFirst = { columns: ["i.id"], direction: "descending", keyOf: (row: StoredRow) => [row.id] } as const;
 
 /**
- * Lists the items of the generation that the feed shows. One statement, so that no page mixes two generations. A subquery, because
- * with a join PostgreSQL does not use the order of the index and sorts the whole generation for each page.
+ * Lists the items of the generation that the feed shows. This is one statement, so that no page mixes the items of two generations. The statement has
+ * a subquery, because with a join PostgreSQL does not use the order of the index and sorts the whole generation for each page.
  */
 export async function listItems(reader: Reader, feed: string, page: PageRequest): Promise<ListPage<ItemRow>> {
   const found = await readPage<StoredRow>(
@@ -46,14 +48,14 @@ export async function listItems(reader: Reader, feed: string, page: PageRequest)
   return { ...found, rows: found.rows.map(itemOf) };
 }
 
-/** For the control API; oldest first. */
+/** Lists all items of a generation, oldest first, for the control API. */
 export async function listAllItems(reader: Reader, generation: number): Promise<ItemRow[]> {
   const rows = await reader.all<StoredRow>(sql`
     SELECT CAST(i.id AS TEXT) AS id, i.retailer_id, i.item FROM feed_items i WHERE i.generation = ${generation} ORDER BY i.id`);
   return rows.map(itemOf);
 }
 
-/** Rows per statement. Few sizes, so that all statements stay prepared. */
+/** The number of rows in one statement. There are only a few sizes, so that all statements stay prepared. */
 const GROUP_SIZES = [100, 10, 1] as const;
 
 function* groupsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
@@ -67,7 +69,7 @@ const tails = new Map<number, string>(
   GROUP_SIZES.map((rows) => [rows, `VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`]),
 );
 
-/** Returns how many were inserted. If several items have the same retailer_id, only the first is inserted. */
+/** Inserts items. Of several items with the same retailer_id only the first one is inserted. Returns the number of inserted items. */
 export async function insertItems(tx: Transaction, generation: number, items: readonly NewItem[]): Promise<number> {
   let inserted = 0;
   for (const group of groupsOf(items)) {
@@ -86,8 +88,8 @@ export interface KnownItem {
 }
 
 /**
- * Looks up each id by a subquery, which has only one plan. With `IN` SQLite reads the whole generation, and with a join so does
- * PostgreSQL, because its statistics lag behind a growing table.
+ * The statements that look up each retailer_id by a subquery, for which the databases have only one plan. With `IN` SQLite reads the whole
+ * generation. With a join PostgreSQL reads it, because PostgreSQL's statistics lag behind a growing table.
  */
 const lookUps = new Map<number, string>(
   GROUP_SIZES.map((ids) => [
@@ -100,7 +102,7 @@ const lookUps = new Map<number, string>(
   ]),
 );
 
-/** The items of a generation with one of these retailer_ids. */
+/** Returns the items of a generation that have one of these retailer_ids. */
 export async function findItems(reader: Reader, generation: number, retailerIds: readonly string[]): Promise<KnownItem[]> {
   const known: KnownItem[] = [];
   for (const group of groupsOf(retailerIds)) {
@@ -114,7 +116,7 @@ export async function findItems(reader: Reader, generation: number, retailerIds:
   return known;
 }
 
-/** Whether another feed shows an item with this id. Looks once at each feed. */
+/** Returns whether another feed shows an item with this id. Looks once at each feed. */
 export async function isItemOfOtherFeed(reader: Reader, feed: string, id: string): Promise<boolean> {
   const found = await reader.get(sql`
     SELECT 1 AS one FROM product_feeds f
@@ -130,13 +132,13 @@ export async function overwriteItem(tx: Transaction, generation: number, { retai
 
 export interface CopiedItems {
   readonly count: number;
-  /** Undefined if all items are copied. */
+  /** The id of the last item that was looked at; undefined if no items are left. */
   readonly lastId: string | undefined;
 }
 
 /**
- * Looks at the next `limit` items of a generation after the id `after`, and copies to the other generation those with a retailer_id that it
- * does not have. Each item is looked up by a subquery, for the reason at `lookUps`.
+ * Looks at the next `limit` items of the generation `from` after the id `after`. Copies those whose retailer_id the generation `to` does not have.
+ * Each item is looked up by a subquery, for the reason that is given at `lookUps`.
  */
 export async function copyMissingItems(tx: Transaction, from: number, to: number, after: string, limit: number): Promise<CopiedItems> {
   const last = await tx.get<{ id: string | null }>(sql`
@@ -152,7 +154,7 @@ export async function copyMissingItems(tx: Transaction, from: number, to: number
   return { count, lastId };
 }
 
-/** Deletes at most `limit` items and returns their number. */
+/** Deletes at most `limit` items of a generation. Returns the number of deleted items. */
 export function deleteItems(tx: Transaction, generation: number, limit: number): Promise<number> {
   return tx.run(sql`
     DELETE FROM feed_items WHERE generation = ${generation} AND id <= COALESCE((

@@ -14,7 +14,7 @@ import { FEED_NAME_CHARACTERS_MAX, FETCHED_URL_CHARACTERS_MAX, REQUEST_BYTES_MAX
 import type { FeedRow } from "./product-feeds.store.ts";
 import { credentials, readSchedule, type ScheduleKind, scheduleParameter, scheduleWords } from "./schedules/schedule.ts";
 
-/** AUTH-19, D-13: of G2. */
+/** AUTH-19, D-13: the policy of feeds and of listing their items (G2). */
 export const productFeed = definePolicy({
   ...catalogAccess,
   name: "productFeed",
@@ -26,7 +26,7 @@ const text: Field<ItemRow> = { schema: Type.String(), policy: productFeed };
 const number: Field<ItemRow> = { schema: Type.Number(), policy: productFeed };
 const count: Field<ItemRow> = { schema: Type.Integer(), policy: productFeed };
 
-/** D-56: the document defines no fields. The default fields are those that every item has. */
+/** D-56: the fields of an item. The document defines no fields; the default fields are the fields that every item has. */
 const articleOrPublication: FieldSet<ItemRow> = {
   fields: {
     id: text,
@@ -35,13 +35,13 @@ const articleOrPublication: FieldSet<ItemRow> = {
     image_url: text,
     url: text,
     description: text,
-    /** A decimal as text, so that no price passes through a binary float. */
+    /** The price is a decimal as text, so that no price passes through a binary float. */
     price: text,
     sale_price: text,
     currency: text,
     brand: text,
     publication_category: text,
-    /** ISO 8601, as in the feed. */
+    /** The date is ISO 8601, as in the feed. */
     date_published: text,
     author: text,
     genre: text,
@@ -61,7 +61,7 @@ const articleOrPublication: FieldSet<ItemRow> = {
 const oneOf = (values: readonly string[]): TSchema => Type.Unsafe<string>({ enum: [...values] });
 const orAbsent = (value: string | null): string | undefined => value ?? undefined;
 
-/** D-147. */
+/** D-147: the fields of an upload. */
 function uploadSet(policy: Policy): FieldSet<UploadRow> {
   const plain = (schema: TSchema): Field<UploadRow> => ({ schema, policy });
   const text = plain(Type.String());
@@ -85,7 +85,7 @@ function uploadSet(policy: Policy): FieldSet<UploadRow> {
       num_persisted_items: { ...count, of: ({ items }) => items },
       num_invalid_items: { ...count, of: ({ bad_rows }) => bad_rows },
       num_deleted_items: { ...count, of: ({ items_removed }) => items_removed },
-      /** With the problem of the file as a whole. */
+      /** The number of bad rows; a problem of the file as a whole counts as one more. */
       error_count: { ...count, of: ({ bad_rows, problem }) => bad_rows + (problem === null ? 0 : 1) },
     },
     defaults: ["id", "start_time", "end_time"],
@@ -100,7 +100,7 @@ const uploadError: FieldSet<UploadErrorRow> = {
   fields: {
     severity: ofError(oneOf(["fatal", "warning"])),
     summary: ofError(Type.String()),
-    /** Of the file, unpacked; the first line is 1. */
+    /** The line in the unpacked file; the first line is 1. */
     row_number: ofError(Type.Integer()),
     retailer_id: ofError(Type.String()),
     field: ofError(oneOf(itemFields)),
@@ -108,7 +108,7 @@ const uploadError: FieldSet<UploadErrorRow> = {
   defaults: ["severity", "summary", "row_number", "retailer_id", "field"],
 };
 
-/** A field's policy is that of the operation that returns the feed: those who fill a feed may read it too. */
+/** The fields of a schedule. They have the policy of the operation that returns the feed, because callers who may fill a feed may also read it. */
 const scheduleSet = (policy: Policy): FieldSet => ({
   fields: Object.fromEntries(Object.entries(scheduleWords).map(([name, schema]): [string, Field] => [name, { schema, policy }])),
   defaults: Object.keys(scheduleWords),
@@ -136,7 +136,7 @@ function latestUpload(policy: Policy): Field<FeedRow> {
   };
 }
 
-/** D-145, D-146. */
+/** D-145, D-146: the fields of a feed. */
 function feedSet(policy: Policy): FieldSet<FeedRow> {
   const text: Field<FeedRow> = { schema: Type.String(), policy };
   return {
@@ -233,7 +233,7 @@ export const listArticlesAndPublications = listOperation({
   summary: "Lists the article and publication items that a product feed ingested, newest first.",
   clauses: [
     ...["G2-1", "G2-4", "G2-5", "G2-6", "G2-7", "G2-8", "G2-9", "G2-10", "G2-11", "G2-12", "G2-13"],
-    // The edge has only this method, so creating, updating and deleting are unsupported.
+    // The edge has only the method for listing, so creating, updating and deleting items are unsupported.
     ...["G2-14", "G2-15", "G2-16"],
     "AUTH-19",
   ],

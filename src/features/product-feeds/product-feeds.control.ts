@@ -1,4 +1,4 @@
-/** Feed files: uploads and their reports (operating.md: feeds/{id}/uploads). */
+/** The control routes of feed files: they take uploads and show the reports of uploads (operating.md: feeds/{id}/uploads). */
 import { type Static, Type } from "typebox";
 import { ALERTS_MAX, type Alert } from "#control-contract/alert";
 import { badRequest, ControlError, notFound, unprocessable } from "#control-contract/errors";
@@ -94,7 +94,9 @@ const uploadQuery = Type.Object({
 });
 type UploadQuery = Static<typeof uploadQuery>;
 
-/** Enough for a file of a million rows. A longer wait would occupy a connection. */
+/**
+ * The longest time that a request may wait for the end of an upload: enough for a file of a million rows. A longer wait would occupy a connection.
+ */
 const WITHIN_MS_MAX = 60_000;
 const LOOK_MS = 25;
 const readQuery = Type.Object({
@@ -107,7 +109,7 @@ const readQuery = Type.Object({
   ),
 });
 
-/** A JSON body with an address is some hundred bytes. */
+/** The longest JSON body with the address of a file. Such a body usually has some hundred bytes. */
 const URL_BODY_BYTES_MAX = 65_536;
 
 async function feedOf({ world, path }: ControlRequest): Promise<string> {
@@ -210,7 +212,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** A file from another server takes half an hour at most, and reading it some minutes. */
+/** An upload that is not read after this time is stuck: fetching a file takes half an hour at most, and reading a file takes some minutes. */
 const STUCK_AFTER_SECONDS = 3_600;
 
 const stuckText: Readonly<Record<string, string>> = {
@@ -219,7 +221,7 @@ const stuckText: Readonly<Record<string, string>> = {
   running: "it is being read",
 };
 
-/** Feeds whose last upload failed or is stuck. */
+/** Returns alerts for feeds whose last upload failed or is stuck. */
 export const feedAlerts = async ({ database: { reader }, clock }: World): Promise<readonly Alert[]> =>
   (await listTroubledFeeds(reader, unixSeconds(clock) - STUCK_AFTER_SECONDS, ALERTS_MAX)).map(
     ({ feed, n, status, problem, created_time, ended_time }) =>

@@ -51,7 +51,7 @@ export async function handleUpdateFeed(request: OperationRequest<Static<typeof u
   if (feed === undefined) throw notFoundNode(request);
   const schedules = storedSchedules(params, world, feed);
   await saveSettings(tx, node.id, { name: params.name ?? feed.name, ...schedules });
-  // A schedule that is not named keeps the time of its next fetch.
+  // A schedule that the request does not contain keeps the time of its next fetch.
   const named = (kind: ScheduleKind) => (params[kind] === undefined ? undefined : schedules[kind]);
   await planFetches(tx, world, node.id, { schedule: named("schedule"), update_schedule: named("update_schedule") });
   return { success: true };
@@ -65,7 +65,7 @@ export async function handleDeleteFeed(request: OperationRequest, tx: Transactio
 type StoredSchedules = Pick<FeedRow, ScheduleKind>;
 const noSchedules: StoredSchedules = { schedule: null, update_schedule: null };
 
-/** Returns the schedules to store. A schedule that is not given stays as it is in `before`. */
+/** Returns the schedules to store. A schedule that the request does not contain stays as it is in `before`. */
 function storedSchedules(params: { readonly [kind in ScheduleKind]?: unknown }, world: World, before: StoredSchedules): StoredSchedules {
   const stored = (kind: ScheduleKind): string | null => {
     const given = params[kind] as GivenSchedule | null | "" | undefined;
@@ -86,7 +86,7 @@ export async function handleListArticles({ node, page, params }: ListArticles, r
 
 type CreateUpload = OperationRequest<Static<typeof createUpload.params>>;
 
-/** Not in one transaction: each part of a file is stored in a write of its own. */
+/** Takes an upload. The file is not stored in one transaction: each part of the file is stored in a write of its own. */
 export async function submitUpload(request: CreateUpload): Promise<{ id: string }> {
   const { file, url } = request.params;
   const key = file === undefined ? await fetchLater(request, url as string) : await take(request, file);
@@ -100,7 +100,7 @@ async function take(request: CreateUpload, { filename, bytes }: UploadedFile): P
   try {
     return await receiveFile(request.world, request.node.id, inOnePiece(bytes), { ...inputOf(request), file_name: filename });
   } catch (error) {
-    // Or the feed was deleted meanwhile.
+    // Other errors are passed on, such as the error for a feed that was deleted while its file was stored.
     throw error instanceof FeedFileProblem ? invalidParameter("file", `is refused: ${error.message}`) : error;
   }
 }
@@ -122,7 +122,7 @@ export async function handleListUploadErrors({ node, page }: ListRequest, reader
   return pageOf(upload === undefined ? [] : errorsOf(upload), page);
 }
 
-/** A page of a list that is in memory; the key of a row is its index. */
+/** Returns a page of a list that is in memory. The key of a row is the row's index. */
 function pageOf<R>(rows: readonly R[], { limit, after, before, isInclusive }: PageRequest): ListPage<R> {
   const indexOf = (key: readonly string[] | undefined): number | undefined => (key === undefined ? undefined : Number(key[0]));
   const own = isInclusive === true ? 0 : 1;
@@ -133,7 +133,7 @@ function pageOf<R>(rows: readonly R[], { limit, after, before, isInclusive }: Pa
   return found.length === 0 ? page : { ...page, firstKey: [String(start)], lastKey: [String(start + found.length - 1)] };
 }
 
-/** Ends a feed and its uploads. Jobs delete its items and files afterwards, because there may be millions. Returns false if there is no such feed. */
+/** Deletes a feed. Jobs delete its items and files afterwards, because there may be millions of items. Returns false if the feed does not exist. */
 export async function removeFeed(tx: Transaction, world: World, feed: NodeId): Promise<boolean> {
   if (!(await deleteFeed(tx, feed))) return false;
   await planFetches(tx, world, feed, { schedule: null, update_schedule: null });

@@ -1,4 +1,4 @@
-/** Items of a feed (D-56): their fields, and how a row of a file or an entry of a world file is validated. */
+/** The items of a feed (D-56): defines their fields, and validates a row of a feed file or an entry of a world file. */
 import { codePointCount, isStorableText } from "#kernel/text";
 
 export const itemFields = [
@@ -27,27 +27,29 @@ export const itemFields = [
 ] as const;
 export type ItemField = (typeof itemFields)[number];
 
-/** D-56. */
+/** D-56: the fields that every item must have. */
 export const requiredFields = ["retailer_id", "name", "image_url", "url"] as const satisfies readonly ItemField[];
 
 export const isRequired = (field: ItemField): boolean => (requiredFields as readonly ItemField[]).includes(field);
 
-/** The values as a file has them: untrimmed text; an empty text counts as absent. */
+/** The values of a row as the file has them, as untrimmed text; an empty text counts as absent. */
 export type RawItem = { [field in ItemField]?: string };
 
 /** A valid item. */
 export interface Item {
   readonly retailer_id: string;
-  /** In the order of `keptFields`; null: absent. Trailing nulls are left out. */
+  /** The values in the order of `keptFields`; null stands for an absent value. Nulls at the end are left out. */
   readonly values: readonly ItemValue[];
 }
 
 type ItemValue = string | number | null;
 
-/** Items are stored as lists of values in this order, so new fields must be added at the end. */
+/**
+ * The fields in the order in which an item's values are stored. New fields must be added at the end, because stored items have values without names.
+ */
 const keptFields = itemFields.filter((field) => field !== "retailer_id");
 
-/** Why a row is not a valid item. */
+/** The reason why a row is not a valid item. */
 export class BadItem {
   constructor(
     readonly field: ItemField | undefined,
@@ -55,7 +57,7 @@ export class BadItem {
   ) {}
 }
 
-/** Other names of a field in shopping feeds, RSS and Atom, in order of precedence. */
+/** The other names that a field has in shopping feeds, RSS and Atom, in order of precedence. */
 const ALIASES = {
   retailer_id: ["id", "guid"],
   name: ["title"],
@@ -69,7 +71,10 @@ const ALIASES = {
 
 export interface FieldMeaning {
   readonly field: ItemField;
-  /** 0: the field's own name. If a field has several names, the name with the lowest rank is used. */
+  /**
+   * The rank of the name; 0 is the rank of the field's own name. If a row has several names of a field, the value of the name with the lowest rank is
+   * used.
+   */
   readonly rank: number;
 }
 
@@ -77,11 +82,11 @@ const meanings = new Map<string, FieldMeaning>(itemFields.map((field) => [field,
 for (const [field, names] of Object.entries(ALIASES))
   for (const [at, name] of names.entries()) meanings.set(name, { field: field as ItemField, rank: at + 1 });
 
-/** The field of a column, key or element: `g:image_link`, `Image Link` and `image-link` are the same name. */
+/** Returns the field that the name of a column, key or element means: `g:image_link`, `Image Link` and `image-link` are the same name. */
 export const fieldOf = (name: string): FieldMeaning | undefined =>
   meanings.get(name) ?? meanings.get(name.trim().toLowerCase().replace(/^\w+:/, "").replaceAll(/[ -]/g, "_"));
 
-/** Reads a trimmed text that is not empty. */
+/** A function that reads the value of a field from a trimmed text that is not empty. */
 type ReadField = (text: string) => string | number | BadItem;
 
 function reader(reason: string, isValid: (text: string) => boolean, toValue: (text: string) => string | number = (text) => text) {
@@ -94,28 +99,28 @@ function reader(reason: string, isValid: (text: string) => boolean, toValue: (te
 const text = (most: number) => reader(`is longer than ${most} characters`, (input) => input.length <= most || codePointCount(input) <= most);
 const pattern = (expression: RegExp, reason: string) => reader(reason, (input) => expression.test(input));
 
-/** Browsers and CDNs refuse much longer addresses. */
+/** The longest address of an item. Browsers and CDNs refuse much longer addresses. */
 const URL_CHARACTERS_MAX = 2_048;
 /** An absolute http(s) address with a host, an optional port, and no white space or control characters (D-312). */
 const WEB_ADDRESS = /^https?:\/\/(?:[^\s/?#@]*@)?(?:[\p{L}\p{N}\p{M}._~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#][^\s\p{Cc}]*)?$/iu;
 const webAddress = reader("is not an http or https address", (input) => input.length <= URL_CHARACTERS_MAX && WEB_ADDRESS.test(input));
 
-/** Up to 12 digits and 6 decimals, as text: no price passes through a binary float. */
+/** A price has up to 12 digits and 6 decimals. It stays text, so that no price passes through a binary float. */
 const PRICE = /^\d{1,12}(?:\.\d{1,6})?$/;
 const price = pattern(PRICE, "is not a price such as 12.50");
 
-/** Search results and shelves show far fewer. */
+/** The longest name of an item. Search results and lists of products show far fewer characters. */
 const NAME_CHARACTERS_MAX = 200;
 const SHORT_CHARACTERS_MAX = 100;
-/** The limit of common shopping feeds. */
+/** The longest description of an item, which is the limit of common shopping feeds. */
 const DESCRIPTION_CHARACTERS_MAX = 9_999;
-/** Stars. */
+/** The highest rating, in stars. */
 const RATING_MAX = 5;
-/** More than the number of people on Earth needs. */
+/** The most digits of a count: enough for the number of people on Earth. */
 const COUNT_DIGITS_MAX = 10;
 
 const AVAILABILITY = new Set(["in stock", "out of stock", "preorder", "backorder", "available for order", "discontinued"]);
-/** Reads `In_Stock` as `in stock`. */
+/** Returns the availability in its usual form: reads `In_Stock` as `in stock`. */
 const availabilityOf = (input: string): string => (AVAILABILITY.has(input) ? input : input.toLowerCase().replaceAll("_", " "));
 
 const short = text(SHORT_CHARACTERS_MAX);
@@ -156,13 +161,13 @@ const keptReaders = keptFields.map((field) => ({
   missing: isRequired(field) ? new BadItem(field, "is missing") : undefined,
 }));
 const PRICE_AT = keptFields.indexOf("price");
-/** D-141. */
+/** D-141: the reasons why a `sale_price` is left out, and why a row without a retailer_id is bad. */
 const withoutPrice = new BadItem("sale_price", "has no price beside it");
 const missingId = new BadItem("retailer_id", "is missing");
 
 /**
- * Validates a row. Empty values count as absent. With `warn` an optional value that is wrong is left out and passed to it (D-141);
- * without, it makes the item bad.
+ * Validates a row. Empty values count as absent. If `warn` is given, a wrong optional value is left out and passed to `warn` (D-141). If `warn` is
+ * not given, a wrong optional value makes the item bad.
  */
 export function readItem(raw: RawItem, warn?: (wrong: BadItem) => void): Item | BadItem {
   const input = withCurrency(raw, warn);
@@ -198,11 +203,11 @@ export function readItem(raw: RawItem, warn?: (wrong: BadItem) => void): Item | 
   return { retailer_id: id, values };
 }
 
-/** `12.50 EUR` */
+/** A price with its currency, such as `12.50 EUR`. */
 const PRICE_WITH_CURRENCY = /^(\S+) +([A-Z]{3})$/;
 const twoCurrencies = new BadItem("currency", "differs from the currency of the price");
 
-/** A price in another currency than the row's is left out. */
+/** Moves the currency of a price such as `12.50 EUR` to the field `currency`. A price in another currency than the row's is left out. */
 function withCurrency(raw: RawItem, warn: ((wrong: BadItem) => void) | undefined): RawItem | BadItem {
   let read = raw;
   for (const field of ["price", "sale_price"] as const) {
@@ -215,7 +220,7 @@ function withCurrency(raw: RawItem, warn: ((wrong: BadItem) => void) | undefined
   return read;
 }
 
-/** Undefined if the currencies differ. */
+/** Returns the row with the price and its currency in separate fields, or undefined if the currency differs from the row's. */
 function splitPrice(raw: RawItem, field: "price" | "sale_price"): RawItem | undefined {
   const match = PRICE_WITH_CURRENCY.exec(raw[field]?.trim() ?? "");
   if (match === null) return raw;
@@ -225,14 +230,14 @@ function splitPrice(raw: RawItem, field: "price" | "sale_price"): RawItem | unde
 }
 
 const ISO_DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
-/** RSS: `Sat, 21 Nov 2026 10:00:00 +0000` (RFC 822). */
+/** A date of RSS, such as `Sat, 21 Nov 2026 10:00:00 +0000` (RFC 822). */
 const MAIL_DATE = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})? (?:[+-]\d{4}|GMT|UTC|UT|Z)$/;
 
-/** Keeps ISO 8601 as it is, and converts the dates of mail and RSS to it. */
+/** Returns a date as ISO 8601: a date in ISO 8601 stays as it is, and a date of RSS is converted. Returns undefined for any other text. */
 function dateOf(input: string): string | undefined {
   const day = ISO_DATE.exec(input)?.[1];
   if (day !== undefined) {
-    // Date.parse reads 31 February as a day of March.
+    // Date.parse accepts 31 February and returns a day of March, so the day is compared.
     const ms = Date.parse(`${day}T00:00:00Z`);
     return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day) && !Number.isNaN(Date.parse(input)) ? input : undefined;
   }
@@ -243,10 +248,10 @@ function dateOf(input: string): string | undefined {
 const notUtf8 = new BadItem(undefined, "contains bytes that are not UTF-8, or U+FFFD");
 const notStorable = new BadItem(undefined, "contains U+0000 or a lone surrogate");
 
-/** The stored form of the values: a JSON list. */
+/** Returns the values of an item as they are stored, a JSON list, or a `BadItem` if a text cannot be stored. */
 export function textOfItem({ retailer_id, values }: Item): string | BadItem {
   const json = JSON.stringify(values);
-  // JSON.stringify escapes unstorable characters, so only the few rows with an escape or U+FFFD need the full check.
+  // JSON.stringify escapes characters that cannot be stored, so only the few rows with an escape or U+FFFD need the full check.
   if (json.includes("\\u") || json.includes("\uFFFD") || retailer_id.includes("\uFFFD") || !isStorableText(retailer_id)) {
     const broken = brokenText([retailer_id, ...values].join(" "));
     if (broken !== undefined) return broken;
@@ -259,7 +264,10 @@ function brokenText(value: string): BadItem | undefined {
   return isStorableText(value) ? undefined : notStorable;
 }
 
-/** A row of a file: its item as it is stored, without optional values that are wrong. Such a value is passed to `warn`. */
+/**
+ * Reads a row of a file. Returns the item as it is stored, without wrong optional values, or the reason why the row is bad. Each wrong optional value
+ * is passed to `warn`.
+ */
 export function readRow(raw: RawItem, warn: (wrong: BadItem) => void): { readonly retailer_id: string; readonly text: string } | BadItem {
   const warnings: BadItem[] = [];
   const read = readItem(raw, (wrong) => warnings.push(wrong));
@@ -277,7 +285,7 @@ export function readRow(raw: RawItem, warn: (wrong: BadItem) => void): { readonl
   return { retailer_id: read.retailer_id, text };
 }
 
-/** Reads the result of `textOfItem`; the values by field. */
+/** Reads an item that `textOfItem` wrote. Returns its values by field. */
 export function fieldsOfText(text: string): { readonly [field in ItemField]?: string | number } {
   const fields: { [field in ItemField]?: string | number } = {};
   for (const [at, value] of (JSON.parse(text) as readonly ItemValue[]).entries()) if (value !== null) fields[keptFields[at] as ItemField] = value;

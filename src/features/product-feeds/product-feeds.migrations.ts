@@ -4,16 +4,16 @@ export const productFeedMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // `generation` is the one that the feed shows; each ingestion writes another one (D-140). 0: none yet. The schedules are JSON of a
-      // `Schedule` (schedules/schedule.ts).
+      // `generation` is the generation that the feed shows, and 0 before the first ingestion; each ingestion writes another generation (D-140). The
+      // schedules are JSON of a `Schedule` (schedules/schedule.ts).
       `CREATE TABLE product_feeds (
         id BIGINT PRIMARY KEY, catalog BIGINT NOT NULL, name TEXT NOT NULL, generation BIGINT NOT NULL, next_upload BIGINT NOT NULL,
         item_count BIGINT NOT NULL, schedule TEXT, update_schedule TEXT
       ) WITHOUT ROWID`,
       "CREATE INDEX product_feeds_by_catalog ON product_feeds (catalog, id)",
       "CREATE TABLE feed_generations (feed BIGINT NOT NULL, generation BIGINT NOT NULL, PRIMARY KEY (feed, generation)) WITHOUT ROWID",
-      // No number is used twice, so that no feed shows the generation of a run that was replaced. The remainder of a number is the slot that
-      // counted it.
+      // The counters that number generations. No number is used twice, so that no feed shows the generation of a run that was replaced. The remainder
+      // of a generation's number is the slot of the counter that made it.
       "CREATE TABLE feed_generation_slots (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL) WITHOUT ROWID",
       // `item` is a JSON list of values without names (product-feeds.items.ts), which is a third smaller than an object.
       `CREATE TABLE feed_items (
@@ -29,7 +29,8 @@ export const productFeedMigrations: readonly Migration[] = [
         errors TEXT NOT NULL, PRIMARY KEY (feed, n)
       ) WITHOUT ROWID`,
       "CREATE UNIQUE INDEX feed_uploads_by_id ON feed_uploads (id)",
-      // Files as received, until they are ingested. After a crash the ingestion starts again from them (D-142).
+      // The parts of files, as they were received, until the files are ingested. After a crash the ingestion starts again with the stored parts
+      // (D-142).
       "CREATE TABLE feed_upload_parts (feed BIGINT NOT NULL, n BIGINT NOT NULL, part BIGINT NOT NULL, bytes BYTEA NOT NULL, PRIMARY KEY (feed, n, part))",
     ],
   },

@@ -12,9 +12,9 @@ export interface FeedRow extends Row {
   name: string;
   /** The generation that the feed shows. */
   generation: number;
-  /** Stored, so that a summary costs one lookup (D-56). */
+  /** The number of items that the feed shows. It is stored, so that a summary costs one lookup (D-56). */
   item_count: number;
-  /** JSON of a `Schedule`. */
+  /** The schedule as JSON of a `Schedule`; null if the feed has no such schedule. */
   schedule: string | null;
   update_schedule: string | null;
 }
@@ -27,11 +27,11 @@ export const findFeed = (reader: Reader, id: string): Promise<FeedRow | undefine
 
 const oldestFirst = ordered("ascending", "f.id");
 
-/** For the control API. */
+/** Lists all feeds, oldest first, for the control API. */
 export const listAllFeeds = (reader: Reader, page: PageRequest): Promise<ListPage<FeedRow>> =>
   readPage<FeedRow>(reader, append(select, "WHERE f.id > 0"), oldestFirst, page);
 
-/** D-96: newest first. */
+/** D-96: the feeds of a catalog are listed newest first. */
 const newestFirst = ordered("descending", "f.id");
 
 export const pageFeedsOfCatalog = (reader: Reader, catalog: NodeId, page: PageRequest): Promise<ListPage<FeedRow>> =>
@@ -40,12 +40,12 @@ export const pageFeedsOfCatalog = (reader: Reader, catalog: NodeId, page: PageRe
 /** The settings of a feed that a caller can change. */
 export interface FeedSettings {
   readonly name: string;
-  /** JSON. */
+  /** The schedule as JSON of a `Schedule`. */
   readonly schedule: string | null;
   readonly update_schedule: string | null;
 }
 
-/** Returns whether the id was free. */
+/** Stores a new feed. Returns false, and stores nothing, if the feed's id is used already. */
 export async function insertFeed(tx: Transaction, id: NodeId, catalog: NodeId, { name, schedule, update_schedule }: FeedSettings): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "product_feed", owner: catalog }))) return false;
   await tx.runOne(sql`
@@ -63,9 +63,12 @@ export async function countFeedsOfCatalog(reader: Reader, catalog: NodeId): Prom
   return Number(row?.count ?? 0);
 }
 
-/** 64 counters number the generations, so that feeds rarely wait for each other. The remainder of a number identifies its counter. */
+/**
+ * The generations are numbered by 64 counters, so that feeds rarely wait for each other. The remainder of a generation's number identifies its
+ * counter.
+ */
 const GENERATION_SLOTS = 64;
-/** A sum over all digits, because the last digits of ids are often equal. */
+/** Returns the counter of a feed. The result depends on all digits of the feed's id, because the last digits of ids are often equal. */
 const slotOf = (feed: string): number => [...feed].reduce((sum, digit) => (sum * 7 + Number(digit)) % GENERATION_SLOTS, 0);
 
 /** Creates a generation of the feed and returns its number, which no other generation of the world has had. */
@@ -80,7 +83,7 @@ export async function beginGeneration(tx: Transaction, feed: string): Promise<nu
   return generation;
 }
 
-/** A generation that is neither shown nor being written, so that its items can be deleted. */
+/** Returns a generation that is neither shown nor being written, so that its items can be deleted. */
 export async function findSpareGeneration(reader: Reader, feed: string): Promise<number | undefined> {
   const row = await reader.get<{ generation: number }>(sql`
     SELECT g.generation FROM feed_generations g
@@ -99,7 +102,9 @@ export async function showGeneration(tx: Transaction, feed: string, generation: 
   await tx.runOne(sql`UPDATE product_feeds SET generation = ${generation}, item_count = ${itemCount} WHERE id = ${feed}`);
 }
 
-/** Deletes the feed. The caller must schedule its job, which deletes items and uploads in small writes. Returns false if it does not exist. */
+/**
+ * Deletes a feed. The caller must schedule the feed's job, which deletes items and uploads in small writes. Returns false if the feed does not exist.
+ */
 export async function deleteFeed(tx: Transaction, id: NodeId): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM product_feeds WHERE id = ${id}`)) === 0) return false;
   await deleteNode(tx, id);
@@ -111,15 +116,15 @@ export async function listFeedsOfCatalog(reader: Reader, catalog: NodeId): Promi
   return rows.map(({ id }) => nodeId(id));
 }
 
-/** For product-catalogs. */
+/** The port `product_feed_writes`, which the feature product-catalogs uses. */
 interface FeedWritesPort {
-  /** Deletes the feeds of a catalog. Jobs delete their items and uploads afterwards, because there may be millions. */
+  /** Deletes the feeds of a catalog. Jobs delete the feeds' items and uploads afterwards, because there may be millions of items. */
   deleteFeedsOfCatalog(tx: Transaction, catalog: NodeId, world: World): Promise<void>;
 }
 
-/** For the feature's own contract, because a contract does not read. */
+/** The port `product_feed`, which the feature's own contract uses, because a contract does not import the store. */
 interface FeedPort {
-  /** In the order of the feeds. */
+  /** Returns the newest upload of each feed, in the order of `feeds`. */
   findLatestUploads(reader: Reader, feeds: readonly { readonly id: string }[]): Promise<readonly (UploadRow | undefined)[]>;
 }
 

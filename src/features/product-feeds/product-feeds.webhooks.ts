@@ -1,4 +1,4 @@
-/** D-149: the webhook field `product_feed` of catalogs. The document has no webhooks of catalogs; platforms of this kind have this one. */
+/** D-149: the webhook field `product_feed` of catalogs. The document has no webhooks of catalogs, but platforms of this kind send this webhook. */
 import { type Static, Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
 

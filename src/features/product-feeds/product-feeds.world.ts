@@ -23,7 +23,7 @@ import {
 import { planFetches } from "./schedules/fetches.ts";
 import { readSchedule, type ScheduleKind, scheduleWords, storedSchedule } from "./schedules/schedule.ts";
 
-/** Numbers may be JSON numbers. Otherwise a value is validated as in a feed file. */
+/** The value of an item's field. A number may be a JSON number; apart from that, a value is validated as in a feed file. */
 const value = Type.Union([Type.String(), Type.Number()]);
 const itemEntry = closedMap({
   id: Type.Optional(worldId),
@@ -45,13 +45,13 @@ const entryOf = async ({ id, catalog, name, schedule, update_schedule, generatio
   items: await listAllItems(reader, generation),
 });
 
-/** Throws `WorldProblem`. */
+/** Returns the settings of a feed from an entry of a world file. Throws `WorldProblem` if a schedule is wrong. */
 function settingsOf(entry: Entry, world: World): FeedSettings {
   const stored = (kind: ScheduleKind) => storedSchedule(entry[kind] ?? null, world, (key, problem) => new WorldProblem(`${kind}.${key}`, problem));
   return { name: entry.name, schedule: stored("schedule"), update_schedule: stored("update_schedule") };
 }
 
-/** Replaces the feed's items by those of the entry. An item whose retailer_id stays keeps its id (D-140). */
+/** Replaces the feed's items by the items of the entry. An item keeps its id if the feed had an item with the same retailer_id (D-140). */
 async function saveItems(tx: Transaction, { id: feed, items }: Entry, world: World): Promise<void> {
   const shown = await findFeed(tx, feed);
   if (shown === undefined) return;
@@ -116,7 +116,7 @@ export const feedSection = section({
   remove: (tx, id, world) => removeFeed(tx, world, id),
 });
 
-/** An unchanged schedule keeps the time of its next fetch. */
+/** Returns the schedules that the entry changes. An unchanged schedule is undefined, so that it keeps the time of its next fetch. */
 const changedOf = (before: Pick<FeedRow, ScheduleKind>, after: FeedSettings) => ({
   schedule: before.schedule === after.schedule ? undefined : after.schedule,
   update_schedule: before.update_schedule === after.update_schedule ? undefined : after.update_schedule,

@@ -7,12 +7,18 @@ import { FeedFileProblem } from "./rows.ts";
 
 export type Bytes = AsyncIterable<Uint8Array>;
 
-/** The longest byte order mark or file signature. */
+/** The length of the longest byte order mark or file signature. */
 const MARK_BYTES = 4;
-/** Deflate data without a signature are recognized by their beginning. Other bytes have a mistake in a beginning of this length. */
+/**
+ * Deflate data without a signature are recognized by their first bytes. If the bytes are not deflate data, unpacking this number of them finds a
+ * mistake.
+ */
 const START_BYTES = 1_024;
 
-/** Throws `FeedFileProblem` for a file that is not UTF-8 text, and what `file` throws. Invalid bytes become U+FFFD (D-141). */
+/**
+ * Yields the text of a file. Throws `FeedFileProblem` if the file is not UTF-8 text, and passes on the errors of `file`. Invalid bytes become U+FFFD
+ * (D-141).
+ */
 export async function* textOf(file: Bytes): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8");
   let isFirst = true;
@@ -31,7 +37,7 @@ export async function* textOf(file: Bytes): AsyncGenerator<string> {
   if (rest !== "") yield rest;
 }
 
-/** Joins the first chunks until they have `START_BYTES`, unless the whole file is shorter. */
+/** Joins the first chunks of a file until they have `START_BYTES` bytes, or until the file ends. Later chunks are passed on unchanged. */
 async function* fromStart(file: Bytes): AsyncGenerator<Uint8Array> {
   let start: Uint8Array | undefined = new Uint8Array(0);
   for await (const bytes of file) {
@@ -47,10 +53,10 @@ async function* fromStart(file: Bytes): AsyncGenerator<Uint8Array> {
   if (start !== undefined && start.length > 0) yield start;
 }
 
-/** RFC 1952. */
+/** Returns whether the bytes begin as gzip (RFC 1952). */
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
-/** How files of other compressions begin, in latin1. That of deflate is zlib's (RFC 1950) and depends on the level. */
+/** The first bytes of files with other compressions, in latin1. Files of deflate begin with zlib's header (RFC 1950), which depends on the level. */
 const OTHER_COMPRESSIONS = {
   bzip2: ["BZh"],
   deflate: ["x\u0001", "x^", "x\u009c", "x\u00da"],
@@ -74,7 +80,7 @@ async function* unpacked(file: Bytes): AsyncGenerator<Uint8Array> {
   const counted = counting(whole, (bytes) => {
     packedBytes += bytes;
   });
-  // An error of the file ends gunzip, and the loop below throws it.
+  // An error of the file ends gunzip, and then the loop below throws this error.
   pipeline(Readable.from(counted, { objectMode: false }), gunzip, () => {});
   try {
     for await (const bytes of gunzip as AsyncIterable<Uint8Array>) {
@@ -101,7 +107,10 @@ async function* following(first: Uint8Array, rest: Bytes): AsyncGenerator<Uint8A
   yield* rest;
 }
 
-/** Detects other encodings: UTF-8 text has no zero bytes, and UTF-16 without a mark has one beside each Latin letter. */
+/**
+ * Throws if a file is compressed or has another encoding than UTF-8. UTF-8 text has no zero bytes; UTF-16 without a byte order mark has a zero byte
+ * beside each Latin letter.
+ */
 function checkEncoding(bytes: Uint8Array): void {
   const [a, b, c, d] = bytes;
   const beginning = Buffer.from(bytes.subarray(0, MARK_BYTES)).toString("latin1");
@@ -115,17 +124,20 @@ function checkEncoding(bytes: Uint8Array): void {
     throw new FeedFileProblem("the file is a ZIP archive or a spreadsheet; send CSV, TSV, RSS, Atom or JSON lines, optionally compressed with gzip");
 }
 
-/** Without control characters except blanks and line ends. */
+/** Returns whether the bytes are text: they have no control characters except blanks and line ends. */
 const isText = (bytes: Uint8Array): boolean => bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d));
 
-/** RFC 1951: the data have no signature, but bytes that are not deflate data have a mistake soon, or unpack to something that is not text. */
+/**
+ * Returns whether a file is deflate data without a signature (RFC 1951). In bytes that are not deflate data, unpacking soon finds a mistake, or the
+ * result is not text.
+ */
 function isRawDeflate(bytes: Uint8Array): boolean {
   const start = bytes.subarray(0, START_BYTES);
   if (isUtf8(start) && isText(start)) return false;
   try {
-    // Deflate makes at most 1,032 bytes of one.
+    // Deflate unpacks one byte to at most 1,032 bytes.
     const text = inflateRawSync(start, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 1_032 * START_BYTES });
-    // A stored block is a little shorter than its data; bytes that happen to begin as a block end soon.
+    // A block of real deflate data unpacks to nearly the length of its bytes or more. Bytes that only happen to begin as a block end soon.
     return text.length > start.length / 2 && isText(text);
   } catch {
     return false;

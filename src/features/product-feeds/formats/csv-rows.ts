@@ -1,9 +1,9 @@
 /**
- * The rows of CSV and TSV (RFC 4180, with any one character between values). The text may be cut anywhere: the sink gets a
- * row when the end of the row has arrived. `\n` ends a row, with or without `\r` before it. Blanks after a closing quote are left out.
+ * Splits CSV and TSV into rows (RFC 4180, with any one character between values). The text may be cut anywhere: the sink gets a row when the end of
+ * the row has arrived. `\n` ends a row, with or without `\r` before it. Blanks after a closing quote are left out.
  *
- * After a row with wrong quotes reading continues on the row's second line, because an unclosed quote would otherwise include the rest of
- * the file.
+ * After a row with wrong quotes, reading continues on the row's second line. Otherwise the value of an unclosed quote would contain the rest of the
+ * file.
  */
 import { RESCANNED_CHARACTERS_MAX, ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 
@@ -17,11 +17,11 @@ const QUOTE = '"';
 const UNCLOSED = "a quote is not closed";
 const TEXT_AFTER_QUOTE = "text follows a closing quote";
 const TOO_LONG = `is longer than ${ROW_CHARACTERS_MAX} characters`;
-/** In a quoted value each character may be a quote, which is written as two. */
+/** The longest text of a row: each character of a quoted value may be a quote, which is written as two quotes. */
 const WRITTEN_CHARACTERS_MAX = 2 * ROW_CHARACTERS_MAX;
 
 interface Row {
-  /** The end of the row, or how far a row was read until its problem was found. */
+  /** The end of the row in the text, or the place where the problem of the row was found. */
   readonly end: number;
   readonly lines: number;
   readonly values: readonly string[];
@@ -32,14 +32,17 @@ export class CsvRows {
   readonly #delimiter: string;
   readonly #sink: CsvRowSink;
   #text = "";
-  /** The start of the next row in the text, and its line. */
+  /** The place of the next row in the text (`#start`), and the line of the file on which the row begins (`#line`). */
   #start = 0;
   #line = 1;
-  /** The text begins with the rest of a line that is skipped. */
+  /** Whether the text begins with the rest of a line that is skipped. */
   #isSkipping = false;
-  /** An incomplete row is read again when the text has doubled, so that it is not read for each piece. */
+  /**
+   * An incomplete row is read again when the text has this length, which is twice its last length, so that the row is not read for each new piece of
+   * text.
+   */
   #enoughCharacters = 0;
-  /** Characters that are no longer in the text, and those that were read twice. */
+  /** The number of characters that are no longer in the text (`#passed`), and the number of characters that were read twice (`#rescanned`). */
   #passed = 0;
   #rescanned = 0;
 
@@ -62,7 +65,7 @@ export class CsvRows {
     while (this.#next(true));
   }
 
-  /** Passes a row on, or skips the rest of a line. Returns false if the end has not arrived. */
+  /** Passes the next row to the sink, or skips the rest of a line. Returns false if the end of the row or line has not arrived. */
   #next(isLast: boolean): boolean {
     const text = this.#text;
     const start = this.#start;
@@ -94,7 +97,7 @@ export class CsvRows {
     this.#line += lines;
   }
 
-  /** Undefined if the row is incomplete. */
+  /** Reads the next row. Returns undefined if the end of the row has not arrived. */
   #rowAt(lineEnd: number, isWholeLine: boolean, isLast: boolean): Row | undefined {
     const line = this.#text.slice(this.#start, lineEnd);
     const mayHaveMoreLines = this.#rescanned <= RESCANNED_CHARACTERS_MAX + this.#passed + this.#start;
@@ -107,7 +110,7 @@ export class CsvRows {
   }
 }
 
-/** The row that begins at `start`; undefined if it is incomplete. */
+/** Reads the row that begins at `start`, which has quotes. Returns undefined if the end of the row has not arrived. */
 function quotedRow(text: string, start: number, delimiter: string, isLast: boolean): Row | undefined {
   const values: string[] = [];
   const most = start + WRITTEN_CHARACTERS_MAX;
@@ -118,7 +121,7 @@ function quotedRow(text: string, start: number, delimiter: string, isLast: boole
     let end: number;
     if (text[at] === QUOTE) {
       const close = closingQuote(text, at);
-      // The next character may be a second quote.
+      // A quote at the end of the text may be the first of two quotes, so the next character is needed.
       const isClosed = close < text.length && (isLast || close + 1 < text.length);
       if (!isClosed || close > most) return isLast || text.length > most ? wrong(UNCLOSED, close) : undefined;
       const value = text.slice(at + 1, close);
@@ -140,7 +143,7 @@ function quotedRow(text: string, start: number, delimiter: string, isLast: boole
   }
 }
 
-/** The index of the quote that closes the one at `open`; the length of the text if there is none. */
+/** Returns the index of the quote that closes the quote at `open`, or the length of the text if no quote closes it. */
 function closingQuote(text: string, open: number): number {
   for (let at = text.indexOf(QUOTE, open + 1); at !== -1; at = text.indexOf(QUOTE, at + 2)) if (text[at + 1] !== QUOTE) return at;
   return text.length;
@@ -148,10 +151,10 @@ function closingQuote(text: string, open: number): number {
 
 const isBlank = (character: string | undefined): boolean => character === " " || character === "\t" || character === "\r";
 
-/** The length of the values and of the delimiters between them. */
+/** Returns the length of a row: its values and the delimiters between them. */
 const lengthOf = (values: readonly string[]): number => values.reduce((length, value) => length + value.length, values.length - 1);
 
-/** The index of the next newline; the length of the text if there is none. */
+/** Returns the index of the next newline, or the length of the text if no newline follows. */
 function endOfLine(text: string, from: number): number {
   const newline = text.indexOf("\n", from);
   return newline === -1 ? text.length : newline;

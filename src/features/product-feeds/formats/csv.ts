@@ -1,24 +1,24 @@
-/** CSV and TSV: finds the delimiter and the header, and reads the rows below it by the header's columns. */
+/** Reads CSV and TSV files: finds the delimiter and the header, and reads the rows below the header by its columns. */
 import { fieldOf, type ItemField, type RawItem, requiredFields } from "../product-feeds.items.ts";
 import { CsvRows } from "./csv-rows.ts";
 import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 
-/** In the order in which they are preferred. */
+/** The delimiters that are detected, in the order of preference. */
 export const delimiters = [",", "\t", ";", "|"] as const;
 
 interface Header {
   /** The number of all columns. */
   readonly width: number;
-  /** The columns with a field of items. */
+  /** The columns whose names are fields of items. */
   readonly columns: readonly { readonly field: ItemField; readonly at: number }[];
 }
 
 export class CsvReader implements RowReader {
   readonly #sink: RowSink;
   readonly #rows: CsvRows;
-  /** Undefined until the header is read. */
+  /** The header of the file; undefined until it is read. */
   #header: Header | undefined;
-  /** Reused for each row, to save a million objects. */
+  /** The values of a row. The object is used for every row, so that a million rows do not need a million objects. */
   readonly #raw: RawItem = {};
 
   constructor(delimiter: string, sink: RowSink) {
@@ -43,7 +43,7 @@ export class CsvReader implements RowReader {
     this.#sink.bad(line, reason);
   }
 
-  /** A carriage return at the end of the line does no harm, because `readItem` trims values. */
+  /** Takes the values of a row. A carriage return at the end of the last value does no harm, because `readItem` trims values. */
   #take(line: number, values: readonly string[]): void {
     if (this.#header === undefined) {
       if (!isAboveHeader(values))
@@ -63,13 +63,13 @@ export class CsvReader implements RowReader {
 
 const isBlank = (value: string): boolean => value.trim() === "";
 
-/** D-313: comments, `sep=;`, and rows without text, whatever separates their values. */
+/** D-313: returns whether a row may precede the header: a comment, `sep=;`, or a row without text, whatever separates the values of the row. */
 const isAboveHeader = (values: readonly string[]): boolean => {
   const first = (values.find((value) => !isBlank(value)) ?? "").trim();
   return first.startsWith("#") || /^sep=.?$/i.test(first) || values.every((value) => /^[\s,;|]*$/.test(value));
 };
 
-/** Throws `FeedFileProblem` for a header without the required fields. */
+/** Reads the header. Throws `FeedFileProblem` if the header lacks a required field. */
 function headerOf(names: readonly string[], warnRepeated: (field: ItemField) => void): Header {
   const meanings = names.map(fieldOf);
   const best = new Map<ItemField, { readonly rank: number; readonly at: number }>();
@@ -85,7 +85,7 @@ function headerOf(names: readonly string[], warnRepeated: (field: ItemField) => 
   return { width: names.length, columns: [...best].map(([field, { at }]) => ({ field, at })) };
 }
 
-/** The delimiter of a `sep=` line, or the one with which the header names most fields. `start`: the beginning of the file. */
+/** Returns the delimiter of a `sep=` line, or the delimiter with which the header has the most known fields. `start` is the beginning of the file. */
 export function delimiterOf(start: string, candidates: readonly string[]): string {
   const [, stated] = /^\s*"?sep=([^\r\n"])/i.exec(start) ?? [];
   if (stated !== undefined) return stated;
@@ -94,7 +94,7 @@ export function delimiterOf(start: string, candidates: readonly string[]): strin
   return candidates.reduce((best, delimiter) => ((counts.get(delimiter) ?? 0) > (counts.get(best) ?? 0) ? delimiter : best), first);
 }
 
-/** How many fields the header names. */
+/** Returns the number of known fields in the header, if values are separated by `delimiter`. */
 function countFields(start: string, delimiter: string): number {
   let header: readonly string[] | undefined;
   const rows = new CsvRows(delimiter, {

@@ -1,4 +1,4 @@
-/** Detects the format of a file by its beginning, and creates the reader for it. That of JSON lines is below. */
+/** Detects the format of a file by the beginning of its text, and creates the reader for this format. The reader of JSON lines is in this file. */
 
 import { trimmedEnd } from "#kernel/text";
 import { fieldOf, type ItemField, isRequired, type RawItem } from "../product-feeds.items.ts";
@@ -7,7 +7,7 @@ import { CsvReader, delimiterOf, delimiters } from "./csv.ts";
 import { FeedFileProblem, type FeedFormat, type RowReader, type RowSink, type Warning } from "./rows.ts";
 import { XmlReader } from "./xml.ts";
 
-/** Enough for comments and a header of hundreds of columns. */
+/** The length of the beginning that is looked at: enough for comments and a header of hundreds of columns. */
 const START_CHARACTERS = 16_384;
 
 /** Reads a file of any format. */
@@ -15,7 +15,7 @@ export class FeedTextReader implements RowReader {
   readonly #sink: RowSink;
   #start = "";
   #reader: RowReader | undefined;
-  /** Requested or detected; undefined until then. */
+  /** The requested or detected format; undefined until the format is detected. */
   format: FeedFormat | undefined;
 
   constructor(format: FeedFormat | undefined, sink: RowSink) {
@@ -41,9 +41,9 @@ export class FeedTextReader implements RowReader {
     const text = this.#start;
     this.#start = "";
     if (text.trim() === "") throw new FeedFileProblem("the file is empty");
-    // The same characters for any cut of the text. A carriage return at their end may belong to a newline.
+    // The beginning is the same however the text was cut into pieces. A carriage return at its end is left out, because it may belong to a newline.
     const start = trimmedEnd(text.slice(0, START_CHARACTERS), "\r");
-    // Old Macs end lines with a carriage return only.
+    // Files of old Macs end each line with a carriage return only.
     const hasOldLines = start.includes("\r") && !start.includes("\n");
     const { format, reader } = readerOf(hasOldLines ? start.replaceAll("\r", "\n") : start, this.format, this.#sink);
     this.format = format;
@@ -52,7 +52,7 @@ export class FeedTextReader implements RowReader {
   }
 }
 
-/** `start`: the beginning of the file. Throws `FeedFileProblem` for a JSON list. */
+/** Returns the format of a file and a reader for it. `start` is the beginning of the file. Throws `FeedFileProblem` for a JSON list. */
 function readerOf(start: string, requested: FeedFormat | undefined, sink: RowSink): { format: FeedFormat; reader: RowReader } {
   const [first] = start.trimStart();
   const format = requested ?? (first === "<" ? "xml" : first === "{" ? "jsonl" : undefined);
@@ -69,12 +69,12 @@ const withNewLines = (reader: RowReader): RowReader => ({
   end: () => reader.end(),
 });
 
-/** JSON lines: one object on each line. */
+/** Reads JSON lines: each line of the file is one object. */
 class JsonLinesReader implements RowReader {
   readonly #sink: RowSink;
   #text = "";
   #line = 1;
-  /** The rest of the current line is skipped. */
+  /** Whether the rest of the current line is skipped. */
   #isSkipping = false;
   #hasLine = false;
 
@@ -120,7 +120,7 @@ class JsonLinesReader implements RowReader {
   }
 }
 
-/** Returns the values by field, or the reason why the line is bad. */
+/** Reads one line of JSON lines. Returns the values by field, or a text that says why the line is bad. */
 function readLine(text: string): { readonly raw: RawItem; readonly warnings: readonly Warning[] } | string {
   let object: unknown;
   try {
@@ -137,7 +137,7 @@ function readLine(text: string): { readonly raw: RawItem; readonly warnings: rea
     if (meaning === undefined || value === null || (ranks.get(meaning.field) ?? meaning.rank) < meaning.rank) continue;
     ranks.set(meaning.field, meaning.rank);
     if (typeof value === "string") raw[meaning.field] = value;
-    // JSON.parse loses digits above 2^53.
+    // Larger numbers are refused, because JSON.parse loses digits above 2^53.
     else if (typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER) raw[meaning.field] = String(value);
     else if (isRequired(meaning.field)) return `${meaning.field} is not a string`;
     else warnings.push({ field: meaning.field, reason: "is not a string" });

@@ -1,32 +1,37 @@
-/** The interface of file readers. They pass rows to a sink with the line on which the row starts; a bad row does not stop them. */
+/**
+ * The interface of the readers of feed files. A reader passes each row to a sink, with the line on which the row starts; a bad row does not stop the
+ * reader.
+ */
 import type { ItemField, RawItem } from "../product-feeds.items.ts";
 
 export const feedFormats = ["csv", "tsv", "xml", "jsonl"] as const;
 export type FeedFormat = (typeof feedFormats)[number];
 
-/** A wrong value; the item is kept without it (D-141). */
+/** A wrong value of a row; the item is kept without this value (D-141). */
 export interface Warning {
   readonly field: ItemField;
   readonly reason: string;
 }
 
 export interface RowSink {
-  /** `line` counts from 1. The reader reuses `raw` for the next row. `warnings`: values that the reader left out. */
+  /**
+   * Takes a row. `line` counts from 1. The reader uses the object `raw` also for the next row. `warnings` are the values that the reader left out.
+   */
   row(line: number, raw: RawItem, warnings?: readonly Warning[]): void;
-  /** A row that the reader cannot parse. */
+  /** Takes a row that the reader cannot parse, with the reason. */
   bad(line: number, reason: string): void;
-  /** A problem with a field in the whole file. It changes no item. */
+  /** Takes a warning about a field in the whole file. The warning changes no item. */
   warn(line: number, field: ItemField, reason: string): void;
 }
 
 export interface RowReader {
-  /** Takes the next text of the file. Throws `FeedFileProblem`. */
+  /** Takes the next piece of the file's text. Throws `FeedFileProblem` if the file cannot be used. */
   push(text: string): void;
-  /** Takes the end of the file. Throws `FeedFileProblem`. */
+  /** Takes the end of the file. Throws `FeedFileProblem` if the file cannot be used. */
   end(): void;
 }
 
-/** The file cannot be used as a whole, so the feed does not change (D-140). */
+/** The error for a file that cannot be used as a whole, so that the feed does not change (D-140). */
 export class FeedFileProblem extends Error {
   constructor(problem: string) {
     super(problem);

@@ -1,6 +1,6 @@
 /**
- * RSS 2.0 (and 1.0) and Atom: an `<item>` or `<entry>` is a row, and its elements are the values, by their names without a
- * prefix (`g:image_link` is `image_link`). XML that is not well-formed fails the file, because the next item cannot be found.
+ * Reads RSS 2.0 (and 1.0) and Atom: each `<item>` or `<entry>` is a row, and the elements in it are the values of the row, by their names without a
+ * prefix (`g:image_link` is `image_link`). A file whose XML is not well-formed fails, because the next item cannot be found.
  *
  * **Invariant:** only XML's own five entities are expanded, and document types are ignored, so a file cannot grow by expansion.
  */
@@ -11,23 +11,26 @@ import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 
 const ROOTS = new Set(["rss", "feed", "rdf"]);
 const ROWS = new Set(["item", "entry"]);
-/** The limit of one tag or text, which the parser keeps in memory: it allows the longest value with every character written as an entity. */
+/**
+ * The longest tag or text, because the parser keeps a tag or text in memory. The limit allows the longest value with each character written as an
+ * entity.
+ */
 const UNBROKEN_CHARACTERS_MAX = Math.max(8 * VALUE_CHARACTERS_MAX, ROW_CHARACTERS_MAX);
 
-/** Feeds need six levels. The parser keeps each open element in memory. */
+/** The most open elements, because the parser keeps each open element in memory. Feeds need six levels of elements. */
 const DEPTH_MAX = 64;
 /** An ampersand that does not begin one of XML's own entities. In comments and CDATA it is text. */
 const OTHER_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** The item or entry that is being read. */
+/** The `<item>` or `<entry>` that is being read. */
 interface OpenRow {
   readonly line: number;
   readonly depth: number;
   readonly raw: RawItem;
   readonly ranks: Map<ItemField, number>;
-  /** The field of the open element. */
+  /** The field of the open element; undefined if the element is not a field of items. */
   field: ItemField | undefined;
   text: string;
 }
@@ -39,9 +42,12 @@ export class XmlReader implements RowReader {
   readonly #parser = new SaxesParser({ xmlns: false, position: true });
   #depth = 0;
   #row: OpenRow | undefined;
-  /** Characters since the last event of the parser, which it may keep in memory. */
+  /** The number of characters since the last event of the parser. The parser may keep these characters in memory. */
   #unbrokenCharacters = 0;
-  /** The line of the first `OTHER_AMPERSAND` since that event. The parser itself notices it at the next semicolon, maybe many lines below. */
+  /**
+   * The line of the first `OTHER_AMPERSAND` since the last event of the parser. The parser itself notices such an ampersand only at the next
+   * semicolon, which may be many lines below.
+   */
   #ampersandLine: number | undefined;
   readonly #repeatedFields = new Set<ItemField>();
 
@@ -112,7 +118,7 @@ export class XmlReader implements RowReader {
       this.#row = undefined;
       this.#sink.row(row.line, row.raw);
     }
-    // Atom: `<author><name>…</name><email>…</email></author>`; only the name is used.
+    // Atom has `<author><name>…</name><email>…</email></author>`; only the name of the author is used.
     if (row?.field === "author" && this.#depth === row.depth + 2) {
       if (name === "name") set(row, { field: "author", rank: 0 }, row.text);
       row.text = "";
@@ -132,7 +138,7 @@ export class XmlReader implements RowReader {
     this.#resetUnbroken();
     const row = this.#row;
     if (row?.field === undefined) return;
-    // A longer value still shows that it is too long for its field.
+    // Text beyond the limit is dropped; the kept text is still too long for its field, so the field's own rule refuses it.
     if (row.text.length <= VALUE_CHARACTERS_MAX) row.text += text;
   }
 }
@@ -144,10 +150,13 @@ function set({ raw, ranks }: OpenRow, { field, rank }: FieldMeaning, value: stri
   ranks.set(field, rank);
 }
 
-/** Higher than the rank of every name of the field, so that a named field has precedence. */
+/** The rank of a picture element. It is higher than the rank of each name of `image_url`, so that an element with such a name has precedence. */
 const PICTURE_RANK = 100;
 
-/** `<enclosure url type="image/…">`, `<media:content>`, `<media:thumbnail>`, `<link rel="enclosure">`, `<itunes:image href>`. */
+/**
+ * Returns the address of a picture element: `<enclosure url type="image/…">`, `<media:content>`, `<media:thumbnail>`, `<link rel="enclosure">` or
+ * `<itunes:image href>`.
+ */
 function pictureOf(name: string, { url, href, type, medium, rel }: Attributes): string | undefined {
   const isPicture = medium === "image" || type?.startsWith("image/") === true;
   switch (name) {

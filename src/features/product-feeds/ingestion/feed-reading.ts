@@ -1,6 +1,4 @@
-/**
- * Reads a feed file in a process of its own (D-314), as its parent asks for one piece after the other, so that the parent sets the pace.
- */
+/** Reads a feed file in a process of its own (D-314). The parent process asks for one piece of items after the other, so the parent sets the pace. */
 import { type Bytes, textOf } from "../formats/bytes.ts";
 import { FeedTextReader } from "../formats/formats.ts";
 import { FeedFileProblem, type FeedFormat, type RowSink, type Warning } from "../formats/rows.ts";
@@ -8,27 +6,27 @@ import { BadItem, type ItemField, type RawItem, readRow } from "../product-feeds
 import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
 import type { RowError } from "./upload.ts";
 
-/** A valid item. */
+/** A valid item of a file. */
 interface ReadItem {
   readonly line: number;
-  /** Unique in a file: the row's line, or the row's number in formats with several rows on a line. */
+  /** The place of the item, unique in a file: the row's line, or the row's number in formats that can have several rows on a line. */
   readonly position: number;
   readonly retailer_id: string;
-  /** The result of `textOfItem`. */
+  /** The item as it is stored, written by `textOfItem`. */
   readonly item: string;
 }
 
-/** The rows that were read since the previous piece. */
+/** The valid items that were read since the previous piece, with the counts and problems of the whole file so far. */
 export interface Piece {
-  /** At most as many as one write stores. */
+  /** The valid items of the piece: at most as many as one write stores. */
   readonly items: readonly ReadItem[];
-  /** Of the whole file so far, good and bad. */
+  /** The number of rows of the whole file so far, good and bad. */
   readonly rows: number;
   readonly bad_rows: number;
-  /** Of the whole file, the first hundred of bad rows, and the first hundred warnings. */
+  /** The first hundred bad rows and the first hundred warnings of the whole file. */
   readonly errors: readonly RowError[];
   readonly format: FeedFormat | undefined;
-  /** Why the file as a whole cannot be used. */
+  /** Why the file as a whole cannot be used; absent if it can be used. */
   readonly problem?: string;
 }
 
@@ -53,7 +51,7 @@ class Reading implements RowSink {
       return;
     }
     for (const warning of warnings) this.#leaveOut(line, raw, warning);
-    // Several items of XML may be on one line.
+    // Several items of an XML file may be on one line, so the number of the row is the position.
     const position = this.reader.format === "xml" ? this.rows : line;
     this.items.push({ line, position, retailer_id: item.retailer_id, item: item.text });
   }
@@ -81,7 +79,7 @@ class Reading implements RowSink {
     if (this.bad_rows++ < BAD_ROWS_KEPT_MAX) this.errors.push(error);
   }
 
-  /** D-141: the item is kept without the value. */
+  /** D-141: reports a wrong value. The item is kept without this value. */
   #leaveOut(line: number, raw: RawItem, { field, reason }: { readonly field: ItemField | undefined; readonly reason: string }): void {
     if (this.#warnings++ >= BAD_ROWS_KEPT_MAX) return;
     const of = { ...idOf(raw), ...(field === undefined ? {} : { field }) };
@@ -89,7 +87,7 @@ class Reading implements RowSink {
   }
 }
 
-/** Yields a piece for each write of items, and the last one at the end of the file. */
+/** Reads a file. Yields a piece for each write of items, and the last piece at the end of the file. */
 export async function* readFeed(file: Bytes, format: FeedFormat | undefined): AsyncGenerator<Piece> {
   const reading = new Reading(format);
   try {
@@ -106,7 +104,7 @@ export async function* readFeed(file: Bytes, format: FeedFormat | undefined): As
   }
 }
 
-/** Characters of a bad row's retailer_id in the report. */
+/** The most characters of a bad row's retailer_id in the report. */
 const RETAILER_ID_SHOWN_MAX = 100;
 
 function idOf({ retailer_id }: RawItem): { retailer_id?: string } {

@@ -1,4 +1,4 @@
-/** Stores feed files as they arrive: those that are sent, and those that are fetched from an address. */
+/** Stores feed files while they arrive: files that are sent, and files that are fetched from an address. */
 import { defineSetting, readSetting } from "#graph/contract/feature";
 import { moveOf } from "#graph/worlds/clock";
 import type { World } from "#graph/worlds/world";
@@ -8,7 +8,7 @@ import { FeedFileProblem } from "../formats/rows.ts";
 import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
 import { completeUpload, deleteParts, insertPart, type RunningUpload } from "./uploads.store.ts";
 
-/** D-147: callers cause the fetching of files, so an operator may allow less than what the server can read. */
+/** D-147: the size of files that are fetched. Callers cause the fetching, so an operator may allow less than the server can read. */
 export const feedFileBytesMax = defineSetting({
   name: "feed_file_bytes_max",
   value: "BYTES",
@@ -35,7 +35,7 @@ export class PartWriter {
     this.#bytesMax = readSetting(world, feedFileBytesMax);
   }
 
-  /** Must be awaited before the next call. Throws `FeedFileProblem` for a file that is too large. */
+  /** Takes the next bytes of the file. The promise must be awaited before the next call. Throws `FeedFileProblem` if the file is too large. */
   async write(bytes: Uint8Array): Promise<void> {
     this.#bytes += bytes.length;
     if (this.#bytes > this.#bytesMax) throw new FeedFileProblem(`the file is larger than ${this.#bytesMax} bytes`);
@@ -62,20 +62,20 @@ export class PartWriter {
   }
 }
 
-/** Enough for 1 GB at 5 Mbit/s. */
+/** The longest time for fetching a file: enough for 1 GB at 5 Mbit/s. */
 const DEADLINE_MS = 30 * 60_000;
-/** More parts than any file has. */
+/** A number of parts that no file reaches. */
 const PARTS_MAX = 1_000_000;
 
-/** For each address that the name resolves to. The operating system would try for two minutes. */
+/** The longest time for connecting to each address that the name resolves to. The operating system would try for two minutes. */
 const CONNECTION_MS = 10_000;
 
-/** The longest silence of the server: some servers create the file on request. */
+/** The longest silence of the server that has the file: some servers create the file only when it is requested. */
 const SILENCE_MS = 120_000;
 
 /**
- * For each move of the clock, the servers that did not respond during it, with the reasons. In one move the fetches of months become due within seconds,
- * and waiting for the same server each time would take hours.
+ * For each move of the clock, the servers that did not respond during the move, with the reasons. One move of the clock can make the fetches of
+ * months due within seconds, and waiting for the same silent server each time would take hours.
  */
 const unreachable = new WeakMap<object, Map<string, string>>();
 
@@ -86,11 +86,11 @@ function unreachableIn(move: object): Map<string, string> {
 }
 
 /**
- * Fetches a file through `world.outbound`, which guards the internal network (D-64), and stores it like one that was sent. Returns the reason why
- * it could not be fetched; undefined if it is stored.
+ * Fetches a file through `world.outbound`, which guards the internal network (D-64), and stores it like a file that was sent. Returns the reason if
+ * the file could not be fetched, or undefined if the file is stored.
  */
 export async function fetchFile(world: World, { feed, n }: RunningUpload, url: string): Promise<string | undefined> {
-  // An invalid address is refused below, with a reason.
+  // The request below refuses an invalid address, with a reason.
   const origin = URL.parse(url)?.origin ?? url;
   const move = moveOf(world.work);
   const silent = move === undefined ? undefined : unreachableIn(move);
@@ -107,7 +107,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
       deadlineMs: DEADLINE_MS,
       connectionMs: CONNECTION_MS,
       silenceMs: SILENCE_MS,
-      // One byte more than allowed, so that a file that is too large is detected.
+      // The limit is one byte more than a file may have, so that a file that is too large is detected.
       responseBytesMax: readSetting(world, feedFileBytesMax) + 1,
       takeBody: (part) => parts.write(part),
     });
@@ -119,7 +119,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
     throw error;
   }
   const bytes = await parts.end();
-  // If the upload was deleted meanwhile, the run ends when it saves its counts.
+  // If the upload was deleted during the fetching, the run ends when it saves its counts.
   await world.database.write((tx) => completeUpload(tx, feed, n, bytes, "running", "running"));
   return undefined;
 }

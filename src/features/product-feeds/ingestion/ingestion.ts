@@ -1,6 +1,6 @@
 /**
- * One run of an upload: reads the stored file and writes its items to a new generation, which the feed shows at the end, whole or
- * not at all (D-140). A run that is killed leaves items that no feed shows; the next run writes another generation.
+ * One run of an upload reads the stored file and writes its items to a new generation. At the end the feed shows the whole generation, or does not
+ * change (D-140). A run that is killed leaves items that no feed shows; the next run of the upload writes another generation.
  */
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
@@ -15,21 +15,21 @@ import type { Piece } from "./feed-reading.ts";
 import type { RowError, UploadCounts } from "./upload.ts";
 import { endUpload, type RunningUpload, saveCounts } from "./uploads.store.ts";
 
-/** Another run has taken over the upload, or it was deleted, so this run must stop. */
+/** The error of a run that must stop, because another run has taken over the upload, or the upload was deleted. */
 export class UploadLost extends Error {}
 
 /**
- * Every 20,000 rows, which leave some 30 MB of garbage. This lowers the peak memory of a million rows from 160 to 130 MB and
- * takes no more time.
+ * Garbage is collected every 20,000 rows, which leave some 30 MB of garbage. This lowers the peak memory for a file of a million rows from 160 to 130
+ * MB, and takes no more time.
  */
 const WRITES_PER_COLLECTION = 10;
 
-/** A valid item with its line, for the report. */
+/** A valid item with its line in the file, which the report shows. */
 interface NewItemOfLine extends NewItem {
   readonly line: number;
 }
 
-/** The items that the feed shows during the run, and its catalog. */
+/** The feed as it is during the run: its catalog, and the generation that it shows. */
 export interface ShownItems {
   readonly catalog: string;
   readonly generation: number;
@@ -45,9 +45,9 @@ export class Ingestion {
     ...{ rows: 0, items: 0, items_added: 0, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 },
   };
   readonly #errors: RowError[] = [];
-  /** Found when they are written, after later rows were read. */
+  /** The repeated rows. They are found when items are written, which is after later rows were read. */
   readonly #duplicates: RowError[] = [];
-  /** D-148: items of the feed that an update leaves as they are. */
+  /** D-148: the number of items that the feed keeps because the file of an update does not have them. */
   #kept = 0;
   #writes = 0;
   #format: FeedFormat | undefined;
@@ -59,7 +59,7 @@ export class Ingestion {
     this.#isUpdate = isUpdate;
   }
 
-  /** Ingests what is read of the file. Throws `UploadLost`, errors of the store and of `pieces`; all other problems are in the report. */
+  /** Ingests the pieces of the file. Throws `UploadLost`, errors of the store, and errors of `pieces`; all other problems are in the report. */
   async run(pieces: AsyncIterable<Piece>): Promise<void> {
     try {
       for await (const piece of pieces) await this.#take(piece);
@@ -86,7 +86,7 @@ export class Ingestion {
     return this.#end("failed", problem);
   }
 
-  /** D-56, D-141: a later row with the same retailer_id replaces the earlier one, also within a file, and is reported. */
+  /** D-56, D-141: reports a repeated row. Of several rows with the same retailer_id in a file, the last one counts. */
   #replace(line: number, retailer_id: string, earlier: number): void {
     this.#counts.duplicates++;
     if (this.#duplicates.length >= BAD_ROWS_KEPT_MAX) return;
@@ -105,7 +105,7 @@ export class Ingestion {
 
   async #save(tx: Transaction, items: readonly NewItemOfLine[]) {
     const { generation } = this.#upload;
-    // Saves the progress, and stops when this run may no longer write.
+    // Saves the progress of the run, and stops the run if it may no longer write.
     if (!(await saveCounts(tx, this.#upload, this.#counts))) throw new UploadLost();
     const shown = this.#shown.item_count === 0 ? [] : await findItems(tx, this.#shown.generation, idsOf(items));
     // D-140: an item keeps its id for as long as its retailer_id stays in the feed.
@@ -113,12 +113,12 @@ export class Ingestion {
     const rows = shown.length === 0 ? items : items.map((item) => ({ ...item, id: (idsShown.get(item.retailer_id) ?? item.id) as NewItem["id"] }));
     const inserted = await insertItems(tx, generation, rows);
     const overwritten = inserted === rows.length ? [] : await overwriteEarlier(tx, generation, rows);
-    // An overwritten item was already counted with its first row.
+    // An item that was overwritten was already counted with its first row.
     const replaced = countIn(idsShown, rows) - countIn(idsShown, overwritten);
     return { added: inserted - replaced, replaced, overwritten };
   }
 
-  /** D-148: the items that the file does not have, beside its own. */
+  /** D-148: adds the feed's items that the file of an update does not have to the new generation. */
   async #keepOthers(): Promise<void> {
     const { generation } = this.#upload;
     for (let after: string | undefined = "0"; after !== undefined; ) {
@@ -143,7 +143,7 @@ export class Ingestion {
     const isDone = status === "done";
     const counts = isDone
       ? { ...this.#counts, items_removed: this.#shown.item_count - this.#counts.items_replaced - this.#kept }
-      : // The feed contains no item of a failed file.
+      : // A feed never shows an item of a failed file, so the counts of items are 0.
         { ...this.#counts, items: 0, items_added: 0, items_replaced: 0 };
     const found = [...this.#errors, ...this.#duplicates].sort((one, other) => one.line - other.line);
     const errors = JSON.stringify(found.slice(0, BAD_ROWS_KEPT_MAX));
@@ -163,11 +163,11 @@ export class Ingestion {
 interface Overwritten {
   readonly line: number;
   readonly retailer_id: string;
-  /** The position of the replaced row. */
+  /** The position in the file of the row that was replaced. */
   readonly earlier: number;
 }
 
-/** Overwrites items that were not inserted because an earlier row, of this write or another, has the same retailer_id. */
+/** Overwrites items that were not inserted because an earlier row of the file has the same retailer_id. The earlier row may be in the same write. */
 async function overwriteEarlier(tx: Transaction, generation: number, rows: readonly NewItemOfLine[]): Promise<Overwritten[]> {
   const positions = new Map((await findItems(tx, generation, idsOf(rows))).map(({ retailer_id, position }) => [retailer_id, position]));
   const overwritten: Overwritten[] = [];

@@ -1,6 +1,6 @@
 /**
- * The job of a feed: ingests its uploads one by one in the order of arrival, and deletes data that is no longer needed (D-142).
- * Each feed has only one job, so that no two of its files are read at once.
+ * The job of a feed ingests the feed's uploads one by one in the order of arrival, and deletes data that is no longer needed (D-142). Each feed has
+ * only one job, so that two files of a feed are never read at the same time.
  */
 import type { World } from "#graph/worlds/world";
 import type { JobKind, RunningJob } from "#jobs/job-kind";
@@ -20,34 +20,37 @@ import { claimUpload, deleteOldUploads, deleteParts, findPart, findSparePart, fi
 
 const KIND = "feed_ingestion";
 
-/** An upload that is still being received after this time is deleted: its sender or its process has stopped. */
+/** An upload that is still being received after this time is deleted, because its sender or the receiving process has stopped. */
 const RECEIVING_SECONDS_MAX = 86_400;
-/** Parts deleted in one write: 8 MB. */
+/** The number of file parts that one write deletes: 8 MB. */
 const PARTS_PER_WRITE = 8;
 
 /**
- * D-147: callers cause this work; a file may take minutes and an address half an hour. Half of the capacity of jobs is left for other kinds, and three
- * quarters of the other half for other catalogs.
+ * D-147: the most ingestions at the same time. Callers cause this work: reading a file may take minutes, and fetching a file half an hour. So half of
+ * the capacity of jobs is left for other kinds of jobs, and of the ingestions' half, three quarters are left for other catalogs.
  */
 const AT_ONCE_MAX = { running: 4, waiting: 32, ofShare: 8 };
 
 export const feedIngestion: JobKind<World> = { kind: KIND, atOnceMax: AT_ONCE_MAX, run: ingestFeed };
 
-/** Must be called in the transaction that creates work for the job. The lock prevents the job from ending before the commit. */
+/**
+ * Schedules the job of a feed. Must be called in the transaction that creates work for the job. The lock prevents the job from ending before the
+ * commit.
+ */
 export async function scheduleIngestion(tx: Transaction, world: World, feed: string): Promise<void> {
   await tx.lock(KIND, feed);
-  // A running job checks for work before it ends. Scheduling it again would make its current run fail.
+  // A running job looks for more work before it ends. Scheduling a running job would make its current run fail.
   if ((await world.jobs.dueTimeOf(tx, KIND, feed)) !== undefined) return;
   const share = (await findFeed(tx, feed))?.catalog ?? "";
   await world.jobs.schedule(tx, { kind: KIND, key: feed, share, dueMs: world.clock.nowMs() });
 }
 
-/** The upload that is read, which the job remembers, so that a file that ends processes is not begun again for ever (D-314). */
+/** The upload that the job reads. The job remembers it, so that a file that ends the processes that read it is not begun again for ever (D-314). */
 interface Reading {
   readonly n: number;
-  /** How often it was begun, this time included. */
+  /** The number of times that reading the upload was begun, this time included. */
   readonly begun: number;
-  /** How many readers have ended. */
+  /** The number of processes that ended by themselves while they read the upload. */
   readonly died: number;
 }
 
@@ -109,7 +112,7 @@ async function ingest(world: World, claimed: ClaimedUpload, job: RunningJob): Pr
     const problem = await job.whileWaiting(() => fetchFile(world, claimed, upload.url ?? ""));
     if (problem !== undefined) return ingestion.fail(problem);
   }
-  // D-314: a file that ends its readers, or the server with them, is not read again and again.
+  // D-314: a file that ends the processes that read it, or even the server, is refused after a few attempts.
   if (reading.died >= READERS_MAX) return ingestion.fail(`the file cannot be read: ${READERS_MAX} processes ended while they read it`);
   if (reading.begun > RUNS_MAX) return ingestion.fail(`the file cannot be read: the server ended ${RUNS_MAX} times while it was read`);
   return ingestion.run(readInChild(partsOf(world, feed, n), (upload.format ?? undefined) as FeedFormat | undefined));

@@ -1,6 +1,6 @@
 /**
- * The process that reads a feed file (D-314). A file that a stranger sent may take any time and memory, so the process that serves requests
- * does not read it. Parent and child take turns: the child asks for a part of the file or hands over what it read.
+ * Starts the process that reads a feed file (D-314). A file that a stranger sent may take any time and memory, so the process that serves requests
+ * does not read the file itself. Parent and child take turns: the child asks for a part of the file, or hands over a piece of items.
  */
 import type { ChildProcess } from "node:child_process";
 import { startChild } from "#jobs/child-process";
@@ -10,16 +10,16 @@ import type { Piece } from "./feed-reading.ts";
 
 export type ToReader =
   | { readonly kind: "begin"; readonly format: FeedFormat | undefined }
-  /** Undefined means the end of the file. */
+  /** The next part of the file; `bytes` is undefined at the end of the file. */
   | { readonly kind: "part"; readonly bytes: Uint8Array | undefined }
   | { readonly kind: "next" };
 
 export type FromReader = { readonly kind: "part" } | { readonly kind: "piece"; readonly piece: Piece } | { readonly kind: "end" };
 
-/** The process ended by itself. Another one may be luckier. */
+/** The error for a reading process that ended by itself. Another attempt may succeed. */
 export class ReaderDied extends Error {}
 
-/** Most turns take milliseconds. A part that unpacks to millions of bad rows takes 3 s (measured). */
+/** The longest turn of the child. Most turns take milliseconds. A part that unpacks to millions of bad rows takes 3 s (measured). */
 const TURN_MS_MAX = 30_000;
 
 interface ReaderOptions {
@@ -27,7 +27,7 @@ interface ReaderOptions {
   readonly program?: string;
 }
 
-/** Throws `ReaderDied`, and `FeedFileProblem` for a file that takes too long. */
+/** Reads a file in a child process. Throws `ReaderDied` if the child ends by itself, and `FeedFileProblem` if the file takes too long. */
 export async function* readInChild(file: Bytes, format: FeedFormat | undefined, options: ReaderOptions = {}): AsyncGenerator<Piece> {
   const reader = new ReaderProcess(options);
   const parts = file[Symbol.asyncIterator]();
@@ -49,7 +49,7 @@ class ReaderProcess {
   readonly #turnMsMax: number;
   readonly #answers: FromReader[] = [];
   #died: ReaderDied | undefined;
-  /** Somebody waits for an answer, or for the end of the process. */
+  /** Wakes the code that waits for an answer of the child, or for the end of the child. */
   #wake = (): void => {};
 
   constructor({ turnMsMax = TURN_MS_MAX, program }: ReaderOptions) {
@@ -64,7 +64,7 @@ class ReaderProcess {
   }
 
   async ask(message: ToReader): Promise<FromReader> {
-    // A process that has just ended receives nothing, and its end is noticed below.
+    // A child that has just ended receives nothing; the code below notices its end.
     if (this.#child.connected) this.#child.send(message, () => {});
     const waited = Promise.withResolvers<void>();
     this.#wake = () => waited.resolve();

@@ -1,4 +1,4 @@
-/** An upload of a feed file, as it is stored: its status, its counts, and the problems of its file. */
+/** The stored form of an upload of a feed file: the upload's status, its counts, and the problems of its file. */
 import type { Row } from "#storage/sql";
 import type { ItemField } from "../product-feeds.items.ts";
 
@@ -9,7 +9,7 @@ import type { ItemField } from "../product-feeds.items.ts";
 export const uploadStatuses = ["receiving", "pending", "running", "done", "failed"] as const;
 export type UploadStatus = (typeof uploadStatuses)[number];
 
-/** Counts of the rows read so far. */
+/** Counts of the rows that were read so far. */
 export interface UploadCounts {
   /** All rows, good and bad. */
   readonly rows: number;
@@ -23,7 +23,7 @@ export interface UploadCounts {
 }
 
 export interface UploadRow extends Row {
-  /** Its node. */
+  /** The id of the upload's node. */
   id: string;
   feed: string;
   n: number;
@@ -32,12 +32,12 @@ export interface UploadRow extends Row {
   url: string | null;
   file_name: string | null;
   format: string | null;
-  /** 1: the items of the file are added to those of the feed (D-148). */
+  /** The value is 1 if the items of the file are added to the items of the feed (D-148). */
   is_update: number;
-  /** 1 when the whole file is stored. */
+  /** The value is 1 if the whole file is stored. */
   is_complete: number;
   bytes: number;
-  /** The generation of the current run; 0: none yet. */
+  /** The generation that the current run writes; 0 before the first run. */
   generation: number;
   created_time: number;
   started_time: number;
@@ -54,9 +54,9 @@ export interface UploadRow extends Row {
   errors: string;
 }
 
-/** A bad or repeated row in the report, or a value that was left out. */
+/** An entry of an upload's report: a bad row, a repeated row, or a value that was left out. */
 export interface RowError {
-  /** The item of the row is kept. */
+  /** The entry is a warning if the item of the row is kept. */
   readonly severity?: "warning";
   readonly line: number;
   readonly retailer_id?: string;
@@ -64,7 +64,7 @@ export interface RowError {
   readonly reason: string;
 }
 
-/** A problem of an upload's file, as the graph lists it. */
+/** A problem of an upload's file, in the form in which the graph lists it. */
 export interface UploadErrorRow extends Row {
   severity: "fatal" | "warning";
   summary: string;
@@ -73,7 +73,7 @@ export interface UploadErrorRow extends Row {
   field?: string;
 }
 
-/** The problem of the whole file comes first. */
+/** Returns the problems of an upload. The problem of the whole file comes first. */
 export function errorsOf({ problem, errors }: UploadRow): UploadErrorRow[] {
   const whole: UploadErrorRow[] = problem === null ? [] : [{ severity: "fatal", summary: problem }];
   const ofRows = (JSON.parse(errors) as readonly RowError[]).map(

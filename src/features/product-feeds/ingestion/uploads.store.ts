@@ -25,14 +25,20 @@ export async function findUploadNode(reader: Reader, id: string): Promise<Upload
   return row === undefined ? undefined : findUpload(reader, row.feed, row.n);
 }
 
-/** The newest upload of each feed. */
+/** Returns the newest upload of each feed. */
 export const findLatestUploads = (reader: Reader, feeds: readonly { readonly id: string }[]): Promise<(UploadRow | undefined)[]> =>
   Promise.all(feeds.map(({ id }) => reader.get<UploadRow>(append(selectUploads(id), "ORDER BY u.n DESC LIMIT 1"))));
 
-/** The page of alerts reads this every two seconds: 0.2 ms; reading all of 100,000 feeds takes 10 ms (measured on SQLite). */
+/**
+ * The number of feeds that are searched for alerts. The page of alerts makes this search every two seconds. It takes 0.2 ms; a search in all of
+ * 100,000 feeds takes 10 ms (measured on SQLite).
+ */
 const FEEDS_MAX = 1_000;
 
-/** The last uploads of the newest feeds that failed, or came before `stuckBefore` (Unix seconds) and are not read yet. */
+/**
+ * Looks at the last upload of each of the newest feeds. Returns the uploads that failed, or that came before `stuckBefore` (Unix seconds) and are not
+ * read yet.
+ */
 export const listTroubledFeeds = (
   reader: Reader,
   stuckBefore: number,
@@ -45,7 +51,7 @@ export const listTroubledFeeds = (
     WHERE u.status = 'failed' OR (u.status IN ('receiving', 'pending', 'running') AND u.created_time < ${stuckBefore})
     ORDER BY f.id LIMIT ${limit}`);
 
-/** Counts the uploads that are not read yet. */
+/** Counts the uploads of a feed that are not read yet. */
 export async function countWaitingUploads(reader: Reader, feed: string): Promise<number> {
   const row = await reader.get<{ count: number }>(
     sql`SELECT COUNT(*) AS count FROM feed_uploads u WHERE u.feed = ${feed} AND u.status IN ('receiving', 'pending', 'running')`,
@@ -53,7 +59,7 @@ export async function countWaitingUploads(reader: Reader, feed: string): Promise
   return Number(row?.count ?? 0);
 }
 
-/** The oldest upload that must be read. */
+/** Returns the oldest upload of a feed that must be read. */
 export const findWaitingUpload = (reader: Reader, feed: string): Promise<UploadRow | undefined> =>
   reader.get<UploadRow>(append(selectUploads(feed), "AND u.status IN ('pending', 'running') ORDER BY u.n LIMIT 1"));
 
@@ -61,19 +67,19 @@ export interface NewUpload {
   readonly source: "file" | "url";
   readonly url: string | undefined;
   readonly file_name: string | undefined;
-  /** Unix seconds. */
+  /** The time of the upload in Unix seconds. */
   readonly created_time: number;
   readonly format: FeedFormat | undefined;
   readonly isUpdate: boolean;
 }
 
-/** The number of an upload among those of its feed, and its id in the graph. */
+/** The two keys of an upload: its number among the uploads of its feed, and its id in the graph. */
 export interface UploadKey {
   readonly n: number;
   readonly id: NodeId;
 }
 
-/** Returns undefined when the feed does not exist. */
+/** Stores a new upload. Returns undefined if the feed does not exist. */
 export async function insertUpload(
   tx: Transaction,
   ids: IdMinter,
@@ -96,7 +102,7 @@ export async function insertUpload(
   return { n, id };
 }
 
-/** Records that the whole file is stored. Returns false when the upload was deleted or is not in the status `expected`. */
+/** Records that the whole file of an upload is stored. Returns false if the upload was deleted, or does not have the status `expected`. */
 export async function completeUpload(
   tx: Transaction,
   feed: string,
@@ -110,7 +116,10 @@ export async function completeUpload(
   return changed === 1;
 }
 
-/** Starts a run with its own generation. An earlier run can no longer write; this one cannot either if the upload is deleted meanwhile. */
+/**
+ * Starts a run of an upload with a generation of its own. From now on an earlier run of the upload cannot write. The new run cannot write if the
+ * upload is deleted before the run ends.
+ */
 export async function claimUpload(tx: Transaction, feed: string, n: number, generation: number, now: number): Promise<void> {
   await tx.run(sql`
     UPDATE feed_uploads SET status = 'running', generation = ${generation},
@@ -140,7 +149,7 @@ export interface UploadEnd {
   readonly ended_time: number;
   readonly format: FeedFormat | undefined;
   readonly problem: string | undefined;
-  /** JSON. */
+  /** The report as JSON, a list of `RowError`. */
   readonly errors: string;
 }
 
@@ -156,12 +165,15 @@ export async function endUpload(tx: Transaction, { feed, n, generation }: Runnin
 export const deleteUpload = (tx: Transaction, feed: string, n: number): Promise<void> =>
   deleteAll(tx, sql`DELETE FROM feed_uploads WHERE feed = ${feed} AND n = ${n} RETURNING CAST(id AS TEXT) AS id`);
 
-/** Deletes uploads and their nodes. */
+/** Runs a statement that deletes uploads, and deletes the nodes of the deleted uploads. */
 async function deleteAll(tx: Transaction, deletion: Sql): Promise<void> {
   for (const { id } of await tx.all<{ id: string }>(deletion)) await deleteNode(tx, nodeId(id));
 }
 
-/** Deletes uploads beyond the newest `kept`, and those still being received that were created before `receivingBefore`. */
+/**
+ * Deletes all uploads of a feed except the newest `kept`. Also deletes uploads that were created before `receivingBefore` and are still being
+ * received.
+ */
 export async function deleteOldUploads(tx: Transaction, feed: string, kept: number, receivingBefore: number): Promise<void> {
   const newest = await tx.get<{ n: number | null }>(sql`SELECT MAX(u.n) AS n FROM feed_uploads u WHERE u.feed = ${feed}`);
   const oldest = (newest?.n ?? 0) - kept;
@@ -191,14 +203,14 @@ export async function findPart(reader: Reader, feed: string, n: number, part: nu
   return row?.bytes;
 }
 
-/** An upload number with stored parts that are no longer needed. */
+/** Returns the number of an upload whose stored parts are no longer needed. */
 export async function findSparePart(reader: Reader, feed: string): Promise<{ n: number } | undefined> {
   return reader.get<{ n: number }>(sql`
     SELECT p.n FROM feed_upload_parts p LEFT JOIN feed_uploads u ON u.feed = p.feed AND u.n = p.n
     WHERE p.feed = ${feed} AND (u.status IS NULL OR u.status IN ('done', 'failed')) ORDER BY p.n LIMIT 1`);
 }
 
-/** Deletes at most `limit` parts and returns their number. */
+/** Deletes at most `limit` parts of an upload's file. Returns the number of deleted parts. */
 export function deleteParts(tx: Transaction, feed: string, n: number, limit: number): Promise<number> {
   return tx.run(sql`
     DELETE FROM feed_upload_parts WHERE feed = ${feed} AND n = ${n} AND part <= (SELECT MAX(q.part) FROM (

@@ -1,6 +1,6 @@
 /**
- * Uploads of feed files, by the control API and by the graph. A file is stored first and then read by a job, so an
- * accepted upload is ingested even if its process is killed (D-142).
+ * Takes uploads of feed files from the control API and from the graph. A file is stored first, and a job reads it afterwards, so an accepted upload
+ * is ingested even if the process that took it is killed (D-142).
  */
 
 import type { World } from "#graph/worlds/world";
@@ -15,11 +15,11 @@ import { completeUpload, countWaitingUploads, deleteUpload, insertUpload, type U
 
 export interface UploadInput {
   readonly file_name?: string | undefined;
-  /** Detected by default. */
+  /** The format of the file; without it the format is detected. */
   readonly format?: FeedFormat | undefined;
-  /** D-148. */
+  /** D-148: whether the items of the file are added to the items of the feed, instead of replacing them. */
   readonly isUpdate: boolean;
-  /** More uploads of the feed may not wait; without one, any number may. */
+  /** The most uploads of the feed that may wait; without this limit any number may wait. */
   readonly waitingMax?: number;
 }
 
@@ -29,12 +29,15 @@ async function beginUpload(tx: Transaction, world: World, feed: string, url: str
   const { file_name, format, isUpdate, waitingMax } = input;
   const created_time = unixSeconds(world.clock);
   const key = await insertUpload(tx, world.ids, feed, { source: url === undefined ? "file" : "url", url, file_name, created_time, format, isUpdate });
-  // Inserting holds the feed, so that no two count at a time.
+  // The insert above locks the feed, so two requests never count the waiting uploads at the same time.
   if (key !== undefined && waitingMax !== undefined && (await countWaitingUploads(tx, feed)) > waitingMax) throw edgeRateLimited(RETRY_SECONDS);
   return key;
 }
 
-/** Stores the file and schedules its ingestion. Returns undefined when the feed does not exist. Throws `edgeRateLimited` beyond `waitingMax`. */
+/**
+ * Stores a file and schedules its ingestion. Returns undefined if the feed does not exist. Throws `edgeRateLimited` if more than `waitingMax` uploads
+ * wait.
+ */
 export async function receiveFile(world: World, feed: string, file: Bytes, input: UploadInput): Promise<UploadKey | undefined> {
   const key = await world.database.write((tx) => beginUpload(tx, world, feed, undefined, input));
   if (key === undefined) return undefined;
@@ -58,7 +61,10 @@ export async function receiveFile(world: World, feed: string, file: Bytes, input
   }
 }
 
-/** Schedules fetching and ingesting the file at an address. Returns undefined when the feed does not exist. Throws `edgeRateLimited` beyond `waitingMax`. */
+/**
+ * Schedules the fetching and ingestion of the file at an address. Returns undefined if the feed does not exist. Throws `edgeRateLimited` if more than
+ * `waitingMax` uploads wait.
+ */
 export async function receiveUrl(tx: Transaction, world: World, feed: string, url: string, input: UploadInput): Promise<UploadKey | undefined> {
   const key = await beginUpload(tx, world, feed, url, input);
   if (key !== undefined) await scheduleIngestion(tx, world, feed);

@@ -12,7 +12,10 @@ const KIND = "feed_fetch";
 
 const keyOf = (feed: string, kind: ScheduleKind): string => `${feed} ${kind}`;
 
-/** Must be called after the feed was stored or deleted. Undefined if the schedule is unchanged, null if it is removed. */
+/**
+ * Plans the next fetches of a feed. Must be called after the feed was stored or deleted. A schedule is undefined if it is unchanged, and null if it
+ * is removed.
+ */
 export async function planFetches(
   tx: Transaction,
   world: World,
@@ -35,7 +38,7 @@ export const feedFetches: JobKind<World> = {
     await world.database.write(async (tx) => {
       const schedule = readSchedule((await findFeed(tx, feed))?.[kind] ?? null);
       if (schedule === undefined) return job.settle(tx);
-      // While earlier files of the feed wait, no further one is fetched.
+      // While too many earlier files of the feed wait, no new file is fetched.
       const isBusy = (await countWaitingUploads(tx, feed)) >= UPLOADS_WAITING_MAX;
       const input = { isUpdate: kind === "update_schedule" };
       if (!isBusy) await certain(receiveUrl(tx, world, feed, schedule.url, input), "begin an upload of an existing feed");

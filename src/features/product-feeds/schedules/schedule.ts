@@ -1,4 +1,7 @@
-/** D-146: when the file of a feed is fetched. A feed has two schedules: one replaces its items, the other adds to them (D-148). */
+/**
+ * D-146: computes when the file of a feed is fetched. A feed can have two schedules: the files of one replace the feed's items, and the files of the
+ * other schedule add to the items (D-148).
+ */
 import { type Static, Type } from "typebox";
 import { PROBLEM } from "#graph/schema/schema-node";
 import type { World } from "#graph/worlds/world";
@@ -9,16 +12,16 @@ export const scheduleKinds = ["schedule", "update_schedule"] as const;
 export type ScheduleKind = (typeof scheduleKinds)[number];
 
 const intervals = ["HOURLY", "DAILY", "WEEKLY", "MONTHLY"] as const;
-/** In the order of the week. */
+/** The days in the order of the week. */
 const weekdays = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"] as const;
-/** A year of days. */
+/** The most hours, days, weeks or months between two fetches: as many as a year has days. */
 const INTERVAL_COUNT_MAX = 366;
-/** The longest name of the time zone database has 32 characters. */
+/** The longest name of a time zone. The longest name in the time zone database has 32 characters. */
 const TIMEZONE_CHARACTERS_MAX = 64;
 
 const oneOf = <Value extends string>(values: readonly Value[], words: object = {}) => Type.Unsafe<Value>({ enum: [...values], ...words });
 
-/** The parameters of a schedule. Those that its interval does not use are stored and have no effect. */
+/** The parameters of a schedule. Parameters that the interval of the schedule does not use are stored, and have no effect. */
 export const scheduleWords = {
   interval: oneOf(intervals),
   interval_count: Type.Integer({
@@ -45,7 +48,7 @@ export type Schedule = Static<typeof words>;
 
 export const readSchedule = (text: string | null): Schedule | undefined => (text === null ? undefined : JSON.parse(text));
 
-/** D-147: refused and not ignored, because a fetch without them would fail for a reason that the caller cannot see. */
+/** D-147: credentials are refused and not ignored, because a fetch without them would fail for a reason that the caller cannot see. */
 const refused = Type.Optional(
   Type.Null({
     description: "not supported: files are fetched without credentials",
@@ -54,7 +57,10 @@ const refused = Type.Optional(
 );
 export const credentials = { username: refused, password: refused };
 
-/** Null, or an empty text in a form, removes it. D-146: an unknown key may be a misspelt one, and the file would be fetched at another time. */
+/**
+ * The parameter for a schedule. Null, or an empty text in a form, removes the schedule. D-146: an unknown key is refused, because it may be misspelt,
+ * and then the file would be fetched at another time.
+ */
 export const scheduleParameter = (description: string) =>
   Type.Optional(
     Type.Union([Type.Object({ ...scheduleWords, ...credentials }, { additionalProperties: false }), Type.Null(), Type.Literal("")], { description }),
@@ -65,10 +71,10 @@ export interface GivenSchedule extends Schedule {
   readonly password?: unknown;
 }
 
-/** Makes the error for a wrong key of a schedule. */
+/** A function that makes the error for a wrong key of a schedule. */
 export type Refuse = (key: string, problem: string) => Error;
 
-/** Returns JSON, or null without a schedule. Throws the error of `refuse`. */
+/** Checks a schedule. Returns it as JSON for the store, or null if no schedule is given. Throws the error that `refuse` makes. */
 export function storedSchedule(given: GivenSchedule | null | "", world: World, refuse: Refuse): string | null {
   if (given === null || given === "") return null;
   const { username: _, password: __, ...schedule } = given;
@@ -81,7 +87,10 @@ export function refuseAddress(url: string, world: World, refuse: Refuse): void {
   if (problem !== undefined) throw refuse("url", `cannot be fetched: ${problem}`);
 }
 
-/** D-64: why the address itself is refused. The addresses that its name resolves to are checked when the file is fetched. */
+/**
+ * D-64: returns why the address of a file is refused, or undefined if it is allowed. The IP addresses of its host are checked when the file is
+ * fetched.
+ */
 export function addressProblem({ outbound }: World, url: string): string | undefined {
   try {
     outbound.check(url);
@@ -96,25 +105,25 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * The next fetch after `nowMs`, Unix ms: the first moment of the schedule, or, after the fetch that was due at `lastMs`, the one that is
- * `interval_count` intervals after it. Times that passed while no process ran are left out.
+ * Returns the time of the next fetch after `nowMs`, in Unix milliseconds. Without an earlier fetch this is the first moment of the schedule. After a
+ * fetch that was due at `lastMs`, it is the moment `interval_count` intervals later. Times that passed while no process ran are left out.
  */
 export function nextFetchMs(schedule: Schedule, nowMs: number, lastMs?: number): number {
   const { timezone, interval_count } = schedule;
   const current = intervalAt(schedule, localMs(nowMs, timezone));
   const start = lastMs === undefined ? current : intervalAt(schedule, localMs(lastMs, timezone));
   const step = lastMs === undefined ? 1 : interval_count;
-  // At most two steps more: the moment of the current interval may be over, and a moment may repeat when clocks are put back.
+  // The loop takes at most two more steps: the moment of the current interval may be over, and a moment may repeat when clocks are put back.
   for (let at = start + step * Math.max(lastMs === undefined ? 0 : 1, Math.floor((current - start) / step)); ; at += step) {
     const dueMs = utcMs(momentOf(schedule, at), timezone);
     if (dueMs > nowMs) return dueMs;
   }
 }
 
-/** Wall clock time, counted as if it were UTC. */
+/** Returns the wall clock time in a time zone, counted in milliseconds as if it were UTC. */
 const localMs = (utc: number, timezone: string): number => utc + offsetMs(utc, timezone);
 
-/** If clocks skip the time, the result is later by the length of the gap. */
+/** Returns the UTC time of a wall clock time. If clocks skip this time, the result is later by the length of the gap. */
 function utcMs(local: number, timezone: string): number {
   const guess = local - offsetMs(local, timezone);
   return local - offsetMs(guess, timezone);
@@ -127,10 +136,10 @@ function offsetMs(utc: number, timezone: string): number {
   return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
 
-/** 1970-01-01 was a Thursday. */
+/** The number of days from a Monday to the weekday of 1970-01-01, which was a Thursday. */
 const DAYS_FROM_MONDAY = 3;
 
-/** The number of the hour, day, week or month, counted from 1970. */
+/** Returns the number of the hour, day, week or month that contains the time, counted from 1970. */
 function intervalAt({ interval }: Schedule, local: number): number {
   const day = Math.floor(local / DAY_MS);
   switch (interval) {
@@ -147,7 +156,7 @@ function intervalAt({ interval }: Schedule, local: number): number {
 
 const monthOf = (date: Date): number => (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 
-/** The moment of the schedule in that hour, day, week or month. */
+/** Returns the moment of the schedule in the hour, day, week or month with the number `at`. */
 function momentOf({ interval, minute, hour, day_of_week, day_of_month }: Schedule, at: number): number {
   const time = hour * HOUR_MS + minute * 60_000;
   switch (interval) {
