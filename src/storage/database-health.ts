@@ -1,5 +1,5 @@
 /**
- * The problems of a server's database, as its drivers meet them. The log, the alerts, `/readyz` and the metrics are made from this, so that
+ * The problems of a server's database, as its drivers meet them. The log, the alerts, `/readyz` and the metrics all read this list of problems, so
  * they say the same (D-341).
  */
 
@@ -15,7 +15,7 @@ export type ProblemKind =
   | "file_damaged"
   | "stale_primary";
 
-/** The problem and what a person can do about it. */
+/** For each kind of problem, a sentence for people: the problem and what a person can do about it. */
 const SENTENCES: Readonly<Record<ProblemKind, string>> = {
   unreachable: "The database cannot be reached, or no server of it accepts writes. Check that it runs; Plaza connects again by itself.",
   no_connection:
@@ -36,32 +36,32 @@ export const problemKinds = Object.keys(SENTENCES) as readonly ProblemKind[];
 
 export interface DatabaseProblem {
   readonly kind: ProblemKind;
-  /** The sentences for people. */
+  /** The problem and its remedy, in sentences for people. */
   readonly text: string;
-  /** The last error as the database or the system words it. */
+  /** The text of the last error, from the database or the system. */
   readonly cause: string;
-  /** Unix ms of real time. */
+  /** When the problem began, in Unix ms of real time. */
   readonly since_ms: number;
   readonly last_ms: number;
-  /** Operations that failed because of it, since it began. */
+  /** The number of operations that have failed because of this problem since it began. */
   readonly count: number;
 }
 
 export interface DatabaseReport {
   readonly problems: readonly DatabaseProblem[];
-  /** Failed operations since the start. */
+  /** The number of failed operations of each kind since the start of the process. */
   readonly failures: Readonly<Partial<Record<ProblemKind, number>>>;
-  /** Of PostgreSQL. */
+  /** The connections to PostgreSQL; undefined on SQLite. */
   readonly pool: ConnectionCounts | undefined;
 }
 
-/** The connections of a process, or of several. */
+/** Counts of the connections of one process, or of several processes together. */
 export interface ConnectionCounts {
   readonly connections: number;
   readonly inUse: number;
   /** Requests that wait for a connection. */
   readonly waiting: number;
-  /** Requests that had to wait since the start, and their time together. */
+  /** The number of requests since the start that had to wait for a connection; `waitedMs` is the sum of their waiting times. */
   readonly waits: number;
   readonly waitedMs: number;
 }
@@ -69,19 +69,22 @@ export interface ConnectionCounts {
 export const NO_REPORT: DatabaseReport = { problems: [], failures: {}, pool: undefined };
 
 interface HealthOptions {
-  /** Unix ms of real time. */
+  /** The current real time in Unix ms. */
   nowMs?(): number;
-  /** It began, or goes on: called once a minute. */
+  /** Called when a problem begins, and once a minute while it lasts. */
   onSeen?(problem: DatabaseProblem): void;
   onEnded?(problem: DatabaseProblem): void;
 }
 
-/** On an almost full disk, and below a limit of connections, some operations succeed between others that fail. */
+/**
+ * A problem ends after this time without a failure. On an almost full disk, and below a limit of connections, some operations succeed between others
+ * that fail.
+ */
 const QUIET_MS = 5_000;
 const SEEN_EVERY_MS = 60_000;
-/** These end with the process only. */
+/** Problems that last until the process ends. */
 const LASTING: readonly ProblemKind[] = ["file_changed", "file_damaged"];
-/** A read proves nothing about these. */
+/** Problems of writing: a read that succeeds does not prove that they have ended. */
 const OF_WRITES: readonly ProblemKind[] = ["disk_full", "disk_error", "locked"];
 const CAUSE_CHARACTERS_MAX = 500;
 
@@ -101,7 +104,7 @@ export class DatabaseHealth {
     this.#pools.push(counts);
   }
 
-  /** An operation failed. */
+  /** Reports that an operation failed. */
   failed(kind: ProblemKind, error: unknown): void {
     const nowMs = this.#nowMs();
     this.#failures[kind] = (this.#failures[kind] ?? 0) + 1;
@@ -115,7 +118,7 @@ export class DatabaseHealth {
     this.#options.onSeen?.(shown(problem));
   }
 
-  /** An operation succeeded. Called for each, so it is cheap if there are no problems. */
+  /** Reports that an operation succeeded. It is called for each operation, so it is cheap while there are no problems. */
   worked(isWrite: boolean): void {
     if (this.#current.size === 0) return;
     const quietSinceMs = this.#nowMs() - QUIET_MS;
@@ -132,7 +135,7 @@ export class DatabaseHealth {
   }
 
   #nowMs(): number {
-    // The machine's clock, as in the log.
+    // The problems carry the machine's time, as the lines of the log do.
     return this.#options.nowMs?.() ?? Date.now();
   }
 }
@@ -147,7 +150,7 @@ function summed(all: readonly (ConnectionCounts | undefined)[]): ConnectionCount
     : { connections: sum("connections"), inUse: sum("inUse"), waiting: sum("waiting"), waits: sum("waits"), waitedMs: sum("waitedMs") };
 }
 
-/** Of several processes on one database. */
+/** Merges the reports of several processes that use one database. */
 export function mergedReports(reports: readonly DatabaseReport[]): DatabaseReport {
   const failures: Partial<Record<ProblemKind, number>> = {};
   for (const [kind, count] of reports.flatMap((report) => Object.entries(report.failures)))

@@ -18,33 +18,32 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** Resolves with the number of changed rows. */
   run(statement: Sql): Promise<number>;
-  /** For a statement that changes exactly one row. Any other number ends the transaction with `NotOneRow`. */
+  /** For a statement that must change exactly one row. If it changes any other number, the transaction ends with `NotOneRow`. */
   runOne(statement: Sql): Promise<void>;
   /**
-   * Locks a name until the transaction ends. On SQLite it does nothing, because writers take turns.
-   * For check-then-write rules, e.g. `tx.lock("labels", pageId)`. If a body's first statement is a lock, bodies of one process that lock
-   * the same name share a commit on PostgreSQL, too.
+   * Locks a name until the transaction ends, for rules that check and then write, e.g. `tx.lock("labels", pageId)`. On SQLite it does nothing,
+   * because writers take turns. On PostgreSQL, bodies of one process whose first statement locks the same name share a commit.
    */
   lock(scope: string, key: string): Promise<void>;
   /**
-   * Ends a SELECT that claims rows for work: locks the rows of the table `alias` until the transaction ends,
-   * and skips rows that another process is claiming. Empty on SQLite, where writers take turns.
+   * The text that ends a SELECT that claims rows for work: it locks the rows of the table `alias` until the transaction ends, and skips rows that
+   * another process is claiming. The text is empty on SQLite, where writers take turns.
    */
   skipLocked(alias: string): string;
-  /** For a body with very many statements: lets SQLite serve reads in between. PostgreSQL always does. */
+  /** For a body with very many statements: lets SQLite serve reads between them. PostgreSQL always serves reads meanwhile. */
   pause(): Promise<void>;
   /**
-   * Invalidates a cached fact: it leaves this process's cache when the transaction has committed,
-   * and the cache of every other process within 1 s. See `facts.ts`.
+   * Invalidates a cached fact: when the transaction has committed, the fact leaves the cache of this process, and within 1 s the cache of every other
+   * process. See `facts.ts`.
    */
   invalidate(kind: string, key: string): void;
-  /** Runs when the write is durable, and never after a rollback. It must not throw. */
+  /** Runs `action` when the write is durable, and never after a rollback. The action must not throw. */
   afterCommit(action: () => void): void;
 }
 
 /**
- * A statement changed no row, or several, when it had to change one. On PostgreSQL a concurrent writer may have deleted the row after the
- * body read it, so the body runs again first; if it fails again, that is a programmer's mistake.
+ * A statement had to change one row and changed none, or several. On PostgreSQL a concurrent writer may have deleted the row after the body read it,
+ * so the body runs a second time; a second failure is a programmer's mistake.
  */
 export class NotOneRow extends Error {
   constructor(changed: number, { query }: Sql) {
@@ -57,12 +56,12 @@ export interface Database {
   /** Reads committed data, on a connection that no writer uses. */
   readonly reader: Reader;
   /**
-   * Runs `body` in one transaction; a throw rolls it back and rejects the promise. Resolves when durable.
-   * Rejects with `databaseUnreachable` when the store fails (connection lost, disk full); the write may then have been
-   * stored only if the connection broke at its very commit.
+   * Runs `body` in one transaction, and resolves when the writes are durable. If the body throws, the transaction is rolled back and the promise
+   * rejects. Rejects with `databaseUnreachable` if the database fails (connection lost, disk full); only if the connection broke during the commit
+   * can the write be stored all the same.
    */
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Several reads of one snapshot, for exports and reports. */
+  /** Gives `body` a reader that sees one snapshot in all its reads, for exports and reports. */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T>;
   /**
    * Calls `listener` with each fact that any process, including this one, invalidates; `undefined` means that everything may
@@ -70,20 +69,20 @@ export interface Database {
    */
   onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void;
   /**
-   * Call it before you use a cached fact. If the database could not confirm for a second that no other process changed anything (for
+   * The caller calls this before it uses a cached fact. If the database could not confirm for a second that no other process changed anything (for
    * example because this process got no processor time), it tells its listeners that everything may have changed.
    */
   confirm(): void;
   /**
-   * A number from 0 to 1023 that no other running process on this database has; part of new ids. Callers read it each time,
-   * because it can change after an outage of PostgreSQL.
+   * A number from 0 to 1023, part of new ids, that no other running process on this database has. Callers read it each time, because the number can
+   * change after an outage of PostgreSQL.
    */
   readonly processNumber: number;
-  /** Rejects with `databaseUnreachable` if the database does not respond; for readiness. */
+  /** Rejects with `databaseUnreachable` if the database does not respond. Readiness checks call it. */
   ping(): Promise<void>;
   /**
-   * Removes deleted and overwritten values from the files, too. SQLite rewrites its file, which blocks everything else for 16 s per gigabyte
-   * (measured). On PostgreSQL the next vacuum removes them.
+   * Removes deleted and overwritten values from the database's files. SQLite rewrites its file, which blocks everything else for 16 s per gigabyte
+   * (measured). On PostgreSQL the next vacuum removes the values.
    */
   scrub(): Promise<void>;
   /** Saves the whole state of the world under a name, and replaces a state of that name. */
@@ -93,29 +92,29 @@ export interface Database {
    * or entirely after it. Resolves with false if the state does not exist; rejects with `StateOutdated`.
    */
   restoreState(name: string | undefined): Promise<boolean>;
-  /** In the order of their names. */
+  /** Lists the saved states in the order of their names. */
   listStates(): Promise<readonly SavedState[]>;
-  /** Resolves with false if the state does not exist. */
+  /** Deletes a saved state. Resolves with false if no state has this name. */
   deleteState(name: string): Promise<boolean>;
-  /** Waits for running writes, then closes. */
+  /** Waits for running writes, then closes the database. */
   close(): Promise<void>;
 }
 
 /** The databases of a server, one for each world. */
 export interface Databases {
   /**
-   * Opens the world's database, and creates it if it does not exist. In-memory worlds are kept until the last one is closed. Errors: see
+   * Opens the world's database, and creates it if it does not exist. In-memory worlds are kept until the last one is closed. It throws the errors of
    * `openDatabase`.
    */
   open(world: string): Promise<Database>;
-  /** The worlds of which something is stored, by name. */
+  /** The names of all worlds that have stored data, in alphabetical order. */
   names(): Promise<readonly string[]>;
-  /** The migrations that `open` would run, `feature/name`. Undefined: nothing is stored of the world. Throws `UnknownMigration`. */
+  /** The migrations that `open` would run, each as `feature/name`; undefined if nothing is stored of the world. Throws `UnknownMigration`. */
   pending(world: string): Promise<readonly string[] | undefined>;
   /** Deletes the world's data, if it has any. The world must be closed. */
   remove(world: string): Promise<void>;
   /**
-   * Runs `make`, which creates a world, unless another process is creating a world of that name: then it resolves with undefined. It does not lock
+   * Runs `make`, which creates a world. If another process is creating a world of the same name, it resolves with undefined instead. It does not lock
    * anything within this process.
    */
   making<T>(world: string, make: () => Promise<T>): Promise<T | undefined>;
@@ -123,11 +122,11 @@ export interface Databases {
 
 export interface SavedState {
   readonly name: string;
-  /** By the machine's clock. */
+  /** When the state was saved, by the machine's clock. */
   readonly saved_ms: number;
 }
 
-/** The state was saved by another version and cannot be converted. */
+/** The saved state is from another version of the program and cannot be converted. */
 export class StateOutdated extends Error {
   constructor(name: string) {
     super(`the state ${name} was saved by another version of Plaza`);
@@ -136,21 +135,21 @@ export class StateOutdated extends Error {
 }
 
 export interface Migration {
-  /** Past tense or noun, unique in its feature, e.g. `personas`. */
+  /** A noun or a past tense that is unique in its feature, e.g. `personas`. */
   readonly name: string;
   /**
-   * Statements run in order, once, in one transaction. Types: BIGINT, INTEGER, TEXT, BYTEA. A table that is read by its
-   * primary key ends in `WITHOUT ROWID`, which the PostgreSQL driver removes; TEXT becomes `TEXT COLLATE "C"` there.
+   * The statements of the migration run in order, once, in one transaction. Column types are BIGINT, INTEGER, TEXT and BYTEA. A table that is read by
+   * its primary key ends in `WITHOUT ROWID`, which the PostgreSQL driver removes; TEXT becomes `TEXT COLLATE "C"` there.
    */
   readonly statements: readonly string[];
   /**
-   * For a migration that takes something away: `feature/name` of the migration since whose release no program uses it (D-346). Left out: it only adds,
-   * so that a program that does not know it works on.
+   * Set on a migration that takes something away: the `feature/name` of an earlier migration; no program since the release of that one uses the
+   * removed thing (D-346). Left out for a migration that only adds something: a program that does not know the addition works on.
    */
   readonly contracts?: string;
   /**
-   * A statement that changes some rows of which it finds fewer each time, with one `?` for their number at most. It runs after `statements`, each time in a
-   * transaction of its own, until it changes nothing. Such a migration has no statements that fail the second time.
+   * A statement that changes a limited number of rows, and finds fewer each time; its one `?` is that limit. It runs after `statements`, each time in
+   * a transaction of its own, until it changes nothing. The `statements` of such a migration must not fail when they run a second time.
    */
   readonly batch?: string;
 }
@@ -173,17 +172,19 @@ export function runAction(action: () => void): void {
   }
 }
 
-/** Only one outcome is possible here. Another one is a programmer's mistake: the write is rolled back, and the caller gets a 500. */
+/**
+ * Awaits a statement that can have only one outcome. Another outcome is a programmer's mistake: the write is rolled back, and the caller gets a 500.
+ */
 export async function certain<T>(outcome: Promise<T | false | undefined>, what: string): Promise<T> {
   const result = await outcome;
   if (result === false || result === undefined) throw new Error(`could not ${what}`);
   return result;
 }
 
-/** A check of a file takes 3 ms a megabyte (measured), so nobody notices a check of this size at the start. */
+/** A file up to this size is checked when it is opened: the check takes 3 ms a megabyte (measured), which nobody notices at the start. */
 export const CHECKED_AT_ONCE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Of PostgreSQL, for each process. */
+/** Limits for each process on PostgreSQL; SQLite ignores them. */
 export interface ConnectionLimits {
   readonly connections: number;
   readonly statementMs: number;
@@ -191,12 +192,12 @@ export interface ConnectionLimits {
 }
 
 export interface MigrationProgress {
-  /** `feature/name`. */
+  /** The migration that runs, as `feature/name`. */
   readonly migration: string;
-  /** Migrations that have ended, and all of this run. */
+  /** `done` is the number of migrations that have ended, `total` that of all migrations of this run. */
   readonly done: number;
   readonly total: number;
-  /** Rows that its batches have changed so far. */
+  /** The number of rows that the batches of this migration have changed so far. */
   readonly rows: number;
 }
 
@@ -206,7 +207,7 @@ export type OnProgress = (progress: MigrationProgress) => void;
 export interface Program {
   readonly version?: string;
   readonly health?: DatabaseHealth;
-  /** Of PostgreSQL, for each process. */
+  /** Limits for each process on PostgreSQL. */
   readonly limits?: Partial<ConnectionLimits>;
   /** Called while the data of an earlier version is migrated. */
   readonly onProgress?: OnProgress;

@@ -1,5 +1,5 @@
 /**
- * Cached facts (token, node type, role, app, override). Idea 5 of ARCHITECTURE.md:
+ * The cache of facts (token, node type, role, app, override), which is idea 5 of ARCHITECTURE.md:
  *
  * **Invariant:** absence is never cached.
  * **Invariant:** a fact read before an invalidation is never stored after it.
@@ -7,7 +7,7 @@
 import { BoundedMap } from "#kernel/bounded-map";
 import type { Database } from "./database.ts";
 
-/** Entries per kind: at about 300 bytes each, 3 MB at most. */
+/** Cached facts of one kind: at about 300 bytes each, they take 3 MB at most. */
 const ENTRIES_MAX = 10_000;
 
 export class FactCache<T> {
@@ -23,12 +23,12 @@ export class FactCache<T> {
     });
   }
 
-  /** The cached fact, for decisions that must not wait. Callers that need the fact use `get`. */
+  /** Returns the fact if it is cached, for decisions that must not wait. Callers that need the fact use `get`. */
   peek(key: string): T | undefined {
     return this.#entries.get(key);
   }
 
-  /** `keyOf` returns the key to keep if `key` itself must not be kept. */
+  /** Returns the cached fact, or loads it. `keyOf` returns the key for the cache if `key` itself must not be kept in memory. */
   get(key: string, load: () => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
     const known = this.#entries.get(key);
     return known === undefined ? this.#load(key, load, keyOf) : Promise.resolve(known);

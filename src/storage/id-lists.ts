@@ -5,10 +5,10 @@ import { append, placeholders, type Row, type Sql, type SqlValue, sql } from "./
 /** The power of two to which a list is padded. */
 export const paddedSize = (length: number): number => 2 ** Math.ceil(Math.log2(Math.max(length, 1)));
 
-/** Pads a list: no node has this id. */
+/** The id that pads a list: no node has it. */
 const NO_ID = "0";
 
-/** `base` with `AND column IN (…)`, and `rest` after it. */
+/** `base`, then `AND column IN (…)` with the ids, then `rest`. */
 export function withIds(base: Sql, column: string, ids: readonly string[], rest = ""): Sql {
   const size = paddedSize(ids.length);
   const last = ids.at(-1) ?? NO_ID;
@@ -16,10 +16,10 @@ export function withIds(base: Sql, column: string, ids: readonly string[], rest 
   return append(base, tail, [...ids, ...new Array<string>(size - ids.length).fill(last)]);
 }
 
-/** Ids in one statement. Both databases accept far more, but the text would grow beyond a few kilobytes. */
+/** The number of ids in one statement. Both databases accept far more, but the text would grow beyond a few kilobytes. */
 const IDS_MAX = 512;
 
-/** The rows of `base` whose `column` is one of the ids, for any number of ids. */
+/** Reads the rows of `base` whose `column` is one of the ids, in several statements if there are many ids. */
 export async function allWithIds<R extends Row>(reader: Reader, base: Sql, column: string, ids: readonly string[]): Promise<R[]> {
   const rows: R[] = [];
   for (const some of chunksOf([...new Set(ids)])) rows.push(...(await reader.all<R>(withIds(base, column, some))));
@@ -28,7 +28,7 @@ export async function allWithIds<R extends Row>(reader: Reader, base: Sql, colum
 
 const wanted = sql`WITH wanted (one, other) AS`;
 
-/** For tables with keys of two columns: `tail` joins `wanted (one, other)`, which holds the keys, and `values` follow them. */
+/** For tables with keys of two columns: `tail` joins the list `wanted (one, other)` of the keys, and `values` are the parameters after the keys. */
 export async function allWithKeys<R extends Row>(
   reader: Reader,
   keys: readonly (readonly [string, string])[],
@@ -46,7 +46,7 @@ export async function allWithKeys<R extends Row>(
   return rows;
 }
 
-/** Only the first row has casts, because PostgreSQL gives its types to all rows. */
+/** Only the first row of the list has casts, because PostgreSQL gives its types to all rows. */
 const keysText = (size: number): string => ["(CAST(? AS BIGINT), CAST(? AS BIGINT))", ...new Array<string>(size - 1).fill("(?, ?)")].join(", ");
 
 function chunksOf<T>(list: readonly T[]): T[][] {
@@ -57,7 +57,7 @@ function chunksOf<T>(list: readonly T[]): T[][] {
 
 const texts = new Map<string, string>();
 
-/** The text for hundreds of ids is kilobytes long, so it is created once per size. */
+/** Keeps the text for each key: with hundreds of ids it is kilobytes long, so it is created once per size. */
 export function textOnce(key: string, make: () => string): string {
   const known = texts.get(key) ?? make();
   texts.set(key, known);

@@ -1,19 +1,19 @@
 /**
- * Keyset paging both ways (D-30, D-32): the sort key of the neighbouring row finds a page, never an offset. Rows that are
- * added or deleted do not shift or repeat others, and page 40,000 costs as much as page 1.
+ * Keyset paging forwards and backwards (D-30, D-32): a page is found by the sort key of the row beside it, never by an offset. Added and deleted rows
+ * therefore do not shift or repeat other rows, and page 40,000 costs as much as page 1.
  */
 import type { Reader } from "./database.ts";
 import { append, type Row, type Sql, type SqlValue } from "./sql.ts";
 
 export interface KeysetOrder<R extends Row> {
-  /** Qualified columns, most significant first, together unique in the list, e.g. `["personas.id"]`. */
+  /** Qualified columns, most significant first, e.g. `["personas.id"]`. Together their values are unique in the list. */
   readonly columns: readonly string[];
   readonly direction: "ascending" | "descending";
   /** The values of `columns` in a row, as a cursor holds them. */
   keyOf(row: R): readonly string[];
 }
 
-/** The order by columns that bear their own names in the row: `ordered("ascending", "personas.page", "personas.id")`. */
+/** Makes an order by columns that have the same names in the row: `ordered("ascending", "personas.page", "personas.id")`. */
 export function ordered(direction: KeysetOrder<Row>["direction"], ...columns: string[]): KeysetOrder<Row> {
   const names = columns.map((column) => column.slice(column.indexOf(".") + 1));
   return { columns, direction, keyOf: (row) => names.map((name) => String(row[name])) };
@@ -21,10 +21,10 @@ export function ordered(direction: KeysetOrder<Row>["direction"], ...columns: st
 
 export interface PageRequest {
   readonly limit: number;
-  /** The key before or after the page; at most one of the two. */
+  /** The key of the row before the page, or of the row after it; at most one of the two is set. */
   readonly after?: readonly string[] | undefined;
   readonly before?: readonly string[] | undefined;
-  /** The page includes the row of the key itself; used for the way back from a page beyond an end of the list. */
+  /** Whether the page includes the row of the key itself. Needed for the way back from a page beyond an end of the list. */
   readonly isInclusive?: boolean;
 }
 
@@ -32,16 +32,18 @@ export interface ListPage<R> {
   readonly rows: readonly R[];
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;
-  /** Keys of the first and last row; absent on an empty page. */
+  /** The keys of the page's first and last row; absent on an empty page. */
   readonly firstKey?: readonly string[];
   readonly lastKey?: readonly string[];
 }
 
-/** `select` ends in its WHERE clause (`… WHERE personas.page_id = ?`); the key condition, order and limit are added here. */
+/**
+ * Reads one page. `select` ends in its WHERE clause (`… WHERE personas.page_id = ?`); `readPage` adds the key's condition, the order and the limit.
+ */
 export async function readPage<R extends Row>(reader: Reader, select: Sql, order: KeysetOrder<R>, page: PageRequest): Promise<ListPage<R>> {
   const isBackward = page.before !== undefined;
   const key = page.before ?? page.after;
-  // One extra row shows whether more rows follow. The neighbour itself, if it still exists, shows that rows precede.
+  // One row more than the page shows whether rows follow. The row of the key, if it still exists, shows that rows precede.
   const values = key === undefined ? [page.limit + 1] : [...key, page.limit + 2];
   const found = await reader.all<R>(append(select, tailOf(order, isBackward, key === undefined ? "none" : "from"), values));
   const isNeighbourThere = key !== undefined && page.isInclusive !== true && found[0] !== undefined && isSame(order.keyOf(found[0]), key);
@@ -58,7 +60,7 @@ export async function readPage<R extends Row>(reader: Reader, select: Sql, order
   }
   const firstKey = order.keyOf(first);
   const lastKey = order.keyOf(last);
-  // If the neighbour no longer exists, the other rows on that side may not either.
+  // If the row of the key no longer exists, the other rows on that side may be gone as well.
   const hasNear = key !== undefined && (isNeighbourThere || (await exists(reader, select, order, isBackward ? lastKey : firstKey, !isBackward)));
   return { rows: found, hasPrevious: isBackward ? hasMore : hasNear, hasNext: isBackward ? hasNear : hasMore, firstKey, lastKey };
 }
@@ -76,7 +78,7 @@ async function exists<R extends Row>(
   return (await reader.get(append(select, tailOf(order, isBackward, start), [...key, 1]))) !== undefined;
 }
 
-/** The start of a page: the end of the list, the key, or the row after it. */
+/** The place where a page begins: at the end of the list, at the row of the key, or at the row after it. */
 type Start = "none" | "from" | "beyond";
 
 const tails = new WeakMap<object, Map<string, string>>();

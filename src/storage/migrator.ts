@@ -1,46 +1,49 @@
 /**
- * Migrations: the part that both drivers share. A driver opens the transaction and takes the lock, so that two processes
- * that start at once do not migrate twice: PostgreSQL by an advisory lock, SQLite by the lock on its folder.
+ * Migrations: the part that both drivers share. The driver opens the transaction and takes a lock, so that two processes that start at once do not
+ * migrate twice: on PostgreSQL an advisory lock, on SQLite the lock on the data folder.
  *
- * Two releases side by side (D-346): a migration only adds (expand), or it takes away something that no program uses since an earlier migration (contract). A program
- * works on data with added things that it does not know, and refuses data from which something was taken that it uses.
+ * Two releases can run side by side (D-346): a migration either only adds something (expand), or takes away something that no program has used since
+ * an earlier migration (contract). A program works on data with additions that it does not know, and refuses data that lacks something that it uses.
  */
 import type { FeatureMigrations, Migration, OnProgress } from "./database.ts";
 
-/** `applied_time` is in Unix seconds, by the database's own clock. `contracts`: as in `Migration`, empty if it only adds. */
+/**
+ * `applied_time` is in Unix seconds, by the database's own clock. `contracts` is the field of `Migration`; the column is empty if the migration only
+ * adds something.
+ */
 export const migrationsTable =
   "CREATE TABLE IF NOT EXISTS migrations (feature TEXT NOT NULL, name TEXT NOT NULL, applied_time BIGINT NOT NULL, contracts TEXT, PRIMARY KEY (feature, name)) WITHOUT ROWID";
-/** For a table that an earlier program made. */
+/** Adds the column `contracts` to a table that an earlier program made. */
 export const contractsColumn = "ALTER TABLE migrations ADD COLUMN contracts TEXT";
 
 interface Applied {
   readonly feature: string;
   readonly name: string;
-  /** Null: an earlier program wrote it, which did not say. */
+  /** The field `contracts` of the migration. Null if an earlier program, which did not know the field, wrote the row. */
   readonly contracts: string | null;
 }
 
-/** Another process that uses the data now. */
+/** Another process that is using the data. */
 export interface LiveProcess {
   readonly version: string;
-  /** The migrations that its program knows, `feature/name`. Undefined: it does not say. */
+  /** The migrations that the process's program knows, as `feature/name`; undefined if the process does not say. */
   readonly knows: readonly string[] | undefined;
 }
 
 export interface MigrationTarget {
   applied(): Promise<readonly Applied[]>;
   execute(statement: string): Promise<void>;
-  /** A statement with one parameter. Resolves with the number of changed rows. */
+  /** Runs a statement whose one parameter is `rows`. Resolves with the number of changed rows. */
   executeBatch(statement: string, rows: number): Promise<number>;
   /** Writes the row of a migration after it ran. */
   record(feature: string, name: string, contracts: string): Promise<void>;
-  /** Makes durable what ran so far, and begins the next transaction. */
+  /** Commits the statements so far, and begins the next transaction. */
   commit(): Promise<void>;
-  /** Without this one. */
+  /** Lists the processes that use the data, without this one. */
   liveProcesses(): Promise<readonly LiveProcess[]>;
 }
 
-/** The data has a migration that this program does not know, and cannot work with. */
+/** The data has a migration that this program does not know, and that may have taken away something that the program uses. */
 export class UnknownMigration extends Error {
   constructor(
     readonly feature: string,
@@ -73,7 +76,7 @@ export class MigrationFailed extends Error {
 
 const keyOf = (feature: string, name: string): string => `${feature}/${name}`;
 
-/** `feature/name` of each. */
+/** The `feature/name` of each migration. */
 export const keysOf = (features: readonly FeatureMigrations[]): string[] =>
   features.flatMap(({ feature, migrations }) => migrations.map(({ name }) => keyOf(feature, name)));
 
@@ -82,7 +85,7 @@ interface Pending {
   readonly migration: Migration;
 }
 
-/** The migrations that have not run on the data. Throws `UnknownMigration`. */
+/** Lists the migrations that have not run on the data yet. Throws `UnknownMigration`. */
 export function pendingOf(features: readonly FeatureMigrations[], applied: readonly Applied[]): Pending[] {
   const known = new Set<string>();
   for (const key of keysOf(features)) {
@@ -100,7 +103,7 @@ export function pendingOf(features: readonly FeatureMigrations[], applied: reado
   );
 }
 
-/** Throws `OlderProcessRuns`. */
+/** Throws `OlderProcessRuns` if one of the processes may use something that one of the migrations changes. */
 function requireNoOlder(pending: readonly Pending[], processes: readonly LiveProcess[]): void {
   for (const { feature, migration } of pending) {
     const { name, contracts } = migration;
@@ -109,10 +112,10 @@ function requireNoOlder(pending: readonly Pending[], processes: readonly LivePro
   }
 }
 
-/** A batch of this many rows takes milliseconds; later ones take as many as fit into the time. */
+/** The size of a migration's first batch, which takes milliseconds; each later batch has as many rows as fit into `BATCH_MS`. */
 const FIRST_ROWS = 500;
 const ROWS_MAX = 100_000;
-/** Half of the second that a batch may take: rows differ. */
+/** The planned duration of a batch: half of the second that a batch may take, because some rows take longer than others. */
 const BATCH_MS = 500;
 
 /** Runs the missing migrations in the given order. The caller has opened a transaction and created the table. Returns how many ran. */
@@ -134,18 +137,18 @@ export async function migrate(target: MigrationTarget, features: readonly Featur
   return pending.length;
 }
 
-/** Each batch is durable before the next one, so a run that is ended goes on where it was. */
+/** Runs the batches of a migration. Each is durable before the next begins, so an interrupted migration continues after its last batch. */
 async function runBatches(target: MigrationTarget, batch: string, report: (rows: number) => void): Promise<void> {
   await target.commit();
   for (let [size, rows] = [FIRST_ROWS, 0]; ; ) {
-    // The machine's clock: a batch must not lock rows for long.
+    // The duration is real time, from the machine's clock, because a batch must not lock rows for long.
     const begunMs = performance.now();
     const changed = await target.executeBatch(batch, size);
     await target.commit();
     if (changed === 0) return;
     rows += changed;
     report(rows);
-    // The machine's clock, as when the batch began.
+    // The duration is real time, as at the start of the batch.
     const tookMs = Math.max(1, performance.now() - begunMs);
     size = Math.max(1, Math.min(ROWS_MAX, size * 2, Math.floor((size * BATCH_MS) / tookMs)));
   }

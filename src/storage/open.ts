@@ -1,4 +1,4 @@
-/** Opens the database that `--data` names, with its driver. */
+/** Opens the database that the option `--data` names, with the driver for it. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Database, Databases, FeatureMigrations, Program } from "./database.ts";
@@ -11,27 +11,30 @@ export interface DatabaseOptions {
   readonly migrations: readonly FeatureMigrations[];
 }
 
-/** The name of a file and, after `plaza_`, of a schema (63 bytes at most). A dot or slash could lead out of the folder. */
+/**
+ * The allowed names of worlds. A name is part of a file's name and, after `plaza_`, of a schema's (63 bytes at most). A dot or slash could lead out
+ * of the folder.
+ */
 const WORLD = /^[A-Za-z0-9_-]{1,57}$/;
 
 export const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
 
-/** Whether a folder has data of the world. For PostgreSQL the answer is always yes, because only the server knows. */
+/** Whether a folder has data of the world. For PostgreSQL the answer is always true, because only the PostgreSQL server knows. */
 export const hasData = (data: string, world: string): boolean => isPostgres(data) || existsSync(join(data, `${world}.sqlite`));
 
-/** Throws `RangeError`. */
+/** Throws `RangeError` if the text is not allowed as the name of a world. */
 export function requireWorldName(world: string): void {
   if (!WORLD.test(world)) throw new RangeError(`not a valid world name: ${world}`);
 }
 
 /**
- * Errors: `FolderInUse` (`sqlite/folder-lock.ts`), `UnknownMigration` and `MigrationFailed` (`migrator.ts`),
- * `databaseUnreachable`, and the system's or PostgreSQL's own (a folder that cannot be written, a wrong password).
+ * Opens one world's database. Errors: `FolderInUse` (`sqlite/folder-lock.ts`), `UnknownMigration` and `MigrationFailed` (`migrator.ts`),
+ * `databaseUnreachable`, and those of the system or of PostgreSQL (a folder that cannot be written, a wrong password).
  */
 export async function openDatabase({ data, world, migrations }: DatabaseOptions): Promise<Database> {
   requireWorldName(world);
   if (isPostgres(data)) {
-    // Loaded only if used, because the driver would lengthen every start on SQLite.
+    // The PostgreSQL driver is loaded only if it is used, because loading it would lengthen every start on SQLite.
     const { openPostgres } = await import("./postgres/open.ts");
     return openPostgres({ url: data, schema: `plaza_${world}`, migrations });
   }
@@ -39,21 +42,22 @@ export async function openDatabase({ data, world, migrations }: DatabaseOptions)
   return openSqlite({ folder: data, world, migrations });
 }
 
-/** Copies all worlds of a folder to another folder, even while a server uses them. Errors: the system's own. */
+/** Copies all worlds of a folder to another folder, even while a server uses them. Errors of the system are passed on. */
 export async function backUpWorlds(folder: string, to: string): Promise<void> {
   const { copyWorlds } = await import("./sqlite/backup.ts");
   copyWorlds(folder, to);
 }
 
 /**
- * Whether a file of a world is whole (D-343): `size` compares it with the size in its header, `content` reads all of it. Undefined if nothing is wrong.
+ * Looks whether a file of a world is whole (D-343), and returns the problem, or undefined if nothing is wrong. `size` compares the file's size with
+ * the one in its header, `content` reads the whole file.
  */
 export async function problemOfWorldFile(file: string, by: "size" | "content"): Promise<string | undefined> {
   const { problemOfFile, problemOfSize } = await import("./sqlite/files/check-file.ts");
   return by === "size" ? problemOfSize(file) : problemOfFile(file);
 }
 
-/** Loads only the driver that is used. */
+/** Makes the databases of a folder or of a PostgreSQL server. Only the driver that is used is loaded. */
 export async function databasesIn(data: string, migrations: readonly FeatureMigrations[], program: Program = {}): Promise<Databases> {
   if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations, program);
   const [{ openIn }, { placeOf }, { removeSqlite, worldsIn }, { DamagedFile }, { pendingInFile }] = await Promise.all([
@@ -69,7 +73,7 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
     async open(world) {
       requireWorldName(world);
       const database = await openIn(place, { world, migrations, ...program }).catch((error: unknown) => {
-        // Without the first world the server does not start, and says why.
+        // If the first world's file is damaged, the server does not start, and its message gives the reason.
         if (isAnyOpen && error instanceof DamagedFile) program.health?.failed("file_damaged", error);
         throw error;
       });
@@ -85,7 +89,7 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
       requireWorldName(world);
       removeSqlite(place.folder, world);
     },
-    // Only one process uses a folder.
+    // Only one process uses a folder, so no other process can be creating a world.
     making: (_world, make) => make(),
   };
 }

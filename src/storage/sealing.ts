@@ -1,17 +1,17 @@
 /**
- * Secrets that must be read back, such as an app's secret (an HMAC key), are stored sealed: AES-256-GCM under a key that
- * is derived from the operator's master key and is not in the database. Tokens are never sealed, only hashed (D-11).
+ * Secrets that must be read back, such as an app's secret (an HMAC key), are stored sealed: AES-256-GCM under a key that is derived from the
+ * operator's master key and is not in the database. Tokens are only hashed (D-11).
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-/** AES-256. */
+/** The size of an AES-256 key. */
 const KEY_BYTES = 32;
-/** 128 bits: a shorter key would be easier to guess than to break. */
+/** The shortest master key, 128 bits: a shorter key would be easier to guess than AES is to break. */
 const MASTER_BYTES_MIN = 16;
-/** The size for which GCM is defined without a further hash (NIST SP 800-38D). */
+/** The size of nonce for which GCM is defined without a further hash (NIST SP 800-38D). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** 64 bits: two keys of an operator never have the same id, and the id reveals nothing about the key. */
+/** The size of a key's id, 64 bits: two keys of an operator never have the same id, and the id reveals nothing about the key. */
 const KEY_ID_BYTES = 8;
 const KEY_ID_CHARACTERS = 2 * KEY_ID_BYTES;
 
@@ -24,7 +24,7 @@ export function deriveKey(master: Uint8Array, purpose: string): Uint8Array {
 /** A master key that was replaced. It still opens the values that it sealed, but seals no new ones. */
 export interface PreviousKey {
   readonly key: Uint8Array;
-  /** Unix ms of real time; undefined: until the operator removes it from the configuration. */
+  /** Unix ms of real time until which the key opens values; undefined: until the operator removes the key from the configuration. */
   readonly untilMs: number | undefined;
 }
 
@@ -32,15 +32,15 @@ export interface PreviousKey {
 export interface KeyRing {
   readonly current: Uint8Array;
   readonly previous: readonly PreviousKey[];
-  /** The keys are Plaza's own, so it can replace them; otherwise they are in the operator's configuration. */
+  /** True if the keys are Plaza's own, so that Plaza can replace them; false if they are in the operator's configuration. */
   readonly isOwn: boolean;
-  /** Creates a new current key and keeps the old one as a previous key until `untilMs`. Durable when it returns. */
+  /** Creates a new current key, and keeps the old key as a previous one until `untilMs`. The change is durable when the call returns. */
   rotate(untilMs: number): void;
   /** Deletes the previous keys whose time has passed, unless something still needs them. */
   retire(nowMs: number): void | Promise<void>;
 }
 
-/** For reports: tells keys apart and reveals nothing else. */
+/** The id of a master key, for reports: it tells keys apart and reveals nothing else. */
 export const masterKeyId = (master: Uint8Array): string => keyIdOf(deriveKey(master, "sealed secrets"));
 
 /** The text was sealed with another key, or has been changed. */
@@ -58,7 +58,7 @@ export class Sealer {
   /** The beginning of every value that the current key has sealed: `v1.`, the key's id in hex and a dot. */
   prefix!: string;
 
-  /** `current` seals; `previous` keys only open what they sealed. Each has 32 bytes, from `deriveKey`. */
+  /** `current` seals and opens; the keys in `previous` only open values that they sealed. Each key has 32 bytes, from `deriveKey`. */
   constructor(current: Uint8Array, previous: readonly Uint8Array[] = []) {
     this.use(current, previous);
   }
@@ -72,7 +72,7 @@ export class Sealer {
     this.prefix = `v1.${keyIdOf(current)}.`;
   }
 
-  /** Returns the prefix and the base64url of nonce, ciphertext and tag. The same text gives another result each time. */
+  /** Returns the prefix, and then nonce, ciphertext and tag in base64url. Each call gives another result for the same text. */
   seal(text: string): string {
     // Not the seeded randomness of system.ts: a nonce that repeats under one key reveals the key stream.
     const nonce = randomBytes(NONCE_BYTES);
@@ -81,7 +81,7 @@ export class Sealer {
     return this.prefix + sealed.toString("base64url");
   }
 
-  /** Throws `SealBroken`. */
+  /** Opens a sealed text. Throws `SealBroken`. */
   open(sealed: string): string {
     const [, id, encoded] = /^v1\.([0-9a-f]+)\.(.+)$/.exec(sealed) ?? [];
     const key = this.#keys.get(id ?? "");
@@ -106,8 +106,8 @@ function openWith(key: Uint8Array, encoded: string): string {
 }
 
 /**
- * The sealing keys of all worlds. A replaced key is kept while there are other worlds or snapshots: an idle world has not sealed its
- * secrets with the new key yet, and a snapshot never does (D-171).
+ * The sealing keys of all worlds. A replaced key is kept while there are further worlds or snapshots: an idle world has not sealed its secrets with
+ * the new key yet, and a snapshot is never sealed anew (D-171).
  */
 export const sharedKeys = (keys: KeyRing, hasMore: () => Promise<boolean>): KeyRing => ({
   get current() {

@@ -9,9 +9,9 @@
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
 
-/** The text of a statement, created once per place in the code, so that drivers can keep it prepared. */
+/** The text of a statement. It is created once per place in the code, so that drivers can keep it prepared. */
 export interface SqlText {
-  /** Has a `?` for each value. */
+  /** The SQL, with a `?` for each value. */
   readonly text: string;
 }
 
@@ -33,7 +33,7 @@ export function sql(strings: TemplateStringsArray, ...values: SqlValue[]): Sql {
 
 const appended = new WeakMap<SqlText, Map<string, SqlText>>();
 
-/** `base` followed by `tail`; `tail` is program text, never input. The joined text is created once per pair. */
+/** Appends `tail` to the statement `base`; `tail` is program text, never input. The joined text is created once per pair. */
 export function append(base: Sql, tail: string, values: readonly SqlValue[] = []): Sql {
   let tails = appended.get(base.query);
   if (tails === undefined) {
@@ -49,5 +49,5 @@ export function append(base: Sql, tail: string, values: readonly SqlValue[] = []
   return { query, values: base.values.length === 0 ? values : [...base.values, ...values] };
 }
 
-/** `(?, ?, ?)` for an IN list of `count` values; the caller rounds sizes up if many sizes occur. */
+/** The text `(?, ?, ?)` for an IN list of `count` values. If many sizes occur, the caller rounds them up. */
 export const placeholders = (count: number): string => `(${new Array(count).fill("?").join(", ")})`;

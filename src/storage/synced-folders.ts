@@ -1,8 +1,8 @@
-/** Folders that survive a power failure: a new name is safe on the disk only after its folder is synced. */
+/** Creates folders that survive a power failure: a new name is safe on the disk only after the folder that contains it is synced. */
 import { closeSync, cpSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-/** Creates the folder and the missing folders above it, readable only by their owner. */
+/** Creates the folder and the missing folders above it. Only their owner can read them. */
 export function makeFolder(folder: string): void {
   const missing: string[] = [];
   for (let path = resolve(folder); !existsSync(path); path = dirname(path)) missing.push(path);

@@ -4,10 +4,12 @@ import { readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Names the process that owns the folder. */
+/** The file in the folder that says which process owns the folder. */
 const OWNER = "owner.json";
 
-/** Returns a new folder that only its owner can read. It also removes the folders of killed programs, and calls `onFailure` if it cannot. */
+/**
+ * Returns a new folder that only its owner can read. It also removes the folders of killed programs, and calls `onFailure` if it cannot remove one.
+ */
 export function makeTemporaryFolder(
   purpose: string,
   onFailure: (error: unknown) => void,
@@ -26,7 +28,10 @@ async function removeAbandoned(parent: string, prefix: string): Promise<void> {
   }
 }
 
-/** A folder without an owner stays, and so does one of another machine or container that shares this disk. */
+/**
+ * Whether the folder's program has ended. A folder without an owner stays, and so does a folder of another machine or container that shares this
+ * disk.
+ */
 function isAbandoned(folder: string): boolean {
   try {
     const { host, pid } = JSON.parse(readFileSync(join(folder, OWNER), "utf8")) as { host: unknown; pid: unknown };
@@ -40,7 +45,7 @@ export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // The process belongs to another user.
+    // EPERM means that the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The worlds of a server on PostgreSQL, one schema each. The first world has its own connections. All others share a pool, and learn about
- * changes through the first world's channel, because a PostgreSQL server has only about a hundred connections for everybody.
+ * The worlds of a server on PostgreSQL: each is a schema. The first world has its own connections. All other worlds share a pool, and learn about
+ * changes through the first world's channel, because a PostgreSQL server has only about a hundred connections for all its users.
  */
 import type { Client } from "pg";
 import type { Database, Databases, FeatureMigrations, Program } from "../database.ts";
@@ -25,7 +25,7 @@ export class PostgresDatabases implements Databases {
   readonly #cluster: Cluster;
   #first: PostgresDatabase | undefined;
   #shared: Pool | undefined;
-  /** The worlds that this process is creating, and the session that holds their locks. */
+  /** The worlds that this process is creating now. */
   readonly #made = new Set<string>();
   #making: Promise<Client> | undefined;
   #lastAsked: Promise<unknown> = Promise.resolve();
@@ -37,7 +37,7 @@ export class PostgresDatabases implements Databases {
     this.#migrations = migrations;
   }
 
-  /** The first one that is opened is closed last. */
+  /** Opens a world. The world that was opened first is closed last, because the others use its channel. */
   async open(world: string): Promise<Database> {
     if (this.#first === undefined) {
       this.#first = await openPostgres({
@@ -73,9 +73,12 @@ export class PostgresDatabases implements Databases {
     }
   }
 
-  /** Takes an advisory lock, which ends with the process. All creations that run at the same time use one session, because connections are few. */
+  /**
+   * Runs `make` under an advisory lock, which ends with the process. All creations that run at the same time use one session, because connections are
+   * few.
+   */
   async making<T>(world: string, make: () => Promise<T>): Promise<T | undefined> {
-    // PostgreSQL grants a session its own lock again, so this process has to check first.
+    // PostgreSQL grants a session its own lock a second time, so this process checks its own list first.
     if (this.#made.has(world)) return undefined;
     this.#made.add(world);
     try {
@@ -97,7 +100,7 @@ export class PostgresDatabases implements Databases {
     }
   }
 
-  /** Runs the queries of the session one after another. */
+  /** Asks `text` on the session that all creations share; its queries run one after another. */
   #asked(session: Client, text: string, key: string): Promise<boolean> {
     const result = this.#lastAsked.then(() => session.query<{ is_done: number }>(text, [key]));
     this.#lastAsked = result.catch(() => {});
@@ -119,7 +122,7 @@ export class PostgresDatabases implements Databases {
     return this.#once((client) => pendingOnPostgres(client, schemaOf(world), this.#migrations));
   }
 
-  /** On a session of its own. */
+  /** Runs `work` on a session of its own, and closes the session. */
   async #once<T>(work: (client: Client) => Promise<T>): Promise<T> {
     try {
       const client = await new Server(this.#url, schemaOf("default"), this.#cluster).connect();

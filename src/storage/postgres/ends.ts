@@ -1,9 +1,12 @@
-/** How a transaction ends. */
+/** The end of a transaction: the announcement of its changed facts before COMMIT, and its rollback. */
 import { type Sql, sql } from "../sql.ts";
 import { isReadOnlyServer, isTransient, NotPrimary } from "./failures.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** A notification holds 8,000 bytes at most; if the facts do not fit, it announces that everything changed. */
+/**
+ * The number of bytes for the changed facts in a notification, which holds 8,000 bytes at most. If the facts do not fit, the notification announces
+ * that everything changed.
+ */
 const FACTS_BYTES_MAX = 7_500;
 
 export async function rollback(connection: PoolConnection): Promise<void> {
@@ -16,9 +19,9 @@ export async function rollback(connection: PoolConnection): Promise<void> {
 }
 
 /**
- * Sent right before COMMIT. The generation counts the transactions of a slot that changed facts. It follows the order of the
- * commits, because its row is locked until then. A process that missed a notification sees it from the generation (`fact-channel.ts`). Connections
- * rarely share a slot, so they rarely wait for each other's commits.
+ * The statement that announces changed facts, sent right before COMMIT. The generation counts the transactions of a slot that changed facts. It
+ * follows the order of the commits, because its row is locked until then. A process that missed a notification sees that from the generation
+ * (`fact-channel.ts`). Connections rarely share a slot, so they rarely wait for each other's commits.
  */
 export function announcement(schema: string, facts: readonly (readonly [kind: string, key: string])[]): Sql {
   const text = JSON.stringify(facts);
@@ -30,11 +33,11 @@ export function announcement(schema: string, facts: readonly (readonly [kind: st
     SELECT pg_notify(${schema}, slot || ' ' || generation || ' ' || ${announced}) FROM counted`;
 }
 
-/** Returns PostgreSQL's own error, and not the one that the body made of it, if another attempt may help. */
+/** The error of a failed transaction: PostgreSQL's own, if another attempt may help, even if the body threw an error of its own instead. */
 export function failureOf(transaction: { readonly failure: unknown }, error: unknown): unknown {
   const failure = named(transaction.failure);
   return isTransient(failure) ? failure : error;
 }
 
-/** Names the cause if a write failed because the server is read-only: the statement itself was right. */
+/** Turns a failed write on a read-only server into `NotPrimary`, because the cause is the server and not the statement. */
 export const named = (failure: unknown): unknown => (isReadOnlyServer(failure) ? new NotPrimary(failure) : failure);

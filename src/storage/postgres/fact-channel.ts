@@ -1,12 +1,12 @@
 /**
- * The dedicated connection of a server. It receives the facts that other processes changed in every schema that it follows, and renews the
- * process number, which is stored in its own schema.
+ * The dedicated connection of a server. It receives the facts that other processes changed in each followed schema. It also renews the process
+ * number, which is stored in the server's own schema.
  *
- * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed. Timers alone cannot
- * guarantee that: if a process got no processor time for a second, a request may run before the timer. So whoever uses a cache calls `confirm` first.
+ * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed. Timers alone cannot guarantee that:
+ * if a process got no processor time for a second, a request may run before the timer. Every user of a cache therefore calls `confirm` first.
  *
- * Each transaction that changes facts increments its connection's row of `fact_generations` and sends a notification with this
- * slot and number. A gap in the numbers of a slot, or a number in the table that no notification had, means that a notification was lost.
+ * Each transaction that changes facts increments its connection's row (slot) of `fact_generations`, and sends a notification with the slot and the
+ * new number. A gap in the numbers of a slot, or a number in the table that no notification had, means that a notification was lost.
  */
 import type { Client } from "pg";
 import { DatabaseHealth } from "../database-health.ts";
@@ -19,32 +19,32 @@ const RESPONSE_MS_MAX = 5_000;
 
 /** How often the generations are read: a lost notification is detected after this time plus one query. */
 const POLL_MS = 500;
-/** ARCHITECTURE.md, idea 5. */
+/** ARCHITECTURE.md, idea 5: a change of another process is known within a second. */
 const KNOWN_WITHIN_MS = 1_000;
 /** After this number of polls without a response the connection counts as broken: 5 s, as for any other connection. */
 const SILENT_POLLS_MAX = 10;
 
-// The machine's clock: what other processes do does not follow the clock of a world.
+// The machine's clock, because other processes do not follow the clock of a world.
 const now = (): number => performance.now();
 
 export type OnFact = (kind: string | undefined, key: string | undefined) => void;
 
 interface Followed {
   readonly onFact: OnFact;
-  /** The last generation received, by slot. */
+  /** The last generation that was received, by slot. */
   generations: Map<number, number>;
 }
 
 export class FactChannel {
   readonly #server: Server;
   readonly #health: DatabaseHealth;
-  /** By schema. */
+  /** The followed schemas, by name. */
   readonly #followed = new Map<string, Followed>();
   readonly #timer: ReturnType<typeof setInterval>;
   #client: Client | undefined;
   readonly #processNumber: ProcessNumber;
   #silentPolls = 0;
-  /** All changes until this time are known, or everything was declared changed. */
+  /** The time until which all changes are known, or everything was declared changed. */
   #confirmedMs = now();
   #lastTurn: Promise<unknown> = Promise.resolve();
   #isConnecting = false;
@@ -77,7 +77,7 @@ export class FactChannel {
     this.#followed.set(schema, followed);
     await this.#inTurn(async () => {
       const client = this.#client;
-      // The next connection begins with all followed schemas.
+      // Without a connection nothing is to do: the next connection begins with all followed schemas.
       if (client === undefined) return;
       await client.query(`LISTEN "${schema}"`);
       const generations = (await readGenerations(client, [schema])).get(schema);
@@ -87,7 +87,7 @@ export class FactChannel {
 
   leave(schema: string): void {
     this.#followed.delete(schema);
-    // If this fails, the connection is lost and receives nothing anyway.
+    // If UNLISTEN fails, the connection is lost and receives nothing anyway.
     this.#inTurn(async () => this.#client?.query(`UNLISTEN "${schema}"`)).catch(() => {});
   }
 
@@ -98,7 +98,10 @@ export class FactChannel {
     return turn;
   }
 
-  /** Can change after an outage. Throws `databaseUnreachable` if the lease could not be renewed. */
+  /**
+   * The number of this process, which can change after an outage of PostgreSQL. Throws `databaseUnreachable` if the lease of the number could not be
+   * renewed.
+   */
   get processNumber(): number {
     return this.#processNumber.value;
   }
@@ -115,7 +118,7 @@ export class FactChannel {
     this.#client = undefined;
     if (client === undefined) return;
     await this.#lastTurn;
-    // If this fails, the number becomes free when its lease expires.
+    // If the release fails, the number becomes free when its lease expires.
     await this.#processNumber.release(client).catch(() => {});
     await client.end().catch(() => {});
   }
@@ -138,7 +141,7 @@ export class FactChannel {
       const schemas = [...this.#followed.keys()];
       await client.query(schemas.map((schema) => `LISTEN "${schema}"`).join("; "));
       await this.#processNumber.renew(client);
-      // From here on notifications arrive, so no change after these generations is missed.
+      // This process is listening now, so it misses no change after these generations.
       const generations = await readGenerations(client, schemas);
       if (isLost || this.#isClosed) throw new Error("Connection terminated");
       for (const [schema, known] of generations) {
@@ -154,7 +157,7 @@ export class FactChannel {
     }
   }
 
-  /** `<slot> <generation> <facts as JSON, or null for everything>` */
+  /** Handles a notification, whose payload is `<slot> <generation> <facts as JSON, or null for everything>`. */
   #heard(schema: string, payload: string): void {
     const followed = this.#followed.get(schema);
     if (followed === undefined) return;
@@ -214,7 +217,7 @@ export class FactChannel {
     if (this.#isConnecting || this.#isClosed) return;
     this.#isConnecting = true;
     this.#connect()
-      // The next tick tries again; until then requests get their own errors from the pool.
+      // The next tick tries to connect; until then requests get their own errors from the pool.
       .catch((error: unknown) => this.#health.failed(problemKindOf(error) ?? "unreachable", error))
       .finally(() => {
         this.#isConnecting = false;

@@ -1,9 +1,9 @@
-/** Translates errors of PostgreSQL and the system for callers. */
+/** Translates the errors of PostgreSQL and of the operating system into errors for callers. */
 import { databaseUnreachable } from "#kernel/errors";
 import { NotOneRow } from "../database.ts";
 import type { ProblemKind } from "../database-health.ts";
 
-/** Codes of the system: no listener, broken connection, unknown name. */
+/** Codes of the operating system for a lost server: nothing listens, the connection broke, the host name is unknown. */
 const SYSTEM_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -17,7 +17,7 @@ const SYSTEM_CODES = new Set([
   "EAI_AGAIN",
 ]);
 
-/** All connections of the pool were in use for too long. */
+/** All connections of the pool were in use during the whole waiting time of a request. */
 export class NoConnection extends Error {
   constructor(connections: number, ms: number) {
     super(`none of the ${connections} connections of this process became free within ${ms / 1_000} s`);
@@ -25,7 +25,7 @@ export class NoConnection extends Error {
   }
 }
 
-/** Many statements wait for the table already. */
+/** The table is locked, and many statements wait for it already. */
 export class TableLocked extends Error {
   constructor(table: string) {
     super(`another session locks the table ${table}, and many statements wait for it`);
@@ -33,7 +33,7 @@ export class TableLocked extends Error {
   }
 }
 
-/** A server that takes no writes: a standby, or a primary that was demoted. The address leads to another server, now or in a moment. */
+/** The server takes no writes: it is a standby, or a primary that was demoted. The address leads to another server, now or in a moment. */
 export class NotPrimary extends Error {
   constructor(cause?: unknown) {
     super("the PostgreSQL server is a standby and takes no writes", { cause });
@@ -41,11 +41,11 @@ export class NotPrimary extends Error {
   }
 }
 
-/** 25006: a write on a read-only server; 0A000: a transaction for writing could not even begin there. */
+/** 25006 is a write on a read-only server; 0A000 is a transaction for writing that could not even begin there. */
 export const isReadOnlyServer = (error: unknown): boolean =>
   codeOf(error) === "25006" || (codeOf(error) === "0A000" && error instanceof Error && error.message.includes("during recovery"));
 
-/** A server that accepts writes, but not those of the cluster that this process uses. */
+/** The server accepts writes, but is not the current primary of the cluster that this process uses. */
 export class StalePrimary extends Error {
   constructor(reason: string) {
     super(`a server of PostgreSQL that accepts writes is not used: ${reason}`);
@@ -53,7 +53,7 @@ export class StalePrimary extends Error {
   }
 }
 
-/** Messages of the driver, which gives these errors no code. */
+/** Messages of the driver's own errors, which have no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|Socket is closed|This socket)/;
 
@@ -62,8 +62,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * The connection is lost or unusable: class 08; 57P01 shutdown by the administrator, 57P02 crash, 57P03 starting up,
- * 57P05 idle too long; 53300 too many connections.
+ * Whether the connection is lost or unusable. Codes: class 08 a broken connection; 57P01 shutdown by the administrator, 57P02 crash, 57P03 starting
+ * up, 57P05 idle too long; 53300 too many connections.
  */
 export function isConnectionFailure(error: unknown): boolean {
   const code = codeOf(error);
@@ -72,20 +72,20 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && DRIVER_MESSAGES.test(error.message);
 }
 
-/** The database did not respond in time; another connection would not help. */
+/** Whether the database did not respond in time; another connection would not help. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
-/** 40001 serialization failure, 40P01 deadlock, a row that is gone: the transaction was rolled back and can run again. */
+/** Whether the transaction was rolled back and can run again: 40001 serialization failure, 40P01 deadlock, or a row that is gone. */
 export const isRetryable = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error)) || error instanceof NotOneRow;
 
-/** 42P01: the table does not exist; perhaps the schema does not either. */
+/** Whether the table (42P01) or its schema does not exist. */
 export const isUndefinedTable = (error: unknown): boolean => codeOf(error) === "42P01" || codeOf(error) === "3F000";
 
 /** 0A000: a newer program changed the table after this connection had planned the statement. A new connection has no old plans. */
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === "0A000" && error instanceof Error && error.message.includes("cached plan must not change result type");
 
-/** The body may run again, on another connection. */
+/** Whether the body may run again, on another connection. */
 export const isTransient = (error: unknown): boolean => isRetryable(error) || isConnectionFailure(error) || isStalePlan(error);
 
 /** D-21: failures of the database, including lack of resources (53) and I/O errors (58), become one error; others are unchanged. */
@@ -95,10 +95,13 @@ export function translated(error: unknown): unknown {
   return error;
 }
 
-/** 55P03: the time limit for a lock; 57014: that for a statement, or somebody cancelled it. */
+/** 55P03 is the time limit for a lock; 57014 is the time limit for a statement, or a cancelled statement. */
 const isTooSlow = (error: unknown): boolean => error instanceof TableLocked || /^(55P03|57014)$/.test(codeOf(error));
 
-/** 53100 disk full; 53200 out of memory; 53300 too many connections; class 58: errors of the system; XX001 and XX002: damaged data. */
+/**
+ * The problem for each code: 53100 disk full; 53200 out of memory; 53300 too many connections; class 58 errors of the system; XX001 and XX002 damaged
+ * data.
+ */
 const KINDS: readonly (readonly [RegExp, ProblemKind])[] = [
   [/^53100$/, "disk_full"],
   [/^53200$/, "no_memory"],
@@ -107,7 +110,7 @@ const KINDS: readonly (readonly [RegExp, ProblemKind])[] = [
   [/^XX00[12]$/, "file_damaged"],
 ];
 
-/** Undefined: the error is not a problem of the database. */
+/** The kind of problem that an error shows; undefined if the error is not a problem of the database. */
 export function problemKindOf(error: unknown): ProblemKind | undefined {
   if (error instanceof NoConnection) return "no_connection";
   if (error instanceof StalePrimary) return "stale_primary";

@@ -1,5 +1,5 @@
 /**
- * Transactions. Bodies that begin by locking the same name take turns anyway, so those of one process share a transaction: they run one after
+ * Transactions. Bodies that begin by locking the same name take turns anyway, so such bodies of one process share a transaction: they run one after
  * another, and one commit serves all of them. Every other body has a transaction of its own.
  *
  * **Invariant:** no caller gets a result, not even a body's own error, before the commit of everything that its body may have read.
@@ -15,24 +15,24 @@ import type { Pool, PoolConnection } from "./pool.ts";
 import { PostgresTransaction } from "./transaction.ts";
 
 /**
- * Bodies in one transaction. PostgreSQL can show 64 savepoints to other sessions cheaply. A body takes about 0.1 ms, so another
- * process that waits for the name gets it within milliseconds.
+ * The number of bodies in one transaction. PostgreSQL can show 64 savepoints to other sessions cheaply. A body takes about 0.1 ms, so another process
+ * that waits for the same name gets its lock within milliseconds.
  */
 const BODIES_MAX = 60;
 /**
- * Bodies whose callers continue at the same time, so that the next group's statements are sent in between: 20 % more creates a second than with all
- * at once.
+ * The number of callers that continue at the same time after a commit, so that the next group's statements are sent in between. With 4 the server
+ * makes 20 % more creates a second than if all callers continue at once.
  */
 const ENDED_AT_ONCE = 4;
 
 const BEGIN = sql`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`;
-/** Savepoints are not released: the next one has the same name, and COMMIT ends them all. */
+/** Savepoints are not released: the next savepoint has the same name, and COMMIT ends them all. */
 const SAVEPOINT = sql`SAVEPOINT body`;
 const COMMIT = sql`COMMIT`;
 
-/** The body did not cause the rollback, so it runs again. */
+/** The transaction was rolled back, but not because of this body, so the body runs again. */
 export class Undone extends Error {
-  /** The connection was dead before the transaction, so this was not an attempt. */
+  /** The connection was dead before the transaction began, so the run does not count as an attempt. */
   readonly wasStale: boolean;
 
   constructor(cause: unknown, wasStale: boolean) {
@@ -43,7 +43,7 @@ export class Undone extends Error {
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-/** A body that has ended. */
+/** A body that has ended, and whose caller waits for the commit. */
 interface Ended {
   readonly transaction: PostgresTransaction;
   readonly outcome: Outcome<unknown>;
@@ -58,14 +58,14 @@ interface Waiting {
 
 export class Groups {
   readonly #shared: Shared;
-  /** The groups that accept further bodies, by slot. */
+  /** The groups that accept further bodies, by the slot of the name that they lock. */
   readonly #open = new Map<number, Group>();
 
   constructor(pool: Pool, schema: string, emit: (kind: string, key: string) => void) {
     this.#shared = { pool, schema, emit };
   }
 
-  /** Errors: the body's, PostgreSQL's, or `Undone`. */
+  /** Runs a body in a group. Rejects with the body's error, PostgreSQL's error, or `Undone`. */
   async run<T>(body: (tx: Transaction) => Promise<T>, isAlone: boolean): Promise<T> {
     const transaction = new PostgresTransaction<Group>((slot) => (isAlone ? this.#begin() : this.#enter(slot)));
     let outcome: Outcome<T>;
@@ -95,14 +95,14 @@ export class Groups {
   }
 }
 
-/** Shared by all groups of a database. */
+/** The parts that all groups of a database share. */
 interface Shared {
   readonly pool: Pool;
   readonly schema: string;
   emit(kind: string, key: string): void;
 }
 
-/** One transaction with the bodies that share it. */
+/** One transaction, with the bodies that share it. */
 export class Group {
   readonly #shared: Shared;
   /** Called when the group accepts no further bodies. */
@@ -110,7 +110,7 @@ export class Group {
   #connection: PoolConnection | undefined;
   isLocked = false;
   #bodies = 1;
-  /** A body is running or being undone. */
+  /** Whether a body is running or being undone. */
   #isTaken = true;
   readonly #waiting: Waiting[] = [];
   readonly #ended: Ended[] = [];
@@ -131,7 +131,7 @@ export class Group {
     return this.#connection;
   }
 
-  /** BEGIN is sent together with the next statement. */
+  /** Prepares BEGIN, which is sent together with the next statement. */
   async begin(): Promise<void> {
     try {
       this.#connection = await this.#shared.pool.acquire(this.#shared.schema);
@@ -143,7 +143,7 @@ export class Group {
     }
   }
 
-  /** Resolves when all earlier bodies have ended. */
+  /** Resolves when all earlier bodies of the group have ended. */
   turn(): Promise<Group> {
     if (++this.#bodies === BODIES_MAX) this.#onClosed();
     return new Promise((resolve, reject) => {
@@ -152,7 +152,7 @@ export class Group {
     });
   }
 
-  /** Called when a body has ended. Resolves with its value when its writes are durable. */
+  /** Called when a body has ended. Resolves with the body's value when its writes are durable. */
   leave<T>(transaction: PostgresTransaction, outcome: Outcome<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // A failed statement ends the transaction, even if the body swallows the error.
@@ -163,7 +163,7 @@ export class Group {
     });
   }
 
-  /** A failure appears with the next statement of a body, or at COMMIT. */
+  /** Sends a statement without awaiting it. If the statement fails, the next statement of a body fails as well, or COMMIT does. */
   #send(statement: Sql): void {
     this.connection.send(statement).catch((error) => {
       this.#failure ??= error;
@@ -186,10 +186,10 @@ export class Group {
 
   /** Undoes the body that has just failed. */
   async #undo({ transaction }: Ended, error: unknown): Promise<void> {
-    // The body may have thrown because another process deleted a row.
+    // The body may have thrown because another process deleted a row, so its statements are awaited first.
     await transaction.settle();
     const failure = failureOf(transaction, error);
-    // Another attempt may help.
+    // After a transient failure another attempt may help.
     if (isTransient(failure)) throw failure;
     if (this.#kept.length > 0) await this.connection.execute("ROLLBACK TO SAVEPOINT body");
     else {
@@ -201,7 +201,7 @@ export class Group {
   async #commit(): Promise<void> {
     const last = this.#kept.at(-1);
     await last?.transaction.settle();
-    // If further bodies came meanwhile, the last of them commits.
+    // If further bodies entered the group meanwhile, the last of them commits.
     if (this.#isTaken || this.#isEnding || this.#kept.at(-1) !== last) return;
     this.#isEnding = true;
     this.#onClosed();
@@ -226,7 +226,7 @@ export class Group {
     });
   }
 
-  /** The transaction was not stored, or nobody knows whether it was. */
+  /** Ends the group after a failure: the transaction was not stored, or nobody knows whether it was stored. */
   async #fail(error: unknown): Promise<void> {
     this.#isEnding = true;
     this.#onClosed();
@@ -236,14 +236,14 @@ export class Group {
     if (isLost || isStalePlan(reason)) connection.isBroken = true;
     else await rollback(connection);
     this.#shared.pool.release(connection);
-    // A used connection that broke is not returned to the pool, so the last of these attempts has a new one.
+    // A used connection that broke does not return to the pool. So after a few such attempts, which do not count, the body gets a new connection.
     const wasStale = connection.isBroken && connection.wasUsed && !(isLost && this.#isCommitting) && !isTimeout(reason);
     const all = [...this.#ended, ...this.#waiting];
     const thrown = wasStale || (all.length > 1 && !isLost) ? new Undone(reason, wasStale) : reason;
     for (const { reject } of all) reject(thrown);
   }
 
-  /** The first failure may belong to a body whose last statements nobody awaited; it then made later bodies fail. */
+  /** The failure that came first. It may belong to a body that did not await its last statements; later bodies then failed because of it. */
   #firstFailure(): unknown {
     return this.#kept.find(({ transaction }) => transaction.failure !== undefined)?.transaction.failure ?? this.#failure;
   }

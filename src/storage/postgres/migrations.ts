@@ -9,10 +9,10 @@ import { LOCK_SLOTS, lockKey } from "./transaction.ts";
 import { numbered, type Token, tokensOf } from "./values.ts";
 
 export interface MigrateOptions {
-  /** Done before, on the same connection. */
+  /** Work on the same connection, before the migrations. */
   first?(client: Client): Promise<void>;
   readonly onProgress?: OnProgress | undefined;
-  /** The schema of the first world, in which processes declare themselves. Left out: the server's own. */
+  /** The schema of the first world, in which processes declare themselves. If it is left out, it is the server's own schema. */
   readonly leases?: string;
 }
 
@@ -27,12 +27,12 @@ export async function migratePostgres(
     await first?.(client);
     await migrateOn(client, server.schema, features, leases, onProgress);
   } finally {
-    // Also rolls back what is not committed.
+    // Closing the connection also rolls back uncommitted statements.
     await client.end().catch(() => {});
   }
 }
 
-/** Undefined: the schema is not there. Throws `UnknownMigration`. */
+/** The migrations that have not run on the schema; undefined if the schema does not exist. Throws `UnknownMigration`. */
 export async function pendingOnPostgres(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<string[] | undefined> {
   if (!(await isThere(client, schema))) return undefined;
   const contracts = (await hasContracts(client, schema)) ? "contracts" : "NULL AS contracts";
@@ -43,8 +43,8 @@ export async function pendingOnPostgres(client: Client, schema: string, features
 }
 
 /**
- * After the process has declared itself: a newer one that did not see it may have taken something away since `migratePostgres`. The lock waits for
- * one that is about to. Throws `UnknownMigration`.
+ * Checks the migrations a second time, after this process has declared itself: since `migratePostgres` a newer process that did not see the
+ * declaration may have taken something away. The shared lock waits until a process that is migrating has ended. Throws `UnknownMigration`.
  */
 export async function confirmMigrations(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<void> {
   await client.query("SELECT pg_advisory_lock_shared($1)", [lockKey(schema, "migrations")]);
@@ -75,7 +75,7 @@ async function migrateOn(
 }
 
 async function begin(client: Client, schema: string): Promise<void> {
-  // Of the session, since batches commit: it ends with the connection, and so with the process.
+  // The lock belongs to the session and not to a transaction, since batches commit. It ends with the connection, and so with the process.
   await client.query("SELECT pg_advisory_lock($1)", [lockKey(schema, "migrations")]);
   await client.query("BEGIN READ WRITE");
 }
@@ -93,14 +93,16 @@ async function makeAtOnce(client: Client, schema: string, features: readonly Fea
   }
 }
 
-/** Checked first, because `IF NOT EXISTS` requires the right to create schemas even if the schema exists. */
+/**
+ * Whether the schema exists. The caller checks this first, because `IF NOT EXISTS` requires the right to create schemas even if the schema exists.
+ */
 async function isThere(client: Client, schema: string): Promise<boolean> {
   return (await client.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = $1", [schema])).rows.length > 0;
 }
 
 async function prepare(client: Client, schema: string): Promise<void> {
   await client.query([postgresStatement(migrationsTable), ...OWN_TABLES, ...STATE_TABLES].join("; "));
-  // Asked first, because the statements wait for those who use the tables.
+  // The column is looked up first, because ALTER TABLE waits for all users of the table.
   if (!(await hasContracts(client, schema))) await client.query([contractsColumn, ...DECLARATIONS].join("; "));
 }
 
@@ -128,13 +130,13 @@ function textOfNew(schema: string, features: readonly FeatureMigrations[]): stri
   ].join(";\n");
 }
 
-/** The driver's own tables. */
+/** The tables of the driver itself, in each schema. */
 const OWN_TABLES = [
   // Each row counts the transactions that changed cached facts, for the connections that share the row (`fact-channel.ts`).
   "CREATE TABLE IF NOT EXISTS fact_generations (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL)",
-  // `lease_until_ms` by the database's clock; `knows` is a JSON list of migrations (`process-number.ts`).
+  // `lease_until_ms` is by the database's clock; `knows` is a JSON list of migrations (`process-number.ts`).
   "CREATE TABLE IF NOT EXISTS process_numbers (number INTEGER PRIMARY KEY, holder TEXT NOT NULL, lease_until_ms BIGINT NOT NULL, version TEXT, knows TEXT)",
-  // Names that transactions lock, by hash (`transaction.ts`). All rows are there, so that a lock takes one statement.
+  // The names that transactions lock, by hash (`transaction.ts`). All rows exist from the beginning, so that a lock takes one statement.
   "CREATE TABLE IF NOT EXISTS locks (slot INTEGER PRIMARY KEY)",
   `INSERT INTO locks (slot) SELECT s FROM generate_series(0, ${LOCK_SLOTS - 1}) AS s
    WHERE (SELECT COUNT(*) FROM locks) < ${LOCK_SLOTS} ON CONFLICT DO NOTHING`,
@@ -169,8 +171,8 @@ async function liveProcesses(client: Client, schema: string): Promise<LiveProces
 }
 
 /**
- * In CREATE TABLE and ALTER TABLE: a column's type `TEXT` becomes `TEXT COLLATE "C"` (text compares bytewise, as in
- * SQLite), and `WITHOUT ROWID` at the end is removed. Every other statement, and every other `text`, is unchanged.
+ * Translates a statement for PostgreSQL. In CREATE TABLE and ALTER TABLE, a column's type `TEXT` becomes `TEXT COLLATE "C"` (text compares bytewise,
+ * as in SQLite), and `WITHOUT ROWID` at the end is removed. All other statements, and the word `text` at all other places, stay unchanged.
  */
 export function postgresStatement(statement: string): string {
   const tokens = tokensOf(statement);
@@ -204,7 +206,7 @@ function createTable(tokens: readonly Token[]): string {
 
 const isComment = ({ kind, text }: Token): boolean => kind === "literal" && (text.startsWith("--") || text.startsWith("/*"));
 
-/** `ADD [COLUMN] name TEXT`, the only form that both databases support. */
+/** Translates `ADD [COLUMN] name TEXT`, the only form of ALTER TABLE that both databases support. */
 function alterTable(tokens: readonly Token[]): string {
   const words = tokens.filter((token) => token.kind !== "space" && !isComment(token));
   const add = words.findIndex((token) => isWord(token, "ADD"));

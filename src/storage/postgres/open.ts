@@ -18,28 +18,31 @@ import { Cluster } from "./watches/cluster.ts";
 export interface PostgresOptions {
   /** `postgres://user:password@host:port,host:port/database`, with libpq's parameters (`sslmode` and the like) as query. */
   readonly url: string;
-  /** Created if it does not exist. */
+  /** The world's schema, which is created if it does not exist. */
   readonly schema: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Of the connections besides the dedicated one; they are opened on demand. */
+  /** Limits for the connections of the pool, which are opened on demand. The dedicated connection is not one of them. */
   readonly limits?: Partial<PoolLimits>;
-  /** Left out: nobody reads it. */
+  /** Collects the problems of the database. If it is left out, nobody reads them. */
   readonly health?: DatabaseHealth;
-  /** Of the program, for other processes. */
+  /** The version of this program, which other processes read. */
   readonly version?: string;
   readonly onProgress?: OnProgress | undefined;
-  /** That of the process, if it has other databases. */
+  /** The cluster of this process, if the process has other databases already. */
   readonly cluster?: Cluster;
   /** Called when the database is closed. */
   onClosed?(): Promise<void> | undefined;
 }
 
-/** Attempts at a transaction that PostgreSQL rolls back because of a conflict. The conflicting transactions end meanwhile. */
+/** The number of attempts at a transaction that PostgreSQL rolls back because of a conflict. The conflicting transactions end meanwhile. */
 const ATTEMPTS_MAX = 5;
-/** PostgreSQL's limit for a name, in bytes; also excludes quotes. */
+/** PostgreSQL's limit for a name, in bytes; the pattern also excludes quotes. */
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
 
-/** Errors: `databaseUnreachable`, `WrongAddress`, `UnknownMigration`, `MigrationFailed`, and PostgreSQL's own (a wrong password, a missing right). */
+/**
+ * Opens a world's database. Errors: `databaseUnreachable`, `WrongAddress`, `UnknownMigration`, `MigrationFailed`, and PostgreSQL's own (a wrong
+ * password, a missing right).
+ */
 export async function openPostgres({
   url,
   schema,
@@ -84,7 +87,7 @@ async function confirm(server: Server, migrations: readonly FeatureMigrations[])
   }
 }
 
-/** Called with true before something that must not happen twice, and with false if it did not happen after all. */
+/** The body calls this function with true before something that must not happen twice, and with false if it did not happen after all. */
 type Started = (is: boolean) => void;
 
 interface DatabaseParts {
@@ -92,11 +95,11 @@ interface DatabaseParts {
   readonly pool: Pool;
   readonly migrations: readonly FeatureMigrations[];
   readonly health: DatabaseHealth;
-  /** Returns the process number, if another database of this process has the channel. */
+  /** Returns the process number. It is set if another database of this process has the fact channel. */
   processNumber?(): number;
-  /** Does the same for `confirm`. */
+  /** Confirms the cached facts. It is set if another database of this process has the fact channel. */
   confirm?(): void;
-  /** Called when it is closed. */
+  /** Called when the database is closed. */
   end(): Promise<void>;
 }
 
@@ -112,7 +115,7 @@ export class PostgresDatabase implements Database {
   readonly #processNumber: () => number;
   readonly #confirm: () => void;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
-  /** Undefined if another database of the process has the channel. */
+  /** The channel for changed facts; undefined if another database of the process has it. */
   channel: FactChannel | undefined;
   #running = 0;
   #whenIdle: (() => void)[] = [];
@@ -141,14 +144,14 @@ export class PostgresDatabase implements Database {
     return this.#run(async () => {
       for (let attempt = 1; ; ) {
         try {
-          // A body has effects only through its tx, so it can run again, in a transaction of its own.
+          // A body has effects only through its `tx`, so the body can run again, in a transaction of its own.
           const result = await this.#groups.run(body, attempt > 1);
           this.#health.worked(true);
           return result;
         } catch (error) {
           const isUndone = error instanceof Undone;
           if (attempt === ATTEMPTS_MAX || !(isUndone || isRetryable(error))) throw error;
-          // A dead connection does not count as an attempt.
+          // A run on a dead connection does not count as an attempt.
           if (!isUndone || !error.wasStale) attempt++;
         }
       }

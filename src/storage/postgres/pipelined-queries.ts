@@ -1,6 +1,7 @@
 /**
- * Statements of one connection that are sent together and answered together: one Sync for all of them, so that PostgreSQL answers with one
- * packet, and each is described once for a connection (D-285). If one fails, PostgreSQL skips the ones behind it, which fail with the same error.
+ * Statements of one connection that are sent together and answered together. One Sync ends all of them, so that PostgreSQL answers with one packet,
+ * and each statement is described once for a connection (D-285). If a statement fails, PostgreSQL skips the statements behind it, which fail with the
+ * same error.
  */
 import { type Connection, Query } from "pg";
 import type { Row, SqlValue } from "../sql.ts";
@@ -49,7 +50,7 @@ interface CommandComplete {
 
 /** The driver's client treats this as one query and calls the methods `handle…` with the server's messages. */
 export class PipelinedQueries extends Query {
-  /** Set by the client: ends the time limit. */
+  /** The driver's client sets this function, which ends the time limit of the query. */
   declare callback: ((error?: unknown) => void) | undefined;
   readonly #queries: readonly PipelinedQuery[];
   readonly #known: Known;
@@ -70,7 +71,7 @@ export class PipelinedQueries extends Query {
       const { name = "", text } = statement;
       const isKnown = this.#known.has(statement);
       if (!isKnown) {
-        // A statement that was skipped or failed may or may not be prepared.
+        // After a failure it is unknown whether the statement was prepared, so it is closed.
         if (name !== "") connection.close({ type: "S", name }, false);
         connection.parse({ name, text, types: [] }, false);
         if (name !== "") this.#known.set(statement, NO_COLUMNS);
@@ -106,7 +107,7 @@ export class PipelinedQueries extends Query {
     this.#rows.push(row as Row);
   }
 
-  /** `INSERT 0 1`, `SELECT 5`, `COMMIT` */
+  /** The end of a statement; `text` is for example `INSERT 0 1`, `SELECT 5` or `COMMIT`. */
   handleCommandComplete({ text }: CommandComplete): void {
     const query = this.#queries[this.#at++] as PipelinedQuery;
     const [rows, wrongValue] = [this.#rows, this.#wrongValue];
@@ -122,7 +123,7 @@ export class PipelinedQueries extends Query {
     this.callback?.();
   }
 
-  /** The error of the current statement, of the connection, or of the time limit. It can be called twice. */
+  /** Handles an error of the current statement, of the connection, or of the time limit. It can be called twice. */
   handleError(error: unknown): void {
     this.callback?.(error);
     for (; this.#at < this.#queries.length; this.#at++) {

@@ -1,4 +1,4 @@
-/** The connections of one `Database`. The driver pipelines statements on each. */
+/** The pool of connections of one `Database`. On each connection the driver sends several statements at once. */
 import type { Client, QueryResult } from "pg";
 import type { ConnectionLimits } from "../database.ts";
 import type { ConnectionCounts } from "../database-health.ts";
@@ -11,11 +11,20 @@ import { LockedTables } from "./watches/locked-tables.ts";
 
 /** A request that waits longer for a connection is refused, because its caller has a time limit as well. */
 const ACQUIRE_MS_MAX = 5_000;
-/** The server ends a statement first, unless the network drops packets. */
+/**
+ * The time by which the network limit exceeds the server's limit for a statement: the server ends a statement first, unless the network drops
+ * packets.
+ */
 const NETWORK_MS_MAX = 1_000;
-/** Prepared statements per connection, about 10 kB each on the server; a program has a few hundred. Others are not kept prepared. */
+/**
+ * The number of prepared statements per connection. Each takes about 10 kB on the server, and a program has a few hundred. Statements beyond the
+ * limit are not kept prepared.
+ */
 const STATEMENTS_MAX = 1_000;
-/** A connection is closed after one to two such intervals without use, because a server has only about a hundred connections for all worlds. */
+/**
+ * The interval of checks for idle connections. A connection that is unused for one to two intervals is closed, because a server has only about a
+ * hundred connections for all worlds.
+ */
 const IDLE_MS = 60_000;
 
 const statements = new WeakMap<SqlText, Statement>();
@@ -39,10 +48,10 @@ export class PoolConnection {
   #waiting: PipelinedQuery[] = [];
   /** The schema whose tables this connection sees. */
   #schema: string;
-  /** It served an earlier request, so it may have died since. */
+  /** Whether the connection served an earlier request; it may have died since then. */
   wasUsed = false;
   isBroken = false;
-  /** Not used since the last check of idle connections. */
+  /** Whether the connection was unused since the last check for idle connections. */
   isSpare = false;
 
   constructor(client: Client, schema: string, locked: LockedTables, onBroken: () => void) {
@@ -55,7 +64,7 @@ export class PoolConnection {
     });
   }
 
-  /** As the server numbers it. */
+  /** The number that the server gave to the session. */
   get session(): number {
     return (this.#client as unknown as { processID: number }).processID;
   }
@@ -121,7 +130,10 @@ interface Waiter {
 
 export type PoolLimits = ConnectionLimits;
 
-/** As many connections as a process of one core keeps busy; ten processes fit into the server's default of 100. */
+/**
+ * The limits if the operator sets none: as many connections as a process of one core keeps busy. Ten processes fit into PostgreSQL's default of 100
+ * connections.
+ */
 const USUAL_LIMITS: PoolLimits = { connections: 8, statementMs: 30_000, lockMs: 5_000 };
 
 export class Pool {
@@ -133,7 +145,7 @@ export class Pool {
   #waitedMs = 0;
   readonly #idle: PoolConnection[] = [];
   readonly #waiting: Waiter[] = [];
-  /** Connections that are open or being opened. */
+  /** The number of connections that are open or being opened. */
   #count = 0;
   readonly #timer: ReturnType<typeof setInterval>;
 
@@ -170,13 +182,16 @@ export class Pool {
         this.#waitedMs += ACQUIRE_MS_MAX;
         reject(new NoConnection(this.#limits.connections, ACQUIRE_MS_MAX));
       }, ACQUIRE_MS_MAX);
-      // The machine's clock: a person compares the time with other times of the machine.
+      // The machine's clock, because a person compares this time with other times of the machine.
       const waiter: Waiter = { schema, resolve, reject, timer, sinceMs: performance.now() };
       this.#waiting.push(waiter);
     });
   }
 
-  /** While a table is locked, as many again serve the others. */
+  /**
+   * The number of connections that the pool may have now. While a table is locked, it is twice the limit, so that the added connections serve the
+   * other tables.
+   */
   get #sizeNow(): number {
     return this.#limits.connections * (this.#locked.areAny ? 2 : 1);
   }
@@ -203,7 +218,7 @@ export class Pool {
     }
   }
 
-  /** Prefers a connection that last served this schema, because its plans fit; then a new connection; then any. */
+  /** Takes an idle connection: one that last served this schema, because its plans fit; else none if a new connection may be opened; else any. */
   #takeIdle(schema: string): PoolConnection | undefined {
     const last = this.#idle.at(-1);
     if (last === undefined || last.schema === schema) return this.#idle.pop();
@@ -212,7 +227,7 @@ export class Pool {
     return this.#count < this.#limits.connections ? undefined : this.#idle.pop();
   }
 
-  /** The caller ensures that no request is running. */
+  /** Closes all connections. The caller ensures that no request is running. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     await this.#locked.close();
@@ -230,13 +245,13 @@ export class Pool {
       return connection;
     } catch (error) {
       this.#count--;
-      // The waiting requests would fail, too, only later.
+      // A failed connection is not reported here, because the requests that still wait open the next one.
       this.#openForWaiting();
       throw error;
     }
   }
 
-  /** For a connection that broke while idle, or is surplus; one in use is handled when it is released. */
+  /** Removes a connection that broke while it was idle, or that is surplus. A connection in use is handled when it is released. */
   #forget(connection: PoolConnection): void {
     const at = this.#idle.indexOf(connection);
     if (at < 0) return;
@@ -257,7 +272,7 @@ export class Pool {
     const waiter = this.#waiting.shift();
     if (waiter === undefined) return undefined;
     clearTimeout(waiter.timer);
-    // The machine's clock, as when the wait began.
+    // The machine's clock, as at the beginning of the wait.
     this.#waitedMs += performance.now() - waiter.sinceMs;
     return waiter;
   }

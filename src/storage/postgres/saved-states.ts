@@ -1,19 +1,19 @@
 /**
- * The saved states of a world: each of its rows is stored as JSON in one table of its schema, because creating tables takes a tenth of a
- * second. Each statement text takes one round trip.
+ * The saved states of a world. Each row of the world is stored as JSON in one table of the world's schema, because creating tables takes a tenth of a
+ * second. Each function below makes one text of statements, which takes one round trip.
  */
 import { type FeatureMigrations, type Reader, type SavedState, StateOutdated } from "../database.ts";
 import { type Row, sql } from "../sql.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** Further tables of the driver. `migrations` is the number of migrations that the world had. */
+/** The tables for saved states. The column `migrations` is the number of migrations that the world had when its state was saved. */
 export const STATE_TABLES = [
   "CREATE TABLE IF NOT EXISTS saved_states (name TEXT PRIMARY KEY, saved_ms BIGINT NOT NULL, migrations BIGINT NOT NULL)",
   "CREATE TABLE IF NOT EXISTS saved_rows (state TEXT NOT NULL, relation TEXT NOT NULL, content TEXT NOT NULL)",
   "CREATE INDEX IF NOT EXISTS saved_rows_by_state ON saved_rows (state, relation)",
 ];
 
-/** The driver's own tables. */
+/** The tables of the driver itself. */
 const OWN = ["migrations", "fact_generations", "process_numbers", "locks", "saved_states", "saved_rows"];
 
 const tablesText = (schema: string): string =>
@@ -33,7 +33,7 @@ const NOW_MS = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 const deleteText = (name: string): string => `DELETE FROM saved_rows WHERE state = '${name}'; DELETE FROM saved_states WHERE name = '${name}'`;
 
-/** Saves one snapshot: the caller's transaction is REPEATABLE READ. */
+/** Saves one snapshot of the world, because the caller's transaction is REPEATABLE READ. */
 const saveText = (name: string, tables: readonly string[]): string =>
   [
     deleteText(name),
@@ -43,11 +43,13 @@ const saveText = (name: string, tables: readonly string[]): string =>
     ),
   ].join("; ");
 
-/** `is_current` is 1 if the state has the migrations of the world. */
+/** Finds a saved state. `is_current` is 1 if the state has the migrations of the world. */
 const findText = (name: string): string =>
   `SELECT CASE WHEN s.migrations = (SELECT COUNT(*) FROM migrations) THEN 1 ELSE 0 END AS is_current FROM saved_states s WHERE s.name = '${name}'`;
 
-/** Until the transaction ends, writers on other connections wait and readers see the old content. It empties all caches. */
+/**
+ * Restores a state. Until the transaction ends, writers on other connections wait and readers see the old content. The restore empties all caches.
+ */
 const restoreText = (schema: string, name: string | undefined, tables: readonly string[]): string =>
   [
     `LOCK TABLE ${tables.map((table) => `"${table}"`).join(", ")} IN EXCLUSIVE MODE`,
@@ -84,7 +86,7 @@ export class PostgresStates {
     });
   }
 
-  /** Does what `restoreState` of `Database` says; the transaction announces it to other processes. */
+  /** Implements `restoreState` of `Database`; the transaction announces the change to other processes. */
   async restore(name: string | undefined): Promise<boolean> {
     if (name !== undefined) requireStateName(name);
     return this.#together("READ COMMITTED", async (connection) => {

@@ -7,13 +7,13 @@ import { NotPrimary, StalePrimary } from "./failures.ts";
 import { rowTypes } from "./values.ts";
 import { Cluster, isBehind, positionOf } from "./watches/cluster.ts";
 
-/** Time limit for one host to take a connection. */
+/** The time within which one host must accept a connection. */
 const CONNECT_MS_MAX = 5_000;
 
-/** Splits off `postgres://user:password@`, then the hosts with ports, separated by commas as in libpq, then the rest. */
+/** Splits an address into three parts: `postgres://user:password@`; the hosts with ports, separated by commas as in libpq; the rest. */
 const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/is;
 
-/** All three mean the same here: Plaza always needs a host that accepts writes. */
+/** The accepted values of `target_session_attrs`. All three mean the same here: Plaza always needs a host that accepts writes. */
 const SESSION_ATTRIBUTES = ["any", "read-write", "primary"];
 
 /**
@@ -30,14 +30,14 @@ const SSL_MODES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Every statement is written for an index and reads a few rows by it. A prepared plan stays when the table grows, so the methods that
- * are cheaper only on tables of a few pages are off: a plan does not depend on when it was made.
+ * Planner methods that are switched off. Every statement is written for an index and reads a few rows by it. A prepared plan stays when the table
+ * grows, so the methods that are cheaper only on tables of a few pages must not be chosen while a table is small.
  */
 const PLANS = ["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_material", "jit"]
   .map((way) => `SET ${way} = off`)
   .join("; ");
 
-/** The database's address cannot work; the message says why. */
+/** The database's address cannot work. The message gives the reason. */
 export class WrongAddress extends Error {
   constructor(problem: string) {
     super(problem);
@@ -45,15 +45,15 @@ export class WrongAddress extends Error {
   }
 }
 
-/** Of the statements of a session, by the server's clock. */
+/** Time limits for the statements of a session, measured by the server's clock. */
 export interface SessionLimits {
   readonly statementMs: number;
-  /** For a lock of another session. */
+  /** The time that a statement may wait for a lock of another session. */
   readonly lockMs: number;
 }
 
 interface SessionOptions extends Pick<ClientConfig, "query_timeout" | "pipeline"> {
-  /** Left out: none, for migrations. */
+  /** If it is left out, the session has no limits, for migrations. */
   readonly limits?: SessionLimits;
 }
 
@@ -63,14 +63,14 @@ const limitsText = (limits: SessionLimits | undefined): string =>
 export class Server {
   readonly schema: string;
   readonly #configs: readonly ClientConfig[];
-  /** The host that worked last is tried first. */
+  /** The index of the host that worked last, which is tried first. */
   #first = 0;
 
   readonly #cluster: Cluster;
 
   /**
-   * `url`: `postgres://user:password@host:port,host:port/database`, with libpq's parameters as query. `cluster`: the one of the process, else a new one. Throws
-   * `WrongAddress`.
+   * `url` is `postgres://user:password@host:port,host:port/database`, with libpq's parameters as query. `cluster` is the cluster of the process; if
+   * it is left out, a new one is made. Throws `WrongAddress`.
    */
   constructor(url: string, schema: string, cluster = new Cluster(new DatabaseHealth())) {
     this.#cluster = cluster;
@@ -78,7 +78,10 @@ export class Server {
     this.#configs = configsOf(url);
   }
 
-  /** A session that takes writes, in the server's schema unless another is named. Errors: the last host's, `NotPrimary`, or `StalePrimary`. */
+  /**
+   * Opens a session that takes writes, in this server's schema unless `schema` is given. Errors: the error of the last host, `NotPrimary`, or
+   * `StalePrimary`.
+   */
   async connect(more: SessionOptions = {}, schema = this.schema): Promise<Client> {
     if (!this.#cluster.isKnown && this.#configs.length > 1) await this.#findNewest();
     let failure: unknown;
@@ -90,14 +93,14 @@ export class Server {
         this.#first = at;
         return client;
       } catch (error) {
-        // A server that must be stopped is worse news than one that is away.
+        // If several hosts fail, `StalePrimary` is reported first: a server that must be stopped is worse news than a server that is away.
         if (!(failure instanceof StalePrimary)) failure = error;
       }
     }
     throw failure;
   }
 
-  /** Of several servers that accept writes, the first session of a process is on the newest. */
+  /** Finds the newest of several servers that accept writes, so that the first session of a process is on the newest one. */
   async #findNewest(): Promise<void> {
     const found = await Promise.all(
       this.#configs.map(async (config, at) => {
@@ -106,7 +109,7 @@ export class Server {
           const position = await positionOf(client).finally(() => client.end().catch(() => {}));
           return position === undefined ? [] : [{ at, position }];
         } catch {
-          // The session itself reports why no server can be used.
+          // The session itself reports the reason if it can use no server.
           return [];
         }
       }),
@@ -131,7 +134,7 @@ export class Server {
 
   async #open(config: ClientConfig, schema: string, limits?: SessionLimits): Promise<Client> {
     const client = new Client(config);
-    // A broken connection also fails the statement that runs, which reports the error.
+    // A broken connection also fails the running statement, which reports the error.
     client.on("error", () => {});
     try {
       await client.connect();
@@ -151,13 +154,13 @@ export class Server {
    * settings, prepared statements and LISTEN would then apply to somebody else's session. `one` is a session outside a transaction.
    */
   async refuseSharedSessions(one: Client): Promise<void> {
-    // A pooler reports a number of its own instead of the server's.
+    // A pooler reports a number of its own as the process id of the server.
     const mark = String((one as unknown as { processID: number }).processID);
     const { rows: own } = await one.query<{ pid: number }>("SELECT pg_backend_pid() AS pid").catch(() => ({ rows: [] }));
     if (String(own[0]?.pid) === mark) return;
     const other = await this.connect();
     try {
-      // A sharing pooler takes the session back after each transaction, and lends the one that came back last.
+      // A pooler that shares sessions takes the session back after each transaction, and lends the session that came back last.
       await one.query("BEGIN");
       await other.query(`SET plaza.session = '${mark}'`);
       await one.query("COMMIT");
@@ -175,8 +178,8 @@ export class Server {
 export const chooseSchema = (schema: string): string => `SET search_path TO "${schema}"`;
 
 /**
- * Sent as a statement, because a pooler or proxy may drop start-up options. Statements outside a write can only read, as on SQLite's
- * reading connection.
+ * The settings of a session are sent as a statement, because a pooler or proxy may drop start-up options. Statements outside a write can only read,
+ * as on SQLite's reading connection.
  */
 const setUpIn = (schema: string): string => `${chooseSchema(schema)}; SET default_transaction_read_only = on; ${PLANS}`;
 
@@ -184,7 +187,7 @@ const SHARED_SESSIONS =
   "the database's address leads to a pooler that gives each transaction another session (pgbouncer: pool_mode = transaction); " +
   "use the server's own address, or a pool with pool_mode = session";
 
-/** One or two configurations for each host of the address, in its order. Throws `WrongAddress`. */
+/** One or two configurations for each host of the address, in the order of the hosts. Throws `WrongAddress`. */
 export function configsOf(url: string): ClientConfig[] {
   const [, before = "", hosts = "", rest = ""] = ADDRESS.exec(url) ?? [];
   const [path = "", query = ""] = rest.split("?", 2);
@@ -195,7 +198,7 @@ export function configsOf(url: string): ClientConfig[] {
   }
   parameters.delete("target_session_attrs");
   const ends = sslModesOf(parameters).map((mode) => {
-    // Without this parameter the driver gives the values another meaning than libpq.
+    // Without this parameter the driver reads the values of `sslmode` differently from libpq.
     const own = new URLSearchParams(mode === undefined ? parameters : [...parameters, ["sslmode", mode], ["uselibpqcompat", "true"]]);
     return `${path}${own.size === 0 ? "" : `?${own}`}`;
   });
@@ -210,13 +213,13 @@ export function configsOf(url: string): ClientConfig[] {
   );
 }
 
-/** Removes `sslmode` from the parameters. Throws `WrongAddress`. */
+/** Removes `sslmode` from the parameters, and returns the modes to try in turn. Throws `WrongAddress`. */
 function sslModesOf(parameters: URLSearchParams): readonly (string | undefined)[] {
   const mode = parameters.get("sslmode");
   if (mode === null) return [undefined];
   const tried = SSL_MODES[mode];
   if (tried === undefined) throw new WrongAddress(`sslmode=${mode} is not one of ${Object.keys(SSL_MODES).join(", ")}`);
-  // "system" means the system's authorities, which the driver uses by default.
+  // "system" means the certificate authorities of the system, which the driver uses by default.
   if (parameters.get("sslrootcert") === "system") parameters.delete("sslrootcert");
   if (mode === "verify-ca" && !parameters.has("sslrootcert"))
     throw new WrongAddress("sslmode=verify-ca requires sslrootcert=FILE, the certificate of the authority; or use sslmode=verify-full");

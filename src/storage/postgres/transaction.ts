@@ -1,17 +1,17 @@
-/** One run of the body of a write. */
+/** The transaction of one run of a write's body. */
 import { createHash } from "node:crypto";
 import { NotOneRow, type Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import type { Result } from "./pipelined-queries.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** Statements that may be sent without awaiting results, about 100 kB. */
+/** The number of statements that may be sent without awaiting their results; they take about 100 kB. */
 const SENT_MAX = 256;
 
 /** The connection on which a body runs, alone or after other bodies. */
 interface Place {
   readonly connection: PoolConnection;
-  /** The name that the bodies lock first is locked. */
+  /** Whether the name that the bodies lock first is locked. */
   isLocked: boolean;
 }
 
@@ -22,15 +22,21 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   #isOpen = true;
   /** The first failed statement; PostgreSQL runs no further statement of this transaction. */
   failure: unknown;
-  /** Settles when everything that was sent without waiting has ended. */
+  /** Settles when all statements that were sent without waiting have ended. */
   #sent: Promise<void> = Promise.resolve();
   #sentCount = 0;
-  /** Either a statement was sent whose wrong outcome PostgreSQL itself would accept, or the connection has not yet proved that it is alive. */
+  /**
+   * Whether the results must be awaited before COMMIT: a statement was sent whose wrong outcome PostgreSQL itself would accept, or the connection has
+   * not yet proved that it is alive.
+   */
   #isUnsure = true;
   readonly facts: (readonly [kind: string, key: string])[] = [];
   readonly actions: (() => void)[] = [];
 
-  /** `enter` resolves with the connection when it is this body's turn; `slot` belongs to the name that the body locks first, if it does. */
+  /**
+   * `enter` resolves with the connection when it is this body's turn. `slot` belongs to the name that the body locks first; it is undefined if the
+   * body locks no name first.
+   */
   constructor(enter: (slot: number | undefined) => Promise<P>) {
     this.#enter = enter;
   }
@@ -62,7 +68,10 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     return (await this.#query(statement)).rowCount;
   }
 
-  /** Does not wait for the result, so that the next statement is sent at once. A failure appears at the next awaited statement or at COMMIT. */
+  /**
+   * Sends a statement without waiting for its result, so that the next statement is sent at once. A failure appears at the next awaited statement or
+   * at COMMIT.
+   */
   runOne(statement: Sql): Promise<void> {
     this.#isUnsure ||= !insertsOrFails(statement.query.text);
     return this.#send(statement, (changed) => {
@@ -71,9 +80,9 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * Locks a row instead of taking an advisory lock, so that two transactions that both commit never held it at the same time, not
-   * even across a failover. Names that share a slot wait for each other; after a deadlock one of them runs again. It does not wait for the result:
-   * the next statement runs when the row is locked, and sees everything that was committed by then.
+   * Locks a row instead of taking an advisory lock, so that two transactions that both commit never held the lock at the same time, not even across a
+   * failover. Names that share a slot wait for each other; after a deadlock one of the transactions runs again. It does not wait for the result of
+   * the lock: the next statement runs when the row is locked, and sees everything that was committed by then.
    */
   async lock(scope: string, key: string): Promise<void> {
     this.#check();
@@ -107,8 +116,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * Waits for all results. It is called before COMMIT, because afterwards a wrong number of changed rows cannot be undone, and if the
-   * connection breaks nobody knows what was stored. Earlier bodies on the connection are settled then, too.
+   * Waits for the results of all sent statements. It is called before COMMIT, because afterwards a wrong number of changed rows cannot be undone, and
+   * if the connection breaks nobody knows what was stored. Earlier bodies on the same connection are settled then, too.
    */
   async settle(): Promise<void> {
     if (this.#isUnsure) await this.#sent;
@@ -119,7 +128,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     const { connection } = this.#place ?? (await this.place());
     try {
       const result = await connection.send<R>(statement);
-      // Results arrive in the order of the statements, so everything that was sent before has ended.
+      // Results arrive in the order of the statements, so all earlier statements have ended as well.
       if (this.failure !== undefined) throw this.failure;
       this.#isUnsure = false;
       return result;
@@ -138,7 +147,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
         this.failure ??= error;
       },
     );
-    // An import sends thousands of statements; they must not pile up here.
+    // An import sends thousands of statements, which must not pile up here.
     if (++this.#sentCount % SENT_MAX === 0) await this.#sent;
   }
 
@@ -156,8 +165,8 @@ const digest = (parts: readonly string[]): Buffer => createHash("sha256").update
 /** An advisory lock is a number that all schemas of a database share: 64 bits of a hash, as a signed decimal. */
 export const lockKey = (schema: string, purpose: string): string => digest([schema, purpose, ""]).readBigInt64BE().toString();
 
-/** Few enough to keep their rows in memory, and enough that two names seldom share a slot. */
+/** The number of rows that names are hashed to: few enough to keep their rows in memory, and enough that two names seldom share a slot. */
 export const LOCK_SLOTS = 1_024;
 
-/** The slot in `locks` of a name. */
+/** The row of the table `locks` for a name. */
 const lockSlot = (scope: string, key: string): number => digest([scope, key]).readUInt32BE() % LOCK_SLOTS;

@@ -1,4 +1,4 @@
-/** Converts PostgreSQL's values to those of `Row`, the same that SQLite returns. */
+/** Converts PostgreSQL's values to the values of `Row`, which are the same that SQLite returns. */
 import { types } from "pg";
 
 type Parse = (text: string) => unknown;
@@ -11,7 +11,7 @@ function integer(text: string): number {
 
 const bytea = types.getTypeParser(17, "text") as (text: string) => Buffer;
 
-/** By type oid (pg_type.h). Other types have no counterpart in SQLite. */
+/** Parsers by type oid (pg_type.h). PostgreSQL's other types have no counterpart in SQLite. */
 const parsers = new Map<number, Parse>([
   [16, (text) => (text === "t" ? 1 : 0)], // bool: SQLite's comparisons return 0 and 1
   [17, (text) => Uint8Array.from(bytea(text))], // bytea
@@ -37,9 +37,9 @@ export const rowTypes = {
   },
 };
 
-/** Splits SQL into tokens, so that nothing is replaced inside strings, quoted names or comments. */
+/** A part of an SQL text. Texts are split into tokens so that nothing is replaced inside strings, quoted names or comments. */
 export interface Token {
-  /** `literal`: a string, a quoted name, a comment; `word`: keyword, name or number; `mark`: one other character. */
+  /** `literal` is a string, a quoted name or a comment; `word` is a keyword, name or number; `mark` is one other character. */
   readonly kind: "space" | "literal" | "word" | "mark";
   readonly text: string;
 }
@@ -56,7 +56,7 @@ export function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-/** `?` becomes `$1`, `$2`, … */
+/** Replaces each `?` by `$1`, `$2`, … */
 export function numbered(text: string): string {
   let count = 0;
   return tokensOf(text)

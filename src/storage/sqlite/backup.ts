@@ -7,8 +7,8 @@ import { statesFolder } from "./saved-states.ts";
 const FILE = ".sqlite";
 
 /**
- * Copies only the files of the worlds. Each copy contains everything that was committed before it began; reads and writes continue
- * meanwhile. Throws if such a file already exists.
+ * Copies the files of the worlds, and no other files. Each copy contains everything that was committed before the copy began; reads and writes
+ * continue meanwhile. Throws if one of the new files already exists.
  */
 export function copyWorlds(folder: string, to: string): void {
   for (const file of readdirSync(folder)) if (file.endsWith(FILE)) copyDatabase(join(folder, file), join(to, file));

@@ -11,10 +11,13 @@ import { problemOfContent } from "./files/check-file.ts";
 import { FilesChanged } from "./files/file-watch.ts";
 import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
 
-/** Prepared statements per connection, about 5 kB each; a program has a few hundred. */
+/** The number of prepared statements per connection. Each takes about 5 kB, and a program has a few hundred. */
 const STATEMENTS_MAX = 1_000;
 
-/** Up to this size the pages are copied through memory, which takes half a millisecond for a small world; `VACUUM INTO` takes eight times as long. */
+/**
+ * Up to this size a database's pages are copied through memory, which takes half a millisecond for a small world; `VACUUM INTO` takes eight times as
+ * long.
+ */
 const IMAGE_BYTES_MAX = 64 * 1024 * 1024;
 
 const fileBytes = sql`SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size`;
@@ -29,7 +32,7 @@ export interface ConnectionOptions {
 
 interface Prepared {
   readonly statement: Statement<Row, SqlValue[]>;
-  /** A statement that returns rows can write as well (RETURNING). */
+  /** Whether the statement may write. A statement that returns rows can write as well (RETURNING). */
   readonly mayWrite: boolean;
 }
 
@@ -39,7 +42,7 @@ export class Connection {
   readonly #handle: Database;
   readonly #statements = new BoundedMap<SqlText, Prepared>(STATEMENTS_MAX, ({ statement }) => statement.finalize());
   readonly #kept: Statement[] = [];
-  /** Rows changed since the last reset. */
+  /** Whether rows have changed since the last reset. */
   hasWritten = false;
 
   private constructor(handle: Database) {
@@ -68,9 +71,9 @@ export class Connection {
     this.execute("PRAGMA foreign_keys = OFF");
     if (role === "writer") {
       this.execute(`PRAGMA synchronous = ${isDurable ? "FULL" : "OFF"}`);
-      // 16 MB of log before it is copied into the file: a quarter of the syncs that 4 MB (the default) costs.
+      // The log grows to 16 MB before it is copied into the file: this takes a quarter of the syncs that the default of 4 MB takes.
       this.execute("PRAGMA wal_autocheckpoint = 4000");
-      // If a snapshot made the log grow, it is cut to this size when it restarts.
+      // If a snapshot made the log grow, the log is cut to this size when it restarts.
       this.execute("PRAGMA journal_size_limit = 33554432");
     }
   }
@@ -79,7 +82,7 @@ export class Connection {
     return this.#handle.inTransaction;
   }
 
-  /** Also switches a file from elsewhere (a copy, a backup) to a write-ahead log. */
+  /** Runs the missing migrations. Also switches a file from elsewhere (a copy, a backup) to a write-ahead log. */
   migrate(migrations: readonly FeatureMigrations[], onProgress?: OnProgress): Promise<void> {
     this.execute("PRAGMA journal_mode = WAL");
     return migrateSqlite(this.#handle, migrations, onProgress);
@@ -90,7 +93,7 @@ export class Connection {
     this.#handle.run(text);
   }
 
-  /** Runs a statement without values or rows, and keeps it prepared. */
+  /** Returns a function that runs a statement without values or rows; the statement is kept prepared. */
   prepare(text: string): () => void {
     const statement = this.#handle.prepare(text);
     this.#kept.push(statement);
@@ -121,7 +124,7 @@ export class Connection {
     return changes;
   }
 
-  /** Writes everything that is committed to a new file without a write-ahead log. */
+  /** Writes the committed state of the database to a new file without a write-ahead log. */
   saveInto(path: string): void {
     if (this.bytes <= IMAGE_BYTES_MAX) {
       writeFileSync(path, withoutLog(this.#handle.serialize()), { mode: 0o600 });
@@ -132,12 +135,12 @@ export class Connection {
     chmodSync(path, 0o600);
   }
 
-  /** Reads the whole file (`files/check-file.ts`). */
+  /** Reads the whole file, and returns its damage; undefined if the file is whole (`files/check-file.ts`). */
   damage(): string | undefined {
     return problemOfContent(this.#handle);
   }
 
-  /** Changes when another connection has written. */
+  /** A number that changes when another connection has written to the file. */
   get dataVersion(): number {
     return this.get<{ data_version: number }>(dataVersion)?.data_version ?? 0;
   }
@@ -170,7 +173,7 @@ export class Connection {
     return tablesOf(this, migrations);
   }
 
-  /** An unfinalized statement would keep the file open and prevent the checkpoint of the log. */
+  /** Closes the connection and all its statements: an unfinalized statement would keep the file open and prevent the checkpoint of the log. */
   close(): void {
     for (const statement of this.#kept) statement.finalize();
     for (const { statement } of this.#statements.values()) statement.finalize();
@@ -208,7 +211,7 @@ function checked(row: Row): Row {
   return row;
 }
 
-/** Codes of a database that is temporarily unusable (disk full, I/O error, locked); a wrong statement has others. */
+/** Codes of a database that is temporarily unusable (disk full, I/O error, locked). The errors of a wrong statement have different codes. */
 const OUTAGE = /^SQLITE_(FULL|IOERR|CANTOPEN|CORRUPT|NOTADB|BUSY|LOCKED|NOMEM|PROTOCOL)/;
 
 const KINDS: Readonly<Record<string, ProblemKind>> = {
@@ -225,14 +228,14 @@ const KINDS: Readonly<Record<string, ProblemKind>> = {
 
 export const isCorrupt = (error: unknown): error is Error => error instanceof Error && "code" in error && /^SQLITE_CORRUPT/.test(String(error.code));
 
-/** Undefined: the error is not a problem of the store. */
+/** The kind of problem that an error of SQLite shows; undefined if the error is not a problem of the database. */
 function problemKindOf(error: unknown): ProblemKind | undefined {
   if (error instanceof FilesChanged) return "file_changed";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return KINDS[OUTAGE.exec(code)?.[1] ?? ""];
 }
 
-/** D-21: failures of the store become one error, and are reported; other errors are unchanged. */
+/** D-21: failures of the database become one error, and are reported; all other errors are unchanged. */
 export function translated(error: unknown, health: DatabaseHealth): unknown {
   const kind = problemKindOf(error);
   if (kind === undefined) return error;

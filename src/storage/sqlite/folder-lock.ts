@@ -1,8 +1,8 @@
 /**
- * One process at a time uses a data folder. The lock is an operating-system lock (fcntl, taken by SQLite on a file of its
- * own), so that a killed process leaves no lock behind.
+ * Lets one process at a time use a data folder. The lock is an operating-system lock (fcntl, taken by SQLite on the file `plaza.lock`), so that a
+ * killed process leaves no lock behind.
  *
- * NOTE: fcntl locks belong to the process: other code must not open and close `plaza.lock` while the lock is held.
+ * NOTE: fcntl locks belong to the process: no other code may open and close `plaza.lock` while the process holds the lock.
  */
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ export class FolderInUse extends Error {
   constructor(
     readonly folder: string,
     what: string,
-    /** The holder, if it is known. */
+    /** The id of the process that holds the folder, if it is known. */
     pid: number | undefined,
   ) {
     super(`${what} in use by ${pid === undefined ? "another running process or an earlier open" : `another running process (${pid})`}: ${folder}`);
@@ -27,10 +27,13 @@ interface HeldFolder {
   readonly worlds: Set<string>;
 }
 
-/** Folders that this process has locked, by real path. Its worlds share one lock. */
+/** Folders that this process has locked, by real path. The worlds in a folder share one lock. */
 const held = new Map<string, HeldFolder>();
 
-/** Takes the folder for this process and `world` for the caller, or throws `FolderInUse` at once. Returns a function that releases both. */
+/**
+ * Locks the folder for this process, and `world` for the caller. Returns a function that releases both. Throws `FolderInUse` at once if either is
+ * taken.
+ */
 export function holdFolder(folder: string, world: string): () => void {
   const path = realpathSync(folder);
   let entry = held.get(path);
@@ -50,18 +53,21 @@ export function holdFolder(folder: string, world: string): () => void {
   };
 }
 
-/** This file says who holds the lock, for messages only: a killed process leaves it behind. */
+/** The file with the id of the process that holds the lock. The id is for messages only, because a killed process leaves this file behind. */
 const HOLDER = "plaza.pid";
 
 function nameHolder(path: string): void {
   try {
     writeFileSync(join(path, HOLDER), `${process.pid}\n`, { mode: 0o600 });
   } catch {
-    // A full disk must not prevent a start; the message names no process then.
+    // A full disk must not prevent a start; without this file, messages do not give the process's id.
   }
 }
 
-/** Returns undefined if the process cannot be seen from here, for example because it runs in another container. */
+/**
+ * Returns the id of the process that holds the lock; undefined if that process cannot be seen from here, for example because it runs in another
+ * container.
+ */
 function holderOf(path: string): number | undefined {
   try {
     const pid = Number(readFileSync(join(path, HOLDER), "utf8"));

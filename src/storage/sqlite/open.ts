@@ -23,14 +23,14 @@ import { CommittedReader, ConnectionReader } from "./readers.ts";
 import { StateFiles } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** Reads the file: opens the log, takes the snapshot, and fails if the file is not a database. */
+/** The first statement on a connection. It reads the file: it opens the log, takes the snapshot, and fails if the file is not a database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
 export interface SqliteOptions {
-  /** Its file is `<folder>/<world>.sqlite`. */
+  /** The name of the world. Its file is `<folder>/<world>.sqlite`. */
   readonly world?: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Left out: nobody reads it. */
+  /** Collects the problems of the database. If it is left out, nobody reads them. */
   readonly health?: DatabaseHealth;
   readonly onProgress?: OnProgress | undefined;
   /** Called after each commit with the number of writes in it; for metrics. */
@@ -48,11 +48,17 @@ interface Files {
   letGo(): void;
 }
 
-/** `folder` is created if it is missing, and locked for this process. `:memory:` is deleted when the database is closed. Errors: see `openIn`. */
+/**
+ * Opens a world's database. `folder` is created if it is missing, and locked for this process. `:memory:` is deleted when the database is closed. It
+ * rejects with the errors of `openIn`.
+ */
 export const openSqlite = ({ folder, ...options }: SqliteOptions & { readonly folder: string }): Promise<Database> =>
   openIn(placeOf(folder), options);
 
-/** Errors: `FolderInUse`, `DamagedFile`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
+/**
+ * Opens a world's database in a folder. Errors: `FolderInUse`, `DamagedFile`, `UnknownMigration`, `MigrationFailed`, and the system's own if the
+ * folder cannot be used.
+ */
 export async function openIn(
   place: Place,
   { world = "default", migrations, health = new DatabaseHealth(), onProgress, onCommit }: SqliteOptions,
@@ -100,12 +106,12 @@ class SqliteDatabase implements Database {
   readonly #queue: WriteQueue;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
   readonly #watch: FileWatch;
-  /** Nothing is read or written any more. */
+  /** Set when the files were changed by others: from then on nothing is read or written any more. */
   #changed: FilesChanged | undefined;
   #snapshot: Connection | undefined;
   #lastSnapshot: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
-  /** The tables of the world. They do not change while the database is open. */
+  /** The tables of the world, once they are known. They do not change while the database is open. */
   #tables: readonly string[] | undefined;
 
   constructor(files: Files, migrations: readonly FeatureMigrations[], onCommit: ((writes: number) => void) | undefined) {
@@ -121,7 +127,7 @@ class SqliteDatabase implements Database {
       onProblem: (error) => this.#refuse(error),
     });
     this.#queue = new WriteQueue(writer, {
-      // In memory a loss is noticed soon enough by the looks.
+      // For a world in memory the regular looks at the files are soon enough, because its writes are not durable anyway.
       beforeGroup: () => this.#check(() => isDurable && this.#watch.check()),
       afterGroup: () => this.#check(() => this.#watch.note()),
       beforeCommit: () => this.reader.letGo(),
@@ -140,7 +146,7 @@ class SqliteDatabase implements Database {
     this.reader.refuse(error);
   }
 
-  /** Throws `FilesChanged`. */
+  /** Checks the files with `look`. Throws `FilesChanged` if others have changed them, now or earlier. */
   #check(look: () => unknown): void {
     if (this.#changed !== undefined) throw this.#changed;
     try {
@@ -156,7 +162,10 @@ class SqliteDatabase implements Database {
     return this.#queue.write(body);
   }
 
-  /** Snapshots take turns on one connection. The log grows while a snapshot is open, so a body should only read. */
+  /**
+   * Gives `body` a reader of one snapshot. Snapshots take turns on one connection. The log grows while a snapshot is open, so a body should only
+   * read.
+   */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(new Error("the database is closed"));
     const turn = this.#lastSnapshot.then(() => this.#runSnapshot(body));
@@ -200,14 +209,14 @@ class SqliteDatabase implements Database {
     return () => this.#listeners.delete(listener);
   }
 
-  /** No other process writes to it. */
+  /** Does nothing, because no other process writes to the file. */
   confirm(): void {}
 
   async ping(): Promise<void> {
     await this.reader.get(firstRead);
   }
 
-  /** Deleted rows leave traces in pages that were split or merged, so only a new file is free of them (measured). */
+  /** Rewrites the whole file. Deleted rows leave traces in pages that were split or merged, so only a new file is free of them (measured). */
   async scrub(): Promise<void> {
     await this.#alone(
       (writer) => {

@@ -1,4 +1,7 @@
-/** The folder with the files of the worlds: a data folder, which outlives the process, or a private folder that is deleted with it (`:memory:`). */
+/**
+ * The folder with the files of the worlds: a data folder, which outlives the process, or, for `:memory:`, a private folder that is deleted at the
+ * end.
+ */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../synced-folders.ts";
@@ -7,7 +10,7 @@ import { holdFolder } from "./folder-lock.ts";
 
 export interface Place {
   readonly folder: string;
-  /** Whether acknowledged writes are on the disk. */
+  /** Whether a write is on the disk before it is acknowledged. */
   readonly isDurable: boolean;
   /** Locks the world, and creates the folder if it is missing. Returns a function that releases the world. Throws `FolderInUse`. */
   hold(world: string): () => void;

@@ -1,10 +1,10 @@
-/** The reader interface on a synchronous connection. */
+/** Implements the interface `Reader` on a synchronous connection. */
 import type { Reader } from "../database.ts";
 import type { DatabaseHealth } from "../database-health.ts";
 import type { Row, Sql } from "../sql.ts";
 import { type Connection, translated } from "./connection.ts";
 
-/** Reads on a connection as promises. */
+/** Reads on a connection, and returns the results as promises. */
 export class ConnectionReader implements Reader {
   readonly #connection: Connection;
   readonly #health: DatabaseHealth;
@@ -32,9 +32,9 @@ export class ConnectionReader implements Reader {
 }
 
 /**
- * Reads committed data. A single statement locks and unlocks the log, which is most of the cost of a look-up (measured: 2.6 µs
- * against 0.5 inside a transaction). The first read therefore begins a transaction, which lasts until the writer calls `letGo`
- * just before each commit. Reads always see the last commit, and no old log is retained.
+ * Reads committed data. A single statement locks and unlocks the log, which is most of the cost of a look-up (measured: 2.6 µs against 0.5 inside a
+ * transaction). The first read therefore begins a transaction, which lasts until the writer calls `letGo` just before each commit. So reads always
+ * see the last commit, and the transaction keeps no old log alive.
  */
 export class CommittedReader implements Reader {
   readonly #connection: Connection;
@@ -67,7 +67,7 @@ export class CommittedReader implements Reader {
     }
   }
 
-  /** Every further read fails with this error. */
+  /** Makes every further read fail with this error. */
   refuse(error: unknown): void {
     this.#begin = () => {
       throw error;
@@ -84,7 +84,7 @@ export class CommittedReader implements Reader {
     try {
       this.letGo();
     } catch {
-      // The read has failed and reports the error.
+      // The end of the transaction may fail as well; the read itself has failed and reports the error.
     }
     return translated(error, this.#health);
   }

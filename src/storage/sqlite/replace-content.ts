@@ -2,7 +2,7 @@
 import type { FeatureMigrations } from "../database.ts";
 import { append, type Row, type Sql, sql } from "../sql.ts";
 
-/** Keeps its statements prepared, because for a small world preparing them takes longer than running them. */
+/** Runs statements and keeps them prepared, because for a small world preparing them takes longer than running them. */
 interface Runner {
   readonly inTransaction: boolean;
   all<R extends Row>(statement: Sql): R[];
@@ -28,7 +28,7 @@ export function haveSameMigrations(runner: Runner, one: string, other: string): 
   return named(runner, missing).length === 0;
 }
 
-/** Runs in one transaction. `from` is the attached database with the new rows; undefined leaves the tables empty. */
+/** Replaces the rows of the tables in one transaction. `from` is the attached database with the new rows; with undefined the tables become empty. */
 export function replaceContent(runner: Runner, tables: readonly string[], from: string | undefined): void {
   runner.execute("BEGIN IMMEDIATE");
   try {

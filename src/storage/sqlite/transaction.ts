@@ -1,4 +1,4 @@
-/** The transaction of one body of the write queue. Its statements run immediately, inside the group's transaction. */
+/** The transaction of one body of the write queue. The body's statements run immediately, inside the group's transaction. */
 import { nextTurn } from "#kernel/turns";
 import { NotOneRow, type Transaction } from "../database.ts";
 import type { Row, Sql } from "../sql.ts";

@@ -1,6 +1,6 @@
 /**
- * The only way to write on SQLite (ARCHITECTURE.md, idea 5). Bodies run one at a time, and one commit serves all that are
- * waiting, because a durable commit costs a disk sync and a small body costs microseconds.
+ * The only way to write on SQLite (ARCHITECTURE.md, idea 5). Bodies run one at a time, and one commit serves all waiting bodies, because a durable
+ * commit costs a disk sync and a small body costs microseconds.
  *
  * **Invariant:** no caller gets a result, not even a body's own error, before the commit of the group: a body may have
  * thrown because of a write of an earlier body in the group.
@@ -12,14 +12,14 @@ import type { DatabaseHealth } from "../database-health.ts";
 import { type Connection, translated } from "./connection.ts";
 import { SqliteTransaction } from "./transaction.ts";
 
-/** Bodies in one commit: at about 10 µs each they block the event loop for some 10 ms. */
+/** The number of bodies in one commit: at about 10 µs each they block the event loop for some 10 ms. */
 const GROUP_MAX = 1_000;
-/** A group with this number of statements takes no further body, because some bodies write many rows. */
+/** The number of statements after which a group takes no further body, because some bodies write many rows. */
 const GROUP_STATEMENTS_MAX = 5_000;
 
 export interface WriteQueueEvents {
   readonly health: DatabaseHealth;
-  /** Each may throw, and nothing of the group is acknowledged then. */
+  /** Called before and after each group. If one of the two calls throws, nothing of the group is acknowledged. */
   beforeGroup(): void;
   afterGroup(): void;
   /** Ends the readers' transactions, so that nobody reads an older state after a write is acknowledged. */
@@ -39,7 +39,7 @@ interface Outcome {
   readonly job: Job;
   readonly transaction: SqliteTransaction;
   readonly hasFailed: boolean;
-  /** The body's value, or its error. */
+  /** The body's value if it succeeded, or its error. */
   readonly result: unknown;
 }
 
@@ -84,7 +84,7 @@ export class WriteQueue {
     return this.#isActive ? new Promise((resolve) => this.#whenIdle.push(resolve)) : Promise.resolve();
   }
 
-  /** Waits for one turn of the event loop, so that all writes of this turn share the commit. */
+  /** Runs the waiting bodies after one turn of the event loop, so that all writes of this turn share the commit. */
   #wake(): void {
     setImmediate(() => {
       void this.#runGroup().then(() => {
@@ -138,7 +138,7 @@ export class WriteQueue {
     try {
       this.#events.afterGroup();
     } catch {
-      // The group is refused anyway.
+      // A failure of this call changes nothing, because the group is refused anyway.
     }
   }
 
@@ -168,8 +168,8 @@ export class WriteQueue {
   }
 
   /**
-   * Results of `tx` are available in the turn of the event loop that runs the group. A body that still runs in the next turn
-   * is waiting for something else and would block every writer, so it is rejected.
+   * Rejects a body that does not end. Results of `tx` are available in the turn of the event loop that runs the group. A body that still runs in the
+   * next turn is waiting for something else and would block every writer.
    */
   #watch(): void {
     this.#watcher = setImmediate(() => {

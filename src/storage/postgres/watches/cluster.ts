@@ -1,36 +1,39 @@
 /**
- * The cluster of PostgreSQL that this process uses. A failover begins a new timeline, and the server from before may come back and accept writes
- * that nobody else sees. Such a server is not used (D-348).
+ * The cluster of PostgreSQL servers that this process uses. A failover begins a new timeline. The earlier primary may come back and accept writes
+ * that nobody else sees, so this process does not use such a server (D-348).
  */
 import type { Client } from "pg";
 import type { DatabaseHealth } from "../../database-health.ts";
 import { StalePrimary } from "../failures.ts";
 
-/** A server that accepts writes. */
+/** The cluster and timeline of a server that accepts writes. */
 export interface Position {
-  /** Of the cluster, the same on all its servers. */
+  /** The identifier of the cluster, which is the same on all its servers. */
   readonly system: string;
-  /** Grows with each failover. */
+  /** The number of the timeline, which grows with each failover. */
   readonly timeline: number;
 }
 
 export class Cluster {
   readonly #health: DatabaseHealth;
-  /** The newest that was seen. */
+  /** The newest position that a session has shown. */
   #seen: Position | undefined;
-  /** Open sessions, and the timeline of each. */
+  /** The open sessions, with the timeline of each. */
   readonly #sessions = new Map<Client, number>();
 
   constructor(health: DatabaseHealth) {
     this.#health = health;
   }
 
-  /** Whether a server was used already. */
+  /** Whether this process has used a server already. */
   get isKnown(): boolean {
     return this.#seen !== undefined;
   }
 
-  /** A session on a server. Throws `StalePrimary`. If the timeline is a newer one, the sessions on older ones are cut off. */
+  /**
+   * Notes a new session on a server. If the server's timeline is newer than the known one, the sessions on older timelines are cut off. Throws
+   * `StalePrimary` if it is older.
+   */
   use(client: Client, position: Position): void {
     const seen = this.#seen;
     if (seen !== undefined && isBehind(position, seen)) throw this.refuse(position, seen);
@@ -41,7 +44,7 @@ export class Cluster {
     for (const [older, timeline] of this.#sessions) if (timeline < position.timeline) cutOff(older);
   }
 
-  /** Reports the server. */
+  /** Reports a server that must not be used, and returns the error for its session. */
   refuse({ system, timeline }: Position, newer: Position): StalePrimary {
     const error =
       system === newer.system
@@ -54,13 +57,13 @@ export class Cluster {
 
 export const isBehind = (one: Position, other: Position): boolean => one.system !== other.system || one.timeline < other.timeline;
 
-/** As if the connection had broken, so that its user takes another one. */
+/** Ends a session as if its connection had broken, so that the session's user takes another one. */
 function cutOff(client: Client): void {
   const { stream } = (client as unknown as { connection: { stream: { destroy(error: Error): void } } }).connection;
   stream.destroy(Object.assign(new Error("Connection terminated: another server was promoted"), { code: "ECONNRESET" }));
 }
 
-/** Undefined: the server does not say, as some services that are compatible with PostgreSQL. */
+/** Reads the position of a server; undefined if the server does not say it, as some services that are compatible with PostgreSQL. */
 export async function positionOf(client: Client): Promise<Position | undefined> {
   try {
     const { rows } = await client.query<{ system: string; wal: string }>(

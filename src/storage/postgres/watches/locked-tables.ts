@@ -1,13 +1,16 @@
 /**
- * Tables that another session locks for long. Statements on such a table would take every connection, so when half of them wait for one table, further
- * statements on it are refused at once, and the connections serve the other tables.
+ * Notices tables that another session locks for long. Statements on such a table would take every connection. So when half of the connections wait
+ * for one table, further statements on the table are refused at once, and the free connections serve the other tables.
  */
 import type { Client } from "pg";
 import type { SqlText } from "../../sql.ts";
 import { TableLocked } from "../failures.ts";
 import type { Server } from "../server.ts";
 
-/** A statement takes milliseconds, so one that waits longer waits for a lock, or for a very busy server. */
+/**
+ * The time before each look at the locks. A statement takes milliseconds, so a statement that waits longer waits for a lock, or for a very busy
+ * server.
+ */
 const LOOK_EVERY_MS = 250;
 const RESPONSE_MS_MAX = 5_000;
 
@@ -17,11 +20,11 @@ const WAITING = `
 
 interface Watched {
   readonly server: Server;
-  /** Statements that may wait for one table. */
+  /** The number of statements that may wait for one table. */
   readonly waitingMax: number;
   /** The sessions of the pool, by the numbers that the server gave them. */
   sessions(): readonly number[];
-  /** Whether somebody waits for a connection. */
+  /** Whether a request waits for a connection. */
   isShort(): boolean;
   onChanged(): void;
 }
@@ -41,7 +44,7 @@ export class LockedTables {
     return this.#refused.size > 0;
   }
 
-  /** No connection was free. */
+  /** Called when no connection was free: looks at the locks soon. */
   suspect(): void {
     if (this.#timer !== undefined || this.#isClosed) return;
     // A timer, because nothing else happens while all connections wait.
@@ -49,7 +52,7 @@ export class LockedTables {
     this.#timer.unref();
   }
 
-  /** Undefined: the statement may be sent. */
+  /** The error for a statement on a locked table; undefined if the statement may be sent. */
   refusalOf({ text }: SqlText): TableLocked | undefined {
     if (this.#refused.size === 0) return undefined;
     const locked = [...wordsOf(text)].find((word) => this.#refused.has(word));
@@ -68,10 +71,10 @@ export class LockedTables {
     try {
       this.#client ??= await server.connect({ query_timeout: RESPONSE_MS_MAX });
       const { rows } = await this.#client.query<{ name: string; waiting: number }>(WAITING, [sessions()]);
-      // One that is refused stays so until none waits for it any more.
+      // A refused table stays refused until no statement waits for it any more.
       this.#refused = new Set(rows.filter(({ name, waiting }) => waiting >= waitingMax || before.has(name)).map(({ name }) => name));
     } catch {
-      // The statements fail by their own time limits.
+      // If the look fails, no table is refused: the statements fail by their own time limits.
       this.#refused = new Set();
       await this.#forget();
     }
@@ -89,7 +92,7 @@ export class LockedTables {
 }
 
 const words = new Map<string, ReadonlySet<string>>();
-/** A program has a few hundred statements. */
+/** The number of kept statement texts: a program has a few hundred statements. */
 const TEXTS_MAX = 1_000;
 
 function wordsOf(text: string): ReadonlySet<string> {

@@ -1,8 +1,8 @@
-/** Whether a file of a world is whole (D-343). */
+/** Checks whether a file of a world is whole (D-343). */
 import { Database } from "bun:sqlite";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 
-/** A damaged or empty file, in words. */
+/** The file is damaged or empty; the message says in which way. */
 export class DamagedFile extends Error {
   constructor(file: string, problem: string) {
     super(`${file} ${problem}: restore it from a backup`);
@@ -10,13 +10,13 @@ export class DamagedFile extends Error {
   }
 }
 
-/** Of the header (sqlite.org/fileformat2). */
+/** The size of the header of a SQLite file (sqlite.org/fileformat2). */
 const HEADER_BYTES = 100;
 const PAGE_BYTES_AT = 16;
 const PAGES_AT = 28;
 const LARGEST_PAGE_BYTES = 65_536;
 
-/** Compares its size with its header. Nothing has the file open. Undefined: nothing is wrong. */
+/** Compares the size of a file, which nothing has open, with the size in its header. Returns undefined if nothing is wrong. */
 export function problemOfSize(file: string): string | undefined {
   const { size } = statSync(file);
   if (size === 0) return "is empty";
@@ -25,14 +25,14 @@ export function problemOfSize(file: string): string | undefined {
   readSync(handle, header);
   closeSync(handle);
   if (!header.toString("latin1").startsWith("SQLite format 3\0")) return undefined;
-  // The log may have pages that are not in the file yet.
+  // The file may be too short, because the log has pages that are not in the file yet.
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return undefined;
   const pageBytes = header.readUInt16BE(PAGE_BYTES_AT);
   const bytes = header.readUInt32BE(PAGES_AT) * (pageBytes === 1 ? LARGEST_PAGE_BYTES : pageBytes);
   return size < bytes ? `has ${size} bytes, and should have ${bytes}` : undefined;
 }
 
-/** Reads the whole file. Undefined: nothing is wrong. */
+/** Reads the whole file through a connection. Returns undefined if nothing is wrong. */
 export function problemOfContent(connection: Database): string | undefined {
   try {
     const statement = connection.prepare<{ quick_check: string }, []>("PRAGMA quick_check(1)");
@@ -45,7 +45,7 @@ export function problemOfContent(connection: Database): string | undefined {
   }
 }
 
-/** The same of a file that others may use meanwhile. */
+/** Reads the whole of a file that others may use meanwhile. Returns undefined if nothing is wrong. */
 export function problemOfFile(file: string): string | undefined {
   let connection: Database | undefined;
   try {

@@ -1,15 +1,19 @@
 /**
- * Notices that somebody deletes, replaces, shortens or writes the files of a world while this process uses them. SQLite itself would go on: with a
- * log that was deleted it acknowledges writes that are nowhere (D-342).
+ * Notices if somebody deletes, replaces, shortens or writes the files of a world while this process uses them. SQLite itself would go on, and would
+ * acknowledge writes to a deleted log, which are lost (D-342).
  *
- * NOTE: closing a file drops the locks that the process has on it, so the file is opened after SQLite has opened it, and closed after it has closed it.
+ * NOTE: closing a file drops all locks of the process on that file. The watch therefore opens the file after SQLite has opened it, and closes the
+ * file after SQLite has closed it.
  */
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { basename } from "node:path";
 
-/** A change is noticed within this time and that of one look: a second at most. Writes look themselves. */
+/**
+ * The time between two looks at the files. A change is noticed within this time and the duration of a look, together a second at most. Each write
+ * looks as well.
+ */
 const LOOK_EVERY_MS = 500;
-/** It contains the number of pages, and counters of changes (sqlite.org/fileformat2). */
+/** The size of the header of a SQLite file, which contains the number of pages, and counters of changes (sqlite.org/fileformat2). */
 const HEADER_BYTES = 100;
 
 export class FilesChanged extends Error {
@@ -22,11 +26,11 @@ export class FilesChanged extends Error {
 interface Watched {
   readonly file: string;
   readonly log: string;
-  /** A transaction writes to the log before its end. */
+  /** Whether the writer has an open transaction, which may write to the log before it ends. */
   isWriting(): boolean;
-  /** Changes when another connection than the writer's has written. */
+  /** A number that changes when another connection than the writer's has written. */
   dataVersion(): number;
-  /** Called with `FilesChanged`, or with an error of SQLite. */
+  /** Called with `FilesChanged`, or with an error of SQLite, when a look finds a problem. */
   onProblem(error: unknown): void;
 }
 
@@ -37,7 +41,7 @@ export class FileWatch {
   #header: Buffer;
   #file: Stats;
   #log: Stats | undefined;
-  /** Also changes when SQLite undoes a write that failed. */
+  /** SQLite's number of the last change, as last noted. The number also changes when SQLite undoes a write that failed. */
   #dataVersion: number;
 
   constructor(watched: Watched) {
@@ -69,7 +73,10 @@ export class FileWatch {
     this.#log = logNow;
   }
 
-  /** After this process has written. Throws `FilesChanged` if what it wrote is not in the files of these names. */
+  /**
+   * Called after this process has written; notes the new state of the files. Throws `FilesChanged` if the writes are not in the files with these
+   * names.
+   */
   note(): void {
     const { file, log } = this.#watched;
     const now = this.#same(file, this.#file);
@@ -79,12 +86,12 @@ export class FileWatch {
     this.#dataVersion = this.#watched.dataVersion();
   }
 
-  /** Ends the looks. */
+  /** Ends the regular looks at the files. */
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  /** After SQLite has closed the file. */
+  /** Ends the watch. Called after SQLite has closed the file. */
   close(): void {
     this.stop();
     closeSync(this.#handle);
