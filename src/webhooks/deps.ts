@@ -1,4 +1,4 @@
-/** The parts of the webhook engine of a world. */
+/** The dependencies of the parts of a world's webhook engine. */
 import type { Jobs } from "#jobs/jobs";
 import type { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
@@ -26,22 +26,22 @@ export interface WebhookDeps {
   // biome-ignore lint/suspicious/noExplicitAny: jobs are only scheduled here, so the world that they run on does not matter.
   readonly jobs: Jobs<any>;
   readonly observer: WebhookObserver;
-  /** The world's, which can change. */
+  /** Returns the world's profile, which can change. */
   readonly profile: () => "strict" | "clients";
   readonly faults: DeliveryFaults;
-  /** Deliveries a second to each callback; 0: no limit. */
+  /** Deliveries a second to each callback; 0 means that there is no limit. */
   readonly perSecondMax: number;
 }
 
-/** Faults on purpose (D-150). */
+/** Faults that a person orders for deliveries on purpose (D-150). */
 export interface DeliveryFaults {
-  /** Read before every attempt, and nearly always true. */
+  /** Whether no fault is ordered. It is read before every attempt, and is nearly always true. */
   readonly isEmpty: boolean;
-  /** The fault that applies to a POST with these fields, which is about to be sent; `canReorder`: it is the first attempt. */
+  /** The fault that applies to a POST with these fields, which is about to be sent. `canReorder` is true for a delivery's first attempt. */
   matchWebhook(fields: readonly string[], entity: string, canReorder: boolean): "lose" | "repeat" | "reorder" | undefined;
 }
 
-/** With the cached facts of apps and callbacks. */
+/** The dependencies of a delivery, with the cached facts of apps and callbacks. */
 export interface DeliveryDeps extends Pick<WebhookDeps, "database" | "clock" | "realNowMs" | "fields" | "client" | "sealer" | "faults" | "profile"> {
   readonly facts: WebhookFacts;
   readonly callbacks: Callbacks;

@@ -7,12 +7,12 @@ import type { OldestWaiting } from "./delivery/overdue.ts";
 
 export interface AttemptSeen {
   readonly row: ClaimedRow;
-  /** Events in the POST. */
+  /** The number of events in the POST. */
   readonly updates: number;
   readonly outcome: AttemptedOutcome;
 }
 
-/** An event whose payload is not what its field promises (D-136). */
+/** An event whose payload breaks the contract of its field (D-136). */
 export interface BrokenPayload extends PayloadProblem {
   readonly object: string;
   readonly field: string;
@@ -20,20 +20,20 @@ export interface BrokenPayload extends PayloadProblem {
 }
 
 export interface WebhookObserver {
-  /** A part of the work begins that may hold the event loop; `id` says which delivery, job or upload it is for. */
+  /** Called before a part of the work that may block the event loop; `id` says which delivery, job or upload the work is for. */
   workBegins(work: string, id?: string): void;
-  /** A mistake of the program; the cause of the event is committed all the same. */
+  /** Called for a payload that breaks its contract, which is a mistake of the program; the cause of the event is committed all the same. */
   payloadBroken(broken: BrokenPayload): void;
   attempted(seen: AttemptSeen): void;
-  /** The attempt itself could not be made; it is tried again. */
+  /** Called if an attempt itself could not be made; the delivery is tried again. */
   attemptBroke(delivery: string, error: unknown): void;
-  /** A mistake of the program: the delivery has waited for half a minute and more though it could be sent. It is sent now. */
+  /** Called for a mistake of the program: a delivery has waited for at least half a minute although it could be sent. It is sent now. */
   deliveryOverdue(overdue: OldestWaiting): void;
-  /** It ended because the app would not get its events any more (D-138). */
+  /** Called when a delivery ended because its app would not get the events any more (D-138). */
   deliveryUnsubscribed(delivery: Pick<ClaimedRow, "app" | "callback" | "object" | "field">): void;
-  /** It has failed for an hour. */
+  /** Called when a callback has failed for an hour. */
   callbackFails(callback: CallbackRow): void;
-  /** It has failed for five days, or returned 410 (D-137). */
+  /** Called when a callback is paused, because it has failed for five days or returned 410 (D-137). */
   callbackPaused(callback: CallbackRow): void;
 }
 
@@ -48,25 +48,25 @@ export const silentObserver: WebhookObserver = {
   callbackPaused: () => {},
 };
 
-/** A request was made, or there was no callback to make it to. */
+/** The outcome if a request was made, or if there was no callback for a request. */
 export type AttemptedOutcome = AttemptEnd & {
-  /** Requests before it whose kept connection was closed without a response (D-301). */
+  /** Earlier requests of this attempt whose kept connection was closed without a response (D-301). */
   readonly unanswered?: readonly Attempt[];
 };
 
 type AttemptEnd =
   | { readonly kind: "delivered" | "failed"; readonly attempt: Attempt; readonly endedMs: number }
   | { readonly kind: "retry"; readonly attempt: Attempt; readonly dueMs: number; readonly isTimeout: boolean }
-  /** The callback is paused and still fails (D-137): the delivery waits as before. */
+  /** The callback is paused and still fails (D-137), so the delivery waits as before. */
   | { readonly kind: "probed"; readonly attempt: Attempt; readonly isTimeout: boolean };
 
-/** Nothing was sent. */
+/** The outcome if nothing was sent. */
 type UnsentOutcome =
-  /** The route has changed: the delivery waits in another queue. Without a URL it leads nowhere. */
+  /** The route has changed, so the delivery waits in another queue. Without `url` it waits in the queue of deliveries without a callback. */
   | { readonly kind: "moved"; readonly url: string | undefined }
-  /** The app would not get its events any more (D-138). */
+  /** The app would not get the delivery's events any more (D-138). */
   | { readonly kind: "unsubscribed"; readonly endedMs: number }
-  /** It waits again in its queue. */
+  /** The delivery waits in the same queue as before. */
   | { readonly kind: "back" };
 
 export type Outcome = AttemptedOutcome | UnsentOutcome;

@@ -1,6 +1,6 @@
 /**
- * The ports by which the webhook engine asks features which apps get an event, and for an app's callback, secrets and overrides. The features
- * register them by name (`kernel/ports.ts`).
+ * The ports by which the webhook engine asks features for an event's subscribers, and for an app's callback, secrets and overrides. The features
+ * register the ports by name (`kernel/ports.ts`).
  */
 import { appFact } from "#auth/tokens";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -28,16 +28,16 @@ export const eventFactsOf = (row: Readonly<Record<"object" | "field" | "entity",
 });
 
 interface WebhookSubscribers {
-  /** The apps that get the event at `nowMs` (world time): subscribed to its field, and allowed to. Each once, in any order. */
+  /** The apps that get the event at `nowMs` (world time): they are subscribed to its field and may see it. Each app comes once, in any order. */
   subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]>;
 }
 
-/** An app as the webhook engine sees it. Its feature calls `tx.invalidate(appFact, id)` when any of it changes. */
+/** An app as the webhook engine sees it. The feature that owns apps calls `tx.invalidate(appFact, id)` when any of these values changes. */
 export interface WebhookApp {
-  /** Its default callback for events of an object (D-60). */
+  /** The app's default callback for events of each object (D-60). */
   readonly callbacks: Readonly<Partial<Record<WebhookObject, AppCallback>>>;
   readonly sealed_secret: string;
-  /** After a rotation the old secret signs beside the new one until then (Unix ms, real time). */
+  /** The secret before a rotation, which signs beside the new one until `until_ms` (Unix ms, real time). */
   readonly previous_secret?: { readonly sealed: string; readonly until_ms: number };
 }
 
@@ -89,17 +89,17 @@ export class WebhookFacts {
     return this.#ports.get(subscriberPorts[event.object]).subscribersOf(reader, event, nowMs);
   }
 
-  /** Outside transactions. */
+  /** Finds an app, for callers outside of transactions. */
   findApp(reader: Reader, app: NodeId): Promise<WebhookApp | undefined> {
     return this.#apps.get(app, () => this.#ports.get("webhook_app").find(reader, app));
   }
 
-  /** In a transaction: what it reads may never be committed, so it is not kept. */
+  /** Finds an app inside a transaction. The result is not cached, because the transaction may never be committed. */
   async findAppIn(tx: Reader, app: NodeId): Promise<WebhookApp | undefined> {
     return this.#apps.peek(app) ?? (await this.#ports.get("webhook_app").find(tx, app));
   }
 
-  /** D-63. */
+  /** The route of an event for an app (D-63). */
   async routeOf(reader: Reader, app: NodeId, of: WebhookApp | undefined, event: EventFacts, honoursOverrides: boolean): Promise<Route> {
     const overrides = honoursOverrides ? await this.#ports.get("webhook_override").overridesOf(reader, app, event.entity, event.phone) : NO_OVERRIDES;
     return routeOf({

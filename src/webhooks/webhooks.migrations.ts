@@ -1,14 +1,14 @@
 import type { FeatureMigrations } from "#storage/database";
 
 /**
- * An event is stored once, a delivery for each app that gets it. Nullable columns say what a delivery waits for, so that an
- * index holds only those rows that do:
+ * An event is stored once, and a delivery for each app that gets the event. Nullable columns say what a delivery waits for, so that each index holds
+ * only the rows that wait:
  *
- * - `first_callback`: it waits for its first attempt, in the queue of its `callback` (0: it leads nowhere);
- * - `queue_entity`: it holds a place in the order of its entity (waiting for its first attempt, or in it);
- * - `retry_due_ms`: it waits for a retry;
- * - `head`: it travels in that delivery's POST and has no state of its own;
- * - `fence` above 0: a session is sending it.
+ * - `first_callback`: the delivery waits for its first attempt, in the queue of its `callback` (0: it has no callback);
+ * - `queue_entity`: the delivery holds a place in the order of its entity, because it waits for its first attempt or is in it;
+ * - `retry_due_ms`: the delivery waits for a retry;
+ * - `head`: the delivery travels in the POST of the delivery with this id, and has no state of its own;
+ * - `fence` above 0: a session is sending the delivery.
  */
 export const webhookMigrations: FeatureMigrations = {
   feature: "webhooks",
@@ -16,7 +16,7 @@ export const webhookMigrations: FeatureMigrations = {
     {
       name: "tables",
       statements: [
-        // `deliveries`: how many refer to it, so that it can go with the last one.
+        // `deliveries` is the number of deliveries of the event; the event is removed with the last of them.
         `CREATE TABLE webhook_events (
           id BIGINT PRIMARY KEY, object TEXT NOT NULL, field TEXT NOT NULL, entity BIGINT NOT NULL, phone BIGINT, time_ms BIGINT NOT NULL,
           deliveries INTEGER NOT NULL, payload TEXT NOT NULL
@@ -31,7 +31,7 @@ export const webhookMigrations: FeatureMigrations = {
         "CREATE INDEX webhook_deliveries_retry ON webhook_deliveries (callback, retry_due_ms, id) WHERE retry_due_ms IS NOT NULL",
         "CREATE INDEX webhook_deliveries_member ON webhook_deliveries (head, id) WHERE head IS NOT NULL",
         "CREATE INDEX webhook_deliveries_sending ON webhook_deliveries (fence) WHERE fence > 0",
-        // D-137: attempts decide about a pause, and a paused callback is tried once an hour.
+        // D-137: the results of attempts pause a callback, and a paused callback is tried once an hour.
         `CREATE TABLE webhook_callbacks (
           id BIGINT PRIMARY KEY, app BIGINT NOT NULL, url TEXT NOT NULL, failing_since_ms BIGINT, last_failure_ms BIGINT, alerted_ms BIGINT,
           paused_ms BIGINT, probe_due_ms BIGINT

@@ -1,6 +1,6 @@
 /**
- * The webhook engine of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers them, people look
- * at what was sent and send it again.
+ * The webhook engine of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers the events, and people look at
+ * deliveries and replay them.
  */
 import type { TSchema } from "typebox";
 import type { NodeId } from "#kernel/ids";
@@ -27,13 +27,13 @@ export class Webhooks {
   readonly deps: WebhookDeps;
   readonly fields: FieldCatalogue;
   readonly dispatcher: DeliveryDispatcher;
-  /** The attempts of this process since its start. */
+  /** Counts of this process's attempts since its start. */
   readonly metrics = new DeliveryMetrics();
   readonly #outbox: Outbox;
   readonly #rerouting: RerouteDeps & { readonly observer: WebhookObserver };
   readonly #replaying: ReplayDeps;
   readonly #signing: SigningDeps;
-  /** The deliveries of transactions that `followed` was called for. */
+  /** The ids of the deliveries of each transaction for which `followed` was called. */
   readonly #followed = new WeakMap<Transaction, string[]>();
 
   constructor(deps: WebhookDeps) {
@@ -42,7 +42,7 @@ export class Webhooks {
     const facts = new WebhookFacts(deps.database, deps.ports);
     const callbacks = new Callbacks(deps.database, deps.ids);
     const { observer } = deps;
-    // One by one, since the observer may be an instance of a class.
+    // The methods are wrapped one by one, since the observer may be an instance of a class.
     const counting: WebhookObserver = {
       workBegins: observer.workBegins,
       payloadBroken: (broken) => {
@@ -75,7 +75,7 @@ export class Webhooks {
   }
 
   /**
-   * The apps that get an event of this transaction, nearly always none. If the caller asks before `emit` does, a transaction that holds a lock on
+   * The apps that get an event of this transaction, nearly always none. If the caller asks before it calls `emit`, a transaction that holds a lock on
    * PostgreSQL has one round trip less.
    */
   subscribersOf(tx: Transaction, { object, field }: WebhookField, entity: NodeId): Promise<readonly NodeId[]> {
@@ -83,12 +83,12 @@ export class Webhooks {
     return facts.subscribersOf(tx, { object, field, entity, phone: undefined }, clock.nowMs());
   }
 
-  /** In the transaction of the event's cause, which no payload undoes (D-136). */
+  /** Stores an event in the transaction of its cause. A broken payload does not undo that transaction (D-136). */
   async emit<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<void> {
     await this.make(tx, field, event);
   }
 
-  /** The same; returns the ids of the deliveries that it made, one for each app that gets the event. */
+  /** Does the same as `emit`, and returns the ids of the new deliveries, one for each app that gets the event. */
   async make<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<readonly string[]> {
     const stored = await storeEvent(this.#outbox, tx, field, event);
     if (stored.deliveries.length > 0) {
@@ -98,14 +98,14 @@ export class Webhooks {
     return stored.deliveries;
   }
 
-  /** The ids of the deliveries that the transaction will have made. */
+  /** The ids of the deliveries that the transaction makes from now on. */
   followed(tx: Transaction): readonly string[] {
     const deliveries: string[] = [];
     this.#followed.set(tx, deliveries);
     return deliveries;
   }
 
-  /** The app's URL was set or verified anew: earlier failures no longer count, and waiting deliveries are sent. */
+  /** Called when an app's URL was set or verified anew: earlier failures no longer count, and waiting deliveries are sent. */
   async resumeUrl(tx: Transaction, app: string, url: string): Promise<void> {
     const id = await findCallbackId(tx, app, url);
     if (id !== undefined) await this.resumeCallback(tx, id);
@@ -116,50 +116,53 @@ export class Webhooks {
     tx.afterCommit(() => this.dispatcher.lookAgain());
   }
 
-  /** D-273: a person pauses it. */
+  /** D-273: pauses a callback, for a person. */
   async holdCallback(tx: Transaction, id: string): Promise<void> {
     await holdCallback(tx, this.deps.jobs, id, this.deps.clock.nowMs());
   }
 
-  /** The app's callback or one of its overrides changed: what waits takes its new route, also from a callback that is paused. */
+  /** Called when an app's callback or one of its overrides changed: waiting deliveries take their new route, also those to a paused callback. */
   async routesChanged(tx: Transaction, app: string): Promise<void> {
     await this.deps.jobs.schedule(tx, { kind: rerouteJob, key: app, dueMs: this.deps.clock.nowMs() });
   }
 
-  /** The job that `routesChanged` schedules. */
+  /** Does the work of the job that `routesChanged` schedules. */
   async reroute(app: string): Promise<void> {
     await rerouteApp(this.#rerouting, app);
     this.dispatcher.lookAgain();
   }
 
-  /** The app may have lost a subscription: waiting deliveries that it would not get any more end as `unsubscribed` (D-138). */
+  /** Called when an app may have lost a subscription: waiting deliveries that the app would not get any more end as `unsubscribed` (D-138). */
   async subscriptionsChanged(tx: Transaction, app: string): Promise<void> {
     await this.deps.jobs.schedule(tx, { kind: unsubscribeJob, key: app, dueMs: this.deps.clock.nowMs() });
   }
 
-  /** The job that `subscriptionsChanged` schedules. */
+  /** Does the work of the job that `subscriptionsChanged` schedules. */
   async endUnsubscribed(app: string): Promise<void> {
     await endUnsubscribed(this.#rerouting, app);
-    // Deliveries that waited behind an ended one of their entity can be sent.
+    // Other deliveries may have waited behind an ended delivery of the same entity; they can be sent now.
     this.dispatcher.lookAgain();
   }
 
-  /** Empties what is kept about a person. Returns how many events and responses it has emptied. */
+  /** Empties the stored data about a person. Returns the numbers of emptied events and responses. */
   erase(ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
     return eraseFromDeliveries(this.deps.database, ids);
   }
 
-  /** The headers that signed each attempt; undefined: it sent nothing. */
+  /** The headers that signed each attempt; undefined for an attempt that sent nothing. */
   signaturesOf(delivery: DeliveryRow, body: string): ReturnType<typeof signaturesOf> {
     return signaturesOf(this.#signing, delivery, body);
   }
 
-  /** Sends a delivery again as it was, with the same `webhook-id` and body; one that waits is due at once. False if there is none. */
+  /**
+   * Sends a delivery again with the same `webhook-id` and body; if the delivery waits for a retry, it is due at once. Resolves with false if it does
+   * not exist.
+   */
   replay(id: string): Promise<boolean> {
     return replayDelivery(this.#replaying, id);
   }
 
-  /** The same for all that were made in a span of world time. */
+  /** Replays all deliveries whose events happened in a span of world time. */
   replaySpan(span: Span): Promise<Replayed> {
     return replayDeliveries(this.#replaying, span);
   }

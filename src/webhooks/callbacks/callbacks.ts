@@ -4,14 +4,14 @@ import type { Database, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { type CallbackRow, callbackFact, findCallback, findCallbackId, insertCallback } from "./callbacks.store.ts";
 
-/** Ids of addresses that were needed: they never change. */
+/** The number of callbacks whose ids are kept in memory; the id of a callback never changes. */
 const IDS_KEPT_MAX = 20_000;
 
 export class Callbacks {
   readonly #database: Database;
   readonly #ids: IdMinter;
   readonly #rows: FactCache<CallbackRow>;
-  /** By app, then by URL. */
+  /** The ids of callbacks, by app, then by URL. */
   readonly #byUrl = new Map<string, Map<string, string>>();
   #idCount = 0;
 
@@ -21,7 +21,7 @@ export class Callbacks {
     this.#rows = new FactCache(database, callbackFact);
   }
 
-  /** The callback's id, which is also that of its queue; a new URL is stored. */
+  /** Returns the callback's id, which is also the id of its queue. A URL that is new is stored. */
   async idFor(tx: Transaction, app: string, url: string): Promise<string> {
     const known = this.#byUrl.get(app)?.get(url);
     if (known !== undefined) return known;
@@ -44,7 +44,7 @@ export class Callbacks {
     return this.#rows.peek(id);
   }
 
-  /** Outside transactions. */
+  /** Finds a callback, for callers outside of transactions. */
   find(id: string): Promise<CallbackRow | undefined> {
     return this.#rows.get(id, () => findCallback(this.#database.reader, id));
   }

@@ -1,4 +1,4 @@
-/** D-61: the handshake that verifies a callback URL before anything is sent there. Never inside a transaction. */
+/** D-61: the handshake that verifies a callback URL before any event is sent there. It never runs inside a transaction. */
 import { randomInt } from "node:crypto";
 import { challengeMismatch, handshakeFailed } from "#kernel/errors";
 import { CallbackRefused } from "#outbound/address-rules";
@@ -6,16 +6,16 @@ import type { GuardedClient } from "#outbound/client";
 import type { OutboundResponse } from "#outbound/request";
 import { RequestFailed } from "#outbound/request";
 
-/** D-61. */
+/** D-61: the time in which the receiver must respond. */
 const HANDSHAKE_MS_MAX = 10_000;
-/** The challenge has 10 to 15 digits; an error page needs no more to be recognised. */
+/** The bytes of the response that are read. The challenge has 10 to 15 digits; an error page can be recognised by its beginning. */
 const RESPONSE_BYTES_MAX = 1_024;
-/** Nobody can guess a number below this. */
+/** The challenge is a random number below this, which nobody can guess. */
 const CHALLENGE_MAX = 2 ** 47;
 
 /**
- * Resolves when the URL has returned the challenge. Throws `handshakeFailed` (2200) when it may not be called, does not respond,
- * or responds with another status than 200, and `challengeMismatch` (2201) when it returns another body.
+ * Resolves when the URL has returned the challenge. Throws `handshakeFailed` (2200) if the URL may not be called, does not respond, or responds with
+ * another status than 200. Throws `challengeMismatch` (2201) if the URL returns another body.
  */
 export async function verifyCallback(client: GuardedClient, url: string, verifyToken: string): Promise<void> {
   // random: a challenge that can be foreseen proves nothing.
@@ -35,12 +35,12 @@ export async function verifyCallback(client: GuardedClient, url: string, verifyT
     throw error;
   }
   if (response.status !== 200) throw handshakeFailed(`the response must have the status 200, and has ${response.status}`);
-  // Many frameworks add a line end.
+  // Many frameworks add a line end to the body.
   const received = response.body.toString("utf8").trim();
   if (received !== challenge) throw challengeMismatch(challenge, excerptOf(received));
 }
 
-/** Enough to recognise an error page. */
+/** The characters of a wrong response in the message, enough to recognise an error page. */
 const SHOWN_CHARACTERS_MAX = 100;
 
 function excerptOf(body: string): string {

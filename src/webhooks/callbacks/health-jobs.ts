@@ -1,4 +1,6 @@
-/** The jobs of the webhook engine: alerting about a callback that fails, rerouting, unsubscribing, retention. */
+/**
+ * The jobs of the webhook engine: they raise the alert about a callback that fails, reroute and unsubscribe waiting deliveries, and remove old ones.
+ */
 import type { JobKind } from "#jobs/job-kind";
 import type { Jobs } from "#jobs/jobs";
 import type { Transaction } from "#storage/database";
@@ -9,7 +11,7 @@ import { alertJob } from "./health.ts";
 
 export const rerouteJob = "webhook_reroute";
 export const unsubscribeJob = "webhook_unsubscribe";
-/** How long deliveries that have ended are kept: a daily job removes older ones. */
+/** The daily job that removes deliveries which ended long ago (`RETENTION_MS`). */
 export const retentionJob = "webhook_retention";
 
 interface WorldWithWebhooks {
@@ -18,7 +20,7 @@ interface WorldWithWebhooks {
 
 type Job = JobKind<WorldWithWebhooks>;
 
-/** Nothing is left to do once the callback works again. */
+/** Raises the alert about a callback that fails. It does nothing if the callback works by then. */
 const alert: Job = {
   kind: alertJob,
   async run({ webhooks }, id, _payload, job) {
@@ -38,23 +40,23 @@ export const webhookJobs: readonly Job[] = [
   alert,
   {
     kind: rerouteJob,
-    // A second run finds nothing more to move.
+    // A second run finds no more deliveries to move.
     run: ({ webhooks }, app) => webhooks.reroute(app),
   },
   { kind: unsubscribeJob, run: ({ webhooks }, app) => webhooks.endUnsubscribed(app) },
   { kind: retentionJob, run: ({ webhooks }) => deleteOldDeliveries(webhooks.deps) },
 ];
 
-/** A world has one such job. */
+/** The key of the retention job: a world has one such job. */
 const RETENTION_KEY = "world";
 const DAY_MS = 24 * 3_600_000;
-/** World time in which an ended delivery can be read and replayed. One that waits is kept for as long as it waits. */
+/** World time in which an ended delivery can be read and replayed. A waiting delivery is kept for as long as it waits. */
 const RETENTION_MS = 30 * DAY_MS;
 const RETENTION_EVERY_MS = DAY_MS;
-/** POSTs that one transaction removes. */
+/** The number of POSTs that one transaction removes. */
 const ROWS_MAX = 100;
 
-/** Called with the first delivery of a process; the job then schedules itself. */
+/** Schedules the retention job. Called with the first delivery of a process; after that the job schedules itself. */
 export async function beginRetention(tx: Transaction, jobs: Jobs<unknown>, nowMs: number): Promise<void> {
   if ((await jobs.dueTimeOf(tx, retentionJob, RETENTION_KEY)) === undefined) await scheduleNext(tx, jobs, nowMs);
 }

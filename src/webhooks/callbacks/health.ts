@@ -1,5 +1,5 @@
 /**
- * Whether a callback works, as its attempts say (D-137). World time.
+ * The health of a callback: whether it works, according to the attempts at its deliveries (D-137). All times are world time.
  *
  * | state | what happens | state afterwards |
  * | --- | --- | --- |
@@ -14,7 +14,7 @@
  * | any | a person resumes it | working |
  * | any but paused by a person | nothing waits for it any more because routes or subscriptions changed | working |
  *
- * A callback that has failed for an hour is an alert, and so is one that is paused.
+ * A callback that has failed for an hour raises an alert, and so does one that is paused.
  */
 import type { Jobs } from "#jobs/jobs";
 import type { Transaction } from "#storage/database";
@@ -25,11 +25,11 @@ const HOUR_MS = 3_600_000;
 const ALERT_AFTER_MS = HOUR_MS;
 const PAUSE_AFTER_MS = 5 * 24 * HOUR_MS;
 /**
- * The longest wait of the retry table (D-62), and an hour for an attempt that comes late, as where the clock is moved in long
- * steps: without an attempt for longer, nobody knows whether the callback works.
+ * After this time without an attempt nobody knows whether the callback works. It is the longest wait of the retry table (D-62), and an hour for an
+ * attempt that comes late, as when somebody moves the world's clock in long steps.
  */
 const SILENCE_MS_MAX = 13 * HOUR_MS;
-/** Between the attempts at a callback that is paused. */
+/** World time between the attempts at a callback that is paused. */
 export const PROBE_EVERY_MS = HOUR_MS;
 
 export const alertJob = "webhook_callback_alert";
@@ -37,7 +37,7 @@ export const alertJob = "webhook_callback_alert";
 /** The result of one attempt. */
 export interface AttemptResult {
   readonly result: "delivered" | "failed" | "gone";
-  /** World time at which it began. */
+  /** World time at which the attempt began. */
   readonly atMs: number;
 }
 
@@ -45,16 +45,16 @@ const WORKING: Health = { failing_since_ms: null, last_failure_ms: null, alerted
 
 const isWorking = ({ failing_since_ms, paused_ms }: Health): boolean => failing_since_ms === null && paused_ms === null;
 
-/** By a response 410, or by a person: no attempt finds out whether it works again. */
+/** Whether a response 410 or a person paused the callback, so that no attempt finds out whether it works again. */
 const isClosed = ({ paused_ms, probe_due_ms }: Health): boolean => paused_ms !== null && probe_due_ms === null;
 
-/** By a response 410. */
+/** Whether a response 410 paused the callback. */
 export const isGone = (health: Health): boolean => isClosed(health) && health.failing_since_ms !== null;
 
-/** D-273. */
+/** D-273: whether a person paused the callback. */
 export const isHeld = (health: Health): boolean => isClosed(health) && health.failing_since_ms === null;
 
-/** Returns `before` itself where nothing changes. */
+/** The health of a callback after an attempt. Returns the object `before` itself if nothing changes. */
 export function healthAfter(before: Health, { result, atMs }: AttemptResult): Health {
   if (isClosed(before)) return before;
   const { failing_since_ms, last_failure_ms, alerted_ms, paused_ms } = before;
@@ -69,7 +69,7 @@ export function healthAfter(before: Health, { result, atMs }: AttemptResult): He
     };
   }
   if (paused_ms !== null) return before;
-  // Before the series began: the clock was moved back.
+  // An attempt can be from before the series began, if somebody moved the world's clock back.
   if (failing_since_ms === null || last_failure_ms === null || atMs < failing_since_ms || atMs - last_failure_ms > SILENCE_MS_MAX)
     return { ...WORKING, failing_since_ms: atMs, last_failure_ms: atMs };
   const failing = { ...before, last_failure_ms: Math.max(last_failure_ms, atMs) };
@@ -82,7 +82,7 @@ export interface HealthDeps {
   readonly jobs: Jobs<unknown>;
 }
 
-/** Stores what attempts say, in their order. Returns the callback if they paused it. */
+/** Stores the results of attempts at a callback, in their order. Returns the callback if they paused it. */
 export async function recordAttempts(
   tx: Transaction,
   { callbacks, jobs }: HealthDeps,
@@ -90,7 +90,7 @@ export async function recordAttempts(
   attemptResults: readonly AttemptResult[],
 ): Promise<CallbackRow | undefined> {
   const known = callbacks.peek(id);
-  // Most callbacks work, and nothing is stored about them.
+  // Most callbacks work, and nothing about their health is stored.
   if (known !== undefined && isWorking(known) && attemptResults.every(({ result }) => result === "delivered")) return undefined;
   await tx.lock("webhook_callback", id);
   const before = await findCallback(tx, id);
@@ -110,19 +110,19 @@ async function setAlert(tx: Transaction, jobs: Jobs<unknown>, id: string, before
     await jobs.schedule(tx, { kind: alertJob, key: id, dueMs: failing_since_ms + ALERT_AFTER_MS });
 }
 
-/** It works, or is expected to: it neither fails nor is paused any more. */
+/** Makes a callback count as working: it neither fails nor is paused any more. */
 export async function resumeCallback(tx: Transaction, jobs: Jobs<unknown>, id: string): Promise<void> {
   await saveHealth(tx, id, WORKING);
   await jobs.cancel(tx, alertJob, id);
 }
 
-/** D-273: nothing is sent until a person resumes it. */
+/** D-273: pauses a callback. Nothing is sent to it until a person resumes it. */
 export async function holdCallback(tx: Transaction, jobs: Jobs<unknown>, id: string, nowMs: number): Promise<void> {
   await saveHealth(tx, id, { ...WORKING, paused_ms: nowMs });
   await jobs.cancel(tx, alertJob, id);
 }
 
-/** Deliveries left the callback's queue without an attempt. If none is left, nothing that failed there counts any more. */
+/** Notes that deliveries left the callback's queue without an attempt. If no delivery is left there, earlier failures no longer count. */
 export async function recordDeparture(tx: Transaction, { callbacks, jobs }: HealthDeps, id: string): Promise<void> {
   const known = callbacks.peek(id) ?? (await findCallback(tx, id));
   if (known === undefined || isWorking(known) || isHeld(known) || (await isWaitedFor(tx, id))) return;

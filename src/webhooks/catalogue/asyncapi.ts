@@ -1,4 +1,4 @@
-/** AsyncAPI 3 of the webhooks, made from the definitions of their fields (docs/interface/README.md). */
+/** The AsyncAPI 3 document of the webhooks, made from the definitions of their fields (docs/interface/README.md). */
 
 import { nodeId } from "#kernel/ids";
 import type { FieldCatalogue } from "./catalogue.ts";
@@ -26,7 +26,7 @@ const headers = {
   properties: Object.fromEntries(Object.entries(SIGNATURES).map(([name, words]) => [name, { type: "string", ...words }])),
 };
 
-/** `version` is that of the interface, e.g. `v26.0`; the examples happen at `nowMs`. */
+/** Makes the document. `version` is the version of the interface, e.g. `v26.0`; the events in the examples happen at `nowMs`. */
 export function asyncapiDocument(catalogue: FieldCatalogue, version: string, nowMs: number): Document {
   const objects = webhookObjects.map((object) => ({
     object,
@@ -104,7 +104,7 @@ function exampleOf(field: WebhookField, nowMs: number): Document {
   return { object: field.object, entry: [{ id: EXAMPLE_ID, time: Math.floor(nowMs / 1000), [field.carriedIn]: [update] }] };
 }
 
-/** The envelope, and one schema for the updates of each field. */
+/** The schema of the envelope, and one schema for the updates of each field. */
 function schemasOf(object: WebhookObject, name: string, fields: readonly WebhookField[]): [string, Document][] {
   const kinds = (["changes", "messaging"] as const).map((kind) => ({ kind, fields: fields.filter(({ carriedIn }) => carriedIn === kind) }));
   const entries = kinds.filter((kind) => kind.fields.length > 0).map(({ kind, fields: carried }) => entryOf(kind, carried, name));

@@ -1,12 +1,12 @@
-/** All webhook fields: subscriptions, routing, delivery, the control API and the documents read them here. */
+/** The catalogue of all webhook fields, which subscriptions, routing, delivery, the control API and the documents read. */
 import type { WebhookField, WebhookObject } from "./field.ts";
 
 export class FieldCatalogue {
-  /** In the order in which the features define them. */
+  /** All fields, in the order in which the features define them. */
   readonly all: readonly WebhookField[];
   readonly #byObject = new Map<string, Map<string, WebhookField>>();
 
-  /** Throws where an object has two fields of one name. */
+  /** Throws if an object has two fields with the same name. */
   constructor(fields: readonly WebhookField[]) {
     this.all = fields;
     for (const field of fields) {
@@ -20,7 +20,7 @@ export class FieldCatalogue {
     return this.#byObject.get(object)?.get(field);
   }
 
-  /** For a field that a schema or a definition guarantees. */
+  /** Returns a field that exists for certain, because a schema or a definition guarantees it. */
   read(object: WebhookObject, field: string): WebhookField {
     const found = this.find(object, field);
     if (found === undefined) throw new Error(`${object} has no webhook field ${field}`);
@@ -36,12 +36,12 @@ export class FieldCatalogue {
     return this.find(field.object, field.field) === field;
   }
 
-  /** False for a field that no longer exists. */
+  /** Whether overrides apply to a field's events. False for a field that no longer exists. */
   isHonouringOverrides({ object, field }: { readonly object: string; readonly field: string }): boolean {
     return this.find(object, field)?.honoursOverrides === true;
   }
 
-  /** Like most fields, if the field of a stored event no longer exists. */
+  /** The key that carries a field's updates. The most common one for a stored event whose field no longer exists. */
   carriedIn({ object, field }: { readonly object: string; readonly field: string }): WebhookField["carriedIn"] {
     return this.find(object, field)?.carriedIn ?? "changes";
   }

@@ -1,4 +1,4 @@
-/** One attempt at a delivery: its route, its request, its outcome. No transaction is open here. */
+/** One attempt at a delivery: its route, its request and its outcome. No transaction is open during an attempt. */
 import { nodeId } from "#kernel/ids";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
@@ -14,16 +14,16 @@ import { type EventRow, NO_CALLBACK } from "./deliveries.store.ts";
 import { nextRetryMs } from "./retry-schedule.ts";
 import { signatureHeaders } from "./signing.ts";
 
-/** D-62. */
+/** D-62: the time in which the receiver must respond. */
 const DEADLINE_MS = 15_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
 /** The part of a response that is kept: enough to recognise an error page. */
 const RESPONSE_KEPT_BYTES = 256;
 const GONE = 410;
-/** The payload of an event that was about an erased person: it is sent no more (D-172). */
+/** The payload of an event about an erased person; such an event is not sent any more (D-172). */
 const ERASED = "";
 
-/** D-137: the receiver says that it is gone for good. */
+/** D-137: whether the receiver says with a 410 that it is gone for good. */
 export const isGone = ({ status }: Attempt): boolean => status === GONE;
 
 export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
@@ -34,7 +34,7 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
     return { kind: "failed", attempt: { time_ms: nowMs, error: "erased: it was about a person who was erased" }, endedMs: nowMs };
   const { fields, facts, database, callbacks } = deps;
   const app = nodeId(row.app);
-  // First attempts follow their event at once, or were looked at when the app unsubscribed.
+  // Only retries are looked at: a first attempt follows its event at once, and waiting deliveries were ended when the app unsubscribed.
   if (claimed.isRetry && !(await isWanted(facts, database.reader, app, [row, ...claimed.members], nowMs)))
     return { kind: "unsubscribed", endedMs: nowMs };
   const of = await facts.findApp(database.reader, app);
@@ -46,28 +46,28 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   }
   const callback = row.callback === NO_CALLBACK ? undefined : await callbacks.find(row.callback);
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
-  // It was paused after this delivery was chosen: by the result of another one, or while the callback was being read.
+  // The callback was paused after this delivery was claimed: by the result of another delivery, or while the callback was being read.
   if (callback.paused_ms !== null && !claimed.isProbe) return { kind: "back" };
   const secrets = secretsOf(deps, of);
   if (deps.faults.isEmpty || claimed.isProbe) return send(deps, claimed, events, route.url, secrets);
   return sendFaulty(deps, claimed, events, () => send(deps, claimed, events, route.url, secrets));
 }
 
-/** D-150: the receiver is not to blame, so nothing counts against it. */
+/** D-150: sends a delivery with a fault on purpose. The receiver is not to blame, so the fault does not count against it. */
 async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], attempt: () => Promise<Outcome>): Promise<Outcome> {
   const fields = events.map(({ field }) => field);
   const effect = deps.faults.matchWebhook(fields, claimed.row.entity, !claimed.isRetry);
   const nowMs = deps.clock.nowMs();
   if (effect === "lose") return { kind: "failed", attempt: { time_ms: nowMs, error: "fault: lost" }, endedMs: nowMs };
-  // As after a first attempt that failed, later events of its entity go first.
+  // As after a failed first attempt, later events of the same entity go first.
   if (effect === "reorder") return failure(deps, claimed, { time_ms: nowMs, error: "fault: reordered" }, false);
   const outcome = await attempt();
-  // The result of the repetition changes nothing: the receiver has the delivery.
+  // The result of the second POST changes nothing, because the receiver has the delivery already.
   if (effect === "repeat" && outcome.kind === "delivered") await attempt();
   return outcome;
 }
 
-/** The events that are not erased; most deliveries have one event. */
+/** The delivery's events that are not erased; most deliveries have one event. */
 function eventsOf({ row, members }: Claimed): readonly EventRow[] {
   const events = members.length === 0 ? [row] : [row, ...members];
   return events.some(({ payload }) => payload === ERASED) ? events.filter(({ payload }) => payload !== ERASED) : events;
@@ -87,14 +87,14 @@ async function send(
   );
   const timestamp = Math.floor(deps.realNowMs() / 1000);
   const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp, body, hasSha1: deps.profile() === "clients" });
-  // time: how long a receiver takes is real time.
+  // time: the duration of a receiver's response is real time.
   let startMs = performance.now();
   const attempt = { time_ms: deps.clock.nowMs(), callback: row.callback, timestamp };
   const unanswered: Attempt[] = [];
   const failed = (error: RequestFailed): Attempt => ({ ...attempt, latency_ms: since(startMs), error: `${error.kind}: ${error.message}` });
   const onResend = (error: RequestFailed) => {
     unanswered.push(failed(error));
-    // time: as above.
+    // time: real time, as at the first start.
     startMs = performance.now();
   };
   let outcome: AttemptedOutcome;
@@ -122,19 +122,19 @@ async function send(
 function responded(deps: DeliveryDeps, claimed: Claimed, attempt: Attempt & { readonly status: number }): AttemptedOutcome {
   const endedMs = deps.clock.nowMs();
   if (attempt.status >= 200 && attempt.status < 300) return { kind: "delivered", attempt, endedMs };
-  // The receiver wants no more deliveries.
+  // With a 410 the receiver says that it wants no more deliveries.
   return isGone(attempt) ? { kind: "failed", attempt, endedMs } : failure(deps, claimed, attempt, false);
 }
 
 function failure(deps: DeliveryDeps, { row, firstMs, isProbe }: Claimed, attempt: Attempt, isTimeout: boolean): AttemptedOutcome {
   if (isProbe) return { kind: "probed", attempt, isTimeout };
   const nowMs = deps.clock.nowMs();
-  // random: deliveries that failed together come back spread.
+  // random: retries of deliveries that failed together are spread over time.
   const dueMs = nextRetryMs({ firstMs, startedMs: attempt.time_ms, tries: row.tries + 1 }, nowMs, Math.random());
   return dueMs === undefined ? { kind: "failed", attempt, endedMs: nowMs } : { kind: "retry", attempt, dueMs, isTimeout };
 }
 
-// time: as above.
+// time: real time, as at the start.
 const since = (startMs: number): number => Math.round((performance.now() - startMs) * 10) / 10;
 
 const startOf = (body: Buffer): string => body.toString("utf8", 0, RESPONSE_KEPT_BYTES);
@@ -149,7 +149,9 @@ const updateOf = (fields: FieldCatalogue, { object, field, entity, time_ms, payl
 
 const opened = new WeakMap<WebhookApp, readonly string[]>();
 
-/** Opening a sealed secret costs as much as a signature, so it is done once for each state of an app. */
+/**
+ * The secrets of an app that sign its deliveries. Opening a sealed secret costs as much as a signature, so it is done once for each state of an app.
+ */
 export function secretsOf({ sealer, realNowMs }: Pick<DeliveryDeps, "sealer" | "realNowMs">, app: WebhookApp): readonly string[] {
   let secrets = opened.get(app);
   if (secrets === undefined) {

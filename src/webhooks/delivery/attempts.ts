@@ -1,25 +1,25 @@
 /** An attempt at a delivery, as its row stores it in JSON. */
 export interface Attempt {
-  /** World time. */
+  /** World time at which the attempt began. */
   readonly time_ms: number;
   /** The callback's id; left out if no request was made. */
   readonly callback?: string;
-  /** The time of its signatures (D-62), Unix seconds, real time. Left out if no request was made. */
+  /** The time in the attempt's signatures (D-62), in Unix seconds of real time. Left out if no request was made. */
   readonly timestamp?: number;
-  /** Left out if no response came. */
+  /** The status of the response. Left out if no response came. */
   readonly status?: number;
-  /** Real time. */
+  /** The real time that the request took. */
   readonly latency_ms?: number;
   /** The first bytes of the response, as text. */
   readonly answer?: string;
-  /** Why no response came, e.g. `timeout: no whole response came in time`. */
+  /** The reason if no response came, e.g. `timeout: no whole response came in time`. */
   readonly error?: string;
 }
 
-/** A full retry table and a few replays; of more, the first and the last are kept. */
+/** The number of attempts that are kept: a full retry table and a few replays. If there are more, the first and the last ones are kept. */
 const ATTEMPTS_KEPT_MAX = 30;
 
-/** Of a delivery that was not sent yet. */
+/** The attempts of a delivery that was not sent yet, as JSON. */
 export const NO_ATTEMPTS = "[]";
 
 export function withAttempts(attempts: string, added: readonly Attempt[]): string {

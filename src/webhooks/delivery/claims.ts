@@ -1,4 +1,7 @@
-/** Claiming: which deliveries are sent next, and which travel together. One transaction, which runs again if it was rolled back. */
+/**
+ * Claiming: decides which deliveries are sent next, and which of them travel together. It takes one transaction, which runs again if it was rolled
+ * back.
+ */
 import type { Transaction } from "#storage/database";
 import { takeProbe } from "../callbacks/callbacks.store.ts";
 import { PROBE_EVERY_MS } from "../callbacks/health.ts";
@@ -24,35 +27,35 @@ import {
   type WaitingRow,
 } from "./deliveries.store.ts";
 
-/** How much a queue may claim in this turn. */
+/** The number of deliveries that a queue may claim in this turn. */
 export interface ClaimRequest {
-  /** The callback's id. */
+  /** The queue, by the id of its callback. */
   readonly queue: string;
   readonly firsts: number;
   readonly retries: number;
-  /** Entities whose first attempts this process holds: later ones of theirs wait. It changes while the claim runs. */
+  /** Entities whose first attempts this process holds: later first attempts of these entities wait. The set changes while the claim runs. */
   readonly busy: ReadonlySet<string>;
-  /** The entity at which the last search ended. */
+  /** The entity at which the last search of this queue ended. */
   readonly fromEntity: string;
-  /** The callback is paused: one delivery, if no other process has taken this hour's (D-137). */
+  /** Whether the callback is paused: then the claim takes one delivery, if no other process has taken this hour's delivery (D-137). */
   readonly isProbe: boolean;
 }
 
 export interface Claimed {
   readonly row: ClaimedRow;
-  /** The events that travel in its POST, after its own. */
+  /** The events that travel in the delivery's POST, after its own event. */
   readonly members: readonly EventRow[];
   readonly isRetry: boolean;
-  /** Its callback is paused, and this attempt finds out whether it works again. */
+  /** Whether the callback is paused, so that this attempt finds out whether the callback works again. */
   readonly isProbe: boolean;
   readonly fence: number;
-  /** World time of its first attempt. */
+  /** World time of the delivery's first attempt. */
   readonly firstMs: number;
 }
 
 /**
- * The state of a queue as a claim saw it; it holds once the transaction has committed. A delivery that still waits for its first attempt was
- * left for one of two reasons, and each makes the queue look for it again:
+ * The state of a queue as a claim saw it; it holds once the transaction has committed. The claim leaves a delivery that waits for its first attempt
+ * for one of two reasons. Each reason makes the queue look for the delivery later:
  *
  * | left because | looked for again |
  * | --- | --- |
@@ -64,7 +67,7 @@ export interface ClaimView {
   readonly hasMore: boolean;
   readonly hasBlocked: boolean;
   readonly nextEntity: string;
-  /** World time of the next retry, where retries were looked for. */
+  /** World time of the next retry, if the claim looked for retries. */
   readonly nextRetryMs: number | undefined;
 }
 
@@ -73,32 +76,32 @@ export interface Claims {
   readonly views: readonly ClaimView[];
 }
 
-/** A search among the entities begins after this one. */
+/** The start value for a search among the entities, before all ids. */
 export const FIRST_ENTITY = "0";
 
-/** D-62: updates in a POST. */
+/** D-62: the number of updates in one POST. */
 const UPDATES_MAX = 1_000;
-/** And the size of their payloads, so that a receiver with a usual limit on bodies takes them. */
+/** The size of the payloads in one POST, so that a receiver with a usual limit on bodies accepts it. */
 const BATCH_BYTES_MAX = 512 * 1024;
-/** In all batches of a turn, so that a backlog is not taken into memory at once. */
+/** The number of joined deliveries in all batches of a turn, so that a long backlog is not read into memory at once. */
 const JOINED_MAX = 4_000;
-/** Deliveries that are looked at beyond what may be claimed, since some may wait behind one of their entity. */
+/** The number of waiting deliveries that are looked at beyond those that may be claimed, since some may wait behind another one of their entity. */
 const LOOK_AHEAD = 16;
-/** In one statement. */
+/** The number of deliveries that one statement gives back. */
 const GIVEN_BACK_MAX = 512;
 
 export interface ClaimTurn {
   readonly fence: number | Promise<number>;
-  /** World time. */
+  /** World time of the claim. */
   readonly nowMs: number;
   readonly fields: FieldCatalogue;
 }
 
 interface Found {
   readonly heads: readonly string[];
-  /** Heads with something of their entity behind them. */
+  /** The deliveries in `heads` that have further deliveries of their entity behind them. */
   readonly followed: ReadonlySet<string>;
-  /** First attempts that wait, the oldest first, as far as they were looked at. */
+  /** The first attempts that wait, the oldest first, as far as the claim looked at them. */
   readonly waiting: readonly WaitingRow[];
   readonly isWhole: boolean;
   readonly view: Omit<ClaimView, "hasBlocked">;
@@ -107,7 +110,7 @@ interface Found {
 
 export async function claim(tx: Transaction, requests: readonly ClaimRequest[], turn: ClaimTurn): Promise<Claims> {
   const { nowMs, fields } = turn;
-  // Side by side, so that on PostgreSQL their statements travel together.
+  // The look-ups run side by side, so that on PostgreSQL their statements travel together.
   const [fence, found] = await Promise.all([
     turn.fence,
     Promise.all(requests.map((request) => (request.isProbe ? lookForProbe : look)(tx, request, nowMs))),
@@ -124,7 +127,7 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   ]);
   const [firsts, retries] = [lockedFirsts.filter(isHere), lockedRetries.filter(isHere)];
   const followed = new Set(found.flatMap((one) => [...one.followed]));
-  // A batch is formed once (D-62): one that came back unsent keeps what joined it, and one that was tried its body.
+  // A batch is formed once (D-62): a batch that came back unsent keeps its members, and a delivery that was tried keeps its body.
   const leading = firsts.filter(({ id, members, attempts }) => members === 0 && attempts === NO_ATTEMPTS && followed.has(id));
   const [joined] = await Promise.all([
     joinAll(tx, fields, leading),
@@ -142,7 +145,7 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };
 }
 
-/** Gives back deliveries that are claimed under `fence` and not `held`, as after a commit whose connection broke. */
+/** Gives back deliveries that are claimed under `fence` but not in `held`, as after a commit whose connection broke. */
 export async function giveBackUnknown(
   tx: Transaction,
   { fence, nowMs, held }: { readonly fence: number; readonly nowMs: number; readonly held: ReadonlySet<string> },
@@ -151,7 +154,10 @@ export async function giveBackUnknown(
   for (let at = 0; at < unknown.length; at += GIVEN_BACK_MAX) await giveBackClaimed(tx, unknown.slice(at, at + GIVEN_BACK_MAX), fence, nowMs);
 }
 
-/** Deliveries that were looked at and neither claimed nor joined to a batch have one of their entity before them. */
+/**
+ * The state of each queue after the claim. A delivery that the claim looked at, but neither claimed nor joined to a batch, waits behind another of
+ * its entity.
+ */
 function viewsOf(found: readonly Found[], claimed: readonly string[], joined: ReadonlyMap<string, readonly EventRow[]>): ClaimView[] {
   const gone = new Set(claimed);
   for (const members of joined.values()) for (const { id } of members) gone.add(id);
@@ -177,14 +183,14 @@ async function look(tx: Transaction, request: ClaimRequest, nowMs: number): Prom
   }
   let nextEntity = request.fromEntity;
   if (!isWhole && firsts > 0) {
-    // Much waits behind a few entities: the others are searched one by one.
+    // Many deliveries wait behind a few entities, so the other entities are searched one by one.
     if (headOf.size < firsts) nextEntity = await lookFurther(tx, request, headOf, followed);
     hasMore ||= headOf.size === firsts;
   }
   return { heads: [...headOf.values()], followed, waiting, isWhole, dueRetries, view: { request, hasMore, nextEntity, nextRetryMs } };
 }
 
-/** The delivery that comes first, or else a retry, whenever it is due. */
+/** Looks for the one delivery that tests a paused callback: the delivery that comes first, or else a retry, even if the retry is not due. */
 async function lookForProbe(tx: Transaction, request: ClaimRequest, nowMs: number): Promise<Found> {
   const found = await look(tx, request, nowMs);
   const retries = idsOf(await findDueRetries(tx, request.queue, Number.MAX_SAFE_INTEGER, 1));
@@ -195,7 +201,7 @@ async function lookForProbe(tx: Transaction, request: ClaimRequest, nowMs: numbe
     heads: isTaken ? found.heads : [],
     followed: isTaken ? found.followed : new Set(),
     dueRetries: isTaken && !hasHead ? retries : [],
-    // The others are searched for when the next attempt is due.
+    // The other deliveries are searched for when the next attempt is due.
     view: { ...found.view, hasMore: found.view.hasMore || (hasHead && !isTaken), nextRetryMs: retries.length > 0 ? nowMs : undefined },
   };
 }
@@ -208,11 +214,11 @@ async function lookForRetries(
   nowMs: number,
 ): Promise<Pick<Found, "dueRetries"> & Pick<ClaimView, "nextRetryMs">> {
   const dueRetries = idsOf(await findDueRetries(tx, queue, nowMs, retries));
-  // With a full list the next one is due as well; otherwise it is the first that is not in the list.
+  // If the list is full, the next retry is due as well; otherwise the next retry is the first that is not in the list.
   return { dueRetries, nextRetryMs: dueRetries.length === retries ? nowMs : await findNextRetryTime(tx, queue, nowMs) };
 }
 
-/** Adds heads of other entities: first of those after the entity where the last search ended. Returns where this one ended. */
+/** Adds heads of other entities, beginning after the entity at which the last search ended. Returns the entity at which this search ended. */
 async function lookFurther(
   tx: Transaction,
   { queue, firsts, fromEntity }: ClaimRequest,
@@ -230,7 +236,10 @@ async function lookFurther(
   return FIRST_ENTITY;
 }
 
-/** D-62, D-63: those behind each head in the order of its entity, as far as they go by the same route whatever is set or removed. */
+/**
+ * D-62, D-63: joins to each head the deliveries behind it in the order of its entity, as far as they go by the same route, whichever overrides are
+ * set or removed.
+ */
 async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly ClaimedRow[]): Promise<ReadonlyMap<string, readonly EventRow[]>> {
   const limit = Math.min(UPDATES_MAX - 1, Math.ceil(JOINED_MAX / Math.max(heads.length, 1)));
   const behind = await Promise.all(heads.map(async (head) => ({ head, rows: alike(fields, head, await findFollowers(tx, head, limit)) })));
@@ -238,7 +247,8 @@ async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly 
   const waiting = ids.length === 0 ? new Set<string>() : await lockWaiting(tx, ids);
   const joined = new Map<string, readonly EventRow[]>();
   for (const { head, rows } of behind) {
-    // Up to the first that another process has claimed, or that was a batch or tried: what is behind that one goes after it.
+    // The batch ends before the first delivery that another process has claimed, that was a batch, or that was tried, because later deliveries go
+    // after that one.
     const end = rows.findIndex(({ id }) => !waiting.has(id));
     const members = end < 0 ? rows : rows.slice(0, end);
     if (members.length > 0) joined.set(head.id, members);

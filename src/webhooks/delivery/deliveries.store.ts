@@ -1,4 +1,4 @@
-/** The statements by which deliveries are stored and claimed. Those for people are in `history/list.store.ts`. */
+/** The statements by which deliveries are stored and claimed. The statements for people who look at deliveries are in `history/list.store.ts`. */
 import type { Reader, Transaction } from "#storage/database";
 import { paddedSize, textOnce, withIds } from "#storage/id-lists";
 import { append, placeholders, type Row, type SqlValue, sql } from "#storage/sql";
@@ -8,7 +8,7 @@ export const WAITING = 0;
 export const SENDING = 1;
 export const DELIVERED = 2;
 export const FAILED = 3;
-/** 4: it travels in another delivery's POST. */
+/** 5 and not 4: the status 4 means that the delivery travels in another delivery's POST. */
 export const UNSUBSCRIBED = 5;
 
 /** The queue of deliveries that have no callback yet. */
@@ -32,7 +32,7 @@ export interface ClaimedRow extends EventRow {
   members: number;
   first_attempt_ms: number | null;
   tries: number;
-  /** JSON, see `attempts.ts`. */
+  /** The attempts as JSON, see `attempts.ts`. */
   attempts: string;
 }
 
@@ -48,7 +48,7 @@ export async function insertDelivery(tx: Transaction, id: string, event: EventRo
     VALUES (${id}, ${event.id}, ${app}, ${queue}, 0, ${queue}, ${event.entity}, 0, 0, 0, '[]')`);
 }
 
-/** Claimed from its beginning; see `DeliveryDispatcher.fenceForNew`. */
+/** Stores a delivery that is claimed from its beginning; see `DeliveryDispatcher.fenceForNew`. */
 export async function insertSending(
   tx: Transaction,
   { id, event, app, callback, entity, first_attempt_ms }: ClaimedRow,
@@ -59,7 +59,7 @@ export async function insertSending(
     VALUES (${id}, ${event}, ${app}, ${callback}, 1, ${entity}, 0, ${fence}, ${first_attempt_ms}, 0, '[]')`);
 }
 
-/** Whether an earlier first attempt of the entity waits in the queue, or is under way. */
+/** Whether an earlier first attempt of the entity waits in the queue or is under way. */
 export async function hasQueued(tx: Reader, queue: string, entity: string): Promise<boolean> {
   const query = sql`SELECT 1 AS one FROM webhook_deliveries d WHERE d.callback = ${queue} AND d.queue_entity = ${entity} LIMIT 1`;
   return (await tx.get(query)) !== undefined;
@@ -78,8 +78,8 @@ export function findFirsts(tx: Reader, queue: string, limit: number): Promise<Wa
 }
 
 /**
- * Deliveries that come first in the order of their entity and are not under way, from the entity after `after` on: the index is
- * hopped through, entity by entity, however much waits for one of them.
+ * Finds deliveries that come first in the order of their entity and are not under way, for the entities after `after`. The search hops through the
+ * index, entity by entity, so it is quick even if many deliveries wait for one entity.
  */
 export function findFreeHeads(tx: Reader, queue: string, after: string, limit: number): Promise<WaitingRow[]> {
   return tx.all<WaitingRow>(sql`
@@ -102,7 +102,7 @@ export function findDueRetries(tx: Reader, queue: string, nowMs: number, limit: 
     WHERE d.callback = ${queue} AND d.retry_due_ms <= ${nowMs} ORDER BY d.retry_due_ms, d.id LIMIT ${limit}`);
 }
 
-/** The first that is due after `nowMs`. */
+/** The time of the first retry that is due after `nowMs`. */
 export async function findNextRetryTime(tx: Reader, queue: string, nowMs: number): Promise<number | undefined> {
   const row = await tx.get<{ due_ms: number | null }>(
     sql`SELECT MIN(d.retry_due_ms) AS due_ms FROM webhook_deliveries d WHERE d.callback = ${queue} AND d.retry_due_ms > ${nowMs}`,
@@ -127,8 +127,8 @@ const claimedFirsts = append(
 );
 
 /**
- * Those of `ids` that no other process is claiming and that come first in the order of their entity: so two processes never have
- * two deliveries of an entity under way, whenever each of them looked.
+ * Locks those of the deliveries that no other process is claiming and that come first in the order of their entity. So two processes never have two
+ * deliveries of an entity under way, whenever each of them looked.
  */
 export function lockFirsts(tx: Transaction, ids: readonly string[]): Promise<ClaimedRow[]> {
   return tx.all<ClaimedRow>(withIds(claimedFirsts, "d.id", ids, `ORDER BY d.id ${tx.skipLocked("d")}`));
@@ -149,7 +149,7 @@ export async function claimRetries(tx: Transaction, ids: readonly string[], fenc
   await tx.run(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
 }
 
-/** As they were before they were claimed: a first attempt waits in its queue, a retry is due. */
+/** Puts deliveries back as they were before they were claimed: a first attempt waits in its queue, a retry is due. */
 export async function giveBackClaimed(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
   const back = sql`
     UPDATE webhook_deliveries SET status = 0, fence = 0, first_callback = CASE WHEN queue_entity IS NULL THEN NULL ELSE callback END,
@@ -158,15 +158,15 @@ export async function giveBackClaimed(tx: Transaction, ids: readonly string[], f
 }
 
 /**
- * The app's deliveries behind `head` in the order of its entity. The queue of deliveries without a callback holds those of many
- * apps, and one app's events must never travel in another app's POST. Another process may already be sending the last ones.
+ * The app's deliveries behind `head` in the order of its entity. The queue of deliveries without a callback holds deliveries of many apps, and one
+ * app's events must never travel in another app's POST. Another process may already be sending the last of the found deliveries.
  */
 export function findFollowers(tx: Reader, { id, callback, entity, app }: ClaimedRow, limit: number): Promise<EventRow[]> {
   const behind = "WHERE d.callback = ? AND d.queue_entity = ? AND d.id > ? AND d.app = ? ORDER BY d.id LIMIT ?";
   return tx.all<EventRow>(append(eventRows, behind, [callback, entity, id, app, limit]));
 }
 
-/** Those of `ids` that wait, have a body of one event that was not sent, and that no other process is claiming. */
+/** Locks those of the deliveries that wait, were not sent, have a body of one event, and that no other process is claiming. */
 export async function lockWaiting(tx: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const waiting = sql`
     SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d WHERE d.first_callback IS NOT NULL AND d.members = 0 AND d.attempts = ${NO_ATTEMPTS}`;
@@ -180,11 +180,11 @@ export async function joinMembers(tx: Transaction, head: string, ids: readonly s
   await tx.run(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
 }
 
-/** The events of the deliveries that joined `head`, in the order of their body. */
+/** The events of the deliveries that joined `head`, in their order in the body. */
 export const findMembers = (reader: Reader, head: string): Promise<EventRow[]> =>
   reader.all<EventRow>(append(eventRows, "WHERE d.head = ? ORDER BY d.id", [head]));
 
-/** How an attempt ended; one of `due_ms` and `ended_ms` is null. */
+/** The end of an attempt; one of `due_ms` and `ended_ms` is null. */
 export interface ResultRow {
   readonly id: string;
   readonly fence: number;
@@ -195,10 +195,10 @@ export interface ResultRow {
 }
 
 const results = sql`WITH ended (id, fence, status, attempts, due_ms, ended_ms) AS`;
-/** PostgreSQL takes the types of the first row for all. */
+/** Only the first row has casts, because PostgreSQL takes its types for all rows. */
 const FIRST_RESULT = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT))";
 
-/** A delivery that another session has taken over is left as it is. */
+/** Stores the ends of attempts. A delivery that another session has taken over stays as it is. */
 export async function saveResults(tx: Transaction, rows: readonly ResultRow[]): Promise<void> {
   const [last] = rows.slice(-1);
   if (last === undefined) return;
@@ -225,7 +225,7 @@ function resultsText(size: number): string {
     FROM ended WHERE webhook_deliveries.id = ended.id AND webhook_deliveries.fence = ended.fence`;
 }
 
-/** It waits for the same attempt as before, perhaps in another queue. */
+/** Makes a delivery wait for the same attempt as before, perhaps in another queue. */
 export async function saveMove(
   tx: Transaction,
   { id, entity, attempts }: Pick<ClaimedRow, "id" | "entity" | "attempts">,
@@ -239,7 +239,7 @@ export async function saveMove(
       queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}, attempts = ${attempts} WHERE id = ${id} AND fence = ${fence}`);
 }
 
-/** The deliveries that an ended session was sending. */
+/** The deliveries that an ended session was sending when it ended. */
 export function findSending(tx: Reader, fence: number): Promise<{ id: string; attempts: string }[]> {
   return tx.all<{ id: string; attempts: string }>(
     sql`SELECT CAST(d.id AS TEXT) AS id, d.attempts FROM webhook_deliveries d WHERE d.fence = ${fence} AND d.fence > 0 ORDER BY d.id`,
@@ -253,7 +253,7 @@ export interface QueueWithFirsts extends Row {
   oldest: string;
 }
 
-/** Every queue in which a delivery waits for its first attempt; the index is hopped through, queue by queue. */
+/** Every queue in which a delivery waits for its first attempt. The search hops through the index, queue by queue. */
 export function findQueuesWithFirsts(reader: Reader): Promise<QueueWithFirsts[]> {
   return reader.all<QueueWithFirsts>(sql`
     WITH RECURSIVE queues (id) AS (
@@ -271,7 +271,7 @@ export interface QueueWithRetries extends Row {
   oldest: string;
 }
 
-/** Every queue with retries, and the first of them. */
+/** Every queue with retries, and the time of its first retry. */
 export function findQueuesWithRetries(reader: Reader): Promise<QueueWithRetries[]> {
   return reader.all<QueueWithRetries>(sql`
     WITH RECURSIVE queues (id) AS (
@@ -285,7 +285,7 @@ export function findQueuesWithRetries(reader: Reader): Promise<QueueWithRetries[
     FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
 }
 
-/** Whether an earlier delivery of its entity is before it, in its queue. */
+/** Whether an earlier delivery of the same entity is before this one in its queue. */
 export async function isBehindAnother(reader: Reader, delivery: string): Promise<boolean> {
   const row = await reader.get(sql`
     SELECT 1 AS one FROM webhook_deliveries d JOIN webhook_deliveries o ON o.callback = d.callback AND o.queue_entity = d.queue_entity AND o.id < d.id
@@ -296,14 +296,17 @@ export async function isBehindAnother(reader: Reader, delivery: string): Promise
 export interface QueuedCounts extends Row {
   state: "waiting" | "retrying" | "sending";
   count: number;
-  /** When the event of the oldest of them happened. */
+  /** The time at which the event of the oldest of these deliveries happened. */
   oldest_ms: number | null;
 }
 
-/** Counting stops there, so that a queue of any length costs some ms. */
+/** The number at which counting stops, so that a queue of any length costs some ms. */
 const DELIVERIES_COUNTED_MAX = 100_000;
 
-/** Deliveries that have not ended, by state, without those that lead nowhere. Beyond `DELIVERIES_COUNTED_MAX` the oldest is that of the counted ones. */
+/**
+ * Counts deliveries that have not ended, by state, without those that have no callback. Beyond `DELIVERIES_COUNTED_MAX`, the oldest is the oldest of
+ * the counted ones.
+ */
 export function countQueued(reader: Reader): Promise<QueuedCounts[]> {
   return reader.all<QueuedCounts>(sql`
     WITH counted (state, count, oldest) AS (

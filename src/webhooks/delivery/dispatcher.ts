@@ -1,6 +1,6 @@
 /**
- * Delivers webhooks, as a source of the world's loop. A turn claims deliveries in one transaction, and the results of their
- * attempts are stored in others; no transaction is open while a request is out.
+ * Delivers webhooks, as a source of the world's loop. Each turn claims deliveries in one transaction. The results of their attempts are stored in
+ * other transactions, and no transaction is open while a request is under way.
  */
 import type { WorkSession } from "#jobs/work-session";
 import type { Turn, TurnEnd, WorkSource } from "#jobs/work-source";
@@ -18,9 +18,9 @@ import type { EndpointQueue } from "./queue/endpoint-queue.ts";
 import { CLAIMED_MAX, EndpointQueues } from "./queue/endpoint-queues.ts";
 import { ResultWriter, type StoredResult } from "./results.ts";
 
-/** How often a shared database is searched for what other processes emitted or left. */
+/** The interval in which a shared database is searched for deliveries that other processes emitted or left. */
 const LOOK_MS = 1_000;
-/** When an attempt is made again that failed before it could send, because the database was away or the program has a mistake. */
+/** The time after which an attempt is repeated that failed before it could send, because the database was away or the program has a mistake. */
 const AGAIN_MS = 1_000;
 
 const BACK: Outcome = { kind: "back" };
@@ -31,18 +31,18 @@ export class DeliveryDispatcher implements WorkSource {
   readonly #options: DispatcherOptions;
   readonly #queues: EndpointQueues;
   readonly #results: ResultWriter;
-  /** Results could not be stored, and are stored first of all. */
+  /** Whether results could not be stored; the next turn stores them before anything else. */
   #mustFlush = false;
-  /** Results were stored after the last turn. */
+  /** Whether results were stored since the last turn. */
   #hasStored = false;
-  /** Claimed, and their result not stored: ids. */
+  /** The ids of deliveries that are claimed and whose result is not stored. */
   readonly #held = new Set<string>();
-  /** A claim failed. It may have been stored, if the connection broke at the commit. */
+  /** Whether a claim failed. Such a claim may have been stored, if the connection broke at the commit. */
   #mayHoldMore = false;
-  /** Deliveries that are claimed and whose attempt has not ended. */
+  /** The number of deliveries that are claimed and whose attempt has not ended. */
   #unended = 0;
   #whenSettled: (() => void)[] = [];
-  /** Deliveries may wait that no queue knows of: in the beginning, and whenever a look is asked for. */
+  /** The number of looks that were asked for. One is missing whenever deliveries may wait that no queue knows of, as at the start. */
   #looksAsked = 1;
   #looksMade = 0;
   #lookedAtMs = 0;
@@ -56,31 +56,31 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   /**
-   * The fence for a delivery that is being stored, where it may be sent as soon as its transaction has committed: its queue has
-   * capacity, and nothing waits there. Undefined if it must wait to be claimed, because another process could claim it too.
+   * The fence for a delivery that is being stored and may be sent as soon as its transaction has committed, because its queue has capacity and
+   * nothing waits there. Undefined if the delivery must wait to be claimed, because another process could claim it too.
    */
   fenceForNew(queue: string): number | undefined {
     const { loop } = this.#options;
     const fence = loop.session.soleFence;
-    // Before the first look nobody knows what waits.
+    // Before the first look this process does not know which deliveries wait.
     if (fence === undefined || !loop.isStarted || this.#mustLook) return undefined;
     return this.#queues.reserve(queue) ? fence : undefined;
   }
 
-  /** After the commit of an event. */
+  /** Called after the commit of an event: sends its deliveries, or wakes their queues. */
   arrived({ atOnce, queues }: Stored): void {
     this.#queues.releaseReservations();
     const { loop } = this.#options;
     for (const id of queues) this.#queues.get(id).firstWaits();
     if (queues.length > 0) loop.wake(this);
-    // If the loop has stopped meanwhile, it gives back what its session holds.
+    // If the loop has stopped meanwhile, the loop gives back the deliveries of its session.
     if (loop.isStopped) return;
     for (const { row, fence } of atOnce) {
       this.#hold({ row, members: [], isRetry: false, isProbe: false, fence, firstMs: row.first_attempt_ms ?? 0 }, false);
     }
   }
 
-  /** Deliveries may be due that no queue knows of: a replay, a callback that is resumed. */
+  /** Called if deliveries may be due that no queue knows of, after a replay or when a callback is resumed. */
   lookAgain(): void {
     this.#looksAsked++;
     this.#options.loop.wake(this);
@@ -90,7 +90,7 @@ export class DeliveryDispatcher implements WorkSource {
     if (isHurried || isLast || this.#mustFlush) await this.#flush();
     await this.#look(session.isShared, isHurried);
     const claimed = isLast ? 0 : await this.#claim(session, nowMs, isHurried);
-    // After the claim, so that a process that was suspended does not report what it claims now.
+    // The check comes after the claim, so that a process that was suspended does not report deliveries that it claims now.
     if (!isLast) await this.#watchOverdue();
     const didWork = claimed > 0 || (isHurried && this.#hasStored);
     this.#hasStored = false;
@@ -107,7 +107,7 @@ export class DeliveryDispatcher implements WorkSource {
     return this.#unended > 0 || !this.#results.isEmpty || this.#mustFlush || this.#mustLook || this.#mayHoldMore || this.#queues.hasDue(nowMs);
   }
 
-  /** Deliveries that an ended session was sending may have arrived or not: they are sent again at once. */
+  /** Frees the deliveries of an ended session. They may have arrived or not, so they are sent once more, at once. */
   async release(tx: Transaction, fence: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();
     const sending = await findSending(tx, fence);
@@ -122,8 +122,8 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   /**
-   * Reports deliveries that have been overdue for half a minute of real time, and claims them. Called at any other time it
-   * compares with the request before.
+   * Reports deliveries that have been overdue for half a minute of real time, and claims them. A call at any other time compares the deliveries with
+   * those of the call before.
    */
   async checkOverdue(monotonicMs: number): Promise<void> {
     const { database, clock, observer, loop } = this.#options;
@@ -145,7 +145,7 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   async #watchOverdue(): Promise<void> {
-    // time: how long a receiver may be kept waiting is real time.
+    // time: the waiting time of a receiver is real time.
     const monotonicMs = performance.now();
     if (this.#overdue.waitMs(monotonicMs) === 0) await this.checkOverdue(monotonicMs);
     this.#options.loop.wakeIn(this, this.#overdue.waitMs(monotonicMs));
@@ -161,14 +161,14 @@ export class DeliveryDispatcher implements WorkSource {
     this.#mustFlush = false;
   }
 
-  /** Finds the queues in which something waits. */
+  /** Finds the queues in which deliveries wait. */
   async #look(isShared: boolean, isHurried: boolean): Promise<void> {
-    // time: how often the database is searched is real time.
+    // time: the interval between searches of the database is real time.
     const monotonicMs = performance.now();
     if (!this.#mustLook && !isHurried && !(isShared && monotonicMs - this.#lookedAtMs >= LOOK_MS)) return;
     this.#lookedAtMs = monotonicMs;
     const { reader } = this.#options.database;
-    // A look that is asked for while this one reads is made after it.
+    // If another look is asked for while this one reads, it is made after this one.
     const asked = this.#looksAsked;
     const [firsts, retries] = await Promise.all([findQueuesWithFirsts(reader), findQueuesWithRetries(reader)]);
     this.#looksMade = asked;
@@ -176,7 +176,7 @@ export class DeliveryDispatcher implements WorkSource {
     for (const { queue, due_ms } of retries) this.#queues.get(queue).retryWaits(due_ms);
   }
 
-  /** Returns how many deliveries were claimed. */
+  /** Claims deliveries for all queues, and returns their number. */
   async #claim(session: WorkSession, nowMs: number, isHurried: boolean): Promise<number> {
     if (this.#mayHoldMore) await this.#giveBackUnknown(session, nowMs);
     const requests = await this.#queues.requestClaims(nowMs, isHurried);
@@ -196,7 +196,10 @@ export class DeliveryDispatcher implements WorkSource {
     return claims.claimed.length;
   }
 
-  /** Gives back deliveries that the session owns in the database and this process does not hold. No other process does so while the session lives. */
+  /**
+   * Gives back deliveries that the session owns in the database but this process does not hold. While the session lives, no other process gives them
+   * back.
+   */
   async #giveBackUnknown(session: WorkSession, nowMs: number): Promise<void> {
     await this.#options.database.write(async (tx) => giveBackUnknown(tx, { fence: await session.fenceFor(tx), nowMs, held: this.#held }));
     this.#mayHoldMore = false;
@@ -215,11 +218,11 @@ export class DeliveryDispatcher implements WorkSource {
     this.#end(claimed, await this.#attempt(claimed, queue), true);
   }
 
-  /** Never rejects. */
+  /** Makes the attempt at a claimed delivery. Never rejects. */
   async #attempt(claimed: Claimed, queue: EndpointQueue): Promise<Outcome> {
     const { loop, observer, clock } = this.#options;
     const { row, members } = claimed;
-    // Another session has taken it over while it waited for a slot, and sends it.
+    // Another session has taken the delivery over while it waited for a slot, and sends it.
     if (!loop.session.holds(claimed.fence)) return BACK;
     // time: the limits of queues are real time.
     const startMs = performance.now();
@@ -233,9 +236,9 @@ export class DeliveryDispatcher implements WorkSource {
       const attempt = { time_ms: nowMs, error: `internal: ${error instanceof Error ? error.message : String(error)}` };
       return { kind: "retry", attempt, dueMs: nowMs + AGAIN_MS, isTimeout: false };
     }
-    // Without a request there is no receiver whose health counts.
+    // Without a request there is no receiver whose health could change.
     if (!isAttempted(outcome) || outcome.attempt.callback === undefined) return outcome;
-    // time: as above.
+    // time: real time, as at the start.
     const endMs = performance.now();
     if (outcome.kind === "delivered") queue.succeeded(endMs - startMs);
     else queue.failed("isTimeout" in outcome && outcome.isTimeout, endMs - startMs, endMs);
@@ -250,7 +253,7 @@ export class DeliveryDispatcher implements WorkSource {
     const { loop, observer, clock } = this.#options;
     this.#results.add({ claimed, outcome, wasSent, atMs: clock.nowMs() });
     this.#results.flush().catch((error: unknown) => {
-      // The database cannot be reached: the next turn tries again.
+      // The database cannot be reached, so the next turn tries once more to store the results.
       this.#mustFlush = true;
       observer.attemptBroke(claimed.row.id, error);
       loop.wakeIn(this, AGAIN_MS);
@@ -258,7 +261,7 @@ export class DeliveryDispatcher implements WorkSource {
     if (--this.#unended === 0) for (const resolve of this.#whenSettled.splice(0)) resolve();
   }
 
-  /** A result is stored, so its queue may send the next delivery. */
+  /** Called when a result is stored, so that its queue may send the next delivery. */
   #stored({ claimed, outcome, wasSent, waitsIn }: StoredResult): void {
     this.#hasStored = true;
     this.#held.delete(claimed.row.id);
@@ -277,7 +280,7 @@ export class DeliveryDispatcher implements WorkSource {
     this.#giveBack(this.#queues.get(callback.id));
   }
 
-  /** Deliveries that were claimed ahead. */
+  /** Gives back the queue's deliveries that were claimed ahead. */
   #giveBack(queue: EndpointQueue): void {
     for (const claimed of queue.takeUnsent()) this.#end(claimed, BACK, false);
   }

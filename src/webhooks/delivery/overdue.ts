@@ -1,14 +1,14 @@
 /**
- * Notices deliveries that wait although nothing keeps them, which only a mistake of the program can bring about. The oldest
- * delivery of each queue is looked at every half minute; one that is still the oldest is overdue unless its queue says why.
+ * Notices deliveries that wait although nothing keeps them waiting, which only a mistake of the program can cause. Every half minute it looks at the
+ * oldest delivery of each queue. A delivery that is still the oldest at the next look is overdue, unless its queue gives a reason.
  */
 
-/** A queue that may send has moved on by then: an attempt takes 15 s at most (D-62). */
+/** The real time between two checks. A queue that may send has moved on by then, because an attempt takes 15 s at most (D-62). */
 export const CHECK_EVERY_MS = 30_000;
 
-/** The oldest first attempt of a queue, or its retry that has been due the longest. */
+/** The oldest first attempt of a queue, or the queue's retry that has been due the longest. */
 export interface OldestWaiting {
-  /** The callback's id; 0: it leads nowhere. */
+  /** The queue, by the id of its callback; 0 is the queue of deliveries without a callback. */
   readonly queue: string;
   readonly delivery: string;
   readonly isRetry: boolean;
@@ -23,7 +23,7 @@ export class OverdueWatch {
     return Math.max(0, this.#checkAtMs - monotonicMs);
   }
 
-  /** Returns those that were the oldest at the last check, too. */
+  /** Returns those of the deliveries that were the oldest at the last check, too. */
   compare(oldest: readonly OldestWaiting[], monotonicMs: number): OldestWaiting[] {
     this.#checkAtMs = monotonicMs + CHECK_EVERY_MS;
     const before = this.#oldest;

@@ -1,6 +1,6 @@
 /**
- * Stores how attempts ended: as soon as they have, many in one transaction, beside the transaction that claims the next ones.
- * The sooner a result is stored, the less a killed process sends twice.
+ * Stores the results of attempts as soon as the attempts end, many in one transaction, beside the transaction that claims the next deliveries. The
+ * sooner a result is stored, the fewer deliveries are sent twice after the process is killed.
  */
 import type { Transaction } from "#storage/database";
 import type { CallbackRow } from "../callbacks/callbacks.store.ts";
@@ -17,21 +17,21 @@ import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, 
 export interface Result {
   readonly claimed: Claimed;
   readonly outcome: Outcome;
-  /** It took a slot of its queue, whatever came of it; otherwise it was claimed ahead and given back. */
+  /** Whether the delivery took a slot of its queue, whatever the outcome was; otherwise it was claimed ahead and given back. */
   readonly wasSent: boolean;
-  /** World time. */
+  /** World time of the result. */
   readonly atMs: number;
 }
 
 export interface StoredResult extends Result {
-  /** The queue in which the delivery waits for the same attempt; undefined: it ended, or waits for its next one. */
+  /** The queue in which the delivery waits for the same attempt; undefined if the delivery has ended or waits for its next attempt. */
   readonly waitsIn: string | undefined;
 }
 
 export interface ResultWriterOptions extends Pick<DeliveryDeps, "clock" | "database" | "callbacks">, Pick<WebhookDeps, "jobs"> {
-  /** After the commit. */
+  /** Called for each result after its commit. */
   onStored(result: StoredResult): void;
-  /** The same; the results paused it. */
+  /** Called after the commit if the results paused the callback. */
   onPaused(callback: CallbackRow): void;
 }
 
@@ -53,13 +53,13 @@ export class ResultWriter {
     this.#unstored.push(result);
   }
 
-  /** Stores all results, those that are added meanwhile too. Rejects when the database cannot be reached; then none is lost. */
+  /** Stores all results, also those that are added meanwhile. Rejects if the database cannot be reached; then no result is lost. */
   flush(): Promise<void> {
     this.#running ??= this.#storeAll()
       .finally(() => {
         this.#running = undefined;
       })
-      // A result that came after the last look, when this flush still counted as running, has nobody else who stores it.
+      // A result may have been added after the last look of this flush, which still counted as running then, so another flush stores it.
       .then(() => (this.#unstored.length > 0 ? this.flush() : undefined));
     return this.#running;
   }
@@ -71,7 +71,8 @@ export class ResultWriter {
       let stored: StoredResult[];
       try {
         stored = await database.write(async (tx) => {
-          // Taken when the transaction runs, with all that were added until then. If it runs again, it adds what came since.
+          // The results are taken when the transaction runs, with all that were added until then. If the transaction runs again, it adds those that
+          // came since.
           results.push(...this.#unstored.splice(0));
           await this.#beginRetention(tx);
           return this.#store(tx, results);
@@ -101,7 +102,7 @@ export class ResultWriter {
     for (const result of results) {
       const { claimed, outcome } = result;
       const { callback } = claimed.row;
-      // Most results are attempts that are stored already, and need no promise here.
+      // Most results are of attempts that are stored already, and need no promise here.
       const isStored = outcome.kind === "unsubscribed" || (isAttempted(outcome) && outcome.kind !== "probed");
       const waitsIn = isStored ? undefined : await saveWaiting(tx, result, callbacks);
       stored.push({ ...result, waitsIn });
@@ -120,7 +121,7 @@ export class ResultWriter {
     return stored;
   }
 
-  /** By id, since two processes that lock the same callbacks must do it in one order. */
+  /** Stores the health of callbacks in the order of their ids, since two processes that lock the same callbacks must do it in one order. */
   async #storeHealth(tx: Transaction, attemptResults: ReadonlyMap<string, readonly AttemptResult[]>, left: ReadonlySet<string>): Promise<void> {
     for (const [id, attempts] of [...attemptResults].sort(byKey)) {
       const paused = await recordAttempts(tx, this.#options, id, attempts);
@@ -139,7 +140,10 @@ const attemptResultOf = ({ kind, attempt }: AttemptedOutcome): AttemptResult => 
 
 const attemptsIn = ({ attempt, unanswered = [] }: AttemptedOutcome): readonly Attempt[] => [...unanswered, attempt];
 
-/** The fence says whether the delivery is still this session's: if another one has taken it over, the row is left alone. */
+/**
+ * The row for a result. It is stored only if the delivery still has this session's fence: a delivery that another session has taken over is left
+ * alone.
+ */
 function rowOf({ claimed, outcome }: Result): ResultRow[] {
   const { row, fence } = claimed;
   if (outcome.kind === "unsubscribed")
@@ -151,7 +155,7 @@ function rowOf({ claimed, outcome }: Result): ResultRow[] {
   return [{ id: row.id, fence, status, attempts, due_ms: null, ended_ms: outcome.endedMs }];
 }
 
-/** Returns the queue in which the delivery waits now. */
+/** Makes the delivery wait, and returns the queue in which it waits now. */
 async function saveWaiting(tx: Transaction, { claimed, outcome, atMs }: Result, callbacks: Callbacks): Promise<string> {
   const { row, fence, isRetry } = claimed;
   let queue = row.callback;

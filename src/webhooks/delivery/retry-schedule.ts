@@ -1,7 +1,7 @@
 /**
- * When a delivery that failed is tried again (D-62), in ms after its first attempt; a replay begins anew. Each wait is shortened
- * by up to a tenth, so that deliveries that failed together spread; it is never lengthened, so that after a whole step the retry
- * has been made.
+ * The times after the first attempt, in ms, at which a failed delivery is tried again (D-62); a replay begins the table anew. Each wait is shortened
+ * by up to a tenth, so that deliveries that failed together are spread over time. A wait is never lengthened, so a caller who moves the clock by a
+ * whole step knows that the retry was made.
  */
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -22,20 +22,19 @@ export const RETRY_OFFSETS_MS: readonly number[] = [
 
 const JITTER = 0.1;
 
-/** An attempt that failed. World time. */
+/** An attempt that failed; all times are world time. */
 export interface FailedAttempt {
   /** When the first attempt at the delivery began. */
   readonly firstMs: number;
-  /** When this one began. */
+  /** When the failed attempt began. */
   readonly startedMs: number;
-  /** With this one. */
+  /** The number of attempts so far, including the failed one. */
   readonly tries: number;
 }
 
 /**
- * World time of the next attempt; undefined: there is none. Steps that have passed already (the clock was moved, the program
- * stood) are left out. No wait is longer than its step, also after an attempt that came early (D-137). `share` is 0 to 1, from
- * a die.
+ * World time of the next attempt; undefined if there is none. Steps that have passed already (somebody moved the clock, the program did not run) are
+ * left out. No wait is longer than its step, even after an attempt that came early (D-137). `share` is a random number from 0 to 1.
  */
 export function nextRetryMs({ firstMs, startedMs, tries }: FailedAttempt, nowMs: number, share: number): number | undefined {
   const passedMs = nowMs - firstMs;

@@ -1,20 +1,19 @@
 /**
- * The signatures of a delivery, over the exact bytes of its body (D-62): the platform's own `X-Hub-Signature-256`, and the
- * headers of Standard Webhooks (standardwebhooks.com), whose timestamp is real time, since a receiver compares it with its
- * own clock and not with the world's.
+ * The signatures of a delivery, over the exact bytes of its body (D-62): the platform's own `X-Hub-Signature-256`, and the headers of Standard
+ * Webhooks (standardwebhooks.com). Their timestamp is real time, since a receiver compares it with its own clock and not with the world's.
  */
 export interface SignedParts {
   readonly webhookId: string;
   /** Unix seconds, real time. */
   readonly timestamp: number;
   readonly body: string;
-  /** D-307: with the older `X-Hub-Signature` as well. */
+  /** D-307: whether the older header `X-Hub-Signature` is sent as well. */
   readonly hasSha1?: boolean;
 }
 
 /**
- * `secrets` are those of the receiving app that are valid now, the newest first; while an old one overlaps a new one, both
- * sign. A receiver's library takes the secret as `whsec_` and the base64 of its UTF-8 bytes.
+ * Makes the signature headers. `secrets` are the currently valid secrets of the receiving app, the newest first; while an old secret overlaps a new
+ * one, both sign. A receiver's library expects the secret as `whsec_` and the base64 of its UTF-8 bytes.
  */
 export function signatureHeaders(secrets: readonly string[], { webhookId, timestamp, body, hasSha1 = false }: SignedParts): Record<string, string> {
   const signed = `${webhookId}.${timestamp}.${body}`;
@@ -28,6 +27,6 @@ export function signatureHeaders(secrets: readonly string[], { webhookId, timest
   };
 }
 
-/** The runtime's own, which measured 1.0 µs where `node:crypto` took 2.5. */
+/** Uses the runtime's own HMAC, which measured 1.0 µs, against 2.5 µs with `node:crypto`. */
 const hmac = (secret: string, text: string, encoding: "hex" | "base64", digest: "sha256" | "sha1" = "sha256"): string =>
   new Bun.CryptoHasher(digest, secret).update(text).digest(encoding);

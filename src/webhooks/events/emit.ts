@@ -1,4 +1,4 @@
-/** Stores an event in the transaction of its cause, once, with a delivery for each app that gets it (D-62). */
+/** Stores an event once, in the transaction of its cause, with a delivery for each app that gets the event (D-62). */
 import type { Static, TSchema } from "typebox";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
@@ -15,7 +15,7 @@ export interface WebhookEvent<S extends TSchema = TSchema> {
   /** The business phone number that the event belongs to. */
   readonly phone?: NodeId | undefined;
   readonly payload: Static<S>;
-  /** The apps that get it, where they are known already (`Webhooks.subscribersOf`). */
+  /** The apps that get the event, if the caller knows them already (`Webhooks.subscribersOf`). */
   readonly subscribers?: readonly NodeId[];
 }
 
@@ -25,7 +25,7 @@ export interface Outbox extends Pick<WebhookDeps, "clock" | "ids" | "fields">, P
   fenceForNew(queue: string): number | undefined;
 }
 
-/** Claimed by this process in the transaction that made it. */
+/** A delivery that this process claimed in the transaction that made the delivery. */
 interface SentAtOnce {
   readonly row: ClaimedRow;
   readonly fence: number;
@@ -34,17 +34,17 @@ interface SentAtOnce {
 /** The deliveries that were stored for an event. */
 export interface Stored {
   readonly deliveries: readonly string[];
-  /** To be sent after the commit. */
+  /** Deliveries that are sent after the commit without a claim. */
   readonly atOnce: readonly SentAtOnce[];
-  /** Queues in which a delivery waits now, to be woken after the commit. */
+  /** Queues in which a delivery waits now, which the caller wakes after the commit. */
   readonly queues: readonly string[];
 }
 
 const NOTHING: Stored = { deliveries: [], atOnce: [], queues: [] };
 
 /**
- * Returns what was stored. D-136: a payload that breaks its field's contract is sent and reported, one that cannot be sent is
- * reported alone; neither undoes the cause.
+ * Stores an event and its deliveries, and returns them. D-136: a payload that breaks its field's contract is sent and reported; a payload that cannot
+ * be sent is only reported. Neither undoes the cause of the event.
  */
 export async function storeEvent(outbox: Outbox, tx: Transaction, field: WebhookField, given: WebhookEvent): Promise<Stored> {
   const { facts, callbacks, ids } = outbox;
@@ -68,13 +68,13 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   };
   await insertEvent(tx, row, apps.length);
   for (const app of apps) {
-    // The route is decided at each attempt (D-63); this one only says in which queue it waits.
+    // The route is decided at each attempt (D-63); the route found here only decides in which queue the delivery waits.
     const of = await facts.findAppIn(tx, app);
     const route = await facts.routeOf(tx, app, of, event, field.honoursOverrides);
     const queue = route.to === "nowhere" ? NO_CALLBACK : await callbacks.idFor(tx, app, route.url);
     const id = ids.mint();
     const fence = queue === NO_CALLBACK ? undefined : outbox.fenceForNew(queue);
-    // The database decides on the order of an entity, whatever this process remembers.
+    // The database decides on the order of an entity's deliveries, whatever this process remembers.
     if (fence !== undefined && !(await hasQueued(tx, queue, row.entity))) {
       const claimed = { ...row, id, event: row.id, app, callback: queue, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
       await insertSending(tx, claimed, fence);
@@ -88,12 +88,12 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   return { deliveries, atOnce, queues };
 }
 
-/** After the commit: an event that is rolled back never happened. */
+/** Reports a broken payload after the commit, because an event that is rolled back never happened. */
 function report({ observer }: Outbox, tx: Transaction, { object, field }: WebhookField, entity: NodeId, { path, problem }: PayloadProblem): void {
   tx.afterCommit(() => observer.payloadBroken({ object, field, entity, path, problem }));
 }
 
-/** False if the event cannot be sent, because nothing says where it belongs in an entry. */
+/** Whether the catalogue knows the field. Otherwise the event cannot be sent, because nothing says where it belongs in an entry. */
 function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
   if (!outbox.fields.has(field)) {
     report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is not in the catalogue" });
@@ -104,7 +104,7 @@ function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity,
   return true;
 }
 
-/** Undefined if the event cannot be sent. */
+/** The payload as JSON; undefined if the event cannot be sent. */
 function payloadText(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): string | undefined {
   try {
     return asciiJson(payload);

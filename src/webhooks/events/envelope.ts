@@ -1,12 +1,12 @@
-/** The body of a delivery. Each attempt makes it again from the stored payloads, and its bytes never change (D-62). */
+/** The body of a delivery. Each attempt makes the body again from the stored payloads, and its bytes never change (D-62). */
 
 export interface Update {
-  /** `entry[].id`: the account or page. */
+  /** The account or page, as in `entry[].id`. */
   readonly entity: string;
   readonly timeMs: number;
   readonly field: string;
   readonly carriedIn: "changes" | "messaging";
-  /** As `asciiJson` wrote it. */
+  /** The payload's JSON, as `asciiJson` wrote it. */
   readonly payload: string;
 }
 
@@ -23,8 +23,8 @@ const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).
 const isAscii = (text: string): boolean => /^[\u0000-\u007f]*$/.test(text);
 
 /**
- * `{object, entry: [{id, time, changes|messaging: […]}]}`. Updates that follow each other with the same entity, second and
- * kind share an entry, so the order is kept. `object` and field names are the catalogue's, so they need no escaping.
+ * Makes `{object, entry: [{id, time, changes|messaging: […]}]}`. Successive updates with the same entity, second and kind share an entry, so the
+ * order is kept. `object` and the names of fields are the catalogue's, so they need no escaping.
  */
 export function envelopeOf(object: string, updates: readonly Update[]): string {
   let text = "";

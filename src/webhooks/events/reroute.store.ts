@@ -2,7 +2,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import { NO_CALLBACK, UNSUBSCRIBED } from "../delivery/deliveries.store.ts";
 
-/** One field of the events in a delivery's POST; all of them are of one object, entity and number. */
+/** One field of the events in a delivery's POST; all these events have the same object, entity and phone number. */
 export interface FieldOfDelivery extends Row {
   object: string;
   field: string;
@@ -35,14 +35,14 @@ export function listWaiting(reader: Reader, queue: string, app: string, after: s
     ORDER BY d.id LIMIT ${limit}`);
 }
 
-/** Of the events that travel with a delivery. */
+/** The fields of the events that travel in another delivery's POST. */
 export function listMemberFields(reader: Reader, head: string): Promise<FieldOfDelivery[]> {
   return reader.all<FieldOfDelivery>(sql`
     SELECT DISTINCT e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event WHERE d.head = ${head}`);
 }
 
-/** Returns whether it still waited. */
+/** Ends a waiting delivery as unsubscribed. Returns false if the delivery no longer waited. */
 export async function saveUnsubscribed(tx: Transaction, id: string, nowMs: number): Promise<boolean> {
   const changed = await tx.run(sql`
     UPDATE webhook_deliveries SET status = ${UNSUBSCRIBED}, first_callback = NULL, queue_entity = NULL, retry_due_ms = NULL, ended_ms = ${nowMs}
@@ -55,14 +55,17 @@ export function listPausedCallbacks(reader: Reader, app: string): Promise<{ id: 
     SELECT CAST(c.id AS TEXT) AS id, c.url FROM webhook_callbacks c WHERE c.app = ${app} AND c.paused_ms IS NOT NULL ORDER BY c.id`);
 }
 
-/** A first attempt stays one; a retry is due at once. A delivery that is under way by now is left alone. */
+/**
+ * Moves a waiting delivery to another queue. A first attempt stays a first attempt; a retry becomes due at once. A delivery that is under way by now
+ * is left alone.
+ */
 export async function saveQueue(tx: Transaction, id: string, from: string, to: string, nowMs: number): Promise<void> {
   await tx.run(sql`UPDATE webhook_deliveries SET callback = ${to}, first_callback = ${to} WHERE id = ${id} AND first_callback = ${from}`);
   await tx.run(sql`
     UPDATE webhook_deliveries SET callback = ${to}, retry_due_ms = ${nowMs} WHERE id = ${id} AND callback = ${from} AND retry_due_ms IS NOT NULL`);
 }
 
-/** Makes the retries of an app's deliveries that lead nowhere due at once. */
+/** Makes the retries of an app's deliveries without a callback due at once. */
 export async function hastenUnrouted(tx: Transaction, queue: string, app: string, nowMs: number): Promise<void> {
   await tx.run(sql`
     UPDATE webhook_deliveries SET retry_due_ms = ${nowMs}

@@ -1,7 +1,7 @@
 /**
- * Moves deliveries after an app's callback or override has changed. The route is decided at each attempt (D-63), so only deliveries
- * without attempts have to be moved: those to a paused callback, and those without a callback. D-138: a waiting delivery ends if its app
- * would not get the event any more.
+ * Moves deliveries after an app's callback or override has changed. The route is decided at each attempt (D-63), so only deliveries without attempts
+ * have to be moved: those to a paused callback, and those without a callback. It also ends a waiting delivery if its app would not get the event any
+ * more (D-138).
  */
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -23,7 +23,7 @@ import {
   type WaitingDelivery,
 } from "./reroute.store.ts";
 
-/** In one transaction. */
+/** The number of deliveries that one transaction moves. */
 const ROWS_MAX = 200;
 
 export type RerouteDeps = Omit<Outbox, "observer" | "fenceForNew"> & Pick<WebhookDeps, "database" | "jobs">;
@@ -57,7 +57,7 @@ export async function rerouteApp({ clock, fields, facts, callbacks, database, jo
   }
 }
 
-/** Whether the app would get one of the events, if they happened now. A batch is sent as a whole (D-63). */
+/** Whether the app would get at least one of the events, if they happened now. A batch is sent as a whole (D-63). */
 export async function isWanted(
   facts: WebhookFacts,
   reader: Reader,
@@ -88,7 +88,7 @@ export async function endUnsubscribed(deps: UnsubscribeDeps, app: string): Promi
   }
 }
 
-/** Returns where the next search begins; undefined: this was the last. */
+/** Ends some deliveries. Returns the id after which the next search begins; undefined if this search was the last. */
 async function endSome(deps: UnsubscribeDeps, tx: Transaction, queue: string, app: string, after: string): Promise<string | undefined> {
   const { facts, clock, observer } = deps;
   const nowMs = clock.nowMs();

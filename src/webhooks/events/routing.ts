@@ -11,13 +11,13 @@
  */
 export interface AppCallback {
   readonly url: string;
-  /** The handshake succeeded (D-61). */
+  /** Whether the handshake with the callback succeeded (D-61). */
   readonly isVerified: boolean;
 }
 
 export interface RouteFacts {
   readonly honoursOverrides: boolean;
-  /** Override URLs were verified when they were set (ROUTE-27, D-57). */
+  /** The override's URL for the phone number. Overrides were verified when they were set (ROUTE-27, D-57). */
   readonly phoneOverride: string | undefined;
   readonly accountOverride: string | undefined;
   readonly appCallback: AppCallback | undefined;

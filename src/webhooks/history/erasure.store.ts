@@ -3,20 +3,20 @@ import { type Row, sql } from "#storage/sql";
 
 export interface ErasableRow extends Row {
   id: string;
-  /** The delivery in whose POST it travels. */
+  /** The id of the delivery in whose POST this one travels; null if it has its own POST. */
   head: string | null;
-  /** Above 0: it is being sent, or the one in whose POST it travels. */
+  /** Above 0 if the delivery, or the one in whose POST it travels, is being sent. */
   fence: number;
-  /** JSON, see `attempts.ts`. */
+  /** The attempts as JSON, see `attempts.ts`. */
   attempts: string;
   event: string;
   entity: string;
   phone: string | null;
-  /** Empty: it was erased. */
+  /** The event's payload; empty if it was erased. */
   payload: string;
 }
 
-/** Every delivery with its event, by id. */
+/** Lists all deliveries with their events, ordered by id. */
 export function listErasable(reader: Reader, after: string, limit: number): Promise<ErasableRow[]> {
   return reader.all<ErasableRow>(sql`
     SELECT CAST(d.id AS TEXT) AS id, CAST(d.head AS TEXT) AS head, COALESCE(h.fence, d.fence) AS fence, d.attempts, CAST(d.event AS TEXT) AS event,
@@ -25,7 +25,10 @@ export function listErasable(reader: Reader, after: string, limit: number): Prom
     WHERE d.id > ${after} ORDER BY d.id LIMIT ${limit}`);
 }
 
-/** The event stays as one about nobody: its account may be a person as well. */
+/**
+ * Empties the payload. The event remains, but says nothing about the person: with `isEntity` its entity is emptied as well, because the account may
+ * be the person's.
+ */
 export async function emptyEvent(tx: Transaction, event: string, isEntity: boolean): Promise<void> {
   await tx.run(sql`UPDATE webhook_events SET payload = '' WHERE id = ${event}`);
   if (isEntity) await tx.run(sql`UPDATE webhook_events SET entity = 0, phone = NULL WHERE id = ${event}`);
@@ -39,7 +42,7 @@ export async function findAttempts(reader: Reader, delivery: string): Promise<st
   return (await reader.get<{ attempts: string }>(sql`SELECT d.attempts FROM webhook_deliveries d WHERE d.id = ${delivery}`))?.attempts;
 }
 
-/** Of a delivery that nobody sends. Returns whether this is one. */
+/** Stores the attempts of a delivery that nobody sends. Returns false if it is being sent. */
 export async function saveAttempts(tx: Transaction, delivery: string, attempts: string): Promise<boolean> {
   return (await tx.run(sql`UPDATE webhook_deliveries SET attempts = ${attempts} WHERE id = ${delivery} AND fence = 0`)) > 0;
 }

@@ -1,13 +1,13 @@
-/** Erases what events and deliveries hold about a person: payloads, and what receivers have responded to them (D-172). */
+/** Erases the traces of a person in events and deliveries: payloads, and the responses of receivers to them (D-172). */
 import { mentionsOf } from "#kernel/redaction/redaction";
 import type { Database, Transaction } from "#storage/database";
 import type { Attempt } from "../delivery/attempts.ts";
 import { type ErasableRow, emptyEvent, findAttempts, forgetEntity, listErasable, saveAttempts } from "./erasure.store.ts";
 
-/** Deliveries that are read at a time, and that one transaction changes at most. */
+/** The number of deliveries that are read at a time, and that one transaction changes at most. */
 const ROWS_MAX = 500;
 
-/** Repeatable. Rejects while one of the deliveries is being sent: its response is still to come. */
+/** Erases the traces; a second call does no harm. Rejects while one of the deliveries is being sent, because its response is still to come. */
 export async function eraseFromDeliveries(database: Database, ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
   const isNamed = mentionsOf(ids);
   const isEntity = new Set(ids);
@@ -41,7 +41,7 @@ async function eraseRows(tx: Transaction, rows: readonly ErasableRow[], ids: Rea
       events++;
     }
     if (isEntity) await forgetEntity(tx, row.id);
-    // The response to a POST is kept with the delivery that it was made for.
+    // The response to a POST is kept with the delivery for which the POST was made.
     for (const delivery of row.head === null ? [row.id] : [row.id, row.head]) {
       const attempts = await findAttempts(tx, delivery);
       const silent = attempts === undefined ? undefined : withoutResponses(attempts);
@@ -52,6 +52,6 @@ async function eraseRows(tx: Transaction, rows: readonly ErasableRow[], ids: Rea
   return { events, responses };
 }
 
-/** Texts of receivers may repeat what they were sent. */
+/** Removes the texts of receivers, which may repeat the payload that they got. */
 const withoutResponses = (attempts: string): string =>
   JSON.stringify((JSON.parse(attempts) as Attempt[]).map(({ answer: _, ...attempt }) => attempt));

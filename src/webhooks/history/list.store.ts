@@ -1,4 +1,4 @@
-/** Deliveries as people read and replay them. A delivery that travels in another one's POST is part of that one. */
+/** Deliveries as people read and replay them. A delivery that travels in another delivery's POST is part of that delivery. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
@@ -7,7 +7,7 @@ export interface DeliveryRow extends Row {
   id: string;
   app: string;
   callback: string;
-  /** Null if there is no callback. */
+  /** The callback's URL; null if the delivery has no callback. */
   url: string | null;
   status: number;
   members: number;
@@ -35,9 +35,9 @@ const deliveries = append(
 
 export interface DeliveryFilter {
   readonly statuses?: readonly number[] | undefined;
-  /** The callback's id, or its URL. */
+  /** Only deliveries of this callback, given by its id or its URL. */
   readonly callback?: string | undefined;
-  /** Of any of its events. */
+  /** Only deliveries with an event of this field. */
   readonly field?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export function listDeliveries(reader: Reader, { statuses, callback, field }: De
   const narrow = (tail: string, ...values: SqlValue[]) => {
     select = append(select, tail, values);
   };
-  // These numbers are the program's, not the caller's.
+  // The statuses are the program's own numbers and not input, so they can be part of the text.
   if (statuses !== undefined) narrow(`AND d.status IN (${statuses.join(", ")})`);
   if (callback !== undefined) narrow(isCallbackId(callback) ? "AND d.callback = ?" : "AND c.url = ?", callback);
   if (field !== undefined) narrow(`AND (e.field = ? OR ${HAS_MEMBER_OF})`, field, field);
@@ -57,24 +57,24 @@ export function listDeliveries(reader: Reader, { statuses, callback, field }: De
 
 const HAS_MEMBER_OF = "EXISTS (SELECT 1 FROM webhook_deliveries m JOIN webhook_events x ON x.id = m.event WHERE m.head = d.id AND x.field = ?)";
 
-/** If an event travels in another delivery's POST, the id of that delivery counts (D-62). */
+/** Finds a delivery by the id of any of its events: if an event travels in another delivery's POST, it finds that delivery (D-62). */
 const BY_ID = "AND d.id = COALESCE((SELECT m.head FROM webhook_deliveries m WHERE m.id = ?), ?)";
 
-/** The delivery, or the one in whose POST its event travels. */
+/** The delivery with this id, or the one in whose POST its event travels. */
 export function findDelivery(reader: Reader, id: string): Promise<DeliveryRow | undefined> {
   return reader.get<DeliveryRow>(append(deliveries, BY_ID, [id, id]));
 }
 
 export interface SentEventRow extends Row {
   id: string;
-  /** The id that the delivery of this event was made with. */
+  /** The id of the delivery that was made for this event. */
   delivery: string;
   field: string;
   time_ms: number;
   payload: string;
 }
 
-/** The events in the POST of a delivery, in their order. */
+/** The events in the POST of a delivery, in the order of the body. */
 export function listEventsOf(reader: Reader, delivery: string): Promise<SentEventRow[]> {
   return reader.all<SentEventRow>(sql`
     SELECT CAST(e.id AS TEXT) AS id, CAST(d.id AS TEXT) AS delivery, e.field, e.time_ms, e.payload FROM (
@@ -84,12 +84,15 @@ export function listEventsOf(reader: Reader, delivery: string): Promise<SentEven
 }
 
 export interface EventRow extends DeliveryRow {
-  /** The event's own id. */
+  /** The id of the event itself. */
   event: string;
   payload: string;
 }
 
-/** The newest events with their deliveries, one for each app that gets them. An event that travels in another one's POST has that one's delivery. */
+/**
+ * The newest events with their deliveries, one for each app that gets the event. If an event travels in another delivery's POST, that delivery is
+ * returned.
+ */
 export function listNewestEvents(reader: Reader, limit: number): Promise<EventRow[]> {
   const newest = `, CAST(e.id AS TEXT) AS event, e.payload
     FROM webhook_deliveries m JOIN webhook_deliveries d ON d.id = COALESCE(m.head, m.id) JOIN webhook_events e ON e.id = m.event
@@ -109,12 +112,12 @@ const replayable = sql`
   FROM webhook_deliveries d LEFT JOIN webhook_callbacks c ON c.id = d.callback
   WHERE d.head IS NULL`;
 
-/** As `findDelivery`. */
+/** Finds a delivery for a replay, by the same ids as `findDelivery`. */
 export function findReplayable(reader: Reader, id: string): Promise<ReplayableRow | undefined> {
   return reader.get<ReplayableRow>(append(replayable, BY_ID, [id, id]));
 }
 
-/** By id, from `after` on. */
+/** Deliveries for a replay, ordered by id, from `after` on. */
 export function listReplayable(
   reader: Reader,
   after: string,
@@ -130,7 +133,10 @@ export function listReplayable(
   return reader.all<ReplayableRow>(append(of, "ORDER BY d.id LIMIT ?", [limit]));
 }
 
-/** A delivery that has ended begins its retry table anew, a retry that waits is due at once, any other delivery is left alone. */
+/**
+ * Makes a delivery due for a replay. If it has ended, it begins the retry table anew; if it waits for a retry, it is due at once; otherwise it is
+ * left alone.
+ */
 export async function saveReplay(tx: Transaction, id: string, nowMs: number): Promise<void> {
   await tx.run(sql`
     UPDATE webhook_deliveries SET status = 0, retry_due_ms = ${nowMs}, first_attempt_ms = ${nowMs}, tries = 0, ended_ms = NULL

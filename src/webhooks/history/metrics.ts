@@ -1,7 +1,7 @@
 /** Counts attempts by callback and field, for `/metrics`. */
 import type { AttemptSeen, BrokenPayload, WebhookObserver } from "../observer.ts";
 
-/** Upper edges in ms: most receivers respond in a few, and they have 15 s (D-62). */
+/** Upper edges of the histogram in ms: most receivers respond in a few ms, and they have 15 s (D-62). */
 export const ATTEMPT_EDGES_MS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
 
 export interface AttemptMetrics {
@@ -13,11 +13,11 @@ export interface AttemptMetrics {
   delivered: number;
   retried: number;
   failed: number;
-  /** Deliveries that ended without another attempt. */
+  /** The number of deliveries that ended without another attempt, because the app unsubscribed. */
   unsubscribed: number;
-  /** Events in the POSTs that were taken. */
+  /** The number of events in the POSTs that receivers accepted. */
   updates: number;
-  /** Attempts per edge, not cumulative; the last counts those above all edges. */
+  /** The number of attempts per edge, not cumulative; the last number counts the attempts above all edges. */
   readonly durations: number[];
   durationSumMs: number;
 }
@@ -28,12 +28,12 @@ export interface BrokenMetrics {
   count: number;
 }
 
-/** Callbacks times fields; those beyond share one entry, so that memory stays bounded. */
+/** The number of entries, each for a callback and a field. Further ones share one entry, so that memory stays bounded. */
 const ENTRIES_MAX = 5_000;
 
 export class DeliveryMetrics {
   readonly #entries = new Map<string, AttemptMetrics>();
-  /** There are only as many as the catalogue has fields. */
+  /** The broken payloads by field; the catalogue bounds their number. */
   readonly #broken = new Map<string, BrokenMetrics>();
   #overdue = 0;
 
@@ -51,12 +51,12 @@ export class DeliveryMetrics {
     (metrics.durations[edge] as number)++;
   }
 
-  /** D-138. */
+  /** Counts a delivery that ended because its app unsubscribed (D-138). */
   recordUnsubscribed(delivery: Parameters<WebhookObserver["deliveryUnsubscribed"]>[0]): void {
     this.#entryFor(delivery).unsubscribed++;
   }
 
-  /** D-136. */
+  /** Counts a payload that broke its field's contract (D-136). */
   recordBroken({ object, field }: BrokenPayload): void {
     const key = `${object} ${field}`;
     const known = this.#broken.get(key);
@@ -68,7 +68,7 @@ export class DeliveryMetrics {
     this.#overdue++;
   }
 
-  /** Deliveries that waited though they could be sent. */
+  /** The number of deliveries that waited although they could be sent. */
   get overdue(): number {
     return this.#overdue;
   }

@@ -10,7 +10,7 @@ export interface ReplayDeps extends Pick<WebhookDeps, "database" | "clock" | "jo
 }
 
 export interface Span {
-  /** World time of the events. */
+  /** World time from which on the events happened. */
   readonly sinceMs: number;
   /** Only deliveries of this callback, given by its id or URL. */
   readonly callback?: string | undefined;
@@ -20,7 +20,7 @@ export interface Replayed {
   readonly replayed: number;
 }
 
-/** In one transaction. */
+/** The number of deliveries that one transaction changes. */
 const ROWS_MAX = 500;
 
 export async function replayDelivery(deps: ReplayDeps, id: string): Promise<boolean> {
@@ -46,7 +46,7 @@ export async function replayDeliveries(deps: ReplayDeps, { sinceMs, callback }: 
   }
 }
 
-/** A callback that is paused is resumed: a replay says that it is expected to work. */
+/** Makes deliveries due. A paused callback is resumed, because the person who replays expects it to work. */
 async function replayRows({ clock, jobs, lookAgain }: ReplayDeps, tx: Transaction, rows: readonly ReplayableRow[]): Promise<void> {
   for (const { id, callback, is_paused } of rows) {
     await saveReplay(tx, id, clock.nowMs());

@@ -8,8 +8,8 @@ interface Old {
 }
 
 /**
- * Removes deliveries that ended before `beforeMs`, with those that travelled in their POSTs, and events that no delivery is
- * left of. At most `limit` POSTs; returns how many there were.
+ * Removes deliveries that ended before `beforeMs`, with the deliveries that travelled in their POSTs, and the events that have no delivery any more.
+ * It removes at most `limit` POSTs, and returns their number.
  */
 export async function deleteEnded(tx: Transaction, beforeMs: number, limit: number): Promise<number> {
   const heads = await tx.all<{ id: string; event: string }>(sql`
@@ -23,7 +23,7 @@ export async function deleteEnded(tx: Transaction, beforeMs: number, limit: numb
   return heads.length;
 }
 
-/** A POST's own: a thousand at most. */
+/** Removes the deliveries of POSTs: a POST has a thousand at most. */
 async function deleteAll(tx: Transaction, rows: readonly Old[]): Promise<void> {
   const among = (column: string, ids: readonly string[]) => [`AND ${column} IN ${placeholders(ids.length)}`, ids] as const;
   const ids = rows.map(({ id }) => id);
@@ -33,10 +33,10 @@ async function deleteAll(tx: Transaction, rows: readonly Old[]): Promise<void> {
   await tx.run(append(sql`DELETE FROM webhook_events WHERE deliveries = 0`, ...among("id", events)));
 }
 
-/** Counting more tells people nothing more. */
+/** The number up to which deliveries without a callback are counted; a higher count would tell people nothing more. */
 export const UNROUTED_MAX = 1_000;
 
-/** How many deliveries lead nowhere yet, by app; of the first `UNROUTED_MAX` by the time at which they are tried again. */
+/** Counts deliveries without a callback by app, among the first `UNROUTED_MAX` in the order of their next attempt. */
 export const countUnrouted = (reader: Reader): Promise<{ app: string; count: number }[]> =>
   reader.all(sql`
     SELECT CAST(w.app AS TEXT) AS app, COUNT(*) AS count FROM (

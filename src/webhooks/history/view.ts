@@ -1,4 +1,4 @@
-/** A delivery as people see it: its state, and if it waits, why. */
+/** A delivery as people see it: its state, and, if it waits, the reason. */
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
@@ -13,12 +13,12 @@ import { type DeliveryRow, listEventsOf } from "./list.store.ts";
 export const deliveryStatuses = { waiting: 0, sending: SENDING, delivered: DELIVERED, failed: FAILED, unsubscribed: UNSUBSCRIBED } as const;
 export type DeliveryStatus = keyof typeof deliveryStatuses;
 
-/** Why it waits, or has failed. */
+/** The reason why a delivery waits, or has failed. */
 type DeliveryReason = "queued" | "retry" | "callback_paused" | "no_callback" | "callback_not_verified" | "gone" | "gave_up";
 
 const names = new Map<number, DeliveryStatus>(Object.entries(deliveryStatuses).map(([name, status]) => [status, name as DeliveryStatus]));
 
-/** Of world time in ms: Unix seconds, with milliseconds as their fraction. */
+/** Turns world time in ms into Unix seconds, with milliseconds as their fraction. */
 export const seconds = (ms: number): number => ms / 1000;
 
 const webhookIdOf = ({ id }: DeliveryRow): string => `msg_${id}`;
@@ -59,14 +59,14 @@ function reasonOf(row: DeliveryRow, status: DeliveryStatus, attempts: readonly A
   return row.retry_due_ms === null ? "queued" : "retry";
 }
 
-/** The exact body of its POST, and the events in it. */
+/** The exact body of the delivery's POST, and the events in it. */
 export async function contentOf(
   reader: Reader,
   row: DeliveryRow,
   fields: FieldCatalogue,
 ): Promise<{ body: string; events: { id: string; delivery: string; field: string; time: number }[] }> {
   const events = await listEventsOf(reader, row.id);
-  // An empty payload was erased (D-172).
+  // An empty payload means that the event was erased (D-172).
   const kept = events.filter(({ payload }) => payload !== "");
   const updates = kept.map(({ field, time_ms, payload }) => ({
     entity: row.entity,
@@ -79,12 +79,12 @@ export async function contentOf(
   return { body: envelopeOf(row.object, updates), events: shown };
 }
 
-/** For people who compare the signatures of attempts with those that their receiver computes. */
+/** The dependencies for showing signatures to people who compare them with those that their receiver computes. */
 export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "realNowMs" | "profile">;
 
 /**
- * For each attempt the headers that signed it: made again, with the app's secret as it is now, because what an attempt has sent is not kept.
- * Undefined if it sent nothing, or the app is gone.
+ * The headers that signed each attempt. They are made again, with the app's current secret, because the headers of an attempt are not kept. Undefined
+ * for an attempt that sent nothing, or if the app is gone.
  */
 export async function signaturesOf(
   deps: SigningDeps,

@@ -1,37 +1,37 @@
 /**
- * How many requests one receiver may have out at once: the window grows by one with each success and is halved by a timeout,
- * between limits that follow from how quickly the receiver responds.
+ * The number of requests that one receiver may have at once. The window grows by one with each success and is halved by a timeout, between limits
+ * that follow from the time in which the receiver responds.
  */
 const SIZE_START = 4;
 /**
- * At most four requests for each millisecond that the receiver takes: a quick one and one far away both get some thousand
- * requests a second, and little is in doubt when the process is killed.
+ * The upper limit of the window is four requests for each millisecond of the receiver's latency, but at least 16 and at most 128. So a quick receiver
+ * and a distant one both get some thousand requests a second, and few requests are in doubt when the process is killed.
  */
 const SIZE_MAX_MIN = 16;
 const SIZE_MAX_MAX = 128;
 const SIZE_PER_MS = 4;
-/** No further POST while this number of events is in doubt; it matters when POSTs hold many events. */
+/** The number of events in doubt (sent, result not stored) from which on no further POST is sent; it matters if POSTs hold many events. */
 const UPDATES_IN_DOUBT_MAX = 256;
-/** The next deliveries of a receiver that responds in this time are claimed before the current ones have ended. */
+/** A receiver that responds in this time is quick: its next deliveries are claimed before the current ones have ended. */
 const QUICK_MS = 50;
-/** They cover the time of a commit, */
+/** The number of first attempts that a quick receiver's queue may hold; they keep the receiver busy during a commit. */
 const CLAIMED_AHEAD = 256;
-/** The least number that such a claim takes, because each claim also looks at deliveries that it does not take. */
+/** The least number of deliveries that a claim ahead takes, because each claim also looks at deliveries that it does not take. */
 const CLAIMED_AT_ONCE_MIN = 64;
 /** Each new latency counts for a fifth of the average. */
 const LATENCY_SHARE = 0.2;
 
 export class ConcurrencyWindow {
   #size = SIZE_START;
-  /** Requests that are out, or whose result is not stored: a killed process would have them sent twice. */
+  /** The number of requests that are under way, or whose result is not stored: a killed process would have them sent twice. */
   #requestsInDoubt = 0;
-  /** The events in them. */
+  /** The number of events in the requests in doubt. */
   #updatesInDoubt = 0;
-  /** Unknown until the first response. */
+  /** The average latency of the receiver; undefined until its first response. */
   #latencyMs: number | undefined;
   #isSlow = false;
 
-  /** The last request timed out. Such receivers share a small part of the capacity of the process. */
+  /** Whether the last request timed out. Receivers that time out share a small part of the capacity of the process. */
   get isSlow(): boolean {
     return this.#isSlow;
   }
@@ -40,7 +40,7 @@ export class ConcurrencyWindow {
     return this.#requestsInDoubt < this.#size && this.#updatesInDoubt < UPDATES_IN_DOUBT_MAX;
   }
 
-  /** First attempts that may be held: out, or claimed and waiting for a slot. */
+  /** The number of first attempts that may be held: under way, or claimed and waiting for a slot. */
   get heldMax(): number {
     return this.#isQuick ? CLAIMED_AHEAD : this.#size;
   }
@@ -49,7 +49,7 @@ export class ConcurrencyWindow {
     return Math.max(1, this.#size >> 1);
   }
 
-  /** First attempts to claim where `held` are held already. */
+  /** The number of first attempts to claim if `held` are held already. */
   claimable(held: number): number {
     const count = this.heldMax - held;
     return this.#isQuick && count < CLAIMED_AT_ONCE_MIN && held > this.#size ? 0 : count;
@@ -60,7 +60,7 @@ export class ConcurrencyWindow {
     this.#updatesInDoubt += updates;
   }
 
-  /** The result of a request is stored, which frees its slot. */
+  /** Called when the result of a request is stored, which frees its slot. */
   stored(updates: number): void {
     this.#requestsInDoubt--;
     this.#updatesInDoubt -= updates;

@@ -1,19 +1,19 @@
 /**
- * The queue of one app's callback, as this process sees it: whether anything waits for it in the database, what is claimed for
- * it, and how much more may be claimed. All of it is in memory; what must outlast the process is in the database.
+ * The queue of one app's callback, as this process knows it: whether deliveries wait in the database, which deliveries this process has claimed, and
+ * how many more it may claim. All of this is in memory; the database has everything that must outlast the process.
  *
- * **Invariant:** a queue never takes more of the server than its own limits, so a callback that hangs slows no other one.
+ * **Invariant:** a queue never takes more of the server than its own limits, so a callback that hangs does not slow other callbacks.
  */
 import { type Claimed, type ClaimRequest, type ClaimView, FIRST_ENTITY } from "../claims.ts";
 import { ConcurrencyWindow } from "./concurrency-window.ts";
 
-/** The limits of a claim of one queue in a turn. */
+/** The limits for one queue's claim in a turn. */
 export interface Capacity {
   readonly nowMs: number;
   readonly monotonicMs: number;
-  /** The receiver is not spared: somebody waits for all that is due. */
+  /** Whether the receiver is not spared, because a caller waits until all due deliveries are sent. */
   readonly isHurried: boolean;
-  /** How many more deliveries the process can hold. */
+  /** The number of deliveries that the process can hold beyond those that it holds now. */
   readonly deliveries: number;
   readonly retries: number;
 }
@@ -25,24 +25,24 @@ export class EndpointQueue {
   readonly #breaker = new CircuitBreaker();
   readonly #rate: RateLimit;
 
-  /** A delivery may wait for its first attempt that could be claimed now. */
+  /** Whether a delivery may wait for its first attempt and could be claimed now. */
   #hasFirsts = false;
-  /** Deliveries wait behind one of their entity. */
+  /** Whether deliveries wait behind other deliveries of their entity. */
   #hasBlocked = false;
-  /** A first attempt ended after the claim began. */
+  /** Whether a first attempt has ended since the claim began. */
   #hasFreed = false;
-  /** The entity at which the last search ended. */
+  /** The entity at which the last search of this queue ended. */
   #nextEntity = FIRST_ENTITY;
-  /** World time; undefined: no retry waits, as far as is known. */
+  /** World time of the next retry; undefined if no retry waits, as far as the queue knows. */
   #nextRetryMs: number | undefined;
 
-  /** Entities whose first attempts are held. */
+  /** The entities whose first attempts this process holds. */
   readonly #entities = new Set<string>();
-  /** Claimed, and waiting for a slot of the window. */
+  /** Deliveries that are claimed and wait for a slot of the window. */
   readonly #unsent: Claimed[] = [];
   #firsts = 0;
   #retries = 0;
-  /** Events that are being stored and may be sent after their commit. */
+  /** The number of events that are being stored and may be sent after their commit. */
   #reserved = 0;
 
   constructor(id: string, perSecondMax: number) {
@@ -50,27 +50,27 @@ export class EndpointQueue {
     this.#rate = new RateLimit(perSecondMax);
   }
 
-  /** The last request timed out. */
+  /** Whether the last request to the receiver timed out. */
   get isSlow(): boolean {
     return this.#window.isSlow;
   }
 
-  /** The receiver fails nearly every request. */
+  /** Whether the receiver fails nearly every request. */
   get isBreakerOpen(): boolean {
     return !this.#breaker.isClosed;
   }
 
-  /** Claimed, and the result not stored. */
+  /** The number of deliveries that are claimed and whose result is not stored. */
   get held(): number {
     return this.#firsts + this.#retries;
   }
 
-  /** A new queue would behave the same. */
+  /** Whether a new queue for this callback would behave the same as this one. */
   get isForgettable(): boolean {
     return this.held + this.#reserved === 0 && !this.#hasFirsts && this.#nextRetryMs === undefined && !this.isBreakerOpen;
   }
 
-  /** A delivery waits for its first attempt. */
+  /** Notes that a delivery waits for its first attempt. */
   firstWaits(): void {
     this.#hasFirsts = true;
   }
@@ -84,7 +84,7 @@ export class EndpointQueue {
     return this.#isRetryDue(nowMs) ? undefined : this.#nextRetryMs;
   }
 
-  /** A delivery may wait, now or for its time. */
+  /** Whether a delivery may wait, now or until its time. */
   get hasWaiting(): boolean {
     return this.#hasFirsts || this.#nextRetryMs !== undefined;
   }
@@ -93,12 +93,12 @@ export class EndpointQueue {
     return this.#hasFirsts || this.#isRetryDue(nowMs);
   }
 
-  /** Real time until anything may be claimed, because of the breaker or the rate; 0: now. */
+  /** Real time until the breaker and the rate allow a claim; 0 if they allow it now. */
   waitMs(monotonicMs: number): number {
     return this.#breaker.waitMs(monotonicMs) || this.#rate.waitMs(monotonicMs);
   }
 
-  /** Undefined if nothing can be claimed before a held delivery ends. */
+  /** The next claim of this queue; undefined if the queue can claim nothing before a held delivery ends. */
   requestClaim(capacity: Capacity): ClaimRequest | undefined {
     const firsts = this.#hasFirsts ? this.#capacityForFirsts(capacity) : 0;
     const retries = this.#isRetryDue(capacity.nowMs) ? this.#capacityForRetries(capacity, firsts) : 0;
@@ -106,13 +106,15 @@ export class EndpointQueue {
     return { queue: this.id, firsts, retries, busy: this.#entities, fromEntity: this.#nextEntity, isProbe: false };
   }
 
-  /** One delivery, which finds out whether the callback works again. Undefined if the result of one is not stored yet. */
+  /**
+   * A claim of one delivery, which finds out whether a paused callback works again. Undefined while the result of an earlier delivery is not stored.
+   */
   requestProbe(): ClaimRequest | undefined {
     if (this.held > 0) return undefined;
     return { queue: this.id, firsts: 1, retries: 1, busy: this.#entities, fromEntity: this.#nextEntity, isProbe: true };
   }
 
-  /** Whether a delivery that waits could be claimed, whatever is known to wait. */
+  /** Whether the queue's limits allow to claim a delivery, whether or not a delivery is known to wait. */
   hasCapacity(isRetry: boolean, capacity: Capacity): boolean {
     return (isRetry ? this.#capacityForRetries(capacity, 0) : this.#capacityForFirsts(capacity)) > 0;
   }
@@ -133,7 +135,7 @@ export class EndpointQueue {
 
   claimEnded({ request, hasMore, hasBlocked, nextEntity, nextRetryMs }: ClaimView): void {
     if (request.firsts > 0) {
-      // The delivery that something waits behind may have ended while the claim ran.
+      // The delivery that others wait behind may have ended while the claim ran.
       this.#hasFirsts ||= hasMore || (hasBlocked && this.#hasFreed);
       this.#hasBlocked = hasBlocked;
       this.#nextEntity = nextEntity;
@@ -141,7 +143,7 @@ export class EndpointQueue {
     if (nextRetryMs !== undefined) this.retryWaits(nextRetryMs);
   }
 
-  /** Whether an event that is being stored may be sent without waiting: only where nothing waits before it. */
+  /** Reserves capacity for an event that is being stored, if it may be sent without waiting: only if nothing waits before it. */
   reserve(monotonicMs: number): boolean {
     if (this.#hasFirsts || this.isSlow || this.isBreakerOpen) return false;
     if (this.#firsts + this.#reserved >= this.#window.heldMax || this.#reserved >= this.#rate.available(monotonicMs)) return false;
@@ -149,16 +151,16 @@ export class EndpointQueue {
     return true;
   }
 
-  /** The events of the reservations are held by now, or were rolled back. */
+  /** Ends all reservations: their events are held by now, or were rolled back. */
   releaseReservations(): void {
     this.#reserved = 0;
   }
 
-  /** Returns whether the delivery is to be sent now; otherwise `takeSendable` returns it when a slot is free. */
+  /** Holds a claimed delivery. Returns true if it is to be sent now; otherwise `takeSendable` returns it when a slot is free. */
   hold(claimed: Claimed, isHurried: boolean): boolean {
     this.#rate.take();
     if (claimed.isRetry) {
-      // Retries are limited by their own number, so that a full window of first attempts does not keep them waiting.
+      // Retries have a limit of their own, so that a full window of first attempts does not keep them waiting.
       this.#retries++;
       return true;
     }
@@ -173,7 +175,7 @@ export class EndpointQueue {
     return this.#window.hasFreeSlot ? this.#unsent.shift() : undefined;
   }
 
-  /** Everything that was claimed ahead. */
+  /** Removes and returns all deliveries that were claimed ahead. */
   takeUnsent(): readonly Claimed[] {
     return this.#unsent.splice(0);
   }
@@ -193,7 +195,7 @@ export class EndpointQueue {
     else this.#window.failed(latencyMs);
   }
 
-  /** The result of a held delivery is stored: its slot is free, if it was sent, and its place in the order of its entity. */
+  /** Called when the result of a held delivery is stored: it frees the slot, if the delivery was sent, and the place in the order of its entity. */
   stored(claimed: Claimed, wasSent: boolean): void {
     if (wasSent) this.#window.stored(1 + claimed.members.length);
     if (claimed.isRetry) {
@@ -229,19 +231,19 @@ export class EndpointQueue {
   }
 }
 
-/** Deliveries a second to one callback (`--deliveries-per-second`): a bucket of tokens that holds those of one second. */
+/** The limit of deliveries a second to one callback (`--deliveries-per-second`): a bucket of tokens that holds the tokens of one second. */
 export class RateLimit {
   readonly #perSecondMax: number;
   #tokens: number;
   #filledAtMs = 0;
 
-  /** 0: no limit. */
+  /** `perSecondMax` 0 means that there is no limit. */
   constructor(perSecondMax: number) {
     this.#perSecondMax = perSecondMax;
     this.#tokens = perSecondMax;
   }
 
-  /** How many deliveries may be claimed now. */
+  /** The number of deliveries that may be claimed now. */
   available(monotonicMs: number): number {
     const rate = this.#perSecondMax;
     if (rate === 0) return Number.POSITIVE_INFINITY;
@@ -250,12 +252,15 @@ export class RateLimit {
     return Math.floor(this.#tokens);
   }
 
-  /** Below zero where deliveries are claimed in spite of the limit, because somebody waits for all that is due. */
+  /**
+   * Takes a token. The number falls below zero if deliveries are claimed in spite of the limit, because a caller waits until all due deliveries are
+   * sent.
+   */
   take(): void {
     if (this.#perSecondMax > 0) this.#tokens--;
   }
 
-  /** Until one more may be claimed. */
+  /** The time until the queue may claim one more delivery. */
   waitMs(monotonicMs: number): number {
     if (this.available(monotonicMs) >= 1) return 0;
     return Math.ceil(((1 - this.#tokens) * 1_000) / this.#perSecondMax);
@@ -263,7 +268,7 @@ export class RateLimit {
 }
 
 /**
- * Spares a receiver that fails nearly every request, and finds out when it works again.
+ * The circuit breaker: spares a receiver that fails nearly every request, and finds out when the receiver works again.
  *
  * | state | when | what may be sent |
  * | --- | --- | --- |
@@ -275,13 +280,13 @@ export class RateLimit {
 /** Each new request counts for a tenth of the share of successes; one that timed out counts for three tenths. */
 const SHARE = 0.1;
 const TIMEOUT_SHARE = 0.3;
-/** Below it the breaker opens: after some 22 failures in a row, never where three in ten fail. */
+/** The share of successes below which the breaker opens: after some 22 failures in a row, but never if only three in ten requests fail. */
 const SUCCESS_MIN = 0.1;
 const OPEN_MS_MIN = 1_000;
 const OPEN_MS_MAX = 30_000;
 
 export class CircuitBreaker {
-  /** 1: every request succeeds. */
+  /** The running share of requests that succeed; 1 means all of them. */
   #success = 1;
   #openMs = OPEN_MS_MIN;
   #openUntilMs = 0;
@@ -290,7 +295,7 @@ export class CircuitBreaker {
     return this.#success >= SUCCESS_MIN;
   }
 
-  /** Until a request may be tried; 0: closed, or half open. */
+  /** The time until a request may be tried; 0 if the breaker is closed or half open. */
   waitMs(monotonicMs: number): number {
     return this.isClosed ? 0 : Math.max(0, this.#openUntilMs - monotonicMs);
   }
@@ -302,7 +307,7 @@ export class CircuitBreaker {
 
   failed(isTimeout: boolean, monotonicMs: number): void {
     this.#success *= 1 - (isTimeout ? TIMEOUT_SHARE : SHARE);
-    // Requests that were out together when it opened count as one failure.
+    // Requests that were under way together when the breaker opened count as one failure.
     if (this.isClosed || monotonicMs < this.#openUntilMs) return;
     this.#openUntilMs = monotonicMs + this.#openMs;
     this.#openMs = Math.min(OPEN_MS_MAX, this.#openMs * 2);

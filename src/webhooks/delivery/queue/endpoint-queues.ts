@@ -1,4 +1,4 @@
-/** The endpoint queues of a process: what each may claim next, within what the server can hold. */
+/** The endpoint queues of a process: how much each may claim next, within the limits of the process. */
 
 import type { CallbackRow } from "../../callbacks/callbacks.store.ts";
 import type { Callbacks } from "../../callbacks/callbacks.ts";
@@ -6,20 +6,20 @@ import type { Claimed, ClaimRequest } from "../claims.ts";
 import { NO_CALLBACK } from "../deliveries.store.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
 
-/** Deliveries that the process holds: each takes some kB, and a socket once it is sent. */
+/** The number of deliveries that the process holds: each takes some kB of memory, and a socket once it is sent. */
 const HELD_MAX = 2_048;
-/** Retries among them, so that a night's failures leave room for what is new. */
+/** The number of retries among the held deliveries, so that after a night of failures there is room for new deliveries. */
 const HELD_RETRIES_MAX = 512;
-/** Among them those to receivers that timed out. */
+/** The number of held deliveries to receivers that timed out. */
 const HELD_SLOW_MAX = 256;
-/** Claimed in one transaction. */
+/** The number of deliveries that one transaction claims. */
 export const CLAIMED_MAX = 512;
-/** Queues that are remembered though nothing waits in them, for what is known of their receivers. */
+/** The number of queues that stay in memory although no delivery waits in them, because they know the speed of their receivers. */
 const QUEUES_KEPT_MAX = 10_000;
 
 export interface EndpointQueuesOptions {
   readonly callbacks: Callbacks;
-  /** Deliveries a second to each callback; 0: no limit. */
+  /** Deliveries a second to each callback; 0 means that there is no limit. */
   readonly perSecondMax: number;
   /** Requests another turn after `ms` of real time. */
   wakeIn(ms: number): void;
@@ -28,11 +28,11 @@ export interface EndpointQueuesOptions {
 export class EndpointQueues {
   readonly #options: EndpointQueuesOptions;
   readonly #queues = new Map<string, EndpointQueue>();
-  /** The queue of each reservation. */
+  /** The queue of each reservation, once for each event. */
   readonly #reserved: EndpointQueue[] = [];
   #held = 0;
   #heldRetries = 0;
-  /** Which queue comes first in the next turn. */
+  /** The position of the queue that comes first in the next turn. */
   #rotation = 0;
 
   constructor(options: EndpointQueuesOptions) {
@@ -50,8 +50,8 @@ export class EndpointQueues {
   }
 
   /**
-   * Whether an event that is being stored may be sent without waiting in its queue. The reservation counts until
-   * `releaseReservations`, because its transaction may still be rolled back.
+   * Whether an event that is being stored may be sent without waiting in its queue. The reservation counts until `releaseReservations`, because the
+   * event's transaction may still be rolled back.
    */
   reserve(id: string): boolean {
     if (this.#held + this.#reserved.length >= HELD_MAX) return false;
@@ -64,27 +64,27 @@ export class EndpointQueues {
     return true;
   }
 
-  /** After a commit: what was stored is held by now, and a transaction that was rolled back stores nothing later. */
+  /** Called after a commit: the stored events are held by now, and a transaction that was rolled back stores nothing later. */
   releaseReservations(): void {
     for (const queue of this.#reserved) queue.releaseReservations();
     this.#reserved.length = 0;
   }
 
-  /** Returns whether the delivery is to be sent now. */
+  /** Holds a claimed delivery. Returns whether the delivery is to be sent now. */
   hold(claimed: Claimed, isHurried: boolean): boolean {
     this.#held++;
     if (claimed.isRetry) this.#heldRetries++;
     return this.get(claimed.row.callback).hold(claimed, isHurried);
   }
 
-  /** The result of a held delivery is stored. */
+  /** Called when the result of a held delivery is stored. */
   stored(claimed: Claimed, wasSent: boolean): void {
     this.#held--;
     if (claimed.isRetry) this.#heldRetries--;
     this.get(claimed.row.callback).stored(claimed, wasSent);
   }
 
-  /** How much each queue may claim now; another queue comes first each time. */
+  /** The claims of all queues for this turn. In each turn another queue comes first. */
   async requestClaims(nowMs: number, isHurried: boolean): Promise<ClaimRequest[]> {
     // time: the limits of queues are real time.
     const monotonicMs = performance.now();
@@ -127,7 +127,10 @@ export class EndpointQueues {
     return queue.hasCapacity(isRetry, capacity);
   }
 
-  /** Something waits for capacity, for the rate or for the breaker, which are real time. Deliveries to a paused callback wait for its time. */
+  /**
+   * Whether deliveries wait for capacity, for the rate or for the breaker, which follow real time. Deliveries to a paused callback wait for world
+   * time.
+   */
   hasDue(nowMs: number): boolean {
     for (const queue of this.#queues.values()) if (queue.hasDue(nowMs) && !this.#isKnownAsPaused(queue.id)) return true;
     return false;
