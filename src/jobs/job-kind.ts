@@ -1,18 +1,18 @@
 /** The declaration of a kind of job. */
 import type { Transaction } from "#storage/database";
 
-/** `W` is the world that the job works on; `graph/contract/feature.ts` says which. */
+/** A kind of job, as its feature declares it. `W` is the type of the world that the job works on; `graph/contract/feature.ts` says which. */
 export interface JobKind<W = unknown> {
-  /** Past tense or noun, unique in the server, e.g. `live_video_window`. */
+  /** A noun or a past tense that is unique in the server, e.g. `live_video_window`. */
   readonly kind: string;
   /**
-   * The limits of one process: how many jobs of the kind run at the same time, how many wait for another server, and how many of one share do
-   * either. Without them only the limits of all jobs apply.
+   * The limits of one process for this kind: the number of jobs that run at the same time, the number that wait for another server, and the number of
+   * both together that belong to one share. If they are left out, only the limits of all jobs together apply.
    */
   readonly atOnceMax?: { readonly running: number; readonly waiting: number; readonly ofShare?: number };
   /**
-   * Runs when the job is due, in one process at a time, and again after a throw or the death of its process. It must be
-   * repeatable, or call `job.settle` in the transaction of its effect.
+   * Runs when the job is due, in one process at a time, and runs again after a throw or the death of its process. So `run` must be repeatable, or
+   * call `job.settle` in the transaction of its effect.
    */
   run(world: W, key: string, payload: unknown, job: RunningJob): Promise<void>;
 }
@@ -20,28 +20,30 @@ export interface JobKind<W = unknown> {
 export interface RunningJob {
   /** The due time, on the world's clock. */
   readonly dueMs: number;
-  /** 1 for the first run. */
+  /** The number of this run; 1 for the first run. */
   readonly attempt: number;
   /**
    * Ends the job in the transaction of its effect, so that the effect happens exactly once. Throws `JobLost`, which rolls back
    * the transaction, if the job was replaced, cancelled or taken over by another process.
    */
   settle(tx: Transaction): Promise<void>;
-  /** Replaces the payload for the next runs, whichever process does them and however this one ends. Throws `JobLost` as `settle` does. */
+  /** Replaces the payload for the next runs, whichever process runs them and however this run ends. Throws `JobLost`, as `settle` does. */
   remember(tx: Transaction, payload: unknown): Promise<void>;
-  /** A job that waits for another server does not count as running, so other jobs run meanwhile. Rejects if `wait` rejects. */
+  /**
+   * Runs `wait`. Meanwhile the job does not count as running, because it waits for another server, so other jobs can run. Rejects if `wait` rejects.
+   */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 export interface ScheduledJob {
   readonly kind: string;
-  /** There is one job for each kind and key; a second one replaces the first. */
+  /** The key of the job. For each kind and key there is one job: scheduling a second one replaces the first. */
   readonly key: string;
-  /** World time. A time in the past means at once. */
+  /** World time at which the job is due. A time in the past means at once. */
   readonly dueMs: number;
-  /** The owner of the work, if the kind limits how much one owner has at once. */
+  /** The owner of the work, if the kind limits how many jobs one owner has at once. */
   readonly share?: string;
-  /** JSON. */
+  /** A value that can be written as JSON, which `run` gets. */
   readonly payload?: unknown;
 }
 

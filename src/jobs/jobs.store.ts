@@ -10,13 +10,13 @@ export interface JobRow extends Row {
   attempts: number;
 }
 
-/** Jobs that may not begin now: all of `kinds`, and those of `shares`. */
+/** Jobs that may not begin now: all jobs of `kinds`, and the jobs of `shares`. */
 export interface FullKinds {
   readonly kinds: readonly string[];
   readonly shares: readonly { readonly kind: string; readonly share: string }[];
 }
 
-/** Replaces a job of the same kind and key, even a running one, whose run can then no longer settle it. */
+/** Stores a job. It replaces a job of the same kind and key, even a running one, whose run can then no longer settle it. */
 export async function saveJob(tx: Transaction, job: Pick<JobRow, "kind" | "key" | "share" | "due_ms" | "payload">): Promise<void> {
   const { kind, key, share, due_ms, payload } = job;
   await tx.runOne(sql`
@@ -25,7 +25,7 @@ export async function saveJob(tx: Transaction, job: Pick<JobRow, "kind" | "key" 
     SET share = excluded.share, due_ms = excluded.due_ms, payload = excluded.payload, attempts = 0, fence = 0, last_error = NULL`);
 }
 
-/** Returns whether the job existed. */
+/** Deletes a job. Returns whether the job existed. */
 export async function deleteJob(tx: Transaction, kind: string, key: string): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM jobs WHERE kind = ${kind} AND key = ${key}`)) > 0;
 }
@@ -34,7 +34,7 @@ export async function findDueTime(reader: Reader, kind: string, key: string): Pr
   return (await reader.get<{ due_ms: number }>(sql`SELECT j.due_ms FROM jobs j WHERE j.kind = ${kind} AND j.key = ${key}`))?.due_ms;
 }
 
-/** Earliest first, without those of `full`. On PostgreSQL the rows stay locked until the transaction ends. */
+/** The waiting jobs that are due, earliest first, without the jobs of `full`. On PostgreSQL the rows stay locked until the transaction ends. */
 export function findDueJobs(tx: Transaction, nowMs: number, limit: number, full: FullKinds): Promise<JobRow[]> {
   const due = sql`
     SELECT j.kind, j.key, j.share, j.due_ms, j.payload, j.attempts FROM jobs j
@@ -49,12 +49,12 @@ function except(jobs: Sql, { kinds, shares }: FullKinds): Sql {
   return append(ofKinds, `AND (j.kind, j.share) NOT IN (VALUES ${shares.map(() => "(?, ?)").join(", ")})`, values);
 }
 
-/** The jobs that run next, earliest first. */
+/** The waiting jobs, earliest first. */
 export function listWaitingJobs(reader: Reader, limit: number): Promise<Pick<JobRow, "kind" | "key" | "due_ms">[]> {
   return reader.all(sql`SELECT j.kind, j.key, j.due_ms FROM jobs j WHERE j.fence = 0 ORDER BY j.due_ms, j.kind, j.key LIMIT ${limit}`);
 }
 
-/** The page of alerts reads this every two seconds, and a job that failed is due within an hour. */
+/** The number of jobs that are searched for failures. The page of alerts does this every two seconds, and a job that failed is due within an hour. */
 const NEXT_MAX = 1_000;
 
 export interface FailingJob extends Row {
@@ -65,7 +65,7 @@ export interface FailingJob extends Row {
   last_error: string;
 }
 
-/** Of the jobs that run next, those that failed twice and more, the most failures first. A single failure is often over a second later. */
+/** Jobs that failed at least twice, the most failures first, among the jobs that run next. A single failure is often over a second later. */
 export const listFailingJobs = (reader: Reader, limit: number): Promise<FailingJob[]> =>
   reader.all(sql`
     SELECT f.kind, f.key, f.attempts, f.due_ms, f.last_error
@@ -84,12 +84,12 @@ export async function findNextDueTime(reader: Reader, full: FullKinds): Promise<
   return row?.due_ms ?? undefined;
 }
 
-/** Returns whether the run under `fence` still owned it. */
+/** Deletes a job that has run. Returns false if the run under `fence` no longer owned the job. */
 export async function settleJob(tx: Transaction, kind: string, key: string, fence: number): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM jobs WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`)) > 0;
 }
 
-/** Returns whether the run under `fence` still owns it. */
+/** Replaces the payload of a running job. Returns false if the run under `fence` no longer owns the job. */
 export async function savePayload(tx: Transaction, { kind, key }: Pick<JobRow, "kind" | "key">, fence: number, payload: string): Promise<boolean> {
   return (await tx.run(sql`UPDATE jobs SET payload = ${payload} WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`)) > 0;
 }
@@ -101,8 +101,8 @@ export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence:
 }
 
 /**
- * Whether a job is due, claimed or not. It is one statement, because between two statements a claimed job could end and leave another one that
- * is due.
+ * Whether a job is due, claimed or not. This is one statement, because between two statements a claimed job could end and leave another job that is
+ * due.
  */
 export async function hasDueJob(reader: Reader, nowMs: number): Promise<boolean> {
   const found = await reader.get(sql`
@@ -111,30 +111,30 @@ export async function hasDueJob(reader: Reader, nowMs: number): Promise<boolean>
   return found !== undefined;
 }
 
-/** Names of the jobs that run under `fence`. */
+/** The kinds and keys of the jobs that run under `fence`. */
 export function findRunningJobs(tx: Transaction, fence: number): Promise<Pick<JobRow, "kind" | "key">[]> {
   return tx.all(sql`SELECT j.kind, j.key FROM jobs j WHERE j.fence = ${fence} AND j.fence > 0 ORDER BY j.kind, j.key`);
 }
 
-/** The job waits again, as before it was claimed. */
+/** Makes a job wait again, as before it was claimed. */
 export async function giveBackJob(tx: Transaction, { kind, key }: Pick<JobRow, "kind" | "key">, fence: number): Promise<void> {
   await tx.run(sql`UPDATE jobs SET fence = 0 WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
 }
 
-/** Jobs of an ended session wait again; their due time has passed. */
+/** Makes the jobs of an ended session wait again; their due time has passed. */
 export async function releaseJobs(tx: Transaction, fence: number): Promise<void> {
   await tx.run(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence} AND fence > 0`);
 }
 
 export interface JobCounts extends Row {
-  /** Due, and not begun. */
+  /** The number of jobs that are due and have not begun. */
   due: number;
   running: number;
-  /** When the first of those that are due was to begin. */
+  /** The due time of the job that has been due the longest. */
   oldest_due_ms: number | null;
 }
 
-/** Counting stops there, so that a queue of any length costs a few ms. */
+/** The number at which counting stops, so that a queue of any length costs a few ms. */
 const JOBS_COUNTED_MAX = 10_000;
 
 export async function countJobs(reader: Reader, nowMs: number): Promise<JobCounts> {

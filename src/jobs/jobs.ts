@@ -1,4 +1,4 @@
-/** The jobs of a world: scheduled in the transaction of their cause, run on the world's clock. */
+/** The jobs of a world. A job is scheduled in the transaction of its cause, and runs on the world's clock. */
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type JobKind, JobLost, type RunningJob, type ScheduledJob } from "./job-kind.ts";
 import {
@@ -22,26 +22,26 @@ import type { WorkLoop } from "./work-loop.ts";
 import type { WorkSession } from "./work-session.ts";
 import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
-/** Jobs that run at the same time. Most write a few rows; one that ingests a file must not block the others. */
+/** The number of jobs that run at the same time. Most jobs write a few rows; a job that ingests a file must not block the others. */
 const RUNNING_MAX = 8;
-/** Jobs that wait for another server and do not count as running. Each has a connection. */
+/** The number of jobs that wait for another server, and so do not count as running. Each has a connection. */
 const WAITING_MAX = 64;
-/** Waits before the second, third, … run of a job that threw; the last one for all later runs. */
+/** The waits before the second, third, … run of a job that threw. The last wait is used for all later runs. */
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
 /** Waits are shortened by up to a tenth, so that jobs that failed together do not run again together. */
 const JITTER = 0.1;
 const ERROR_CHARACTERS_MAX = 500;
-/** While the database cannot be reached. */
+/** The wait before another try to store a result while the database cannot be reached. */
 const STORE_AGAIN_MS = 500;
 
 export interface JobsOptions<W> {
   readonly database: Database;
   readonly loop: WorkLoop;
   readonly kinds: readonly JobKind<W>[];
-  /** Returns the world. A function, because a world is created with its jobs. */
+  /** Returns the world. It is a function, because a world is created together with its jobs. */
   readonly world: () => W;
   onStart?(kind: string, key: string): void;
-  /** A run threw; the job will run again. */
+  /** Called when a run threw; the job will run again. */
   onFailure(kind: string, key: string, error: unknown): void;
 }
 
@@ -50,9 +50,9 @@ export class Jobs<W = unknown> implements WorkSource {
   readonly #kinds: ReadonlyMap<string, JobKind<W>>;
   readonly #loads: KindLoads;
   readonly #running = new Map<string, Promise<void>>();
-  /** How many of the running jobs wait for another server. */
+  /** The number of running jobs that wait for another server. */
   #waitingCount = 0;
-  /** A claim failed. It may have been stored, if the connection broke at the commit. */
+  /** Whether a claim failed. Such a claim may have been stored, if the connection broke at the commit. */
   #mayHoldMore = false;
 
   constructor(options: JobsOptions<W>) {
@@ -63,19 +63,19 @@ export class Jobs<W = unknown> implements WorkSource {
     options.loop.add(this);
   }
 
-  /** The job runs when the transaction has committed and the world's clock has reached `dueMs`. */
+  /** Schedules a job, which runs when the transaction has committed and the world's clock has reached `dueMs`. */
   async schedule(tx: Transaction, { kind, key, dueMs, share = "", payload }: ScheduledJob): Promise<void> {
     if (!this.#kinds.has(kind)) throw new Error(`no feature declares a job of kind ${kind}`);
     await saveJob(tx, { kind, key, share, due_ms: Math.ceil(dueMs), payload: JSON.stringify(payload ?? null) });
     tx.afterCommit(() => this.#options.loop.wake(this));
   }
 
-  /** Returns whether the job existed. A run that has begun continues, but cannot settle. */
+  /** Cancels a job. Returns whether the job existed. A run that has begun continues, but cannot settle. */
   cancel(tx: Transaction, kind: string, key: string): Promise<boolean> {
     return deleteJob(tx, kind, key);
   }
 
-  /** World time. */
+  /** The due time of a job in world time; undefined if the job does not exist. */
   dueTimeOf(reader: Reader, kind: string, key: string): Promise<number | undefined> {
     return findDueTime(reader, kind, key);
   }
@@ -83,7 +83,7 @@ export class Jobs<W = unknown> implements WorkSource {
   async turn({ nowMs, storedNowMs, session, isLast }: Turn): Promise<TurnEnd> {
     const { database } = this.#options;
     const capacity = RUNNING_MAX - this.#running.size + Math.min(this.#waitingCount, WAITING_MAX);
-    // The end of a run requests another turn.
+    // Nothing is claimed now; the end of a run requests another turn.
     if (capacity <= 0 || isLast) return { didWork: false, nextDueMs: undefined };
     const full = this.#loads.full();
     const nextDueMs = await findNextDueTime(database.reader, full);
@@ -91,9 +91,9 @@ export class Jobs<W = unknown> implements WorkSource {
     else if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
     let fence = 0;
     const claiming = database.write(async (tx) => {
-      // More than fit, because some may have keys that still run here.
+      // The statement reads more jobs than fit, because some may have the keys of jobs that still run here.
       const rows = await findDueJobs(tx, nowMs, RUNNING_MAX * 2, full);
-      // Read after the rows are locked, so that nobody replaces them from now on.
+      // The clock is read after the rows are locked, because from then on nobody can replace the rows.
       const dueUntilMs = session.isShared && rows.length > 0 ? await storedNowMs(tx) : nowMs;
       const due = this.#loads.fitting(
         rows.filter((row) => row.due_ms <= dueUntilMs && !this.#running.has(nameOf(row))),
@@ -112,7 +112,9 @@ export class Jobs<W = unknown> implements WorkSource {
     return { didWork: claimed.length > 0, nextDueMs: undefined };
   }
 
-  /** Gives back jobs that the session owns in the database and this process does not run. No other process does so while the session lives. */
+  /**
+   * Gives back jobs that the session owns in the database but this process does not run. While the session lives, no other process gives them back.
+   */
   async #giveBackUnknown(session: WorkSession): Promise<void> {
     await this.#options.database.write(async (tx) => {
       const fence = await session.fenceFor(tx);
@@ -160,7 +162,7 @@ export class Jobs<W = unknown> implements WorkSource {
     }
   }
 
-  /** Stores the result of a run, with retries: until then no other process may run the job. */
+  /** Stores the result of a run, and retries until that succeeds: before it no other process may run the job. */
   async #store(row: JobRow, body: (tx: Transaction) => Promise<unknown>): Promise<void> {
     const { database, loop, onFailure } = this.#options;
     while (!loop.isStopped) {

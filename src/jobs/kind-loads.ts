@@ -1,6 +1,6 @@
 /**
- * Counts the runs of each kind that has limits, in this process. If callers cause the work of a kind, it must leave space for other kinds, and one
- * caller's work must leave space for that of others.
+ * Counts this process's runs of each kind that has limits. If callers cause the work of a kind, that kind must leave space for other kinds, and one
+ * caller's work must leave space for the work of others.
  */
 import type { JobKind } from "./job-kind.ts";
 import type { FullKinds, JobRow } from "./jobs.store.ts";
@@ -11,9 +11,9 @@ interface Load {
   readonly max: NonNullable<JobKind["atOnceMax"]>;
   running: number;
   waiting: number;
-  /** Runs of each share, including those that wait. */
+  /** The number of runs of each share, including runs that wait. */
   readonly ofShares: Map<string, number>;
-  /** Runs whose wait has ended, in that order. Each continues when another run of the kind ends or waits. */
+  /** Runs whose wait has ended, in the order in which it ended. Each continues when another run of the kind ends or waits. */
   readonly ready: (() => void)[];
 }
 
@@ -25,7 +25,7 @@ export class KindLoads {
       if (atOnceMax !== undefined) this.#loads.set(kind, { max: atOnceMax, running: 0, waiting: 0, ofShares: new Map(), ready: [] });
   }
 
-  /** Kinds, and shares of kinds, that have reached their limit. */
+  /** The kinds, and the shares of kinds, that have reached their limit. */
   full(): FullKinds {
     const kinds = [...this.#loads].filter(([, load]) => capacityOf(load) <= 0).map(([kind]) => kind);
     const shares = [...this.#loads].flatMap(([kind, { max, ofShares }]) =>
@@ -34,7 +34,7 @@ export class KindLoads {
     return { kinds, shares };
   }
 
-  /** The first of the rows that may begin together. */
+  /** The first of the rows that may begin together within the limits. */
   fitting<R extends Started>(rows: readonly R[], limit: number): R[] {
     const [taken, takenOfShares] = [new Map<string, number>(), new Map<string, number>()];
     const fits = ({ kind, share }: R): boolean => {
@@ -66,7 +66,7 @@ export class KindLoads {
     else load.ofShares.delete(share);
   }
 
-  /** Continues after `wait` when the kind has capacity again. Rejects if `wait` rejects. */
+  /** Runs `wait`, and continues after it when the kind has capacity again. Rejects if `wait` rejects. */
   async whileWaiting<T>(kind: string, wait: () => Promise<T>): Promise<T> {
     const load = this.#loads.get(kind);
     if (load === undefined) return wait();
@@ -89,6 +89,6 @@ function stopRunning(load: Load): void {
 
 const ofShareMax = ({ ofShare }: Load["max"]): number => ofShare ?? Number.POSITIVE_INFINITY;
 
-/** Runs that are ready to continue go before new ones. */
+/** The number of runs of the kind that may begin. Runs that are ready to continue go before new ones. */
 const capacityOf = ({ max, running, waiting, ready }: Load): number =>
   waiting >= max.waiting || ready.length > 0 ? 0 : Math.min(max.running - running, max.waiting - waiting);

@@ -1,6 +1,6 @@
 /**
- * The loop of a world, with one timer. It asks each source in turn for work that is due on the world's clock. Between turns it
- * sleeps until the next due time or a request of `wake`.
+ * The loop of a world, with one timer. In each turn it asks a source for work that is due on the world's clock. Between turns the loop sleeps until
+ * the next due time or a call of `wake`.
  *
  * **Invariant:** nothing runs in the background before `start` and after `stop`; `runDue` works at any time.
  */
@@ -12,28 +12,31 @@ import type { TurnEnd, WorkSource } from "./work-source.ts";
 
 /** Interval at which a process looks for work of other processes on a shared database. */
 const POLL_MS = 1_000;
-/** A frozen clock makes nothing due. It is checked at this interval, in case another process moved it. */
+/** The interval at which a sleeping loop checks a clock that makes nothing due because it is frozen: another process may move it. */
 const LOOK_MS = 1_000;
-/** Timers that are set farther ahead than this are set again. */
+/** The longest time for which the timer is set. For a later due time the timer is set several times. */
 const SLEEP_MS_MAX = 60_000;
-/** After a failed turn (the database cannot be reached). */
+/** The wait after a failed turn, for example because the database cannot be reached. */
 const FAILED_MS = 1_000;
-/** Work that always makes new work due at once is a programmer's mistake. */
+/** The number of turns after which `runDue` gives up: work that always makes new work due at once is a programmer's mistake. */
 const PASSES_MAX = 10_000;
-/** While new events keep arriving, work is always due. After this time callers no longer wait, and the loop continues. */
+/** The time after which callers of `runDue` no longer wait. While new events keep arriving, work is always due; the loop continues with it. */
 const RUN_DUE_MS_MAX = 60_000;
-/** Requests to receivers take 15 s at most (D-62), and the program ends within 10 s (docs/operating/start.md). */
+/**
+ * The time that running work gets at the end. Requests to receivers take 15 s at most (D-62), and the program ends within 10 s
+ * (docs/operating/start.md).
+ */
 const STOP_MS_MAX = 8_000;
-/** A receiver on the same machine responds sooner. */
+/** The time that running work gets in a world that is abandoned; a receiver on the same machine responds sooner. */
 const ABANDON_MS_MAX = 100;
 
 interface WorkLoopOptions {
   readonly database: Database;
   readonly clock: Clock;
-  /** World time by the clock that is stored, for databases that other processes share; left out: nobody else sets it. */
+  /** Reads world time by the stored clock, for databases that other processes share; left out if no other process can set the clock. */
   readonly storedNowMs?: (reader: Reader) => Promise<number>;
   readonly realNowMs: () => number;
-  /** A turn failed; the loop tries again. */
+  /** Called when a turn failed; the loop tries again. */
   onError(error: unknown): void;
 }
 
@@ -60,7 +63,7 @@ export class WorkLoop {
     this.#runners.push(newRunner(source));
   }
 
-  /** Takes over the work of ended processes, and works from now on. */
+  /** Takes over the work of ended processes, and begins to work. */
   start(): void {
     if (this.#state !== "idle") return;
     this.#state = "started";
@@ -70,12 +73,12 @@ export class WorkLoop {
     });
   }
 
-  /** New work is due, or the clock was moved. Without a source, all sources get a turn. */
+  /** Gives the source a turn, because new work is due or the clock was moved. Without a source, all sources get a turn. */
   wake(source?: WorkSource): void {
     for (const runner of this.#runners) if (source === undefined || runner.source === source) this.#wake(runner);
   }
 
-  /** Wakes the source after `ms` of real time, for waits that the world's clock does not control, such as rate limits. */
+  /** Wakes the source after `ms` of real time, for waits that do not follow the world's clock, such as rate limits. */
   wakeIn(source: WorkSource, ms: number): void {
     const runner = this.#runners.find((one) => one.source === source);
     const atMs = performance.now() + ms;
@@ -85,8 +88,8 @@ export class WorkLoop {
   }
 
   /**
-   * Resolves when all work that is due on the world's clock has happened, including work that it made due, and jobs that other processes
-   * run if they end soon: true. False if work kept coming; the loop then goes on with it. Rejects if the database cannot be reached.
+   * Resolves with true when all work that is due on the world's clock has happened, including work that became due by it, and jobs that other
+   * processes run if they end soon. Resolves with false if new work kept coming; the loop goes on with it. Rejects if the database cannot be reached.
    */
   async runDue(): Promise<boolean> {
     await this.session.takeOver((tx, fence) => this.#release(tx, fence));
@@ -94,7 +97,7 @@ export class WorkLoop {
     const others = new OthersWork(this.#runners.map(({ source }) => source));
     for (let pass = 0; pass < PASSES_MAX; pass++) {
       let didWork = false;
-      // Work claimed under an expired lease would be given back and claimed again without end.
+      // The lease is renewed here, because work claimed under an expired lease would be given back and claimed again without end.
       if (this.session.needsBeat) await this.#beat();
       for (const runner of this.#runners) {
         while (runner.running !== undefined) await runner.running.catch(() => {});
@@ -113,8 +116,8 @@ export class WorkLoop {
   }
 
   /**
-   * Moves the clock to `targetMs` and stops at each due time on the way, so that all work happens at its time, for example a retry and the one
-   * after it. `moveClock` sets the world's time; `isEnough` is asked at each stop and ends the move there.
+   * Moves the clock to `targetMs` and stops at each due time on the way, so that all work happens at its time, for example a retry and the retry
+   * after it. `moveClock` sets the world's time. `isEnough` is asked at each stop, and ends the move if it returns true.
    */
   async runUntil(targetMs: number, moveClock: (worldMs: number) => Promise<void>, isEnough = () => false): Promise<void> {
     for (;;) {
@@ -145,12 +148,12 @@ export class WorkLoop {
       await Promise.all(this.#runners.map((runner) => runner.running ?? this.#turn(runner, "last")));
       await this.session.end((tx, fence) => this.#release(tx, fence));
     } catch (error) {
-      // The database cannot be reached: the lease expires by itself.
+      // The lease expires by itself if the database cannot be reached.
       this.#options.onError(error);
     }
   }
 
-  /** Stores nothing more, because nobody will read it. Work that has nearly ended gets a moment. */
+  /** Ends the loop without storing anything more, because nobody will read it. Work that has nearly ended gets a moment. */
   async abandon(): Promise<void> {
     this.#state = "stopped";
     this.#isAbandoned = true;
@@ -159,7 +162,7 @@ export class WorkLoop {
     await within(ended, ABANDON_MS_MAX);
   }
 
-  /** Undefined if something runs or is due. Otherwise the world time at which the next work is due, if any is. */
+  /** Undefined if work runs or is due. Otherwise the world time at which the next work is due, if any is known. */
   get rest(): { readonly nextDueMs: number | undefined } | undefined {
     const nowMs = this.#options.clock.nowMs();
     let next: number | undefined;
@@ -200,7 +203,7 @@ export class WorkLoop {
       }
     } catch (error) {
       runner.notBeforeMs = performance.now() + FAILED_MS;
-      // Nothing else may ask for the turn again.
+      // After the failure nothing else may request another turn, so the loop does.
       runner.wakeAtMs = Math.min(runner.wakeAtMs, runner.notBeforeMs);
       this.#failed(error);
     }
@@ -217,7 +220,7 @@ export class WorkLoop {
     runner.wakeAtMs = Number.POSITIVE_INFINITY;
     const { clock, storedNowMs = async () => clock.nowMs() } = this.#options;
     try {
-      // Stored work of another process can wake this loop before this process has read the new clock.
+      // The stored work of another process can wake this loop before this process has read the new clock.
       if (clock.rereading !== undefined) await clock.rereading;
       const { session } = this;
       const end = await runner.source.turn({ nowMs: clock.nowMs(), storedNowMs, session, isHurried: kind === "hurried", isLast: kind === "last" });
@@ -266,7 +269,7 @@ export class WorkLoop {
       hasDue = true;
       this.#wake(runner);
     }
-    // Nothing was due: the clock is frozen or was set back. Asking again at once would be a busy loop.
+    // Nothing was due, because the clock is frozen or was set back. Asking again at once would be a busy loop.
     if (hasDue) this.#arm();
     else this.#sleep(monotonicMs + LOOK_MS);
   }
@@ -285,7 +288,7 @@ export class WorkLoop {
     }
   }
 
-  /** An abandoned loop has no database any more, so it tries nothing again. */
+  /** Reports a failure. An abandoned loop reports nothing, because it has no database any more. */
   readonly #failed = (error: unknown): void => (this.#isAbandoned ? undefined : this.#options.onError(error));
 }
 
@@ -293,7 +296,7 @@ export class WorkLoop {
 interface Runner {
   readonly source: WorkSource;
   running: Promise<TurnEnd> | undefined;
-  /** Requested while a turn ran. */
+  /** Whether another turn was requested while a turn ran. */
   isWoken: boolean;
   nextDueMs: number | undefined;
   /** Monotonic time of the source's next turn. */
@@ -311,9 +314,9 @@ const newRunner = (source: WorkSource): Runner => ({
   notBeforeMs: 0,
 });
 
-/** Interval of looking. */
+/** The interval at which the loop looks for due work of other processes. */
 const OTHERS_LOOK_MS = 5;
-/** For one wait in all: most jobs take a few ms, and nobody waits for a job that fetches a file or hangs. */
+/** The longest time for which one call of `runDue` waits: most jobs take a few ms, and nobody waits for a job that fetches a file or hangs. */
 const WAIT_MS_MAX = 2_000;
 
 export class OthersWork {
@@ -324,7 +327,7 @@ export class OthersWork {
     this.#sources = sources;
   }
 
-  /** Returns whether work is still due, after a pause: other processes run it, or left it to be claimed. `nowMs`: world time. */
+  /** Waits for a moment if work is due that other processes run or have not claimed yet. Returns whether it was. `nowMs` is world time. */
   async wait(nowMs: number): Promise<boolean> {
     if (performance.now() >= this.#endMs || !(await this.#hasDue(nowMs))) return false;
     await new Promise((resolve) => setTimeout(resolve, OTHERS_LOOK_MS));

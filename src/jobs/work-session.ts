@@ -1,7 +1,7 @@
 /**
- * The right of one process to work. Rows that it claims carry its fence. It renews its lease while it lives; afterwards another
- * process gives back the rows of the fence. A session that lost its lease continues under a new fence and can no longer settle
- * what it started under the old one.
+ * A session is the right of one process to work. The rows that the process claims carry the session's fence. The process renews the session's lease
+ * while it lives; after the lease, another process gives back the rows of the fence. A process that lost its lease continues under a new fence, and
+ * can no longer settle work that it started under the old one.
  *
  * Leases run on real time, because a world's time can be frozen or moved. The clocks of processes that share a database must
  * agree within a few seconds.
@@ -10,11 +10,14 @@ import { randomInt } from "node:crypto";
 import type { Database, Transaction } from "#storage/database";
 import { deleteSession, findEndedSessions, renewSession, saveSession } from "./work-sessions.store.ts";
 
-/** Longer than a living process stalls, else its work would happen twice. The work of a killed process waits as long. */
+/**
+ * The length of a lease. It is longer than a living process stalls, because otherwise the work would happen twice. The work of a killed process waits
+ * as long.
+ */
 export const LEASE_MS = 5_000;
-/** Four heartbeats can fail before the lease ends. */
+/** The interval at which a lease is renewed, so that four renewals can fail before the lease ends. */
 export const BEAT_MS = 1_000;
-/** Two processes draw the same number once in 2^47 pairs. */
+/** Fences are random numbers below this: in 2^47 pairs of processes, one pair draws the same number. */
 const FENCE_MAX = 2 ** 47;
 
 export class WorkSession {
@@ -36,14 +39,14 @@ export class WorkSession {
     return this.#isShared;
   }
 
-  /** The stored fence, if no other process can take it over; new rows can then carry it from the start. */
+  /** The stored fence, if no other process can take it over: new rows can then carry the fence from the start. Otherwise undefined. */
   get soleFence(): number | undefined {
     return this.#isShared || !this.#isStored ? undefined : this.#fence;
   }
 
   /**
-   * Returns the fence for rows that are claimed in `tx`. Its session is stored when they are, also where another process has just replaced the
-   * state of the world: nobody would ever give back what is claimed under a fence without one.
+   * Returns the fence for rows that are claimed in `tx`. The same transaction stores the session, also if another process has just replaced the state
+   * of the world: nobody would ever give back rows whose fence has no session.
    */
   async fenceFor(tx: Transaction): Promise<number> {
     const leaseUntilMs = this.#realNowMs() + LEASE_MS;
@@ -64,12 +67,12 @@ export class WorkSession {
     return fence === this.#fence && (!this.#isShared || this.#realNowMs() < this.#leaseUntilMs);
   }
 
-  /** Checks real time, because timers stop while a machine sleeps. */
+  /** Whether the lease must be renewed now, by real time, because timers stop while a machine sleeps. */
   get needsBeat(): boolean {
     return this.#isShared && this.#isStored && this.#realNowMs() >= this.#leaseUntilMs - LEASE_MS + BEAT_MS;
   }
 
-  /** Runs every `BEAT_MS`. A process that has claimed nothing has no lease to renew. */
+  /** Renews the lease, every `BEAT_MS`. A process that has claimed nothing has no lease to renew. */
   async beat(): Promise<void> {
     if (!this.#isShared || !this.#isStored) return;
     const leaseUntilMs = this.#realNowMs() + LEASE_MS;
@@ -90,7 +93,7 @@ export class WorkSession {
     return ended.length;
   }
 
-  /** At the end of the process: gives back what it still holds, so that others can start at once. */
+  /** Called at the end of the process: gives back the rows that it still holds, so that others can start their work at once. */
   async end(release: (tx: Transaction, fence: number) => Promise<void>): Promise<void> {
     if (!this.#isStored) return;
     const fence = this.#fence;

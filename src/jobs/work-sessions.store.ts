@@ -1,7 +1,7 @@
 import type { Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 
-/** Two transactions of one process can both be the first to claim work. */
+/** Stores a session, unless it is stored already: two transactions of one process can both be the first to claim work. */
 export async function saveSession(tx: Transaction, fence: number, leaseUntilMs: number): Promise<void> {
   await tx.runOne(sql`
     INSERT INTO work_sessions (fence, lease_until_ms) VALUES (${fence}, ${leaseUntilMs})
@@ -13,7 +13,7 @@ export async function renewSession(tx: Transaction, fence: number, leaseUntilMs:
   return (await tx.run(sql`UPDATE work_sessions SET lease_until_ms = ${leaseUntilMs} WHERE fence = ${fence}`)) === 1;
 }
 
-/** Returns whether the session existed: of several processes that find it dead, one takes it over. */
+/** Deletes a session. Returns false if it did not exist: of several processes that find a dead session, only one takes it over. */
 export async function deleteSession(tx: Transaction, fence: number): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM work_sessions WHERE fence = ${fence}`)) > 0;
 }
