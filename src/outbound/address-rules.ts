@@ -1,19 +1,19 @@
 /**
- * D-64: which addresses Plaza may call. It refuses private, local, reserved and otherwise not public ones, however they are written. The
- * sandbox allows loopback and http, and `--allow-callback` allows more. Everything here is pure: `client.ts` resolves names and asks
- * `addressRefusal` about every address of a name.
+ * D-64: the rules for addresses that Plaza may call. They refuse private, local, reserved and other addresses that are not public, however they are
+ * written. The sandbox allows loopback and http, and `--allow-callback` allows more. Everything here is pure: `client.ts` resolves names and calls
+ * `addressRefusal` for each address of a name.
  */
 import ipaddr from "ipaddr.js";
 
 export interface CallbackRules {
   readonly isSandbox: boolean;
-  /** `--allow-callback`: address ranges such as `10.0.0.0/8`, single addresses, host names. */
+  /** The values of `--allow-callback`: address ranges such as `10.0.0.0/8`, single addresses, host names. */
   readonly allowed: readonly string[];
 }
 
 export interface CallbackTarget {
   readonly isTls: boolean;
-  /** Lower case, without brackets: a name, or an address as it is usually written. */
+  /** The host in lower case, without brackets: a name, or an address as it is usually written. */
   readonly host: string;
   readonly isLiteral: boolean;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface CallbackTarget {
   readonly path: string;
 }
 
-/** The address is not one that may be called; the message says why, for the person who set it. */
+/** Plaza may not call the address. The message gives the reason, for the person who set the address. */
 export class CallbackRefused extends Error {
   constructor(readonly reason: string) {
     super(reason);
@@ -31,11 +31,11 @@ export class CallbackRefused extends Error {
   }
 }
 
-/** Twice what browsers and proxies are known to take; override URLs are shorter (D-57). */
+/** The length of a URL: twice the length that browsers and proxies are known to take. Override URLs are shorter (D-57). */
 const URL_CHARACTERS_MAX = 4_096;
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
-/** Throws `CallbackRefused`. The addresses of a name are checked later. */
+/** Reads and checks a URL, without resolving its name; the addresses of the name are checked later. Throws `CallbackRefused`. */
 export function readCallback(url: string, rules: CallbackRules): CallbackTarget {
   if (url.length > URL_CHARACTERS_MAX) throw new CallbackRefused(`it is longer than ${URL_CHARACTERS_MAX} characters`);
   // Parsers drop these characters or turn them into others (tab, newline, space, backslash). No honest address has one.
@@ -46,7 +46,7 @@ export function readCallback(url: string, rules: CallbackRules): CallbackTarget 
   const scheme = (written[1] as string).toLowerCase() as "http" | "https";
   if (scheme === "http" && !rules.isSandbox) throw new CallbackRefused("it is not an https address");
   const authority = written[2] as string;
-  // Parsers take what follows more slashes for the host.
+  // After more than two slashes, parsers take the text that follows for the host.
   if (authority === "") throw new CallbackRefused("it names no host");
   if (authority.includes("@")) throw new CallbackRefused("it holds credentials");
   const parsed = URL.parse(url);
@@ -69,7 +69,7 @@ function readHost(hostname: string, written: string, rules: CallbackRules): { ho
   if (written.includes("%")) throw new CallbackRefused("its host is written in an unusual way");
   if (hostname.startsWith("[")) return { host: hostname.slice(1, -1), isLiteral: true };
   if (ipaddr.IPv4.isValidFourPartDecimal(hostname)) {
-    // Decimal, octal, hexadecimal and shortened forms, and digits of other scripts, all end here with another spelling.
+    // Decimal, octal, hexadecimal and shortened addresses, and digits of other scripts, are spelled differently after parsing.
     if (written !== hostname) throw new CallbackRefused("its address is written in an unusual way");
     return { host: hostname, isLiteral: true };
   }
@@ -83,20 +83,20 @@ function readHost(hostname: string, written: string, rules: CallbackRules): { ho
   return { host: hostname, isLiteral: false };
 }
 
-/** RFC 6761. */
+/** Names of this machine (RFC 6761). */
 const isLocalName = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
 
-/** Names without a dot, and those of RFC 6762, RFC 8375, RFC 7686 and of cloud metadata (`metadata.google.internal`). */
+/** Names of an inner network: names without a dot, and those of RFC 6762, RFC 8375, RFC 7686 and of cloud metadata (`metadata.google.internal`). */
 const isInnerName = (host: string): boolean => !host.includes(".") || /\.(local|localdomain|internal|intranet|home\.arpa|onion)$/.test(host);
 
 const isAllowedName = (host: string, { allowed }: CallbackRules): boolean => allowed.some((entry) => entry.toLowerCase() === host);
 
-/** Reachable from inside a cloud alone, though not in a range that says so. */
+/** Addresses that only machines inside a cloud can reach, although their range looks public. */
 const INNER_ADDRESSES: readonly string[] = ["168.63.129.16"];
 
 /**
- * Why `address`, which `host` resolved to, may not be called; undefined when it may. IPv4 inside IPv6 is refused whatever is
- * inside: it leads past this check where a gateway unpacks it.
+ * Returns the reason why Plaza may not call `address`, to which `host` resolved; undefined if it may. An IPv6 address that contains an IPv4 address
+ * is always refused, because a gateway that unpacks it would lead past this check.
  */
 export function addressRefusal(address: string, host: string, rules: CallbackRules): string | undefined {
   if (address.includes("%") || !ipaddr.isValid(address)) return `${address} is not an address that can be called`;
@@ -110,14 +110,14 @@ export function addressRefusal(address: string, host: string, rules: CallbackRul
   return allowedBy(address, `${address} is not a public address${range === "unicast" ? "" : ` (${range})`}`);
 }
 
-/** The problem with the option that allows the host or address. */
+/** Completes a refusal with the option that would allow the host or address. */
 export const allowedBy = (host: string, problem: string): string => `${problem}; --allow-callback ${host} allows it`;
 
 function isLoopback(address: string): boolean {
   return ipaddr.parse(address).range() === "loopback";
 }
 
-/** 2000::/3 is all of IPv6 that is routed; ISATAP (RFC 5214) holds an IPv4 address in its last half. */
+/** Whether the address is public. 2000::/3 is all of IPv6 that is routed; ISATAP (RFC 5214) holds an IPv4 address in its last half. */
 function isGlobalIpv6({ parts }: ipaddr.IPv6): boolean {
   const first = parts[0] as number;
   const isIsatap = ((parts[4] as number) & 0xfdff) === 0 && parts[5] === 0x5efe;
@@ -136,9 +136,8 @@ function isInAllowedRange(address: string, { allowed }: CallbackRules): boolean 
 }
 
 /**
- * Ports of services that do not speak HTTP, or speak it without asking who is there. A POST to them may do harm that a
- * callback never does: the list that browsers keep for the same reason (Fetch standard, "bad port"), and stores, queues and
- * control planes of inner networks.
+ * Ports of services that do not speak HTTP, or do not ask who calls. A POST to such a port may do harm that a callback never does. The list has the
+ * ports that browsers block for the same reason (Fetch standard, "bad port"), and those of stores, queues and control planes of inner networks.
  */
 const BROWSERS: readonly number[] = [
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123,

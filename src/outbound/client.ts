@@ -1,8 +1,8 @@
 /**
- * The only way out of the server (D-64), for handshakes, deliveries and feed files. The address is checked, and the checked
- * address is the one connected to; redirects are not followed; a long response is cut; the whole request has a deadline.
+ * The only way out of the server (D-64), for handshakes, deliveries and feed files. The client checks an address and then connects to exactly that
+ * address. It does not follow redirects, cuts a long response, and gives the whole request one deadline.
  *
- * Errors: `CallbackRefused` (`address-rules.ts`) before anything is sent, `RequestFailed` (`request.ts`).
+ * Errors: `CallbackRefused` (`address-rules.ts`) before anything is sent, and `RequestFailed` (`request.ts`).
  */
 import { lookup } from "node:dns/promises";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -14,15 +14,15 @@ import type { Transport, TransportRequest } from "./transport/transport.ts";
 
 export interface GuardedClientOptions {
   readonly rules: CallbackRules;
-  /** The system's resolver unless a test has its own. */
+  /** Resolves names; a test can have its own. Left out: the system's resolver. */
   readonly resolve?: ResolveName;
-  /** Certificates (PEM) to trust in place of the system's. */
+  /** Certificates (PEM) that are trusted instead of the system's. */
   readonly ca?: string;
 }
 
-/** Parsed URLs that are kept: each callback's is needed again with its next delivery. */
+/** The number of parsed URLs that are kept, because each callback's URL is needed again with its next delivery. */
 const TARGETS_MAX = 10_000;
-/** Addresses of one name that are tried; a request's deadline would not allow more. */
+/** The number of addresses of one name that are tried; a request's deadline would not allow more. */
 const ADDRESSES_TRIED_MAX = 4;
 
 export class GuardedClient {
@@ -37,7 +37,7 @@ export class GuardedClient {
     this.#names = new Names(options.resolve ?? systemNames);
   }
 
-  /** Checks the URL itself; throws `CallbackRefused`. `request` resolves names and checks their addresses. */
+  /** Checks the URL itself, and throws `CallbackRefused`. `request` later resolves the name and checks its addresses. */
   check(url: string): CallbackTarget {
     const known = this.#targets.get(url);
     if (known !== undefined) return known;
@@ -46,7 +46,7 @@ export class GuardedClient {
     return target;
   }
 
-  /** Rejects with `CallbackRefused` or `RequestFailed`. */
+  /** Sends a request. Rejects with `CallbackRefused` or `RequestFailed`. */
   async request(request: OutboundRequest): Promise<OutboundResponse> {
     const target = this.check(request.url);
     const deadline = this.#deadlines.begin(request.deadlineMs);
@@ -59,29 +59,32 @@ export class GuardedClient {
     }
   }
 
-  /** Idle connections end, and timers. */
+  /** Ends idle connections and timers. */
   close(): void {
     this.#deadlines.close();
     this.#transport.close();
   }
 
-  /** Every address must be allowed: a name with a public and a private address is a trap. */
+  /** Resolves a name. Each of its addresses must be allowed, because a name with a public and a private address is a trap. */
   async #addressesOf({ host }: CallbackTarget, deadline: Deadline): Promise<readonly string[]> {
     const addresses = await deadline.race(this.#names.addressesOf(host));
-    // The message does not name the address or its kind, because whoever chose the name would learn how names resolve in this network.
+    // The message leaves out the address and its kind, because the person who chose the name would learn how names resolve in this network.
     if (addresses.some((address) => addressRefusal(address, host, this.#options.rules) !== undefined))
       throw new CallbackRefused(allowedBy(host, `${host} leads to an address that may not be called`));
     return addresses;
   }
 
-  /** Tries the next address only if the one before accepted no connection, so nothing is sent twice. */
+  /**
+   * Sends the request to the first address that accepts a connection. It tries another address only after one that accepted none, so nothing is sent
+   * twice.
+   */
   async #sendToOneOf(
     addresses: readonly string[],
     { host, port, isTls, isLiteral }: CallbackTarget,
     request: TransportRequest,
     deadline: Deadline,
   ): Promise<OutboundResponse> {
-    // An address is not a server name (RFC 6066): without a name, the certificate is verified for the address.
+    // An address is not a server name (RFC 6066): without a server name, the certificate is verified for the address.
     const tls = isTls ? { serverName: isLiteral ? undefined : host, ca: this.#options.ca } : undefined;
     const count = Math.min(addresses.length, ADDRESSES_TRIED_MAX);
     for (let at = 0; at < count; at++) {
@@ -98,10 +101,10 @@ export class GuardedClient {
 
 const withQuery = (path: string, more: string | undefined): string => (more === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}${more}`);
 
-/** All addresses of a name, IPv4 and IPv6; rejects when it has none. */
+/** Resolves all addresses of a name, IPv4 and IPv6; rejects if it has none. */
 type ResolveName = (name: string) => Promise<readonly string[]>;
 
-/** Short against the time in which a receiver is moved. The address that is connected to was checked, however old it is. */
+/** The time for which resolved addresses are kept: short compared with the time in which a receiver is moved. Each kept address is still checked. */
 const KEPT_MS = 5_000;
 const NAMES_MAX = 10_000;
 
@@ -120,15 +123,15 @@ export class Names {
     this.#resolve = resolve;
   }
 
-  /** Rejects with `RequestFailed`. */
+  /** The addresses of a name, from memory or from the resolver. Rejects with `RequestFailed`. */
   addressesOf(name: string): Promise<readonly string[]> {
-    // time: of the network, not of a world.
+    // time: the age of an address is real time, not a world's.
     const now = performance.now();
     const kept = this.#kept.get(name);
     if (kept !== undefined && now < kept.untilMs) return kept.addresses;
     const addresses = this.#ask(name);
     this.#kept.set(name, { addresses, untilMs: now + KEPT_MS });
-    // After a failure the next request asks again.
+    // A failure is not kept, so the next request resolves the name again.
     addresses.catch(() => {
       if (this.#kept.get(name)?.addresses === addresses) this.#kept.delete(name);
     });

@@ -1,6 +1,6 @@
 /**
- * One connection to an address that was checked: TCP, or TLS with the certificate verified for the name that the caller gave.
- * It carries one request at a time. The address is a literal one, so nothing is resolved here.
+ * One connection to a checked address: TCP, or TLS with the certificate verified for the name that the caller gave. It carries one request at a time.
+ * The address is a literal one, so no name is resolved here.
  */
 import { type FailureKind, RequestFailed } from "../request.ts";
 import { MalformedResponse, type ResponseReader } from "./response.ts";
@@ -12,7 +12,7 @@ interface RunningRequest {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   readonly silenceMs: number | undefined;
-  /** Does not run while `takeBody` is busy. */
+  /** The timer for the other side's silence, which does not run while `takeBody` is busy. */
   silence?: NodeJS.Timeout;
 }
 
@@ -21,17 +21,17 @@ type Socket = Bun.Socket<Connection>;
 export class Connection implements Writing {
   #socket: Socket | undefined;
   #running: RunningRequest | undefined;
-  /** The rest of the request, which did not fit into the system's buffer. */
+  /** The rest of the request that did not fit into the system's buffer. */
   #unwritten: Buffer | undefined;
   #opened: { readonly resolve: () => void; readonly reject: (error: RequestFailed) => void } | undefined;
   readonly #isTls: boolean;
   readonly #burst: RequestBurst;
   isOpen = false;
-  /** It has carried a request before, so the other side may have closed it meanwhile. */
+  /** Whether the connection has carried a request before, so that the other side may have closed it meanwhile. */
   wasUsed = false;
-  /** The system has taken the whole of the last request. */
+  /** Whether the system has taken the whole of the last request. */
   hasSent = false;
-  /** Monotonic time of its last request's end. */
+  /** Monotonic time at which the connection's last request ended. */
   idleSinceMs = 0;
 
   private constructor(isTls: boolean, burst: RequestBurst) {
@@ -39,7 +39,7 @@ export class Connection implements Writing {
     this.#burst = burst;
   }
 
-  /** Rejects with `RequestFailed`, after minutes where the other side is silent; callers have a deadline of their own. */
+  /** Opens a connection. Rejects with `RequestFailed`, but only after minutes if the other side is silent; callers have a deadline of their own. */
   static async open({ address, port, tls }: Endpoint, burst: RequestBurst): Promise<Connection> {
     const connection = new Connection(tls !== undefined, burst);
     const opened = new Promise<void>((resolve, reject) => {
@@ -53,7 +53,10 @@ export class Connection implements Writing {
     return connection;
   }
 
-  /** Rejects with `RequestFailed`, also if nothing arrives for `silenceMs`. `request` is the whole request, all ASCII. */
+  /**
+   * Sends a request and reads its response. `request` is the whole request in ASCII. Rejects with `RequestFailed`, also if nothing arrives for
+   * `silenceMs`.
+   */
   send(request: string, reader: ResponseReader, silenceMs?: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const running: RunningRequest = { request, reader, silenceMs, resolve, reject };
@@ -65,7 +68,7 @@ export class Connection implements Writing {
     return promise.finally(() => clearTimeout(running.silence));
   }
 
-  /** Starts the time limit of the other side's silence again. */
+  /** Restarts the time limit for the other side's silence. */
   #listen(running: RunningRequest): void {
     const { silenceMs } = running;
     if (silenceMs === undefined || this.#running !== running) return;
@@ -78,7 +81,7 @@ export class Connection implements Writing {
 
   write(): void {
     const request = this.#running?.request;
-    // The request was given up meanwhile.
+    // The caller gave the request up before it was written.
     if (request === undefined) return;
     const written = this.isOpen && this.#socket !== undefined ? this.#socket.write(request) : -1;
     if (written < 0) this.#fail("closed", "the connection was closed");
@@ -86,13 +89,13 @@ export class Connection implements Writing {
     else this.hasSent = true;
   }
 
-  /** At once, whatever the connection is doing. */
+  /** Closes the connection at once, whatever it is doing. */
   close(problem: FailureKind = "closed"): void {
     this.#fail(problem, problem === "timeout" ? "no whole response came in time" : "the connection was given up");
     this.#socket?.terminate();
   }
 
-  /** There was no connection, so the problem is not one of TLS. */
+  /** Called if there was no connection, so that the problem cannot be one of TLS. */
   onConnectError({ message, code = message }: Error & { code?: string }): void {
     this.#fail("connect", code === "ECONNREFUSED" ? "the connection was refused" : `there was no connection: ${code}`);
   }
@@ -109,7 +112,7 @@ export class Connection implements Writing {
   onHandshake(isVerified: boolean, problem: string): void {
     if (isVerified) this.#ready();
     else {
-      // OpenSSL's own errors are about the handshake, as with a server that does not speak TLS.
+      // OpenSSL's own errors are about the handshake, for example with a server that does not speak TLS.
       this.#fail("tls", problem.startsWith("error:") ? `there was no TLS handshake: ${problem}` : `the certificate is not valid: ${problem}`);
       this.#socket?.terminate();
     }
@@ -118,7 +121,7 @@ export class Connection implements Writing {
   onData(bytes: Buffer): void {
     const running = this.#running;
     if (running === undefined) {
-      // Nothing was requested: these bytes would be taken for the response to the next request.
+      // These bytes came without a request, and would be taken for the response to the next request.
       this.isOpen = false;
       this.#socket?.terminate();
       return;
@@ -134,7 +137,7 @@ export class Connection implements Writing {
     else this.#listen(running);
   }
 
-  /** Stops reading until `takeBody` is done. Bytes that the system has read already may still arrive. */
+  /** Stops reading until `takeBody` is done. Bytes that the system has already read may still arrive. */
   #pause(running: RunningRequest, taking: Promise<void>): void {
     this.#socket?.pause();
     clearTimeout(running.silence);
@@ -212,8 +215,8 @@ export class Connection implements Writing {
 }
 
 /**
- * An address is not a server name (RFC 6066): without a name the runtime verifies the certificate for the address itself. With no option at
- * all it would not begin a handshake.
+ * The options for TLS. An address is not a server name (RFC 6066): without a server name the runtime verifies the certificate for the address.
+ * Without any option the runtime would not begin a handshake.
  */
 const tlsOptions = ({ ca, serverName }: NonNullable<Endpoint["tls"]>): Bun.TLSOptions => ({
   rejectUnauthorized: true,

@@ -1,9 +1,12 @@
-/** How long a request may take, in real time, also where the world's clock stands still. */
+/** The deadlines of requests, in real time, so they pass even if the world's clock is frozen. */
 import { type FailureKind, RequestFailed } from "../request.ts";
 
-/** All requests of a client share one timer, which waits for the first deadline: most requests have ended by then. */
+/** All requests of a client share one timer, which waits for the earliest deadline, because most requests have ended by then. */
 export class Deadlines {
-  /** A ring of all running deadlines, which begins and ends here. The runtime would rebuild a set every few hundred requests. */
+  /**
+   * A ring of all running deadlines, which begins and ends with this one. It is not a set, because the runtime would rebuild a set every few hundred
+   * requests.
+   */
   readonly #ring = new Deadline(Number.POSITIVE_INFINITY);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
@@ -15,7 +18,7 @@ export class Deadlines {
     return deadline;
   }
 
-  /** Running requests have no deadline any more. */
+  /** Ends the timer: running requests have no deadline any more. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timerAtMs = Number.POSITIVE_INFINITY;
@@ -25,7 +28,7 @@ export class Deadlines {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
     this.#timer = setTimeout(() => this.#sweep(), Math.ceil(atMs - performance.now()));
-    // The sockets of requests that are out keep the program running.
+    // The timer does not keep the program running, because the sockets of running requests do.
     this.#timer.unref();
   }
 
@@ -37,7 +40,7 @@ export class Deadlines {
       if (deadline.endMs > nowMs) nextMs = Math.min(nextMs, deadline.endMs);
       else late.push(deadline);
     }
-    // A deadline that passes may leave the ring at once.
+    // A deadline that passes may leave the ring at once, so the late ones are listed first.
     for (const deadline of late) deadline.pass();
     this.#timerAtMs = Number.POSITIVE_INFINITY;
     if (nextMs !== Number.POSITIVE_INFINITY) this.#arm(nextMs);
@@ -57,7 +60,7 @@ export class Deadline {
   next: Deadline = this;
   #previous: Deadline = this;
 
-  /** `endMs`: monotonic time. */
+  /** `endMs` is monotonic time. */
   constructor(readonly endMs: number) {}
 
   enter(ring: Deadline): void {
@@ -67,7 +70,7 @@ export class Deadline {
     ring.#previous = this;
   }
 
-  /** The request has ended. */
+  /** Removes the deadline from the ring, because its request has ended. */
   leave(): void {
     this.#previous.next = this.next;
     this.next.#previous = this.#previous;
@@ -82,7 +85,10 @@ export class Deadline {
     });
   }
 
-  /** A connection that comes too late is closed: after this deadline, or after `withinMs`, when another address may be tried. */
+  /**
+   * Waits for a connection until the deadline, or for `withinMs`, after which another address may be tried. A connection that opens too late is
+   * closed.
+   */
   async open<C extends Closable>(opening: Promise<C>, withinMs?: number): Promise<C> {
     let isLate = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -104,7 +110,7 @@ export class Deadline {
     }
   }
 
-  /** Once. */
+  /** Ends the request at its deadline. A second call does nothing. */
   pass(): void {
     if (this.#hasPassed) return;
     this.#hasPassed = true;

@@ -1,14 +1,14 @@
 /**
- * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). Strict where leniency lets two readers of the same
- * bytes see different responses. The body is cut at a limit, and a body that was cut ends the connection.
+ * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). It is strict wherever two lenient readers could see different responses in
+ * the same bytes. The body is cut at a limit, and a cut body ends the connection.
  */
 
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
 import type { TakeBody } from "../request.ts";
 
-/** No receiver of webhooks needs a longer status line and headers. */
+/** The limit for a status line and its headers; no receiver of webhooks needs more. */
 const HEAD_BYTES_MAX = 32 * 1024;
-/** 1xx responses before the final one. */
+/** The number of 1xx responses before the final one. */
 const INTERIM_MAX = 8;
 
 export class MalformedResponse extends Error {
@@ -23,7 +23,7 @@ type Framing =
   | { readonly kind: "chunked"; readonly decoder: ChunkedDecoder }
   | { readonly kind: "length"; left: number };
 
-/** The reader itself cuts a body at its limit; the decoder would refuse it. */
+/** The reader itself cuts a body at its limit, because the decoder would refuse a longer one. */
 const BODY_UNLIMITED = Number.POSITIVE_INFINITY;
 
 const NOTHING: Framing = { kind: "none" };
@@ -39,11 +39,11 @@ export class ResponseReader {
   readonly #takeBody: TakeBody | undefined;
   #taking: Promise<void> | undefined;
   #bodyBytes = 0;
-  /** More came than is kept. */
+  /** Whether the body was longer than its kept part. */
   isCut = false;
   isDone = false;
   hasBegun = false;
-  /** The connection may serve another request once this one is done. */
+  /** Whether the connection may serve another request after this response. */
   isReusable = false;
 
   constructor(bodyBytesMax: number, takeBody?: TakeBody) {
@@ -51,7 +51,7 @@ export class ResponseReader {
     this.#takeBody = takeBody;
   }
 
-  /** Pending while `takeBody` is busy; feed nothing until then. Rejects if `takeBody` throws. */
+  /** Pending while `takeBody` is busy; the caller must not feed bytes until then. Rejects if `takeBody` throws. */
   get taking(): Promise<void> | undefined {
     return this.#taking;
   }
@@ -61,7 +61,7 @@ export class ResponseReader {
     return this.#body.length === 1 ? (this.#body[0] as Buffer) : Buffer.concat(this.#body);
   }
 
-  /** Throws `MalformedResponse`. After `isDone`, bytes that are left over make the connection unusable. */
+  /** Reads the next bytes of the connection. Throws `MalformedResponse`. Bytes after the end of the response make the connection unusable. */
   feed(given: Buffer): void {
     this.hasBegun = true;
     const bytes = this.#rest === undefined ? given : Buffer.concat([this.#rest, given]);
@@ -80,7 +80,7 @@ export class ResponseReader {
     this.#readBody(bytes, at);
   }
 
-  /** The other side closed. Throws `MalformedResponse` when the response was not whole. */
+  /** Called when the other side closed the connection. Throws `MalformedResponse` if the response was not complete. */
   end(): void {
     if (this.isDone) return;
     if (this.#hasHead && this.#framing.kind === "until-close") {
@@ -91,7 +91,7 @@ export class ResponseReader {
   }
 
   #keep(bytes: Buffer): void {
-    // A copy, as in #take.
+    // The rest is copied, because the runtime reuses the memory of the given bytes.
     if (bytes.length > 0) this.#rest = Buffer.from(bytes);
   }
 
@@ -130,10 +130,10 @@ export class ResponseReader {
     if (this.isDone && left > 0) this.isReusable = false;
   }
 
-  /** Returns how many bytes belonged to the body. */
+  /** Reads chunks, and returns the number of bytes that belonged to the body. */
   #readChunks(decoder: ChunkedDecoder, bytes: Buffer, start: number): number {
     const used = decoder.decode(bytes.subarray(start), (from, to) => this.#take(bytes, start + from, start + to));
-    // A body that was cut is done, whatever the rest of it looks like.
+    // A cut body is complete, whatever its remaining bytes look like.
     if (this.isDone) return used;
     if (decoder.state === "done") this.isDone = true;
     else if (decoder.state !== "open") throw new MalformedResponse("its chunks are wrong");
@@ -149,7 +149,7 @@ export class ResponseReader {
     }
     const length = Math.min(to - from, space);
     if (length === 0) return;
-    // A copy: the runtime uses the memory of a chunk again.
+    // The bytes are copied, because the runtime reuses the memory of a chunk.
     const own = Buffer.allocUnsafe(length);
     bytes.copy(own, 0, from, from + length);
     this.#bodyBytes += length;
@@ -167,7 +167,7 @@ export class ResponseReader {
   }
 }
 
-/** RFC 9112, 6.3: where the body ends. `head` holds the headers from `first` on, each with its line end. */
+/** Finds out where the body ends (RFC 9112, 6.3). `head` holds the headers from `first` on, each with its line end. */
 function framingOf(status: number, head: string, first: number): { framing: Framing; isClosing: boolean } {
   let length: string | undefined;
   let coding: string | undefined;
@@ -175,11 +175,11 @@ function framingOf(status: number, head: string, first: number): { framing: Fram
   for (let at = first; at < head.length; ) {
     const end = head.indexOf("\r\n", at);
     const colon = head.indexOf(":", at);
-    // A line that begins with a space continues the one before, which no sender may do any more.
+    // A line that begins with a space would continue the line before it, which senders may not do any more.
     if (colon <= at || colon > end || !isName(head, at, colon)) throw new MalformedResponse("one of its headers is wrong");
     const start = at;
     at = end + 2;
-    // Most headers say nothing of this, and are not taken apart.
+    // Most headers say nothing about the length of the body, and are not read further.
     if (!LENGTHS.has(colon - start)) continue;
     const name = head.slice(start, colon).toLowerCase();
     const value = head.slice(colon + 1, end).trim();
@@ -199,7 +199,7 @@ function framingOf(status: number, head: string, first: number): { framing: Fram
 
 const LENGTHS = new Set(["content-length", "transfer-encoding", "connection"].map(({ length }) => length));
 
-/** RFC 9110, 5.6.2; by code unit. */
+/** Whether a character may be part of a header's name (RFC 9110, 5.6.2); by code unit. */
 const IN_NAME = Array.from({ length: 256 }, (_, unit) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(unit)));
 
 function isName(head: string, from: number, to: number): boolean {

@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 on the runtime's sockets, with connections that are kept. It is not `fetch`, because that costs more CPU a delivery,
- * keeps 64 connections, and takes responses that are not valid HTTP: docs/dependencies.md has the measurements.
+ * HTTP/1.1 on the runtime's sockets, with kept connections. It does not use `fetch`, because `fetch` costs more CPU a delivery, keeps only 64
+ * connections, and accepts responses that are not valid HTTP: docs/dependencies.md has the measurements.
  */
 import { type OutboundResponse, RequestFailed } from "../request.ts";
 import { Connection } from "./connection.ts";
@@ -22,7 +22,7 @@ export class SocketTransport implements Transport {
       try {
         await connection.send(text, reader, request.silenceMs);
       } catch (error) {
-        // The other side may close a connection that waits. If not a single byte has come back, the request is sent anew.
+        // The other side may close an idle connection at any time. If no byte of the response has arrived, the request is sent again.
         if (error instanceof RequestFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) {
           if (connection.hasSent) request.onResend?.(error);
           continue;
@@ -48,14 +48,17 @@ function textOf({ request: { method, headers, body }, authority, path }: Transpo
   return body === undefined ? `${text}\r\n` : `${text}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Receivers close idle connections after 5 s (Node's default) or more, so a younger one is very likely still open. */
+/**
+ * The time for which an idle connection is kept. Receivers close idle connections after 5 s (Node's default) or more, so a younger one is very likely
+ * still open.
+ */
 const IDLE_MS_MAX = 4_000;
 /**
- * Many callbacks may lead to one host, each with many requests at once. A connection that is not kept costs a third of a delivery,
- * as measured: its opening and its end.
+ * The number of idle connections to one endpoint, because many callbacks may be on one host, each with many requests at once. Opening and ending a
+ * connection costs a third of a delivery (measured).
  */
 const IDLE_PER_ENDPOINT_MAX = 512;
-/** In all, at some kB each; well below the usual limit of open files. */
+/** The number of all idle connections, at some kB each; well below the usual limit of open files. */
 const IDLE_MAX = 2_048;
 const SWEEP_MS = 1_000;
 
@@ -66,20 +69,20 @@ export class ConnectionPool {
   #sweeper: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
 
-  /** The same for endpoints whose connections can serve each other. */
+  /** The key of an endpoint: the same for endpoints whose connections can serve each other. */
   keyOf({ address, port, tls }: Endpoint): string {
     if (tls === undefined) return `${address} ${port}`;
     return `${address} ${port} ${tls.serverName ?? ""} ${tls.ca === undefined ? "" : Bun.hash(tls.ca)}`;
   }
 
-  /** The idle connection that was used last. */
+  /** Takes the idle connection that was used last. */
   take(key: string): Connection | undefined {
     const waiting = this.#idle.get(key);
     while (waiting !== undefined) {
       const connection = waiting.pop();
       if (connection === undefined) return undefined;
       this.#count--;
-      // time: of sockets, not of a world.
+      // time: the age of a socket is real time, not a world's.
       if (connection.isOpen && performance.now() - connection.idleSinceMs < IDLE_MS_MAX) return connection;
       connection.close();
     }
@@ -97,7 +100,7 @@ export class ConnectionPool {
       connection.close();
       return;
     }
-    // time: of sockets, not of a world.
+    // time: the age of a socket is real time, not a world's.
     connection.idleSinceMs = performance.now();
     if (waiting === undefined) this.#idle.set(key, [connection]);
     else waiting.push(connection);
@@ -118,7 +121,7 @@ export class ConnectionPool {
   }
 
   #sweep(): void {
-    // time: of sockets, not of a world.
+    // time: the age of a socket is real time, not a world's.
     const now = performance.now();
     for (const [key, waiting] of this.#idle) {
       const kept = waiting.filter((connection) => {
