@@ -17,13 +17,13 @@ export interface RecordedSession {
   readonly hasEnded: boolean;
 }
 
-/** The sessions, oldest first; empty if nothing was recorded. */
+/** Reads the sessions of a video's recording, oldest first; the list is empty if nothing was recorded. */
 export async function readRecording(root: string, world: string, video: string): Promise<RecordedSession[]> {
   const sessions = await sessionsOf(root, world, video);
   return Promise.all(sessions.map((session) => readSession(sessionFolder(root, world, video, session), session)));
 }
 
-/** Text that changes whenever something is recorded, because an index only grows. */
+/** A text that changes whenever the recording grows, because an index only grows. */
 export async function recordingVersion(root: string, world: string, video: string): Promise<string> {
   const sessions = await sessionsOf(root, world, video);
   const sizeOf = async (session: number): Promise<number> =>
@@ -31,7 +31,7 @@ export async function recordingVersion(root: string, world: string, video: strin
   return (await Promise.all(sessions.map(async (session) => `${session} ${await sizeOf(session)}`))).join();
 }
 
-/** The highest number of a session of the video; 0: nothing was recorded. */
+/** The highest number of a session of the video; 0 if nothing was recorded. */
 export async function lastSession(root: string, world: string, video: string): Promise<number> {
   return (await sessionsOf(root, world, video)).at(-1) ?? 0;
 }
@@ -57,13 +57,16 @@ async function readSession(folder: string, session: number): Promise<RecordedSes
 export const removeRecording = (root: string, world: string, video: string): Promise<void> =>
   rm(videoFolder(root, world, video), { recursive: true, force: true });
 
-/** For a world that is deleted or reset. Most worlds have no recordings, and looking costs a tenth of removing a folder that is not there. */
+/**
+ * Removes all recordings of a world that is deleted or reset. Most worlds have no recordings, and looking costs a tenth of removing a folder that
+ * does not exist.
+ */
 export async function removeRecordings(root: string, world: string): Promise<void> {
   const folder = worldFolder(root, world);
   if (existsSync(folder)) await rm(folder, { recursive: true, force: true });
 }
 
-/** A file or folder that is missing is empty. Other problems of the disk are errors. */
+/** Treats a missing file or folder as empty. Other problems of the disk are errors. */
 const nothing =
   <T>(empty: T) =>
   (error: NodeJS.ErrnoException): T => {

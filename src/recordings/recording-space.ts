@@ -1,4 +1,6 @@
-/** The disk space of recordings: a limit for all of them, and a reserve that stays free for everything else. Also: the files of a recording. */
+/**
+ * The disk space of recordings: a limit for all of them, and a reserve that stays free for other data. It also has the paths of a recording's files.
+ */
 import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -10,15 +12,15 @@ class NoSpace extends Error {
 }
 
 export interface SpaceLimits {
-  /** For all recordings together; 0: no limit. */
+  /** The number of bytes for all recordings together; 0 means that there is no limit. */
   readonly bytesMax: number;
-  /** Space of the disk that recordings leave free. */
+  /** The number of bytes on the disk that recordings leave free. */
   readonly reserveBytes: number;
 }
 
-/** The free space is read again after this many bytes: a look at the disk for each segment would cost more. */
+/** The number of recorded bytes after which the free space is read again: a look at the disk for each segment would cost more. */
 const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
-/** The files are counted again after this many bytes, because deleted recordings no longer count. */
+/** The number of recorded bytes after which the files are counted again, because deleted recordings no longer count. */
 const COUNT_EVERY_BYTES = 1024 * 1024 * 1024;
 
 async function freeBytesOf(folder: string): Promise<number> {
@@ -41,7 +43,7 @@ export class RecordingSpace {
     this.#freeBytesOf = freeOf;
   }
 
-  /** Before `byteCount` bytes are written. Throws `NoSpace`. */
+  /** Called before `byteCount` bytes are written. Throws `NoSpace`. */
   async take(byteCount: number): Promise<void> {
     await this.#look();
     const used = (this.#usedBytes ?? 0) + byteCount;
@@ -75,7 +77,7 @@ export class RecordingSpace {
 async function bytesBelow(folder: string): Promise<number> {
   let sum = 0;
   for (const name of await readdir(folder, { recursive: true })) {
-    // A recording may be deleted at the same time.
+    // Another process may delete a recording during the count, so a missing file is skipped.
     const found = await stat(join(folder, name)).catch(() => undefined);
     if (found?.isFile() === true) sum += found.size;
   }
@@ -101,5 +103,5 @@ export const indexLine = (
   byteCount: number,
 ): string => `${Math.round(durationMs)} ${byteCount} ${Math.round(beganRealMs)}${isDiscontinuous ? " discontinuous" : ""}\n`;
 
-/** No segment is longer, rounded to whole seconds, so that a playlist's target duration never changes (RFC 8216, 4.3.3.1 and 6.2.1). */
+/** The longest segment, rounded to whole seconds, so that a playlist's target duration never changes (RFC 8216, 4.3.3.1 and 6.2.1). */
 export const SEGMENT_SECONDS_MAX = 6;

@@ -1,4 +1,7 @@
-/** Writes one session of a recording. A segment is in the index only after it is written, so a process that is killed leaves whole segments. */
+/**
+ * Writes one session of a recording. A segment is added to the index only after it is written, so a process that is killed leaves only complete
+ * segments.
+ */
 import { appendFile, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { END_LINE, INDEX, indexLine, type RecordingSpace, segmentFile, sessionFolder } from "./recording-space.ts";
@@ -6,16 +9,16 @@ import { END_LINE, INDEX, indexLine, type RecordingSpace, segmentFile, sessionFo
 export interface RecordedSegment {
   readonly bytes: Uint8Array;
   readonly durationMs: number;
-  /** The machine's time at which it began to arrive. */
+  /** The machine's time at which the segment began to arrive. */
   readonly beganRealMs: number;
-  /** Players have to expect other times, or another form of picture or sound, than in the segment before it. */
+  /** Whether players have to expect other times, or another form of picture or sound, than in the segment before. */
   readonly isDiscontinuous: boolean;
 }
 
 /** `no_storage`: the disk is full or too slow, or the recordings use all of their space. */
 export type RecordingFailure = "no_storage";
 
-/** If more than this waits to be written, the disk is too slow. */
+/** The number of bytes that may wait to be written: if more wait, the disk is too slow. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A recording may be private: only the user of the server may read it. */
@@ -41,14 +44,14 @@ export class SessionRecording {
     this.#written = this.#attempt(async () => void (await mkdir(this.#folder, { recursive: true, mode: 0o700 })));
   }
 
-  /** Segments are written in their order. */
+  /** Adds a segment. Segments are written in the order in which they are added. */
   add(segment: RecordedSegment): void {
     this.#waitingBytes += segment.bytes.length;
     if (this.#waitingBytes > WAITING_BYTES_MAX) this.#fail(new Error("the disk is too slow for the recording"));
     this.#written = this.#written.then(() => this.#attempt(() => this.#write(segment)));
   }
 
-  /** Resolves when everything is written. */
+  /** Resolves when all segments are written. */
   end(): Promise<void> {
     this.#written = this.#written.then(() => this.#attempt(() => appendFile(join(this.#folder, INDEX), END_LINE, OWN)));
     return this.#written;
@@ -62,7 +65,7 @@ export class SessionRecording {
     this.#count++;
   }
 
-  /** Readers never see an incomplete file. */
+  /** Writes a file in such a way that readers never see an incomplete one. */
   async #writeWhole(name: string, bytes: Uint8Array): Promise<void> {
     const path = join(this.#folder, name);
     await writeFile(`${path}.part`, bytes, OWN);
