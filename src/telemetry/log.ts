@@ -1,8 +1,8 @@
 /**
  * The program's log: lines of JSON or text on stderr.
  *
- * **Invariant:** no token, key or secret reaches the log; requests are logged by method, path without query, trace id, operation and
- * status. A field that repeats what somebody sent, as the message of an error may, is redacted and cut.
+ * **Invariant:** no token, key or secret reaches the log; requests are logged by method, path without query, trace id, operation and status. A field
+ * that may repeat a caller's input, such as the message of an error, is redacted and cut.
  */
 import { styleText } from "node:util";
 import { redact } from "#kernel/redaction/redaction";
@@ -18,7 +18,7 @@ export interface LogOptions {
 
 const ORDER: readonly Level[] = ["error", "warn", "info", "debug"];
 const COLORS = { error: "red", warn: "yellow", info: "green", debug: "blue" } as const;
-/** The length of a field. A stack has some 2,000 characters. */
+/** The number of characters in a field. A stack has some 2,000 characters. */
 const FIELD_CHARACTERS_MAX = 8_192;
 
 export class Log {
@@ -33,7 +33,7 @@ export class Log {
     this.#shown = options.level === "silent" ? -1 : ORDER.indexOf(options.level);
   }
 
-  /** To be asked before making expensive fields. */
+  /** Whether the log shows lines of this level. The caller asks this before it makes expensive fields. */
   shows(level: Level): boolean {
     return ORDER.indexOf(level) <= this.#shown;
   }
@@ -43,14 +43,16 @@ export class Log {
   info = (fields: LogFields, message: string): void => this.#add("info", fields, message);
   debug = (fields: LogFields, message: string): void => this.#add("debug", fields, message);
 
-  /** As `info`, but cheap, and written a moment later: for a line of each request. `fields` is the inside of a JSON object. */
+  /**
+   * Logs like `info`, but cheaply, and writes the line a moment later. It is for the line of each request. `fields` is the inside of a JSON object.
+   */
   line(fields: string, message: string): void {
     if (!this.shows("info")) return;
     if (this.#options.isPretty) this.info(JSON.parse(`{${fields}}`) as LogFields, message);
     else this.#stderr.add(`{"level":"info","time":"${this.#time()}",${fields},"msg":"${message}"}\n`);
   }
 
-  /** Many lines have the same time. */
+  /** The time of a line as text, which is kept, because many lines have the same time. */
   #time(): string {
     // The machine's clock, as in every line of the log.
     const nowMs = Date.now();
@@ -76,7 +78,7 @@ export class Log {
   }
 }
 
-/** In color where stderr is a terminal; the time is that of the machine's zone. */
+/** A line for people, in color if stderr is a terminal. The time is in the machine's time zone. */
 function linesForPeople(level: Level, time: string, fields: LogFields, message: string): string {
   const styled = (style: Parameters<typeof styleText>[0], text: string): string => styleText(style, text, { stream: process.stderr });
   const shown = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -87,7 +89,7 @@ function linesForPeople(level: Level, time: string, fields: LogFields, message: 
   ].join("\n");
 }
 
-/** Redacts and cuts texts, and writes objects as such texts. */
+/** Redacts and cuts the texts in fields, and does the same with the JSON of objects. */
 export function shownFields(fields: LogFields): LogFields {
   const shown: Record<string, unknown> = {};
   for (const name in fields) {
@@ -107,7 +109,7 @@ export function errorFields(error: unknown): LogFields {
   return { error: error.message, error_name: error.name, ...cause, stack: framesOf(error) };
 }
 
-/** Without the message, which is a field of its own. */
+/** The frames of the error's stack, without its message, which is a field of its own. */
 const framesOf = ({ stack = "" }: Error): string =>
   stack
     .split("\n")

@@ -1,21 +1,21 @@
 /**
- * Says which work held the event loop, so that an operator knows what to limit. Work calls `begin` with its name before each part that may take
- * long; a part lasts until the next one begins, or until the loop goes on.
+ * Finds the work that blocks the event loop, so that an operator knows what to limit. Work calls `begin` with its name before each part that may take
+ * long; a part lasts until the next part begins, or until the loop goes on.
  */
 
-/** A shorter hold delays others less than a slow network does. */
+/** The shortest hold that is reported: a shorter one delays other requests less than a slow network does. */
 const HOLD_MS_MIN = 50;
-/** Names that are counted each by itself; operations and kinds of jobs are fewer. */
+/** The number of names that are counted separately; there are fewer operations and kinds of jobs than this. */
 const NAMES_MAX = 500;
 const OTHER_WORK = "other work";
-/** A timer that wakes an idle process four times a second costs it nothing that can be measured. */
+/** The interval at which the lag is measured. A timer that wakes an idle process four times a second costs nothing measurable. */
 const SAMPLE_MS = 250;
-/** The last five minutes. */
+/** The number of measurements that are kept: those of the last five minutes. */
 const SAMPLES_MAX = 1_200;
 
 export interface Hold {
   readonly work: string;
-  /** Which delivery, job or upload it was for. */
+  /** The delivery, job or upload that the work was for. */
   readonly id: string | undefined;
   readonly ms: number;
 }
@@ -28,13 +28,13 @@ export interface HoldsOfWork {
 
 /** The metrics of the event loop, as JSON. */
 export interface LoopReport {
-  /** Milliseconds that 99 of 100 timers of the last five minutes were late at most. */
+  /** The 99th percentile of the lag in the last five minutes: 99 of 100 timers were at most this late. */
   readonly lagP99Ms: number;
   readonly holds: readonly HoldsOfWork[];
 }
 
 export interface LoopWatchOptions {
-  /** A monotonic clock. */
+  /** The milliseconds of a monotonic clock. */
   nowMs(): number;
   /** CPU time of this process since its start. */
   cpuMs(): number;
@@ -47,7 +47,7 @@ export class LoopWatch {
   readonly #options: LoopWatchOptions;
   readonly #holds = new Map<string, { count: number; longestMs: number }>();
   readonly #lagsMs: number[] = [];
-  /** Undefined if none of the work that calls `begin` runs in this turn of the loop. */
+  /** The work of this turn of the loop; undefined if no work has called `begin` in it. */
   #work: string | undefined;
   #id: string | undefined;
   #beganMs = 0;
@@ -60,10 +60,10 @@ export class LoopWatch {
     this.#cpuMs = options.cpuMs();
   }
 
-  /** The timer does not keep the process alive. */
+  /** Starts the measurements. Their timer does not keep the process running. */
   start(): void {
     this.#sampleDueMs = this.#options.nowMs() + SAMPLE_MS;
-    // timer: how late it is called is the measurement.
+    // timer: the lateness of its calls is the measurement.
     this.#timer = setInterval(() => this.sample(), SAMPLE_MS);
     this.#timer.unref();
   }
@@ -81,7 +81,7 @@ export class LoopWatch {
     this.#beganMs = now;
   };
 
-  /** Notes how late it is called. */
+  /** Notes how late the timer called it. */
   sample(): void {
     const now = this.#options.nowMs();
     this.#lagsMs.push(Math.max(0, now - this.#sampleDueMs));
@@ -109,7 +109,7 @@ export class LoopWatch {
     const cpuMs = this.#options.cpuMs();
     const used = cpuMs - this.#cpuMs;
     this.#cpuMs = cpuMs;
-    // On a busy machine a process may get no CPU for some time, and its work holds nobody.
+    // On a busy machine a process may get no CPU for some time, and then its own work is not the reason for the delay.
     if (used < ms / 2) return;
     const work = this.#holds.has(this.#work) || this.#holds.size < NAMES_MAX ? this.#work : OTHER_WORK;
     const { count, longestMs } = this.#holds.get(work) ?? { count: 0, longestMs: 0 };

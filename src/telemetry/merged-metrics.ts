@@ -62,7 +62,7 @@ const addTo = (into: number[], from: readonly number[]): void => {
   for (const [edge, count] of from.entries()) into[edge] = (into[edge] ?? 0) + count;
 };
 
-/** By world, and in it by callback and field. */
+/** Merges the metrics of deliveries by world, and within each world by callback and field. */
 function mergedDeliveries(reports: readonly MetricsReport[]): WorldDeliveries[] {
   const byWorld = Map.groupBy(
     reports.flatMap(({ webhooks }) => webhooks),
@@ -82,7 +82,7 @@ function mergedDeliveries(reports: readonly MetricsReport[]): WorldDeliveries[] 
   }));
 }
 
-/** Of those with the same key, numbers and lists of numbers are added up, and texts are the same. */
+/** Merges the entries with the same key: numbers and lists of numbers are added up, and texts are the same in all. */
 function mergedBy<T extends object>(all: readonly T[], keyOf: (one: T) => string): T[] {
   const merged = new Map<string, Record<string, unknown>>();
   for (const one of all) {

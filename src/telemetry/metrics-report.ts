@@ -1,11 +1,11 @@
-/** The metrics of a process, as JSON: workers send them to the first process, and `/metrics` shows those of all. */
+/** The metrics of a process, as JSON. Workers send their metrics to the first process, and `/metrics` shows those of all processes. */
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { type DatabaseReport, NO_REPORT } from "#storage/database-health";
 import type { AttemptMetrics, BrokenMetrics } from "#webhooks/history/metrics";
 import type { LoopReport } from "./loop-watch.ts";
 import type { RequestMetrics, RequestsReport } from "./request-metrics.ts";
 
-/** The webhooks that a process sent for a world since its start. */
+/** The webhooks that a process has sent for a world since its start. */
 export interface WorldDeliveries {
   readonly world: string;
   readonly attempts: readonly Readonly<AttemptMetrics>[];
@@ -14,15 +14,15 @@ export interface WorldDeliveries {
 }
 
 export interface ProcessFacts {
-  /** `main`, or `worker` and its number. */
+  /** The name of the process: `main`, or `worker` and its number. */
   readonly process: string;
   readonly residentBytes: number;
   readonly heapBytes: number;
   readonly cpuSeconds: number;
   readonly uptimeSeconds: number;
-  /** Unix time of its start. */
+  /** Unix time at which the process started. */
   readonly startedSeconds: number;
-  /** Undefined where the system does not say so in Linux's way. */
+  /** The number of open files; undefined if the system does not report it as Linux does. */
   readonly openFiles: number | undefined;
   readonly openFilesMax: number | undefined;
 }

@@ -1,18 +1,18 @@
-/** A line of the log for each request of the graph. It has to be cheap. */
+/** Writes a line into the log for each request of the graph. The code here has to be cheap. */
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { WorkObserver } from "#graph/worlds/world";
 import { redact } from "#kernel/redaction/redaction";
 import { errorFields, type Log } from "./log.ts";
 
-/** The length of a quoted text of a request. */
+/** The number of characters of a text of the request that a line quotes. */
 const CHARACTERS_MAX = 300;
 
 const excerpt = (text: string): string => (text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}…` : text);
 
 /**
- * The query is left out, because it may hold tokens. The path is the only field that may need escapes. `pid` is that of this process, and `client` the
- * address from which the request came.
+ * Returns the function that logs a request. It leaves out the query, because the query may hold tokens. The path is the only field that may need
+ * escapes. `pid` is the id of this process, and `client` the address from which the request came.
  */
 export const requestLines =
   (log: Log, pid: number) =>
@@ -28,7 +28,7 @@ export const requestLines =
     );
   };
 
-/** The cause of a refusal as further fields, from either form of errors. */
+/** The cause of a refusal, as further fields of the line; it reads both forms of errors. */
 function reasonOf(body: string): string {
   try {
     const found = JSON.parse(body) as { error?: unknown };
@@ -42,7 +42,7 @@ function reasonOf(body: string): string {
   }
 }
 
-/** `world`: its lines name it, except for the first world. */
+/** The lines about a world's background work. They name the `world`, except for the first world. */
 export function workLog(log: Log, world: string, workBegins: WorkObserver["workBegins"]): WorkObserver {
   const about = world === DEFAULT_WORLD ? {} : { world };
   return {
@@ -75,5 +75,5 @@ export function workLog(log: Log, world: string, workBegins: WorkObserver["workB
   };
 }
 
-/** Receivers put secrets into the query. */
+/** A receiver's URL without its query, because receivers put secrets into it. */
 const withoutQuery = (url: string): string => url.split("?", 1)[0] ?? url;

@@ -1,21 +1,21 @@
-/** Counts and durations of requests by operation. Counting is cheap enough for every request. `/metrics` reads them. */
+/** Counts requests by operation, with their durations, for `/metrics`. Counting is cheap enough for every request. */
 
-/** Upper edges in ms: a read takes less than 1 ms, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
+/** Upper edges of the histogram in ms: a read takes less than 1 ms, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
 export const DURATION_EDGES_MS: readonly number[] = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
 export interface OperationMetrics {
   requests: number;
-  /** Requests with a status of 400 or more. */
+  /** The number of requests with a status of 400 or more. */
   errors: number;
   readonly byStatus: Record<string, number>;
-  /** Requests per edge, not cumulative; the last counts those above all edges. */
+  /** The number of requests per edge, not cumulative; the last number counts the requests above all edges. */
   readonly durations: number[];
   durationSumMs: number;
 }
 
 /**
- * Why a request is turned away (D-97): too many run, by number or by the bytes of their bodies; too many of its app wait for other servers; arriving bodies
- * use too much memory; the server stops.
+ * The reason why a request is turned away (D-97): too many requests run (`requests`), or their bodies are too large together (`bytes`); too many
+ * requests of its app wait for other servers; arriving bodies use too much memory; the server stops.
  */
 export type TurnAwayReason = "requests" | "bytes" | "waiting" | "arriving" | "stopping";
 
@@ -26,10 +26,10 @@ export interface TurnedAway {
   readonly count: number;
 }
 
-/** Connections of clients. */
+/** Counts of the connections of clients. */
 export interface ConnectionMetrics {
   open: number;
-  /** Connections that were closed while they waited for their client, because there were too many or they used too much memory. */
+  /** The number of connections that were closed while they waited for their client, because there were too many or they used too much memory. */
   evicted: number;
 }
 
@@ -42,20 +42,20 @@ export interface RequestsReport {
   readonly operations: Readonly<Record<string, Readonly<OperationMetrics>>>;
 }
 
-/** Limits the memory during a flood by many apps. Further apps count as `others`. */
+/** The number of apps that are counted separately, so that a flood by many apps uses little memory. Further apps count as `others`. */
 const APPS_MAX = 1_000;
 const OTHER_APPS = "others";
 
 export class RequestMetrics {
-  /** Requests in the pipeline now, without those that wait for another server. */
+  /** The number of requests in the pipeline now, without those that wait for another server. */
   inFlight = 0;
-  /** Requests that wait for another server, e.g. for the handshake of a callback. */
+  /** The number of requests that wait for another server, e.g. for the handshake of a callback. */
   waiting = 0;
   readonly connections: ConnectionMetrics = { open: 0, evicted: 0 };
   readonly #turnedAway = new Map<string, { app: string | undefined; reason: TurnAwayReason; count: number }>();
   readonly #operations = new Map<string, OperationMetrics>();
 
-  /** `app`: the app of the request's live token, if it has one. */
+  /** Counts a request that is turned away. `app` is the app of the request's live token, if it has one. */
   turnAway(app: string | undefined, reason: TurnAwayReason): void {
     const known = this.#turnedAway.get(`${reason} ${app}`);
     if (known !== undefined) known.count++;
@@ -87,7 +87,7 @@ export class RequestMetrics {
     (metrics.durations[edge] as number)++;
   }
 
-  /** By operation; `unknown` has requests without an operation. */
+  /** The metrics by operation; the key `unknown` has the requests without an operation. */
   operations(): ReadonlyMap<string, Readonly<OperationMetrics>> {
     return this.#operations;
   }

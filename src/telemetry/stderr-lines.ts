@@ -1,30 +1,30 @@
 /**
- * Writes lines to stderr without waiting for its reader: a pipe that nobody reads would block the whole server at its next line. Lines that the reader has
- * not taken wait here, up to a limit. Further lines are left out.
+ * Writes lines to stderr without waiting for its reader: a pipe that nobody reads would block the whole server at the next line. Lines that the
+ * reader has not taken yet are kept in memory, up to a limit. Lines beyond the limit are dropped.
  */
 import { write } from "node:fs";
 
 const STDERR = 2;
-/** The request lines of several seconds on a busy server. */
+/** The number of bytes that may wait: the request lines of several seconds on a busy server. */
 const WAITING_BYTES_MAX = 1_048_576;
-/** The most bytes of one UTF-16 code unit. */
+/** The largest number of bytes of one UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
-/** Often enough for a person who watches. One system call writes all lines of this time. */
+/** The interval at which lines are written, short enough for a person who watches. One system call writes all lines of an interval. */
 const WRITE_EVERY_MS = 50;
-/** At the end, a slow reader gets this much time. */
+/** The time that a slow reader gets at the end of the program. */
 const LAST_MS_MAX = 500;
 
-/** Lines wait as bytes, because the garbage collector would copy texts that live so long. */
+/** Keeps the waiting lines as bytes, because the garbage collector would copy texts that live for this time. */
 export class StderrLines {
   #waiting: Buffer | undefined;
   #size = 0;
-  /** The buffer that is neither filled nor written at the moment. */
+  /** The buffer that is neither being filled nor being written. */
   #spare: Buffer | undefined;
   #leftOut = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> | undefined;
 
-  /** `line` ends with a line break. It is written soon, in order with all others. */
+  /** Adds a line, which is written soon, in order with all others. `line` ends with a line break. */
   add(line: string): void {
     if (this.#size + UTF8_BYTES_MAX * line.length > WAITING_BYTES_MAX) {
       this.#leftOut++;
@@ -36,13 +36,13 @@ export class StderrLines {
     this.#timer ??= setTimeout(() => this.#begin(), WRITE_EVERY_MS).unref();
   }
 
-  /** Writes at once, as soon as the reader takes it. */
+  /** Writes a line as soon as the reader takes it. */
   write(line: string): void {
     this.add(line);
     this.#begin();
   }
 
-  /** For the end of the program. */
+  /** Waits until all lines are written, at the end of the program. */
   async flush(): Promise<void> {
     // timer: a reader that does not read must not delay the end.
     const late = new Promise<void>((resolve) => setTimeout(resolve, LAST_MS_MAX).unref());
@@ -84,12 +84,12 @@ export class StderrLines {
   }
 }
 
-/** Resolves also when nobody reads any more; then the lines are dropped. */
+/** Writes the bytes. It also resolves if nobody reads them any more; then the lines are dropped. */
 function written(bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const from = (offset: number): void =>
       write(STDERR, bytes, offset, bytes.length - offset, null, (error, count) => {
-        // timer: a non-blocking pipe is full, and its reader gets time.
+        // timer: the pipe is full and does not block, so its reader gets time before the next try.
         if (error?.code === "EAGAIN") setTimeout(() => from(offset), WRITE_EVERY_MS);
         else if (error !== null || offset + count >= bytes.length) resolve();
         else from(offset + count);

@@ -1,7 +1,7 @@
 import { errorFields, type Log } from "./log.ts";
 
 /**
- * A rejected promise that nothing awaits is a programmer's mistake and is logged. Requests go on, because their changes are in transactions, not in this
+ * Logs rejected promises that nothing awaits, which are programmers' mistakes. Requests go on, because their changes are in transactions, not in this
  * process.
  */
 export function outliveStrayFailures(log: Log): void {
