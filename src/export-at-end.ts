@@ -1,4 +1,4 @@
-/** `--export`: the world's state as a world file, written when the server ends. */
+/** The option `--export`: when the server ends, it writes the world's state to a world file. */
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
@@ -7,7 +7,7 @@ import { type ExportOptions, exportWorld } from "#graph/worlds/file/import-expor
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 
-/** Said at the start, because the end would be too late. Throws `ConfigProblem`. */
+/** Checks at the start that the export can be written, because at the end it would be too late to say so. Throws `ConfigProblem`. */
 export async function requireExportPlace({ export: file, world }: Config): Promise<void> {
   if (file === undefined) return;
   if (world !== undefined && resolve(world) === resolve(file))
@@ -19,7 +19,7 @@ export async function requireExportPlace({ export: file, world }: Config): Promi
   if (!isFolder) throw new ConfigProblem("--export", `there is no folder ${dirname(file)}`);
 }
 
-/** Closes the worlds, and writes the first one to the file before, if there is one. */
+/** If an export file is set, writes the first world to it; then closes all worlds. */
 export async function closeExported(worlds: Worlds, registry: Registry, { export: file, export_secrets }: Config): Promise<void> {
   try {
     if (file !== undefined) await writeExport(worlds.default, registry, file, { secrets: export_secrets });
@@ -28,7 +28,7 @@ export async function closeExported(worlds: Worlds, registry: Registry, { export
   }
 }
 
-/** Only its owner may read it, because it may hold secrets. It is there whole or not at all. */
+/** Writes the export. Only its owner may read the file, because it may hold secrets. The file appears complete or not at all. */
 async function writeExport(world: OpenWorld, registry: Registry, file: string, options: ExportOptions): Promise<void> {
   const whole = `${file}.${process.pid}`;
   try {

@@ -1,4 +1,4 @@
-/** Every feature that Plaza serves: the only file that knows them all. */
+/** The list of all features that Plaza serves. Only this file names them all. */
 import { appEvents } from "#features/app-events";
 import { apps } from "#features/apps";
 import { businesses } from "#features/businesses";
@@ -23,7 +23,7 @@ import { webhookOverrides } from "#features/webhook-overrides";
 import { webhookSubscriptions } from "#features/webhook-subscriptions";
 import type { Feature, Setting } from "#graph/contract/feature";
 
-/** In the order in which a world file's sections are loaded. */
+/** The features, in the order in which the sections of a world file are loaded. */
 export const features: readonly Feature[] = [
   users,
   businesses,

@@ -66,38 +66,38 @@ import { watchWorld } from "./watch-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
-/** Requests that still run after this time end with the program (docs/operating/start.md). */
+/** The time after which the program ends without waiting for requests that still run (docs/operating/start.md). */
 const STOP_WITHIN_MS = 10_000;
-/** A common limit, for systems that do not report how many files a process may have open. */
+/** The limit of open files on systems that do not report it: a common limit. */
 const FILES_MAX_UNKNOWN = 10_240;
 
 export interface RunningPlaza {
   readonly ready: ReadyInfo;
-  /** Present while the tokens of the demo world work. */
+  /** The demo world's tokens and secrets, while they work; otherwise undefined. */
   readonly demo: Demo | undefined;
-  /** As in a path, e.g. `v26.0`. */
+  /** The newest version as it is in a path, e.g. `v26.0`. */
   readonly newestVersion: string;
   readonly worlds: Worlds;
-  /** Of this process. */
+  /** Reads the metrics of this process. */
   readonly readMetrics: () => MetricsReport;
   /** The address for encoders; undefined if they cannot connect. */
   readonly streaming: Streaming | undefined;
-  /** Resolves when the control API is asked to end the server. */
+  /** Resolves when a caller of the control API asks to end the server. */
   readonly stopAsked: Promise<string>;
   /**
-   * Serves requests for the time of `--drain-delay-ms`, then accepts no new ones; resolves when the running ones have ended, after 10 s more
-   * at most. The export at the end contains the changes that `others` make until they resolve.
+   * Ends the server. It serves requests for the time of `--drain-delay-ms`, and then accepts no new ones. It resolves when the running requests have
+   * ended, after 10 s more at most. The export at the end contains the changes that `others` make until that promise resolves.
    */
   stop(others?: Promise<void>): Promise<void>;
 }
 
 export interface StartOptions {
   /**
-   * If several processes share the port of the graph, each serves the graph, and another one serves the control API and loads
-   * the world.
+   * The part of the server that this process runs. If several processes share the port of the graph, each serves the graph, and one more process
+   * serves the control API and loads the world.
    */
   readonly part: "all" | "control" | "graph";
-  /** For a process that does not serve the graph itself. */
+  /** Reads the metrics, in a process that does not serve the graph itself. */
   readonly readMetrics?: () => Promise<MetricsReport>;
 }
 
@@ -171,14 +171,14 @@ const listenControl = (config: Config, certificate: Certificate | undefined, opt
     }),
   );
 
-/** D-353. */
+/** D-353: listens on `--redirect-port`, and redirects requests to https. */
 async function listenRedirects({ host, redirect_port, public_url }: Config, securePort: number, reusePort: boolean): Promise<Listener[]> {
   if (redirect_port === undefined) return [];
   const options = { hostname: host, port: redirect_port, reusePort, securePort, publicUrl: public_url };
   return [await listening("--redirect-port", host, redirect_port, () => serveRedirects(options))];
 }
 
-/** D-350: load balancers see that this process will end, and choose others. */
+/** D-350: reports for some time that this process will end, so that load balancers choose other processes. */
 async function drain({ drain_delay_ms }: Config, log: Log, health: Health, graph: GraphServer | undefined): Promise<void> {
   health.isDraining = true;
   if (drain_delay_ms === 0) return;
@@ -202,7 +202,7 @@ async function openParts(config: Config, log: Log, part: StartOptions["part"]) {
   }
 }
 
-/** For a process that loads no world. */
+/** The beginning of a process that loads no world. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
 function listenGraph(
@@ -250,8 +250,9 @@ function listenGraph(
 }
 
 /**
- * D-347: with PostgreSQL and without a sandbox, `plaza migrate` migrates the data of an earlier version, and a start waits for it. Until then the control
- * port says that the process lives and is not ready. New data is made by the start, because no other process can use it yet.
+ * D-347: with PostgreSQL and without a sandbox, the command `plaza migrate` migrates the data of an earlier version, and the start of a server waits
+ * until that has happened. Until then the control port says that the process lives and is not ready. A server that finds no data makes it at the
+ * start, because no other process can use it yet.
  */
 async function awaitMigrations(config: Config, registry: Registry, log: Log): Promise<void> {
   if (!isPostgres(config.data) || config.sandbox) return;
@@ -273,7 +274,7 @@ async function awaitMigrations(config: Config, registry: Registry, log: Log): Pr
   }
 }
 
-/** A line when a migration begins, and one a second while it lasts. */
+/** The log has a line when a migration begins, and then one at most in this time. */
 const LINE_EVERY_MS = 1_000;
 
 function migrationLines(log: Log): OnProgress {
@@ -286,10 +287,10 @@ function migrationLines(log: Log): OnProgress {
   };
 }
 
-/** A process reads three gigabytes and more in this time. */
+/** The time for checking files; a process reads three gigabytes and more in this time. */
 const CHECKED_WITHIN_MS = 60_000;
 
-/** The start itself checks small ones (D-343). */
+/** Checks the large files of worlds after the start. The start itself has checked the small ones (D-343). */
 async function checkLargeFiles({ data }: Config, log: Log, health: DatabaseHealth, ending: AbortSignal): Promise<void> {
   const files = isFolder(data) ? worldFiles(data, CHECKED_AT_ONCE_BYTES_MAX) : [];
   if (files.length === 0) return;
@@ -364,7 +365,7 @@ async function openWorlds(
   return worlds;
 }
 
-/** D-344. */
+/** D-344: the problem to report if the key opens none of the stored secrets. */
 const wrongKey = ({ data, secret_key }: Config): ConfigProblem =>
   secret_key === undefined && isFolder(data)
     ? new ConfigProblem("--data", `the key in ${data}/secret.key opens none of the stored secrets: restore that file from its backup`)
@@ -404,7 +405,7 @@ function controlOf(
   };
 }
 
-/** 192 bits. */
+/** The size of a generated control key: 192 bits. */
 const KEY_BYTES = 24;
 
 export interface ControlAlone {
@@ -414,12 +415,12 @@ export interface ControlAlone {
 }
 
 /**
- * The control API for one command, on data that no other server uses. It listens nowhere: only this process can call it. Its worlds do no
+ * Starts the control API for one command, on data that no server uses. It does not listen on a port: only this process can call it. Its worlds do no
  * background work, so no webhook leaves it.
  */
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();
-  // It serves one command, which waits for it.
+  // The one command that this process serves waits for it, so nothing else reads the problems of the database.
   const database = databaseHealth(log);
   const worlds = await openWorlds(config, registry, log, () => {}, database);
   try {

@@ -1,7 +1,7 @@
-/** Fills a new world with the file of `--world`, or with the demo world. */
+/** Fills a new world with the file of the option `--world`, or with the demo world. */
 import { readFileSync } from "node:fs";
 import { type Config, ConfigProblem } from "#config/config";
-// As text, so that the bundle and the executable hold it. Its values are public, so only a sandbox loads it.
+// The demo world is imported as text, so that the bundle and the executable contain it. Its values are public, so only a sandbox loads it.
 import demoWorld from "#demo-world.yaml" with { type: "text" };
 import type { WorldSection } from "#graph/contract/feature";
 import type { Registry } from "#graph/contract/registry";
@@ -16,19 +16,19 @@ import { requireExportPlace } from "./export-at-end.ts";
 export interface Demo {
   readonly page: string;
   readonly page_token: string;
-  /** Of the app. */
+  /** The secret of the demo app. */
   readonly secret: string;
   readonly tokens: readonly { readonly token: string; readonly type: string }[];
 }
 
 export interface Beginning {
-  /** The part of the demo world that works. */
+  /** The page, tokens and secret of the demo world, if they work. */
   readonly demo: Demo | undefined;
-  /** The text of the file of `--world`, if there is one. */
+  /** The text of the file of `--world`; undefined without that option. */
   readonly file: string | undefined;
 }
 
-/** Fills an empty world. */
+/** Fills the first world if it is empty, or if `--world` is given, and returns what it was filled with. */
 export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, log: Log): Promise<Beginning> {
   await requireExportPlace(config);
   const hasNothing = await isEmpty(world);
@@ -42,14 +42,14 @@ export async function beginWorld(world: OpenWorld, registry: Registry, config: C
 }
 
 interface Filled {
-  /** The text of the file of `--world`. */
+  /** The text of the file of `--world`; undefined without that option. */
   readonly file: string | undefined;
   readonly warnings: readonly string[];
 }
 
 const noFile: Filled = { file: undefined, warnings: [] };
 
-/** With the file of `--world`, or with the demo world; a world that is not a sandbox stays empty. */
+/** Fills the world with the file of `--world`, or with the demo world; a world that is not a sandbox stays empty without a file. */
 export async function fillWorld(world: OpenWorld, registry: Registry, config: Config): Promise<Filled> {
   const file = config.world === undefined ? undefined : readWorldFile(config.world);
   let warnings: readonly string[] = [];
@@ -59,7 +59,7 @@ export async function fillWorld(world: OpenWorld, registry: Registry, config: Co
   return { file, warnings };
 }
 
-/** To the address of `--callback`, as `plaza listen` does while it runs. */
+/** Subscribes the address of `--callback` to the webhooks, as `plaza listen` does while it runs. */
 async function sendWebhooks(world: OpenWorld, registry: Registry, { callback: url }: Config): Promise<void> {
   if (url === undefined) return;
   requireCallable(world, url);
@@ -75,7 +75,7 @@ async function sendWebhooks(world: OpenWorld, registry: Registry, { callback: ur
   });
 }
 
-/** The addresses of a name are checked when a webhook is sent. */
+/** Checks the URL itself. The addresses of its name are checked when a webhook is sent. */
 function requireCallable({ outbound }: OpenWorld, url: string): void {
   try {
     outbound.check(url);
@@ -93,7 +93,7 @@ function readWorldFile(file: string): string {
   }
 }
 
-/** The live tokens of the demo world, also after a restart or an import. */
+/** Finds the live tokens of the demo world, which also exist after a restart or an import. */
 async function findDemo(world: OpenWorld): Promise<Demo | undefined> {
   const file = (await readYaml(demoWorld)) as { apps: [{ secret: string }]; tokens: { token: string; type: string; page?: string }[] };
   const tokens: Demo["tokens"][number][] = [];

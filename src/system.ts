@@ -7,10 +7,10 @@ import { nodeId } from "#kernel/ids";
 
 export const realNowMs = (): number => Date.now();
 
-/** Milliseconds of a monotonic clock, for durations. */
+/** The milliseconds of a monotonic clock, for durations. */
 export const monotonicMs = (): number => performance.now();
 
-/** CPU time of this process since its start. */
+/** The CPU time of this process since its start, in ms. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -20,24 +20,24 @@ export const randomSecret = (byteCount: number): string => randomBytes(byteCount
 
 export const randomHex = (byteCount: number): string => randomBytes(byteCount).toString("hex");
 
-/** From 0 to below 1, for uses that need no secrecy. */
+/** A random number from 0 to below 1, for uses that need no secrecy. */
 export const randomFraction = (): number => Math.random();
 
 export const randomKey = (byteCount: number): Uint8Array => randomBytes(byteCount);
 
-/** 2026-01-01: 41 bits of milliseconds from here last until 2095. */
+/** The beginning of 2026, from which ids count: 41 bits of milliseconds last until 2095. */
 const EPOCH_MS = 1_767_225_600_000;
-/** 12 bits: 4,096 ids a millisecond and process. */
+/** The largest sequence number, of 12 bits: a process can make 4,096 ids a millisecond. */
 const SEQUENCE_MAX = 4095;
 
 /**
- * Ids of 63 bits: milliseconds (41), process (10), sequence (12), so that they grow with time and two processes never mint
- * the same (D-02). When the sequence of a millisecond is used up, the next millisecond is used early.
+ * Makes ids of 63 bits: milliseconds (41), process (10), sequence (12). So ids grow with time, and two processes never make the same id (D-02). If
+ * the sequence of a millisecond is used up, the next millisecond is used early.
  */
 export class TimeOrderedIds implements IdMinter {
   #lastMs = 0;
   #sequence = 0;
-  /** Read for each id, because the database can assign another number after an outage. */
+  /** Reads the process number. It is read for each id, because the database can assign another number after an outage. */
   readonly #processNumber: () => number;
   constructor(processNumber: () => number) {
     this.#processNumber = processNumber;
@@ -56,7 +56,7 @@ export class TimeOrderedIds implements IdMinter {
   }
 }
 
-/** `--seed`: ids count up from `next`, which the world stores, so that a script sees the same ids each time. */
+/** The ids with `--seed`: they count up from `next`, which the world stores, so that a script sees the same ids each time. */
 export class SeededIds implements IdMinter {
   #next: bigint;
   constructor(next: bigint) {
@@ -67,18 +67,18 @@ export class SeededIds implements IdMinter {
   }
 }
 
-/** Token values: random, or with a seed derived from the id of the token, so that they repeat with the ids. */
+/** The value of a new token. It is random; with a seed it is derived from the token's id, so that the values repeat with the ids. */
 export function tokenValue(seed: number | undefined, id: NodeId): string {
   const body = seed === undefined ? randomSecret(32) : createHmac("sha256", `plaza seed ${seed}`).update(id).digest("base64url");
   return `PLZ${body.replaceAll("-", "x").replaceAll("_", "y")}`;
 }
 
-/** 4,096 random characters at a time: a trace id needs no system call. */
+/** The number of random bytes that are made at once: they give 4,096 characters, so most trace ids need no system call. */
 const POOL_BYTES = 3_072;
 let pool = randomSecret(POOL_BYTES);
 let poolAt = 0;
 
-/** 11 characters, 66 bits: enough to find one request among all logs. */
+/** A trace id of 11 characters, which are 66 bits: enough to find one request among all logs. */
 export function traceId(): string {
   if (poolAt + 11 > pool.length) {
     pool = randomSecret(POOL_BYTES);
@@ -88,16 +88,16 @@ export function traceId(): string {
   return `A${pool.slice(poolAt - 11, poolAt)}`;
 }
 
-/** For waits that a caller requests; recurring work belongs to `src/jobs`. */
+/** Waits, if a caller requested the wait; recurring work belongs to `src/jobs`. */
 export const sleepMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Collects all garbage at once and gives its memory back to the system: some 20 to 40 ms for a program of usual size. */
+/** Collects all garbage at once and gives its memory back to the system. It takes some 20 to 40 ms for a program of usual size. */
 export const collectGarbage = (): void => Bun.gc(true);
 
-/** Collects all garbage, and leaves its memory to the program: half the time. */
+/** Collects all garbage, but leaves its memory to the program. It takes half the time of `collectGarbage`. */
 export const collectValues = fullGC;
 
-/** Files that this process may have open; undefined where the system does not say so in Linux's way. */
+/** The number of files that this process may have open; undefined if the system does not report it as Linux does. */
 export function openFilesMax(): number | undefined {
   try {
     const soft = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -107,7 +107,7 @@ export function openFilesMax(): number | undefined {
   }
 }
 
-/** Files that this process has open; undefined where the system does not say so in Linux's way. */
+/** The number of files that this process has open; undefined if the system does not report it as Linux does. */
 function openFiles(): number | undefined {
   try {
     return readdirSync("/proc/self/fd").length;
@@ -118,7 +118,7 @@ function openFiles(): number | undefined {
 
 export const runtimeVersion = `bun ${Bun.version}`;
 
-/** Of this process, for metrics. */
+/** Facts about this process, for metrics. */
 export function processFacts(name: string) {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();

@@ -1,4 +1,4 @@
-/** `--watch`: what changes in the file of `--world` is applied to the world while the server runs (D-195). */
+/** The option `--watch`: changes of the file of `--world` are applied to the world while the server runs (D-195). */
 import { readFile, stat } from "node:fs/promises";
 import type { Config } from "#config/config";
 import type { Registry } from "#graph/contract/registry";
@@ -7,15 +7,15 @@ import { WorldFileProblem } from "#graph/worlds/file/text";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import { errorFields, type Log } from "#telemetry/log";
 
-/** A person who saves a file and looks at the result sees no delay; a look costs one `stat`. */
+/** The interval of the looks at the file. A person who saves the file and looks at the result sees no delay, and a look costs one `stat`. */
 const LOOK_EVERY_MS = 250;
 
 export interface WatchedWorld {
-  /** Resolves when nothing is being applied any more. */
+  /** Stops the watch. Resolves when no change is being applied any more. */
   stop(): Promise<void>;
 }
 
-/** `loaded` is the text of the file that the first world was filled with. */
+/** Watches the file. `loaded` is the text with which the first world was filled. */
 export function watchWorld(worlds: Worlds, registry: Registry, config: Config, loaded: string, log: Log): WatchedWorld {
   const file = config.world as string;
   let applied = loaded;
@@ -27,16 +27,16 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     const signature = await signatureOf(file);
     const isStill = signature === seen;
     seen = signature;
-    // An editor may be writing it; a file that was moved away comes back as a new one.
+    // An editor may be writing the file; a file that was moved away comes back as a new one.
     if (!isStill || signature === undefined || signature === read) return;
     read = signature;
     const text = await readFile(file, "utf8");
     if (text === applied) return;
-    // Another takes its place when it is reset or restored.
+    // The first world is a new object after it is reset or restored.
     const world = worlds.default;
     const { warnings, ...counts } = await reloadWorld(world, registry, applied, requireText(text));
     applied = text;
-    // A flag goes before the file, as at the start.
+    // The option goes before the file's value, as at the start.
     if (config.profile !== undefined) world.profile = config.profile;
     for (const warning of warnings) log.warn({ world: file }, warning);
     log.info({ world: file, ...counts }, "the world file changed and was applied");
@@ -47,7 +47,7 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     else log.error({ world: file, ...errorFields(error) }, "the world file could not be applied");
   };
   let isBusy = false;
-  // A timer because nothing else says on every file system, also through links, that a file was written or replaced.
+  // A timer, because no other method notices on every file system, also through links, that a file was written or replaced.
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
@@ -66,7 +66,7 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
   };
 }
 
-/** Changes whenever the file does; undefined while there is none. */
+/** A text that changes whenever the file changes; undefined while the file does not exist. */
 async function signatureOf(file: string): Promise<string | undefined> {
   try {
     const { mtimeMs, size, ino } = await stat(file);
@@ -76,7 +76,7 @@ async function signatureOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** An empty file is most likely one that is being written, and would remove everything. */
+/** Refuses an empty file, because it would remove everything and is most likely being written at the moment. */
 function requireText(text: string): string {
   if (text.trim() === "") throw new WorldFileProblem("the file is empty", "", undefined);
   return text;
