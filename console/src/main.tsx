@@ -20,7 +20,7 @@ function Console() {
       setSignedIn(false);
     });
     if (currentKey() === undefined) setSignedIn(false);
-    // Nothing shows before the server has taken the key.
+    // The console shows no view before the server has accepted the key.
     else
       void queryClient.fetchQuery(serverQuery).then(
         () => setSignedIn(true),
@@ -31,7 +31,7 @@ function Console() {
   return isSignedIn ? <RouterProvider router={router} /> : <SignIn onSignedIn={() => setSignedIn(true)} />;
 }
 
-// The library of dialogs looks for the nonce here, for its style sheet.
+// The library of dialogs takes the nonce for its style sheet from this variable.
 Object.assign(globalThis, { __webpack_nonce__: document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.content });
 takeKeyFromAddress();
 applyTheme();

@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { Shell } from "./shell/shell.tsx";
 import { Overview } from "./views/overview/overview.tsx";
 
-/** A value of the address's search, as text; an empty one is left out. */
+/** The given parameters of the address's query, as texts. Empty parameters are left out. */
 const textsOf = <K extends string>(search: Record<string, unknown>, ...names: readonly K[]): { [name in K]?: string | undefined } =>
   Object.fromEntries(
     names.flatMap((name) => {
@@ -141,7 +141,7 @@ export const router = createRouter({
     settingsRoute,
   ]),
   defaultPreload: "intent",
-  // Ids are text, however much they look like numbers.
+  // Ids stay texts, even if they look like numbers.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
     const text = new URLSearchParams(

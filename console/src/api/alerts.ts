@@ -1,11 +1,11 @@
-/** Alerts of a world. They come with the stream of requests, and are read again after an action. */
+/** The alerts of a world. The stream of requests delivers them, and the console reads them again after an action. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api, dataOf } from "./client.ts";
 
 export const alertsQuery = (w: string) =>
   queryOptions({ queryKey: ["alerts", w], queryFn: () => dataOf(api.GET("/v1/worlds/{w}/alerts", { params: { path: { w } } })) });
 
-/** Undefined until it is known. */
+/** The alerts of a world, or undefined until the console has read them. */
 export const useAlerts = (w: string) => useQuery(alertsQuery(w)).data?.data;
 
 export type Alert = NonNullable<ReturnType<typeof useAlerts>>[number];

@@ -1,11 +1,11 @@
-/** The control API, typed by its OpenAPI document. */
+/** A client of the control API, typed by the API's OpenAPI document. */
 import createClient, { type Middleware } from "openapi-fetch";
 import type { components, paths } from "../../generated/control-api.d.ts";
 import { currentKey, dropKey } from "../session/key.ts";
 
 export type Schemas = components["schemas"];
 
-/** Called after a 401: the key was replaced or has expired. */
+/** Called after a response with status 401: the control key was replaced or has expired. */
 let signedOut = (): void => {};
 export const onSignedOut = (listener: () => void): void => {
   signedOut = listener;
@@ -46,7 +46,7 @@ interface ErrorBody {
   readonly error?: { readonly message?: string; readonly parameter?: string | undefined };
 }
 
-/** The JSON of a response whose route can also stream events. Throws `ApiProblem` with the server's message. */
+/** The JSON of a response, for routes that can also stream events. Throws an `ApiProblem` with the server's message. */
 export async function dataOf<T>(request: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<Exclude<T, string>> {
   const { data, error, response } = await request;
   if (data !== undefined && response.ok) return data as Exclude<T, string>;
@@ -54,9 +54,9 @@ export async function dataOf<T>(request: Promise<{ data?: T; error?: unknown; re
   throw new ApiProblem(message ?? `the server responded with ${response.status}`, parameter);
 }
 
-/** Throws if the server cannot be reached. */
+/** Returns whether the server accepts a control key. Throws if the console cannot reach the server. */
 export async function isKeyValid(key: string): Promise<boolean> {
-  // A header takes no other characters, and no key has them.
+  // A header takes no other characters, and no control key has others.
   if (!/^[\x21-\x7e]+$/.test(key)) return false;
   return (await fetch("/v1/server", { headers: { authorization: `Bearer ${key}` } })).ok;
 }

@@ -1,4 +1,4 @@
-/** Server-sent events with the key in a header, which the browser's own EventSource cannot send (WHATWG HTML, 9.2). */
+/** Reads server-sent events with the control key in a header: the browser's own EventSource cannot send the header (WHATWG HTML, 9.2). */
 import { authorization, refused } from "./client.ts";
 import { inPlace } from "./places.ts";
 
@@ -8,7 +8,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** The events of one connection. Rejects with the error that ends it. */
+/** The events of one connection. Rejects with the error that ends the connection. */
 export async function* serverEvents(address: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
   const response = await fetch(address, { headers: { ...authorization(), accept: "text/event-stream" }, signal });
   if (!response.ok || response.body === null) {
@@ -44,20 +44,20 @@ function eventOf(block: string): ServerEvent {
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 10_000;
 
-/** `waiting`: other windows of the console use the connections. */
+/** `waiting`: other windows of the console use all connections that streams may have. */
 export type StreamState = "live" | "waiting" | "lost";
 
 export interface StreamListener {
-  /** The address of the stream, for events after an id. */
+  /** Returns the address of the stream that begins after the event with the given id. */
   address(after: string | undefined): string;
-  /** Called with events that hold data alone. */
+  /** Called with each event that has data; comments and empty events are left out. */
   take(event: ServerEvent): void;
   state(now: StreamState): void;
-  /** Called at the first connection, to read the list again: events may have come since it was read. */
+  /** Called at the first connection, so that the listener reads its list again: events may have come since it last read the list. */
   connected?(): void;
 }
 
-/** Stays connected while the tab is visible, and goes on after the last event. Returns a function that ends it. */
+/** Stays connected to a stream while the tab is visible, and resumes after the last event. Returns a function that ends the connection. */
 export function follow({ address, take, state, connected }: StreamListener): () => void {
   let last: string | undefined;
   let connection: AbortController | undefined;
@@ -77,12 +77,12 @@ export function follow({ address, take, state, connected }: StreamListener): () 
   const open = async (insists: boolean): Promise<void> => {
     const own = new AbortController();
     connection = own;
-    // It connects again after any error.
+    // An error only ends the connection: `follow` connects again after a pause.
     const work = (signal: AbortSignal): Promise<void> => read(signal).catch(() => {});
     await inPlace({ signal: own.signal, insists, waits: () => state("waiting"), work });
     if (own.signal.aborted) return;
     state("lost");
-    // Otherwise windows would take places from each other for ever.
+    // A retry does not insist on a place, because two windows that insist would take places from each other for ever.
     retry = setTimeout(() => void open(false), retryMs);
     retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
   };

@@ -11,13 +11,13 @@ export interface List<T> {
   readonly rows: readonly T[];
   readonly isLoaded: boolean;
   readonly error: Error | null;
-  /** Reads the next page, if there is one. */
+  /** Reads the next page. Does nothing after the last page. */
   readonly more: () => void;
 }
 
 const NOTHING: readonly never[] = [];
 
-/** `read` reads the page after a cursor. */
+/** A list that is read page by page. `read` reads the page after the given cursor. */
 export function useList<T>(queryKey: QueryKey, read: (after: string | undefined) => Promise<ListPage<T>>): List<T> {
   const { data, error, isFetchingNextPage, hasNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey,

@@ -1,11 +1,11 @@
 /**
- * Places for streams. Over HTTP/1.1 a browser opens six connections to a host for all its windows together; with a seventh nothing comes any
- * more, not even the response to a click. So the streams of all windows of the console share four places, and two connections are left for
- * what people do. A window that is opened or gets the focus takes the places of others.
+ * Places for streams. Over HTTP/1.1 a browser opens at most six connections to a host for all its windows together. If streams use all six, no other
+ * request gets a response, not even a click's. So the streams of all windows of the console share four places, and two connections are left for
+ * people's actions. A window that is opened or gets the focus takes places from other windows.
  */
 const NAMES = ["stream 1", "stream 2", "stream 3", "stream 4"];
 
-/** Which one to take next: in turn, so that it is the one that was taken longest ago. */
+/** The key in localStorage of the next place to take from another window. Places are taken in turn, so this place was taken longest ago. */
 const TURN = "plaza.stream-turn";
 
 function nextToTake(): string | undefined {
@@ -15,23 +15,23 @@ function nextToTake(): string | undefined {
   return name;
 }
 
-/** Those of this window. */
+/** The places that this window's streams use. */
 const own = new Set<string>();
 
 interface Wish {
-  /** Ends the waiting and the work. */
+  /** Ends the waiting for a place, and the work. */
   readonly signal: AbortSignal;
-  /** Whether to take a place from another window if none is free. */
+  /** Whether to take a place from another window if no place is free. */
   readonly insists: boolean;
   /** Called if no place is free. */
   waits(): void;
-  /** Ends when its signal is aborted: it is no longer needed, or another window has taken its place. */
+  /** Must end when its signal is aborted: the work is no longer needed, or another window has taken its place. */
   work(signal: AbortSignal): Promise<void>;
 }
 
-/** Resolves when the work has ended, or its place was taken. */
+/** Does work in one of the places. Resolves when the work has ended, or when another window has taken the place. */
 export async function inPlace({ signal, insists, waits, work }: Wish): Promise<void> {
-  // Pages of another machine have no locks over plain http.
+  // A page that another machine serves over plain http has no locks.
   if (!("locks" in navigator)) return work(signal);
   const [waiting, working] = [new AbortController(), new AbortController()];
   signal.addEventListener("abort", () => {
@@ -45,7 +45,7 @@ export async function inPlace({ signal, insists, waits, work }: Wish): Promise<v
     running = work(working.signal).finally(() => own.delete(name));
     return running;
   };
-  /** Resolves once it is known whether the work has begun there. */
+  /** Resolves with whether the work has begun in this place. */
   const enter = (name: string, options: LockOptions): Promise<boolean> =>
     new Promise((resolve) => {
       let isHere = false;
@@ -54,13 +54,13 @@ export async function inPlace({ signal, insists, waits, work }: Wish): Promise<v
         resolve(isHere);
         if (isHere) await begin(name);
       });
-      // Nobody waits for it any more, or another window took it.
+      // The request for the lock failed: the wish was aborted, or another window took the place.
       request.catch(() => (isHere ? working.abort() : resolve(false)));
     });
   const take = async (): Promise<void> => {
     const name = running === undefined ? nextToTake() : undefined;
     if (name === undefined) return;
-    // Another stream of this window takes another place.
+    // Marked at once, so that another stream of this window takes another place.
     own.add(name);
     if (!(await enter(name, { steal: true }))) own.delete(name);
   };

@@ -7,7 +7,7 @@ import { api, dataOf } from "./client.ts";
 const A_MINUTE_MS = 60_000;
 
 export const queryClient = new QueryClient({
-  // Nothing polls. Changes come by a stream, or when the tab gets the focus.
+  // No query polls. The console reads data again if a stream reports a change, or when the tab gets the focus.
   defaultOptions: { queries: { retry: false, staleTime: 2_000 } },
 });
 
@@ -50,7 +50,7 @@ export const operationsQuery = (w: string) =>
     staleTime: A_MINUTE_MS,
   });
 
-/** The server with the addresses of one world. All but the first world are below `/w/{world}`. */
+/** The server, with the addresses of one world. The addresses of all worlds but the first are below `/w/{world}`. */
 export function useServer(w: string) {
   const server = useQuery(serverQuery).data;
   return useMemo(() => (server === undefined || w === "default" ? server : inWorld(server, w)), [server, w]);

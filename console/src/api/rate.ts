@@ -1,12 +1,13 @@
 /**
- * Requests per second in the last ten minutes, and how many of them were refused or failed: from the stream of requests while this page was connected, and
- * from the log before. Times without data are unknown, not zero. All times are this machine's, because the world's clock may be stopped.
+ * The number of requests per second in the last ten minutes, and how many of the requests were refused or failed. While this page was connected, the
+ * numbers come from the stream of requests; the earlier numbers come from the log. A time without data is unknown, not zero. All times are this
+ * machine's, because the world's clock may be stopped.
  */
 const STEP_MS = 5_000;
 const SPAN_MS = 600_000;
 const STEPS = SPAN_MS / STEP_MS;
 const NOW_MS = 3_000;
-/** The first event after a reconnection includes the missed requests. */
+/** If the first event after a reconnection comes within this time, its counts include missed requests and are not added. */
 const CATCHING_UP_MS = 500;
 
 export interface Counts {
@@ -16,9 +17,9 @@ export interface Counts {
 }
 
 export interface RateHistory {
-  /** Seconds before the end of the last whole step, which is 0. */
+  /** Seconds before the end of the last whole step; that end is 0. */
   readonly times: readonly number[];
-  /** A second; null: nobody looked. */
+  /** Requests per second in each step; null if this page was not connected then. */
   readonly all: readonly (number | null)[];
   readonly refused: readonly (number | null)[];
   readonly failed: readonly (number | null)[];
@@ -34,7 +35,7 @@ const added = (one: Counts, other: Counts): Counts => ({
 const countsOf = (status: number): Counts => ({ seen: 1, refused: status >= 400 && status < 500 ? 1 : 0, failed: status >= 500 ? 1 : 0 });
 
 export class Rates {
-  /** By the number of the step. */
+  /** The counts of each step, by the step's number. */
   readonly #steps = new Map<number, Counts>();
   #connected: { fromMs: number; toMs: number | undefined }[] = [];
   #recent: { readonly atMs: number; readonly count: number }[] = [];
@@ -64,7 +65,7 @@ export class Rates {
     this.#recent.push({ atMs: nowMs, count: counts.seen });
   }
 
-  /** Requests of the log from the time before. */
+  /** Adds requests from the log that were made before this page connected. */
   addEarlier(entries: readonly { readonly atMs: number; readonly status: number }[]): void {
     const [first] = this.#connected;
     if (first === undefined) return;
@@ -88,7 +89,7 @@ export class Rates {
     this.#isBack = false;
   }
 
-  /** Over the last three seconds. */
+  /** The requests per second in the last three seconds. */
   perSecond(nowMs: number): number {
     this.#recent = this.#recent.filter(({ atMs }) => atMs >= nowMs - NOW_MS);
     return this.#recent.reduce((sum, { count }) => sum + count, 0) / (NOW_MS / 1_000);

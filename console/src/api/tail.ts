@@ -1,4 +1,4 @@
-/** The requests of a world as they come: one stream for the whole console, which any view reads. */
+/** The latest requests of a world, as they are made: one stream for the whole console, which any view reads. */
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { alertsQuery } from "./alerts.ts";
 import { api, dataOf } from "./client.ts";
@@ -7,7 +7,7 @@ import { clockQuery, queryClient } from "./queries.ts";
 import { Rates } from "./rate.ts";
 
 type Listed = Awaited<ReturnType<typeof lastRequests>>[number];
-/** A line of the list; the rest of a request is read when it is opened. */
+/** A request as a line of the list. The console reads the rest of a request when a person opens it. */
 export type RequestLine = Omit<Listed, "query" | "request_body" | "response_body">;
 
 export interface RequestFilter {
@@ -19,15 +19,15 @@ export interface RequestFilter {
 }
 
 export interface Tail {
-  /** The newest first. */
+  /** The newest request comes first. */
   readonly lines: readonly RequestLine[];
   readonly state: StreamState;
   readonly isLoaded: boolean;
-  /** Requests that came while the list was held. */
+  /** The number of requests that came while a person held the list. */
   readonly held: number;
-  /** Matching requests that were too many to show. */
+  /** The number of matching requests that were left out because too many came at once. */
   readonly skipped: number;
-  /** Requests that were refused or failed meanwhile, whether they match or not. */
+  /** The number of requests that were refused or failed since the list was read, also those that do not match the filter. */
   readonly errors: number;
 }
 
@@ -39,7 +39,7 @@ interface RequestsEvent {
   readonly skipped: number;
 }
 
-/** Ten times what the server keeps. */
+/** The longest list. It is ten times as long as the list that the server keeps. */
 const LINES_MAX = 10_000;
 const NOTHING: Tail = { lines: [], state: "lost", isLoaded: false, held: 0, skipped: 0, errors: 0 };
 
@@ -50,7 +50,7 @@ let end = (): void => {};
 let key = "";
 let world = "";
 const listeners = new Set<() => void>();
-/** Of the world, whatever the filter. */
+/** The rates of all requests of the world, also of those that do not match the filter. */
 export const rates = new Rates();
 
 function change(more: Partial<Tail>): void {
@@ -61,13 +61,13 @@ function change(more: Partial<Tail>): void {
 const lastRequests = async (w: string, query: RequestFilter) =>
   (await dataOf(api.GET("/v1/worlds/{w}/requests", { params: { path: { w }, query: definedIn(query) } }))).data;
 
-/** Without the filters that are not set, as the types of the client want it. */
+/** Returns the filters that are set. The types of the client do not allow undefined ones. */
 export const definedIn = <T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== "")) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 
-/** Reads the requests of a world that match. The same again changes nothing. */
+/** Starts to read the requests of a world that match a filter. Does nothing if the console already reads exactly these requests. */
 export function readTail(w: string, filter: RequestFilter): void {
   const query = new URLSearchParams(Object.entries(definedIn(filter)).map(([name, value]) => [name, String(value)]));
   const wanted = `${w}?${query}`;
@@ -108,14 +108,14 @@ export function readTail(w: string, filter: RequestFilter): void {
   readLast();
 }
 
-/** Ends the stream: the person signs out. */
+/** Ends the stream of requests, when the person signs out. */
 export function endTail(): void {
   end();
   key = "";
   tail = NOTHING;
 }
 
-/** Somebody else has moved the world's clock by more than this. */
+/** If a request's time differs from the expected time by more than this, somebody else has moved the world's clock. */
 const CLOCK_SECONDS_OFF_MAX = 5;
 
 function noteTime(w: string, time: number): void {
@@ -126,10 +126,10 @@ function noteTime(w: string, time: number): void {
   if (Math.abs(time - expected) > CLOCK_SECONDS_OFF_MAX) void queryClient.invalidateQueries({ queryKey });
 }
 
-/** Those of the log, at this machine's time: as far from now as the world's clock says. */
+/** Adds requests of the log to the rates. Converts their world times to this machine's time by their distance from the world's present time. */
 async function noteEarlier(w: string, last: readonly Listed[]): Promise<void> {
   const clock = await queryClient.ensureQueryData(clockQuery(w)).catch(() => undefined);
-  // A clock that stands still does not say when.
+  // If the world's clock is stopped, its times do not tell when a request was made.
   if (clock === undefined || clock.frozen || w !== world) return;
   const behindMs = clock.readAtMs - clock.now * 1_000;
   rates.addEarlier(last.map(({ time, status }) => ({ atMs: time * 1_000 + behindMs, status })));
@@ -152,7 +152,7 @@ function takeLines(w: string, { data, seen, refused, failed, skipped }: Requests
   } else change({ lines: [...newest, ...tail.lines].slice(0, LINES_MAX), ...counts });
 }
 
-/** A held list does not change, for somebody who reads it. */
+/** Holds the list of requests, so that it does not change while a person reads it. */
 export function holdTail(isOn: boolean): void {
   if (isHeld === isOn) return;
   isHeld = isOn;
@@ -171,7 +171,7 @@ export const useTail = (): Tail => useSyncExternalStore(subscribe, () => tail);
 
 const A_SECOND_MS = 1_000;
 
-/** The same, at most once a second, for views that use many requests. */
+/** The latest requests, updated at most once a second, for views that use many requests. */
 export function useTailBySecond(): Tail {
   const [shown, show] = useState(tail);
   useEffect(() => {

@@ -14,7 +14,7 @@ export const LEVELS: Readonly<Record<Alert["level"], readonly [className: string
 const DAY = 86_400;
 const dayAfter = (seconds: number): string => new Date(Math.ceil(seconds / DAY) * DAY * 1000).toISOString().slice(0, 10);
 
-/** The view that shows the cause and can end it. */
+/** The view that shows the cause of an alert and can end the cause. */
 function causeOf({ kind, of, time = 0 }: Alert) {
   switch (kind) {
     case "callback_paused":

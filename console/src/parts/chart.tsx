@@ -1,4 +1,4 @@
-/** A small chart over time. A text beside it says the same, for people who cannot see it. */
+/** A small chart over time. A text beside the chart says the same, for people who cannot see the chart. */
 import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 
@@ -12,21 +12,21 @@ export interface Series {
 
 interface ChartProps {
   readonly label: string;
-  /** Unix seconds, ascending; or with `isAgo` seconds before now, from below 0 to 0. */
+  /** Unix seconds, ascending. If `isAgo` is set: seconds before now, as numbers that rise to 0. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly unit: string;
-  /** A text about the point under the pointer. */
+  /** Whether a text shows the values of the point under the pointer. */
   readonly hasLegend?: boolean;
   readonly isAgo?: boolean;
 }
 
 const HEIGHT = 160;
 const MINUTE = 60;
-/** Around a single moment. */
+/** The time that the chart shows before and after its data if all data is of one moment. */
 const MARGIN_SECONDS = MINUTE;
 
-/** Changes with the theme, because a canvas has to be painted again with its colours. */
+/** A count that changes with the theme, because the canvas has to be painted again in the theme's colours. */
 function useThemeCount(): number {
   const [count, setCount] = useState(0);
   useEffect(() => {
@@ -98,13 +98,13 @@ const timeText = (seconds: number): string => new Date(seconds * 1000).toISOStri
 
 const agoText = (seconds: number): string => (seconds === 0 ? "now" : `${-seconds / MINUTE} min ago`);
 
-/** So that nothing is drawn as much as something. */
+/** The range of values is from 0 to at least 1, so that a chart of zeros is a line at the bottom. */
 const fromZero = (_: uPlot, __: number, to: number): [number, number] => [0, Math.max(1, to * 1.1)];
 
-/** Of one moment, a little around it. */
+/** The range of times. If all data is of one moment, the chart also shows a little time before and after it. */
 const aroundOne = (_: uPlot, from: number, to: number): [number, number] => (from === to ? [from - MARGIN_SECONDS, to + MARGIN_SECONDS] : [from, to]);
 
-/** A canvas takes no variables and no light-dark(). */
+/** The colour that a CSS text stands for: a canvas takes neither variables nor light-dark(). */
 function resolved(element: HTMLElement, colour: string): string {
   const probe = document.createElement("span");
   probe.style.color = colour;

@@ -1,16 +1,16 @@
-/** A table of any length. Only visible rows are in the page. Arrows walk through it, Enter opens. */
+/** A table of any length. The page contains only the visible rows. The arrow keys move through the rows, and Enter opens one. */
 import { type ColumnDef, tableFeatures, useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef } from "react";
 
 const ROW_HEIGHT = 28;
-/** Further rows, so that scrolling finds them ready. */
+/** The number of rows that are rendered beyond the visible ones, so that they are ready when a person scrolls. */
 const OVERSCAN = 12;
 
 export interface Column<T> {
   readonly id: string;
   readonly title: string;
-  /** As CSS has it, e.g. `120px` or `minmax(160px, 1fr)`. */
+  /** The width in CSS, e.g. `120px` or `minmax(160px, 1fr)`. */
   readonly width: string;
   readonly isNumber?: boolean;
   readonly cell: (row: T) => ReactNode;
@@ -23,7 +23,7 @@ interface DataTableProps<T> {
   readonly idOf: (row: T) => string;
   readonly chosen: string | undefined;
   readonly onChoose: (id: string) => void;
-  /** Called when the last rows become visible. */
+  /** Called when the last rows of the table become visible. */
   readonly onEnd?: (() => void) | undefined;
   readonly onScrolled?: ((isAtTop: boolean) => void) | undefined;
 }
@@ -33,7 +33,7 @@ const features = tableFeatures({});
 export function DataTable<T>({ label, columns, rows, idOf, chosen, onChoose, onEnd, onScrolled }: DataTableProps<T>) {
   const scroller = useRef<HTMLDivElement>(null);
   const base = useId();
-  // The same for every row that scrolls by.
+  // Memoized, so that all rows share the same definitions while a person scrolls.
   const definitions = useMemo(
     () =>
       columns.map(({ id, title, cell }): ColumnDef<typeof features, object> => ({ id, header: title, cell: ({ row }) => cell(row.original as T) })),
@@ -100,7 +100,7 @@ export function DataTable<T>({ label, columns, rows, idOf, chosen, onChoose, onE
   );
 }
 
-/** On a narrow screen the detail opens below the list and would hide its row. */
+/** Scrolls to the opened row: on a narrow screen its detail opens below the list and would hide the row. */
 function useInSight(at: number, scrollTo: (index: number) => void): void {
   const hasChosen = at !== -1;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when something is opened, since a list that grows stays where its reader is.
@@ -123,7 +123,7 @@ function Head<T>({ columns }: { readonly columns: readonly Column<T>[] }) {
   );
 }
 
-/** The row to which a key leads in a list of `count` rows; undefined if none. */
+/** The index of the row to which a key moves in a list of `count` rows; undefined if the key does not move. */
 function placeAfter({ key, ctrlKey, metaKey, altKey }: KeyboardEvent, at: number, page: number, count: number): number | undefined {
   if (ctrlKey || metaKey || altKey) return undefined;
   const steps: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -count, End: count };

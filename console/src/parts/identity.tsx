@@ -1,4 +1,4 @@
-/** As whom a request is sent. */
+/** A choice of the token with which the console sends a request. */
 interface Token {
   readonly id: string;
   readonly type: string;
@@ -10,14 +10,14 @@ interface Token {
   readonly expires_at: number;
 }
 
-/** Whose it is; empty for an app's own. */
+/** The id of the node that a token belongs to; empty for a token of the app itself. */
 export const ownerOf = ({ page, user, social_account, microblog_user }: Omit<Token, "id" | "type" | "app" | "expires_at">): string =>
   page ?? user ?? social_account ?? microblog_user ?? "";
 
 interface IdentityProps {
   readonly label: string;
   readonly tokens: readonly Token[];
-  /** World time, in Unix seconds. */
+  /** The world's time, in Unix seconds. */
   readonly now: number;
   readonly chosen: string | undefined;
   readonly onChoose: (id: string) => void;

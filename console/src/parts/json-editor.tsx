@@ -1,4 +1,4 @@
-/** JSON to edit, with its mistakes marked. */
+/** An editor of JSON that marks mistakes. */
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
@@ -32,7 +32,7 @@ const colours = syntaxHighlighting(
   ]),
 );
 
-/** Tab leaves it, as it leaves any field. */
+/** The Tab key leaves the editor, as it leaves any field. */
 export function JsonEditor({ label, value, onChange }: JsonEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);

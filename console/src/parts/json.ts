@@ -1,14 +1,14 @@
-/** JSON without rounding: `JSON.parse` changes a number such as 9007199254740993. */
+/** Reads and formats JSON without rounding: `JSON.parse` changes a number such as 9007199254740993. */
 
-/** Linear: no character fits in two ways. */
+/** Takes time in proportion to the text, because at each character only one alternative fits. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-/** Up to 15 significant digits survive a binary float, and up to an exponent of two digits so does the size. */
+/** A number that may lose digits. A binary float keeps up to 15 significant digits, and exponents of up to two digits. */
 const LONG_NUMBER = /^-?\d[\d.]{15}|^-?\d.*[eE][+-]?\d{3}/;
 
-/** A long number is exact if the browser would write the same text. */
+/** Returns whether the browser would change a number. A long number is exact if the browser would write the same text. */
 export const losesDigits = (number: string): boolean => LONG_NUMBER.test(number) && String(Number(number)) !== number;
 
-/** Reads what a person wrote. Throws an error for a number that would lose digits. */
+/** Parses JSON that a person wrote. Throws an error if a number would lose digits. */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
   for (const [token] of text.matchAll(TOKENS))
@@ -16,10 +16,10 @@ export function parseExact(text: string): unknown {
   return value;
 }
 
-/** Deeper than anything that Plaza serves. Each line is indented by its depth, so that a deep body would become far longer. */
+/** The greatest depth that is formatted; no body of Plaza is deeper. Each line is indented by its depth, so a deep body would become far longer. */
 const DEPTH_MAX = 100;
 
-/** Formats JSON and keeps every digit; other text is unchanged. */
+/** Formats JSON without changing a digit. Returns a text that is not JSON unchanged. */
 export function pretty(text: string): string {
   try {
     JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Large parts that the first view does not need. */
+/** Large components that load when a view first needs them, because the first view does not. */
 import { lazy, Suspense } from "react";
 
 const LazyEditor = lazy(() => import("./json-editor.tsx").then(({ JsonEditor: component }) => ({ default: component })));

@@ -1,4 +1,4 @@
-/** Results of actions, shown in a corner and read by screen readers. */
+/** Notices of the results of actions. A corner of the page shows them, and screen readers read them aloud. */
 import { useSyncExternalStore } from "react";
 import { problemOf } from "./texts.tsx";
 
@@ -8,7 +8,7 @@ interface Notice {
   readonly isBad: boolean;
 }
 
-/** Long enough to read two lines. */
+/** The time for which a notice is shown: long enough to read two lines. */
 const SHOWN_MS = 6_000;
 const NOTICES_MAX = 4;
 
@@ -31,7 +31,7 @@ export function say(text: string, isBad = false): void {
 
 export const sayProblem = (error: unknown): void => say(problemOf(error), true);
 
-/** Runs an action and shows its result. */
+/** Runs an action, and shows a notice of its result. */
 export async function act(done: string, action: () => Promise<unknown>): Promise<void> {
   try {
     await action();

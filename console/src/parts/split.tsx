@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from "react";
 
 interface SplitProps {
   readonly children: ReactNode;
-  /** The detail beside the list; undefined if nothing is open. */
+  /** The detail to show beside the list; undefined if no row is open. */
   readonly detail: ReactNode | undefined;
   readonly title: ReactNode;
   readonly onClose: () => void;

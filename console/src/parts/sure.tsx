@@ -2,7 +2,7 @@ import { useState } from "react";
 
 interface SureProps {
   readonly text: string;
-  /** The text of the button that does it. */
+  /** The text of the button that confirms the action. */
   readonly sure: string;
   readonly onSure: () => void;
 }
@@ -11,7 +11,7 @@ const focus = (element: HTMLElement | null): void => element?.focus();
 
 /** Asks for confirmation before an action that cannot be undone. The focus goes to the button that cancels. */
 export function Sure({ text, sure, onSure }: SureProps) {
-  /** Undefined if it was never asked. */
+  /** Undefined until a person first presses the button. */
   const [isAsked, ask] = useState<boolean>();
   if (isAsked !== true)
     return (

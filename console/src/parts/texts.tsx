@@ -1,7 +1,7 @@
-/** Small things to read: states, times, code, facts. */
+/** Small components for states, times, code and facts. */
 import { type ReactNode, useState } from "react";
 
-/** A sign says the same as the colour. */
+/** The status of a response. A sign says the same as the colour. */
 export function HttpStatus({ status }: { readonly status: number }) {
   const [className, sign] = status < 400 ? ["good", "✓"] : status < 500 ? ["warn", "!"] : ["bad", "✕"];
   return (
@@ -11,7 +11,7 @@ export function HttpStatus({ status }: { readonly status: number }) {
   );
 }
 
-/** World time, followed by local time. */
+/** A time of the world, followed by the same moment in local time. */
 export function WorldTime({ seconds, isLong = false }: { readonly seconds: number; readonly isLong?: boolean }) {
   const date = new Date(seconds * 1000);
   const iso = date.toISOString();
@@ -73,7 +73,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, R
 interface BlockProps {
   readonly title: string;
   readonly children: ReactNode;
-  /** It is in the view itself, not in a detail with a title. */
+  /** Set if the block is in a view itself, not in a detail that has a title of its own. */
   readonly isOwn?: boolean;
 }
 
@@ -86,7 +86,7 @@ export function Block({ title, children, isOwn = false }: BlockProps) {
   );
 }
 
-/** An empty list explains how to fill it. */
+/** A text in place of an empty list, which explains how to fill the list. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className="empty">

@@ -1,4 +1,7 @@
-/** The control key of this tab. It is sent only in a header, and never stored where another tab or a later session could find it (D-271). */
+/**
+ * The control key of this tab. The console sends the key only in a header, and never stores it in a place that another tab or a later session can
+ * read (D-271).
+ */
 const NAME = "plaza.control-key";
 const IN_FRAGMENT = /^#key=([^&]+)$/;
 

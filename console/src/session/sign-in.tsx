@@ -2,7 +2,7 @@ import { type FormEvent, useState } from "react";
 import { isKeyValid } from "../api/client.ts";
 import { keepKey } from "./key.ts";
 
-/** Nothing of the server is shown before its key is given. */
+/** The form that asks for the control key. Before a valid key is given, the console shows nothing of the server. */
 export function SignIn({ onSignedIn }: { readonly onSignedIn: () => void }) {
   const [problem, setProblem] = useState<string>();
   const signIn = async (event: FormEvent<HTMLFormElement>): Promise<void> => {

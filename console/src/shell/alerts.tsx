@@ -5,13 +5,13 @@ import { AlertList, LEVELS } from "../parts/alert-list.tsx";
 import { countOf } from "../parts/texts.tsx";
 import { useWorld } from "./world.ts";
 
-/** Of the list, which the palette opens too. */
+/** The id of the element with the list of alerts, which the command palette can open too. */
 export const ALERTS_ID = "alerts";
 
 export function Alerts() {
   const alerts = useAlerts(useWorld());
   const list = useRef<HTMLDivElement>(null);
-  // The worst ones come first.
+  // The worst alert is the first of the list.
   const [className, sign] = alerts?.[0] === undefined ? ["quiet", "✓"] : LEVELS[alerts[0].level];
   return (
     <>

@@ -11,7 +11,7 @@ async function show(w: string, moved: Promise<Clock>): Promise<void> {
   const clock = await moved;
   queryClient.setQueryData(clockQuery(w).queryKey, { ...clock, readAtMs: Date.now() });
   forgetCopies();
-  // Everything that was due has happened.
+  // Scheduled work may have changed any data, so the console reads everything again.
   await queryClient.invalidateQueries();
 }
 
@@ -28,7 +28,7 @@ export const advance = (w: string, seconds: number): Promise<void> =>
 export const setClock = (w: string, now: number): Promise<void> =>
   act("The clock was set", () => show(w, dataOf(api.PUT("/v1/worlds/{w}/clock", { params: { path: { w } }, body: { now } }))));
 
-/** Runs the next scheduled work. */
+/** Moves the world's clock to the next scheduled work, which then runs. */
 export const jumpToNext = (w: string): Promise<void> =>
   act("The next scheduled work has happened", async () => {
     const { now } = await read(w);

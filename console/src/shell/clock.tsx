@@ -6,7 +6,7 @@ import { useWorld } from "./world.ts";
 
 const A_SECOND_MS = 1_000;
 
-/** Renders once a second. */
+/** The time of this machine in milliseconds. Renders the component once a second while `isOn` is set. */
 export function useNowMs(isOn = true): number {
   const [nowMs, setNowMs] = useState(Date.now());
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useNowMs(isOn = true): number {
   return nowMs;
 }
 
-/** The world's time in Unix seconds. It goes on between two requests to the server. */
+/** The world's time in Unix seconds. Between two requests to the server, the console computes it from this machine's clock. */
 export function useWorldNow(w: string): { readonly now: number; readonly isFrozen: boolean } | undefined {
   const { data } = useQuery(clockQuery(w));
   const nowMs = useNowMs(data?.frozen === false);
@@ -25,7 +25,7 @@ export function useWorldNow(w: string): { readonly now: number; readonly isFroze
   return { now: data.frozen ? data.now : data.now + Math.max(0, nowMs - data.readAtMs) / 1000, isFrozen: data.frozen };
 }
 
-/** The world's clock, with local time if they differ. */
+/** The world's clock. It also shows local time if that differs from the world's time. */
 export function WorldClock() {
   const world = useWorld();
   const clock = useWorldNow(world);

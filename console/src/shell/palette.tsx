@@ -1,4 +1,4 @@
-/** The command palette: every view and every command by its name. */
+/** The command palette: finds every view and every command by a part of its name. */
 import * as Dialog from "@radix-ui/react-dialog";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useState } from "react";
@@ -43,7 +43,7 @@ function useCommands(): readonly Command[] {
   ];
 }
 
-/** Each typed word is somewhere in the name. */
+/** Returns whether a name contains each of the typed words. */
 function isFound(name: string, typed: string): boolean {
   const words = typed.toLowerCase().split(/\s+/);
   return words.every((word) => name.toLowerCase().includes(word));
@@ -106,6 +106,6 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 function signOut(): void {
   dropKey();
   endTail();
-  // The server refuses requests without a key, which shows the sign-in.
+  // The server refuses this request because its key is gone, and the refusal shows the sign-in.
   void queryClient.fetchQuery({ ...serverQuery, staleTime: 0 }).catch(() => {});
 }

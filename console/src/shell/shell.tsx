@@ -9,7 +9,7 @@ import { views } from "./views.ts";
 import { useWorld } from "./world.ts";
 import { WorldSwitcher } from "./world-switcher.tsx";
 
-/** Loaded when it is opened, because the first view does not need it. */
+/** The command palette loads when a person opens it, because the first view does not need it. */
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette: component }) => ({ default: component })));
 
 export function Shell() {
@@ -18,7 +18,7 @@ export function Shell() {
   const pathname = useLocation({ select: (location) => location.pathname });
   const isFiltered = pathname === "/requests";
   useEffect(() => {
-    // That view has its own filter.
+    // The view of requests is left out, because it reads the requests with its own filter.
     if (!isFiltered) readTail(world, {});
   }, [world, isFiltered]);
   useEffect(() => {

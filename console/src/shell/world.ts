@@ -1,4 +1,4 @@
 import { useSearch } from "@tanstack/react-router";
 
-/** The world that the address names. */
+/** The name of the world in the page's address. */
 export const useWorld = (): string => useSearch({ strict: false, select: ({ world }: { world?: string | undefined }) => world ?? "default" });

@@ -1,4 +1,6 @@
-/** Copies of tokens, whose own values are stored nowhere. Each is used until shortly before it ends. */
+/**
+ * Copies of tokens, because the values of the tokens themselves are stored nowhere. The console uses each copy until shortly before the copy ends.
+ */
 import { api, dataOf } from "../../api/client.ts";
 
 interface Copy {
@@ -6,7 +8,7 @@ interface Copy {
   readonly untilMs: number;
 }
 
-/** A copy is valid for ten minutes. */
+/** The time for which the console uses a copy. The server makes copies that are valid for ten minutes. */
 const USED_MS = 480_000;
 const copies = new Map<string, Copy>();
 
@@ -20,13 +22,13 @@ export async function mintCopy(w: string, id: string): Promise<string> {
     copies.set(key, { value: token, untilMs: Date.now() + USED_MS });
     return token;
   } catch (error) {
-    // The token has ended, so its copy has ended, too. The response of the graph shows that.
+    // The token has ended, so its copy has ended too. The response of the graph shows that.
     if (known !== undefined) return known.value;
     throw error;
   }
 }
 
-/** The world's time was moved, or tokens were revoked: copies may no longer be valid. */
+/** Call this after the world's time was moved or tokens were revoked: the copies may no longer be valid. */
 export function forgetCopies(): void {
   for (const [key, { value }] of copies) copies.set(key, { value, untilMs: 0 });
 }

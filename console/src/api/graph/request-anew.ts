@@ -1,4 +1,4 @@
-/** A request of the log as a new request: for curl, and to send it again. */
+/** Makes a new request from a request of the log, to show it as a curl command or to send it once more. */
 import { forgetCopies } from "./identities.ts";
 
 export interface Sendable {
@@ -34,12 +34,15 @@ export const addressOf = (server: Addresses, surface: string): string =>
     social_login: server.social_login_host,
   })[surface] ?? server.base_url;
 
-/** The mark of a secret in the log, and of the end of a cut text. */
+/** The mark in the log for a hidden secret, and for the end of a text that was cut. */
 const HIDDEN = "…";
 const IN_QUERY = /(^|&)(access_token|oauth_token)=…/g;
 const IN_JSON = /"access_token"\s*:\s*"…"/g;
 
-/** With `token` in each place of a token. Throws if the log does not have the whole request: it was cut, or has a secret that is not a token. */
+/**
+ * Puts `token` in each place of the request that has a token. Throws if the log lacks a part of the request: its text was cut, or it has a secret
+ * that is not a token.
+ */
 export function requestAnew({ method, surface, path, query, request_body, story }: Logged, server: Addresses, token: string): Sendable {
   const value = encodeURIComponent(token);
   const anew = (text: string): string => text.replace(IN_QUERY, `$1$2=${value}`).replace(IN_JSON, `"access_token":${JSON.stringify(token)}`);
@@ -66,10 +69,10 @@ export interface Sent {
   readonly body: string;
 }
 
-/** Throws if the server cannot be reached. */
+/** Sends a request to the graph. Throws if the console cannot reach the server. */
 export async function send({ method, url, headers, body }: Sendable): Promise<Sent> {
   const response = await fetch(url, { method, headers: { ...headers }, ...(body === undefined ? {} : { body }), referrerPolicy: "no-referrer" });
-  // The copy of the token may have expired with a move of the world's clock.
+  // The copy of the token may have expired because the world's clock was moved.
   if (response.status === 401 || response.status === 403) forgetCopies();
   const trace = response.headers.get("x-pf-trace-id") ?? undefined;
   return { status: response.status, trace, headers: [...response.headers], body: await response.text() };

@@ -23,7 +23,7 @@ function typescriptOf({ method, url, headers, body }: Sendable): string {
   return `const response = await fetch(${JSON.stringify(url)}${given});\nconsole.log(response.status, await response.json());`;
 }
 
-/** JSON's strings and maps of strings are Python's, too. */
+/** Python reads JSON's strings, and its objects whose values are strings, as they are written. */
 function pythonOf({ method, url, headers, body }: Sendable): string {
   const lines = [
     "import requests",

@@ -3,7 +3,9 @@ import { api, dataOf } from "../../api/client.ts";
 import { Block } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-/** Events that are attributed to ads, by the model of ads reporting. It is read again when `seen`, the number of events, changes. */
+/**
+ * Events that are attributed to ads, by the attribution model of ads reporting. The report is read again when `seen`, the number of events, changes.
+ */
 export function AdReport({ app, seen }: { readonly app: string; readonly seen: number }) {
   const w = useWorld();
   const rows = useQuery({

@@ -1,10 +1,13 @@
-/** A line for each touch with its window and the events that are attributed to it. A text beside each line says the same. */
+/**
+ * A timeline of a device. Each touch of an ad has a line with its attribution window and the events that are attributed to the touch. A text beside
+ * each line says the same.
+ */
 import { WorldTime } from "../../parts/texts.tsx";
 import { type DeviceEvent, type DeviceView, eventText, type Touch, touchText } from "./devices.ts";
 
-/** The newest ones; nobody reads more lines. */
+/** The greatest number of touches to show, the newest ones: nobody reads more lines. */
 const TOUCHES_MAX = 20;
-/** On both sides. */
+/** The empty part on each side of the timeline, as a fraction of its length. */
 const MARGIN = 0.04;
 
 interface Span {
@@ -12,7 +15,7 @@ interface Span {
   readonly to: number;
 }
 
-/** All touches and events, and now; windows end later, mostly, and are cut off. */
+/** The span of time of all touches, all events and the present. Attribution windows mostly end later, and are cut off. */
 function spanOf({ touches, events }: DeviceView, now: number): Span {
   const times = [now, ...touches.map(({ time }) => time), ...events.map(({ event_time }) => event_time)];
   const [first, last] = [Math.min(...times), Math.max(...times)];

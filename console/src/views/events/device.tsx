@@ -1,4 +1,4 @@
-/** A device: touches of ads, events of its person, and the attribution. */
+/** A device: its touches of ads, the events of its person, and the attribution of the events. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
@@ -39,7 +39,7 @@ export function FindDevice({ device, onFind }: FindDeviceProps) {
 interface DeviceProps {
   readonly app: string;
   readonly device: string;
-  /** The number of events; it is read again when this changes. */
+  /** The number of events of the app. The device is read again when this number changes. */
   readonly seen: number;
 }
 
@@ -123,7 +123,7 @@ function Events({ device: { events, touches } }: { readonly device: DeviceView }
   );
 }
 
-/** A click or a view of this device, now. */
+/** Records a click or a view of an ad on this device at the present time. */
 function RecordTouch({ device }: { readonly device: string }) {
   const w = useWorld();
   const client = useQueryClient();

@@ -18,7 +18,7 @@ const route = getRouteApi("/events");
 const KEPT = 1_000;
 
 const PATH = "/v1/worlds/{w}/app-events/{app}/test-events";
-/** The address can also stream; without the Accept header it returns JSON. */
+/** The response with JSON. The same address streams events if the Accept header asks for a stream. */
 type Read = paths[typeof PATH]["get"]["responses"][200]["content"]["application/json"];
 const readTestEvents = (w: string, app: string) => dataOf(api.GET(PATH, { params: { path: { w, app } } })) as Promise<Read>;
 type TestEvent = Read["data"][number] & { readonly key: string };
@@ -47,13 +47,13 @@ const columns: readonly Column<TestEvent>[] = [
 ];
 const idOf = ({ key }: TestEvent): string => key;
 
-/** Without those that are in a list, too. They have no ids. */
+/** The events that a list does not contain. Events have no ids, so they are compared by their JSON. */
 function withoutThose(events: readonly TestEvent[], listed: readonly object[]): readonly TestEvent[] {
   const known = new Set(listed.map((one) => JSON.stringify(one)));
   return events.filter(({ key: _, ...one }) => !known.has(JSON.stringify(one)));
 }
 
-/** The latest events, and each new one with its verdict. */
+/** The latest events of an app, and each new event as it comes, with its verdict. */
 function useTestEvents(w: string, app: string | undefined): readonly TestEvent[] {
   const [events, setEvents] = useState<readonly TestEvent[]>([]);
   useEffect(() => {
@@ -141,7 +141,7 @@ export function Events() {
   );
 }
 
-/** The counts are read again when `seen`, the number of events, changes. */
+/** The counts of an app's events. They are read again when `seen`, the number of events, changes. */
 function Sums({ app, seen }: { readonly app: string; readonly seen: number }) {
   const w = useWorld();
   const params = { path: { w, app } };

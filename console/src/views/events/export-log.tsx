@@ -2,7 +2,7 @@ import { api, dataOf } from "../../api/client.ts";
 import { act } from "../../parts/notices.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-/** Every event of an app that is still kept, as a file of JSON lines. */
+/** A button that saves every event that the server still keeps for an app, as a file of JSON lines. */
 export function ExportLog({ app }: { readonly app: string }) {
   const w = useWorld();
   const save = () =>

@@ -10,7 +10,9 @@ interface NameStateProps {
   readonly isActive: boolean;
 }
 
-/** An app has a limited number of names. A deactivated name makes room for another. */
+/**
+ * A button that activates or deactivates an event name. An app has a limited number of active names, so a deactivated name makes room for another.
+ */
 export function NameState({ app, name, isActive }: NameStateProps) {
   const w = useWorld();
   const client = useQueryClient();

@@ -16,7 +16,7 @@ import { ParameterField } from "./parameter-field.tsx";
 
 const route = getRouteApi("/explorer");
 
-/** The placeholder of the token in shown code; copied code has a copy of the chosen token. */
+/** The placeholder for the token in the code that is shown. Copied code contains a copy of the chosen token. */
 const TOKEN = "TOKEN";
 
 export function OperationForm({ operation }: { readonly operation: Operation }) {
@@ -140,11 +140,11 @@ interface Token {
   readonly microblog_user?: string | undefined;
 }
 
-/** The id of the token's node, if it has that type. */
+/** The id of the token's node, if that node has the given type. */
 const principalOf = ({ app, page, user, social_account, microblog_user }: Token, nodeType = ""): string | undefined =>
   ({ app, page, user, social_account, microblog_user })[nodeType];
 
-/** A token that may use the operation, preferably of such a node. */
+/** A token that may use the operation. Prefers a token of a node of the type that the operation is for. */
 function fittingToken<T extends Token>(tokens: readonly T[], { kinds, node_type }: Operation): T | undefined {
   const able = tokens.filter(({ type }) => kinds.includes(type));
   return able.find((token) => token.type !== "app" && principalOf(token, node_type) !== undefined) ?? able[0] ?? tokens[0];

@@ -1,4 +1,4 @@
-/** Operations of the graph, and requests from a filled-in form. */
+/** The operations of the graph, and requests that are made from a filled-in form. */
 
 import { api, dataOf } from "../../api/client.ts";
 import { type Addresses, addressOf, type Sendable } from "../../api/graph/request-anew.ts";
@@ -11,13 +11,13 @@ export type Parameter = Operation["parameters"][number];
 
 export interface Filled {
   readonly id: string;
-  /** Empty: none in the address. */
+  /** The version in the address; empty for an address without a version. */
   readonly version: string;
-  /** Typed values by the name of the parameter. */
+  /** The typed texts, by the name of the parameter. */
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** The parameters that all lists and selections have. */
+/** The parameters that all lists have, and those that all operations with a selection of fields have. */
 export const generalParameters = ({ takes_fields, is_list }: Operation): Parameter[] => [
   ...(takes_fields ? [general("fields", "string")] : []),
   ...(is_list ? [general("limit", "integer"), general("after", "string")] : []),
@@ -30,7 +30,7 @@ export interface Shape {
   readonly choices: readonly string[];
 }
 
-/** How a value is typed in. */
+/** The kind of field in which a person types a value of this schema. */
 export function shapeOf(schema: Readonly<Record<string, unknown>>): Shape {
   const alternatives = Array.isArray(schema.anyOf) ? (schema.anyOf as Record<string, unknown>[]) : [];
   const constants = alternatives.flatMap((one) => ("const" in one ? [String(one.const)] : []));
@@ -44,7 +44,7 @@ export function shapeOf(schema: Readonly<Record<string, unknown>>): Shape {
   return { kind: schema.type === "integer" || schema.type === "number" ? "number" : "text", choices };
 }
 
-/** Throws for a value that does not have its type. */
+/** The value of a typed text. Throws if the text is not a value of the parameter's type. */
 function typedValue({ name, schema }: Parameter, text: string): unknown {
   switch (shapeOf(schema).kind) {
     case "json":
@@ -58,14 +58,14 @@ function typedValue({ name, schema }: Parameter, text: string): unknown {
     case "boolean":
       return text === "true";
     case "number":
-      // The server takes a number as text, too, and keeps its digits.
+      // The server also takes a number as text, and keeps all its digits.
       return Number.isNaN(Number(text)) || losesDigits(text) ? text : Number(text);
     default:
       return text;
   }
 }
 
-/** `token` goes in each place that the operation requires. */
+/** Makes a request from a filled-in form. Puts `token` in each place in which the operation requires a token. */
 export function requestOf(operation: Operation, { id, version, values }: Filled, server: Addresses, token: string): Sendable {
   const { method, surface, path, token_places, all_places, parameters } = operation;
   const places = all_places ? token_places : [token_places.includes("bearer") ? "bearer" : (token_places[0] ?? "bearer")];

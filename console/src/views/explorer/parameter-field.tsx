@@ -8,7 +8,7 @@ interface ParameterFieldProps {
 
 const HINTS: Readonly<Record<string, string>> = { list: "values with commas", json: "JSON" };
 
-/** A field for a parameter by its schema. Only the server checks the value, because people want to try wrong ones. */
+/** A field for a parameter, chosen by the parameter's schema. Only the server checks the value, because people want to try wrong values. */
 export function ParameterField({ parameter, value, onChange }: ParameterFieldProps) {
   const { name, required, schema } = parameter;
   const { kind, choices } = shapeOf(schema);

@@ -22,7 +22,7 @@ export interface FaultWords {
 
 const OF_WEBHOOKS = { lose: "is lost", repeat: "is sent twice", reorder: "arrives after later ones" } as const;
 
-/** The requests or webhooks that it affects. */
+/** The requests or webhooks that the fault affects. */
 export function targetOf({ operation, webhook, node, query = {}, token }: FaultWords): string {
   const name = operation ?? webhook ?? "*";
   const what = operation === undefined ? (name === "*" ? "any webhook" : `webhooks of ${name}`) : name === "*" ? "any request" : name;
@@ -35,7 +35,7 @@ export function targetOf({ operation, webhook, node, query = {}, token }: FaultW
   ].join(" ");
 }
 
-/** The effect on a request or webhook. */
+/** The effect of a fault on a request or webhook. */
 export function effectOf(fault: FaultWords): string {
   const { status, code = 2, rate_limit, retry_after_seconds = 60, latency_ms, body, content_type, reset, cut_body_at, effect } = fault;
   const { body_bytes_per_second: slow } = fault;
@@ -53,7 +53,7 @@ export function effectOf(fault: FaultWords): string {
   return does.join(", ");
 }
 
-/** How often. */
+/** How often a fault takes effect. */
 export function limitOf({ times, probability }: FaultWords): string {
   const share = probability === undefined ? "" : `, ${Math.round(100 * probability)} % of the matches`;
   return (times === undefined ? "always" : times === 1 ? "once" : `${times} times`) + share;

@@ -9,7 +9,7 @@ import { NewFault } from "./new-fault.tsx";
 export function Faults() {
   const w = useWorld();
   const client = useQueryClient();
-  // The counters of faults change with every request.
+  // The counters of faults change with every request, so a cached list is always out of date.
   const { data } = useQuery({
     queryKey: ["faults", w],
     queryFn: () => dataOf(api.GET("/v1/worlds/{w}/faults", { params: { path: { w } } })),

@@ -63,10 +63,10 @@ function retryAfter(): Value {
   return { name: "retry_after_seconds", label: "Seconds (default: 60)", kind: "number" };
 }
 
-/** `limit=1&after=x`, as in an address. */
+/** The parameters of a query such as `limit=1&after=x`, as an address has it. */
 const queryIn = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
 
-/** The filled-in fields; empty ones are left out. */
+/** The body of the request from the filled-in fields. Empty fields are left out. */
 function bodyOf({ of, is = {}, values = [] }: Effect, given: FormData): object {
   const text = (name: string): string => String(given.get(name) ?? "").trim();
   const optional = (name: string, value: unknown = text(name)): object => (text(name) === "" ? {} : { [name]: value });
@@ -144,7 +144,7 @@ export function NewFault() {
   );
 }
 
-/** The requests or webhooks that it affects. */
+/** Fields that narrow the requests or webhooks that the fault affects. */
 function Narrowed({ of }: Pick<Effect, "of">) {
   return (
     <details>

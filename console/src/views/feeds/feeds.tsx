@@ -22,11 +22,11 @@ const columns: readonly Column<Upload>[] = [
   { id: "items", title: "Items", width: "72px", isNumber: true, cell: ({ items }) => items },
   { id: "bad", title: "Bad rows", width: "72px", isNumber: true, cell: ({ bad_rows }) => bad_rows },
 ];
-/** Beside a detail there is less space. */
+/** The columns that are shown while a detail is open, because the list then has less space. */
 const fewer = columns.filter(({ id }) => id !== "rows" && id !== "bad");
 const idOf = ({ n }: Upload): string => String(n);
 
-/** Product feeds: their items and uploads. */
+/** The view of product feeds: their items and uploads. */
 export function Feeds() {
   const w = useWorld();
   const navigate = route.useNavigate();

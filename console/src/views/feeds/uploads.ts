@@ -13,9 +13,9 @@ export const readUploads = (w: string, feed: string, after: string | undefined) 
 
 export type Upload = Awaited<ReturnType<typeof readUploads>> extends ListPage<infer Row> ? Row : never;
 
-/** As long as a request may wait for an upload's end: one that runs is shown as it ends. */
+/** The time that a request waits for the upload to end, so that a running upload is shown as soon as it ends. */
 const WITHIN_MS = 30_000;
-/** Between two such requests, for files that take longer. */
+/** The pause between two requests that wait for the same upload, for files that take longer. */
 const AGAIN_MS = 1_000;
 
 export const uploadQuery = (w: string, feed: string, n: number) =>
@@ -38,7 +38,7 @@ function formOf(file: File): FormData {
   return form;
 }
 
-/** A file as a form with its name, or the address of the file. */
+/** Starts an upload. Sends a chosen file in a form with its name, or sends the address of the file. */
 export const startUpload = (w: string, feed: string, { file, url, isUpdate }: Chosen) =>
   dataOf(
     api.POST("/v1/worlds/{w}/feeds/{id}/uploads", {

@@ -11,7 +11,7 @@ import { type Entry, kindsQuery, listNodes, textOf } from "./nodes.ts";
 
 const route = getRouteApi("/graph");
 
-/** Beside the id, as many as fit. */
+/** The greatest number of columns beside the id, as many as the list has space for. */
 const COLUMNS_MAX = 4;
 const idOf = ({ id }: Entry): string => String(id);
 const NEW = "new";
@@ -73,7 +73,7 @@ export function Graph() {
   );
 }
 
-/** The columns of a list of nodes, also of an empty one. */
+/** The columns of a list of nodes, also if the list is empty. */
 const columnsOf = (keys: readonly string[], rows: readonly Entry[]): Column<Entry>[] => [
   { id: "id", title: "id", width: "160px", cell: ({ id }) => <span className="mono">{String(id)}</span> },
   ...keys

@@ -12,7 +12,7 @@ import { createNode, deleteNode, type Entry, kindNamedBy, kindsQuery, nodeQuery,
 
 interface NodeDetailProps {
   readonly kind: { readonly name: string; readonly required: readonly string[] };
-  /** Undefined for a new node. */
+  /** The id of the node; undefined for a new node. */
   readonly id: string | undefined;
   readonly onOpen: (node: { readonly id: string | undefined }) => void;
 }
@@ -33,7 +33,7 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
   const change = async (done: string, action: () => Promise<string | undefined>): Promise<void> => {
     try {
       const next = await action();
-      // A deleted node is not read again.
+      // The deleted node itself is not read again.
       await client.invalidateQueries({ queryKey: ["nodes", w], predicate: ({ queryKey }) => next !== undefined || queryKey[4] !== id });
       say(done);
       setProblem(undefined);
@@ -79,7 +79,7 @@ interface NeighboursProps {
   readonly entry: Entry;
 }
 
-/** The nodes that it refers to, and its operations. */
+/** The nodes that a node refers to, and the operations on the node. */
 function Neighbours({ kind, entry }: NeighboursProps) {
   const w = useWorld();
   const kinds = (useQuery(kindsQuery).data ?? []).map(({ name }) => name);

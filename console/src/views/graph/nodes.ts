@@ -1,10 +1,10 @@
-/** Nodes of every kind, as a world file has them. The kinds are those that the control API's document names. */
+/** Nodes of every kind, in the form that a world file has. The console takes the kinds from the document of the control API. */
 import { queryOptions } from "@tanstack/react-query";
 import { api, dataOf } from "../../api/client.ts";
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** All kinds have the same requests, so the types use one of them. */
+/** The requests of all kinds have the same form, so the types are those of one kind. */
 const LIST = "/v1/worlds/{w}/nodes/labels";
 const ONE = "/v1/worlds/{w}/nodes/labels/{id}";
 const listPath = (kind: string) => `/v1/worlds/{w}/nodes/${kind}` as typeof LIST;
@@ -50,7 +50,7 @@ export const nodeQuery = (w: string, kind: string, id: string) =>
 export const createNode = (w: string, kind: string, body: Entry) =>
   dataOf(api.POST(listPath(kind), { params: { path: { w } }, body: body as never })) as unknown as Promise<Entry>;
 
-/** Removed keys are set to null, which restores their defaults. */
+/** Changes a node. Keys that a person removed are sent as null, which restores their defaults. */
 export const updateNode = (w: string, kind: string, id: string, before: Entry, body: Entry) => {
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(body, key));
   const change = Object.fromEntries(Object.entries(body).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key])));
@@ -60,7 +60,7 @@ export const updateNode = (w: string, kind: string, id: string, before: Entry, b
 
 export const deleteNode = (w: string, kind: string, id: string) => dataOf(api.DELETE(onePath(kind), { params: { path: { w, id } } }));
 
-/** The kind of node that a key of an entry names: `page` names one of `pages`. */
+/** The kind of node that a key of an entry refers to: `page` refers to one of `pages`. */
 export const kindNamedBy = (key: string, kinds: readonly string[]): string | undefined =>
   kinds.find((kind) => kind === `${key}s` || kind === key.replace(/y$/, "ies"));
 

@@ -63,7 +63,7 @@ const RUNS: readonly string[] = ["live", "reconnecting", "key_replaced", "key_de
 const SHOWN: readonly string[] = [...RUNS, "stopped", "processing", "vod"];
 const BEFORE: readonly string[] = ["unpublished", "scheduled_unpublished", "scheduled_live"];
 
-/** An encoder may connect, or connect again. */
+/** The states in which an encoder may connect, or connect again. */
 const TAKES: readonly string[] = [...BEFORE, "live", "reconnecting", "key_replaced"];
 
 type Move = "publish" | "test-encoder" | "end" | "takedown" | "restore-notice" | "restore";
@@ -109,7 +109,7 @@ function Actions({ state: { id, state, feed, test_encoder: isTest } }: { readonl
   );
 }
 
-/** The server's own player, in the only frame that this page may have. */
+/** The server's own player. This is the only frame that the console may show. */
 function Preview({ video: { id, isEmbeddable, title }, state: { state } }: { readonly video: LiveVideo; readonly state: LiveState }) {
   const w = useWorld();
   const client = useQueryClient();

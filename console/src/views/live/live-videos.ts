@@ -1,4 +1,4 @@
-/** Live videos: the list, running ones as they change, and one with the health of its stream. */
+/** Live videos: the list of all, the running ones as they change, and one video with the health of its stream. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import type { paths } from "../../../generated/control-api.d.ts";
@@ -14,9 +14,9 @@ export interface LiveVideo {
   readonly title: string | undefined;
   readonly state: string;
   readonly isEmbeddable: boolean;
-  /** Unix seconds. */
+  /** The time of creation, in Unix seconds. */
   readonly created: number;
-  /** Of those that run. */
+  /** The present state of a running video; undefined if the video does not run. */
   readonly running: LiveState | undefined;
 }
 
@@ -30,12 +30,12 @@ interface Entry {
   readonly creation_time?: number;
 }
 
-/** A status of the interface, as a state: some statuses have another name than the only state that they stand for. */
+/** The state that a node's status stands for. Some statuses have another name than their state. */
 const stateOf = ({ status, condition }: Entry): string => condition ?? { LIVE_STOPPED: "stopped" }[status] ?? status.toLowerCase();
 
 const NOTHING: ReadonlyMap<string, LiveState> = new Map();
 
-/** Those that run, by their ids; undefined: not known yet. */
+/** The states of the running videos, by the videos' ids; undefined until the console has read them. */
 export function useRunning(w: string): ReadonlyMap<string, LiveState> | undefined {
   const client = useQueryClient();
   const [running, setRunning] = useState<ReadonlyMap<string, LiveState>>();
@@ -56,7 +56,7 @@ export function useRunning(w: string): ReadonlyMap<string, LiveState> | undefine
   return running;
 }
 
-/** Running broadcasts before the others, the newest first. */
+/** All live videos. Running videos come first, then the newest. */
 export function useLiveVideos(w: string) {
   const list = useList(["nodes", w, "live_videos", "live"], (after) => listNodes(w, "live_videos", after));
   const running = useRunning(w) ?? NOTHING;
@@ -73,15 +73,15 @@ export function useLiveVideos(w: string) {
 }
 
 export interface Sample {
-  /** Unix seconds of this machine, because the world's clock may be stopped. */
+  /** The time of the sample in Unix seconds of this machine, because the world's clock may be stopped. */
   readonly at: number;
   readonly health: LiveState["health"];
 }
 
-/** Five minutes, one a second. */
+/** The greatest number of samples to keep: one a second for five minutes. */
 const SAMPLES_MAX = 300;
 
-/** One video as it changes, and the health of its feed since this was opened. */
+/** One video as it changes, and the health of its stream since a person opened it. */
 export function useLiveState(w: string, id: string) {
   const [seen, setSeen] = useState<{ readonly state: LiveState | undefined; readonly samples: readonly Sample[] }>({ state: undefined, samples: [] });
   useEffect(() => {

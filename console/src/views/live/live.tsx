@@ -19,7 +19,7 @@ const columns: readonly Column<LiveVideo>[] = [
   { id: "warnings", title: "Warnings", width: "72px", isNumber: true, cell: ({ running }) => <Warnings count={running?.health?.warnings.length} /> },
 ];
 
-/** Beside a detail there is less space. */
+/** The columns that are shown while a detail is open, because the list then has less space. */
 const fewer = columns.filter(({ id }) => id === "state" || id === "title" || id === "warnings");
 
 const bitRate = (bits: number | undefined): string => (bits === undefined ? "" : `${Math.round(bits / 1_000)} kbit/s`);

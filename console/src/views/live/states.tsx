@@ -55,7 +55,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 
 export const eventText = (event: string): string => EVENTS[event] ?? event.replaceAll("_", " ");
 
-/** How long each state lasted, as a bar, and each move in words. `now`: Unix seconds of the world. */
+/** A bar that shows how long each state lasted, and each move in words. `now` is the world's time in Unix seconds. */
 export function Moves({ history, now }: { readonly history: LiveState["history"]; readonly now: number }) {
   if (history.length === 0) return <p className="quiet">Its state has not changed since it was created.</p>;
   const from = history[0]?.time ?? now;

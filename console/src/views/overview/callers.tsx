@@ -1,4 +1,4 @@
-/** The apps that send requests, with their versions and the versions' ends. */
+/** The apps that send requests, with the versions that they use and the ends of these versions. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -12,7 +12,7 @@ import { Panel } from "./panel.tsx";
 
 const SHOWN = 10;
 const DAY = 86_400;
-/** The end of a version is announced this long before. */
+/** The number of days before a version's end from which the panel announces the end. */
 const SOON_DAYS = 90;
 
 interface Caller {
@@ -39,7 +39,7 @@ const callersOf = (lines: readonly RequestLine[]): readonly Caller[] =>
     .sort((one, other) => other.count - one.count)
     .slice(0, SHOWN);
 
-/** The versions of apps that change on that day, as `app version`. */
+/** The versions of apps that a day's changes affect, as `app version`. */
 function useChanges(w: string, day: string | undefined, uses: string): ReadonlySet<string> {
   const { data } = useQuery({
     queryKey: ["outlook", w, day, uses],

@@ -8,7 +8,7 @@ import { Panel } from "./panel.tsx";
 
 const SHOWN = 4;
 
-/** Scheduled work of the world's clock. */
+/** The panel with the work that is scheduled next by the world's clock. */
 export function DueNext() {
   const w = useWorld();
   const clock = useWorldNow(w);

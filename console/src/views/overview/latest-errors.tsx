@@ -1,4 +1,4 @@
-/** The last requests that did not succeed, grouped, each with its explanation. */
+/** The last requests that did not succeed. Requests with the same error are one group, with an explanation of the error. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -21,7 +21,7 @@ const readErrors = async (w: string) => {
 };
 type Refused = Awaited<ReturnType<typeof readErrors>>[number];
 
-/** The same operation with the same error. */
+/** Groups requests of the same operation with the same error. */
 function alike(requests: readonly Refused[]): readonly { readonly newest: Refused; readonly count: number }[] {
   const groups = Map.groupBy(requests, ({ operation, status, response_body }) => `${operation} ${status} ${errorIn(response_body)?.message}`);
   return [...groups.values()].map((all) => ({ newest: all[0] as Refused, count: all.length }));
@@ -71,7 +71,7 @@ export function LatestErrors({ tail: { errors } }: { readonly tail: Tail }) {
 
 type Catalogue = Parameters<typeof entriesOf<{ name: string; code: number; status: number; when: string }>>[0];
 
-/** The message of the response, and the cause in the catalogue if there is exactly one. */
+/** The message of a response, and its cause in the catalogue of errors if exactly one cause fits. */
 function Meaning({ request, catalogue }: { readonly request: Refused; readonly catalogue: Catalogue }) {
   const said = errorIn(request.response_body);
   const [entry, another] = entriesOf(catalogue, { status: request.status, said });

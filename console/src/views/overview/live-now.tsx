@@ -6,7 +6,7 @@ import { Panel } from "./panel.tsx";
 
 const SHOWN = 5;
 
-/** Broadcasts that run. */
+/** The panel with the broadcasts that run. */
 export function LiveNow() {
   const running = useRunning(useWorld());
   const all = [...(running?.values() ?? [])];

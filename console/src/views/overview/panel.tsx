@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 interface PanelProps {
   readonly title: string;
-  /** To the view that has all of it. */
+  /** A link to the view that shows all of the panel's data. */
   readonly more?: ReactNode;
   readonly children: ReactNode;
 }

@@ -8,7 +8,7 @@ const A_STEP_MS = 5_000;
 
 const shareOf = (part: number, whole: number): string => (part === 0 ? "none" : `${((100 * part) / whole).toFixed(part * 20 < whole ? 1 : 0)} %`);
 
-/** The rate of requests, and the share that was refused or failed. */
+/** The panel with the rate of requests, and the part of them that was refused or failed. */
 export function RequestRate({ tail }: { readonly tail: Tail }) {
   const nowMs = useNowMs();
   const step = Math.floor(nowMs / A_STEP_MS);

@@ -1,4 +1,4 @@
-/** Whether webhooks arrive, and why one does not. */
+/** The panel that shows whether webhooks arrive, and why one does not arrive. */
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { countOf, WorldTime } from "../../parts/texts.tsx";

@@ -7,7 +7,7 @@ import { type Entry, listNodes } from "../graph/nodes.ts";
 
 const named = ({ id, caption, title }: Entry): string => `${String(caption ?? title ?? "")} ${String(id)}`.trim();
 
-/** A comment on a post, or on a live video. */
+/** A form in which a person comments on a post or on a live video. */
 export function Comments({ account }: { readonly account: string }) {
   const w = useWorld();
   const media = useQuery({ queryKey: ["nodes", w, "media", "phone"], queryFn: () => listNodes(w, "media", undefined) }).data?.data ?? [];

@@ -12,7 +12,7 @@ import { Thread } from "./thread.tsx";
 const route = getRouteApi("/phone");
 const ALL = {};
 
-/** A person in the app, and beside it the webhooks that they cause. */
+/** The view of a person who uses the social app. Beside the person, it shows the webhooks that the person causes. */
 export function Phone() {
   const w = useWorld();
   const { account } = route.useSearch();

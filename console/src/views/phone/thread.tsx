@@ -16,11 +16,11 @@ interface Message {
 
 interface ThreadProps {
   readonly account: string;
-  /** To which apps send; undefined: the account gets no messages. */
+  /** The id to which apps send messages for this account; undefined if the account gets no messages. */
   readonly scoped: string | undefined;
 }
 
-/** The person's messages, and the apps' messages in the log of requests. */
+/** The messages of a person, and the messages that apps sent to the person, from the log of requests. */
 export function Thread({ account, scoped }: ThreadProps) {
   const w = useWorld();
   const [own, setOwn] = useState<readonly Message[]>([]);
@@ -71,12 +71,12 @@ export function Thread({ account, scoped }: ThreadProps) {
 
 interface PressProps {
   readonly account: string;
-  /** Of the message with the button. */
+  /** The id of the message that has the button. */
   readonly mid: string | undefined;
   readonly onPressed: (title: string, mid: string) => void;
 }
 
-/** Messages to oneself have no buttons, so a person types the title of the one that they press. */
+/** A field for a pressed button. Messages to oneself have no buttons to press, so a person types the title of the button. */
 function Press({ account, mid, onPressed }: PressProps) {
   const w = useWorld();
   const press = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
@@ -111,7 +111,7 @@ function Press({ account, mid, onPressed }: PressProps) {
   );
 }
 
-/** Messages of apps to the account, from the requests that sent them. */
+/** The messages of apps to an account, from the requests that sent the messages. */
 function useSent(w: string, scoped: string | undefined): Message[] {
   const { lines } = useTail();
   const sending = lines.filter(({ operation, status, path }) => operation === "sendSelfMessage" && status === 200 && path.includes(`/${scoped}/`));

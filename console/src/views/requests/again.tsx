@@ -12,7 +12,7 @@ import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
 import type { StoriedRequest } from "./request-detail.tsx";
 
-/** The same request once more, with a copy of the token that it had, or of another one of its app. */
+/** Sends a request of the log once more, with a copy of the token that it had or of another token of the same app. */
 export function Again({ request, onSent }: { readonly request: StoriedRequest; readonly onSent: (trace: string) => void }) {
   const world = useWorld();
   const server = useServer(world);
@@ -21,10 +21,10 @@ export function Again({ request, onSent }: { readonly request: StoriedRequest; r
   const [chosen, choose] = useState<string>();
   const alive = tokens.filter(({ revoked_at }) => revoked_at === 0);
   const had = request.story?.credentials.find(({ token }) => token !== undefined);
-  // The token itself; if it was a copy or is no longer valid, another one of its kind, or one of the app.
+  // The request's own token. If that token was a copy or is no longer valid: another token of the same kind, or one of the same app.
   const found = alive.find(({ id }) => id === had?.token) ?? alive.find(({ type, app }) => type === had?.type && app === had.app);
   const own = alive.filter(({ app }) => app === request.app);
-  // Without a recorded trace: a token of a node in the path, such as a page.
+  // If the log has no trace of the request: a token of a node whose id is in the path, such as a page's.
   const named = own.find((token) => ownerOf(token) !== "" && request.path.split("/").includes(ownerOf(token)));
   const identity = chosen ?? (found ?? named ?? own[0] ?? alive[0])?.id;
   const anew = async (): Promise<Sendable> => {

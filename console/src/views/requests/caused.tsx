@@ -4,7 +4,7 @@ import { deliveryQuery } from "../../api/queries.ts";
 import { Block, HttpStatus } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-/** The webhooks that a request caused. */
+/** The webhooks that one request caused. */
 export function Caused({ ids }: { readonly ids: readonly string[] }) {
   const world = useWorld();
   const deliveries = useQueries({ queries: ids.map((id) => deliveryQuery(world, id)) });

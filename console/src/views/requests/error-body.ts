@@ -1,4 +1,4 @@
-/** Reads the error of a response, and finds its entries in the catalogue. */
+/** Reads the error in a response's body, and finds the entries of the catalogue that explain it. */
 
 interface GraphErrorBody {
   readonly message?: string;
@@ -8,7 +8,7 @@ interface GraphErrorBody {
   readonly error_data?: { readonly parameter?: string };
 }
 
-/** Both forms: flat, and below `error`. */
+/** The error in a body, from both of its forms: the whole body, or the object below `error`. */
 export function errorIn(text: string): GraphErrorBody | undefined {
   try {
     const body = JSON.parse(text) as GraphErrorBody & { readonly error?: GraphErrorBody };
@@ -34,7 +34,7 @@ interface Refused {
 }
 
 export function entriesOf<T extends CatalogueEntry>(catalogue: readonly T[] | undefined, { status, said, story }: Refused): readonly T[] {
-  // The error of a fault has no cause in the catalogue.
+  // An error that a fault caused has no cause in the catalogue.
   if (catalogue === undefined || (story?.fault !== undefined && story.error === "internalError")) return [];
   if (story?.error !== undefined) return catalogue.filter(({ name }) => name === story.error);
   return catalogue.filter(

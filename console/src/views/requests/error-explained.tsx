@@ -4,7 +4,7 @@ import { Block, Facts } from "../../parts/texts.tsx";
 import { entriesOf, errorIn } from "./error-body.ts";
 import type { StoriedRequest } from "./request-detail.tsx";
 
-/** The error of a response with its explanation from the catalogue. */
+/** The error of a response, with its explanation from the catalogue of errors. */
 export function ErrorExplained({ request: { status, response_body, story } }: { readonly request: StoriedRequest }) {
   const catalogue = useQuery(errorsQuery).data?.data;
   const said = errorIn(response_body);

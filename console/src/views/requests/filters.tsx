@@ -12,7 +12,7 @@ const methods = ["GET", "POST", "DELETE"] as const;
 
 type Name = "status" | "method" | "operation" | "app" | "search";
 
-/** Each filter is a part of the address. */
+/** The filters of the list of requests. Each filter is a parameter of the page's address. */
 export function Filters() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

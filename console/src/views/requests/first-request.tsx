@@ -4,7 +4,7 @@ import { tokensQuery, useServer } from "../../api/queries.ts";
 import { Code, CopyButton, Empty } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-/** A first request to paste, for an empty list. */
+/** A request to copy and send, shown while the list of requests is empty. */
 export function FirstRequest({ isFiltered }: { readonly isFiltered: boolean }) {
   const world = useWorld();
   const server = useServer(world);

@@ -17,7 +17,7 @@ interface RequestDetailProps {
 export type StoriedRequest = NonNullable<ReturnType<typeof useRequest>["data"]>;
 const useRequest = (w: string, trace: string) => useQuery(requestQuery(w, trace));
 
-/** One request with its trace: caller, version, permission, steps, response, webhooks. */
+/** One request with its trace: its caller, version, permission, steps, response and webhooks. */
 export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
   const world = useWorld();
   const { data: request, error } = useRequest(world, trace);
@@ -71,7 +71,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
   );
 }
 
-/** The request was affected by a fault, so its error is not the caller's mistake. */
+/** Says that a fault affected the request, so that its error is not the caller's mistake. */
 function MetFault({ text }: { readonly text: string }) {
   const { id, operation: _, ...fault } = JSON.parse(text) as FaultWords & { readonly id: string };
   return (

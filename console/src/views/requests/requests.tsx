@@ -21,7 +21,7 @@ const columns: readonly Column<RequestLine>[] = [
   { id: "duration", title: "Duration", width: "72px", isNumber: true, cell: ({ duration_ms }) => milliseconds(duration_ms) },
 ];
 
-/** Beside a detail there is less space. */
+/** The columns that are shown while a detail is open, because the list then has less space. */
 const fewer = columns.filter(({ id }) => id !== "app" && id !== "duration");
 
 const idOf = ({ trace_id }: RequestLine): string => trace_id;

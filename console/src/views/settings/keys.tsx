@@ -6,10 +6,10 @@ import { Sure } from "../../parts/sure.tsx";
 import { Block, Code, CopyButton } from "../../parts/texts.tsx";
 import { keepKey } from "../../session/key.ts";
 
-/** A key's times are the machine's own, in seconds that are rounded up. */
+/** Returns whether a control key is valid. The times of keys are this machine's, in seconds that are rounded up. */
 const isValid = ({ expires_at }: { readonly expires_at: number }): boolean => expires_at === 0 || expires_at - 1 > Date.now() / 1000;
 
-/** In this time every program can get the new key. */
+/** The time for which a replaced key stays valid, so that every program can get the new key. */
 const OVERLAP_SECONDS = 86_400;
 
 export function Keys() {
@@ -37,7 +37,7 @@ export function Keys() {
   const replace = async (): Promise<void> => {
     try {
       const { key } = await dataOf(api.POST("/v1/control-keys/rotate", { body: { overlap_seconds: OVERLAP_SECONDS } }));
-      // This tab goes on with the new one.
+      // This tab uses the new key from now on.
       keepKey(key);
       setValue(key);
       say("Replaced: the old key is valid for another day");

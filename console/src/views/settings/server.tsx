@@ -1,4 +1,4 @@
-/** The server as a process: its sealing key, and its end. */
+/** Settings of the server's process: replace the key that seals stored secrets, and stop the server. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, dataOf } from "../../api/client.ts";
 import { serverQuery } from "../../api/queries.ts";
@@ -6,7 +6,7 @@ import { act } from "../../parts/notices.tsx";
 import { Sure } from "../../parts/sure.tsx";
 import { Block, Facts } from "../../parts/texts.tsx";
 
-/** A week, in which a backup of the data can still be opened with the key file of before. */
+/** A week. For this time, a backup of the data can still be opened with the previous key file. */
 const OVERLAP_SECONDS = 604_800;
 
 export function SealingKey() {

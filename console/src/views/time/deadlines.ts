@@ -1,4 +1,4 @@
-/** The next scheduled work. */
+/** The work that is scheduled next in a world. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { api, dataOf } from "../../api/client.ts";
@@ -25,7 +25,7 @@ export const secondsLeft = (seconds: number): string => {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.round(seconds / 86_400)} days`;
 };
 
-/** Read anew once the first of them has passed; undefined: not known yet. */
+/** The next deadlines of a world; undefined until the console has read them. The list is read anew once its first deadline has passed. */
 export function useDeadlines(w: string, now: number) {
   const client = useQueryClient();
   const { data } = useQuery({

@@ -15,7 +15,7 @@ const steps = [
   ["30 days", 2_592_000],
 ] as const;
 
-/** Read again after each attempt of a webhook. */
+/** The next deadlines of a world. The list is also read again after each attempt to send a webhook. */
 function useDeadlinesLive(w: string, now: number) {
   const client = useQueryClient();
   useEffect(() => {

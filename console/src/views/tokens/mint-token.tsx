@@ -8,7 +8,7 @@ import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { listNodes, textOf } from "../graph/nodes.ts";
 
-/** Which node each kind stands for, and the section of a world file that has it. */
+/** The kind of node that each kind of token acts for, and the section of a world file that has such nodes. */
 const PRINCIPALS = {
   page: ["page", "pages"],
   user: ["user", "users"],
@@ -115,7 +115,7 @@ interface NodeFieldProps {
   readonly section: string;
 }
 
-/** An id, with those that are there to choose from. */
+/** A field for a node's id, which offers the ids of existing nodes. */
 function NodeField({ name, label, section }: NodeFieldProps) {
   const w = useWorld();
   const nodes = useQuery({ queryKey: ["nodes", w, section, "choice"], queryFn: () => listNodes(w, section, undefined) }).data?.data ?? [];
@@ -134,7 +134,7 @@ function NodeField({ name, label, section }: NodeFieldProps) {
   );
 }
 
-/** Every scope that an operation asks for. */
+/** A choice of all scopes that the operations require. */
 function Scopes() {
   const operations = useQuery(operationsQuery(useWorld())).data?.data ?? [];
   const scopes = [...new Set(operations.flatMap((one) => one.scopes))].sort();

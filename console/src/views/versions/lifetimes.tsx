@@ -21,7 +21,7 @@ function stateOf({ released, until }: Version, now: number): readonly [className
   return until - now < YEAR / 4 ? ["warn", `! ends ${day(until)}`] : ["good", `✓ until ${day(until)}`];
 }
 
-/** Those that begin there. */
+/** The years that begin between two times. */
 function yearsBetween(from: number, to: number): number[] {
   const yearOf = (seconds: number): number => new Date(seconds * 1000).getUTCFullYear();
   return Array.from({ length: yearOf(to) - yearOf(from) }, (_, at) => yearOf(from) + 1 + at);

@@ -12,7 +12,7 @@ const DAY = 86_400;
 
 const isoDay = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
 
-/** The lifetimes of versions, and the effect of a later date on the last requests. */
+/** The lifetimes of versions, and the effect that a later date would have on the latest requests. */
 export function Versions() {
   const w = useWorld();
   const navigate = route.useNavigate();
@@ -80,7 +80,7 @@ interface Calendar {
   readonly migrations: readonly { readonly name: string; readonly end: number }[];
 }
 
-/** Coming changes for apps: the first whole day after each. */
+/** The coming changes for apps. Each has the first whole day after the change. */
 function turnsOf({ marketing, platform, migrations }: Calendar, now: number): readonly { readonly on: string; readonly text: string }[] {
   const turns = [
     ...marketing.flatMap(({ version, until }) => (until === undefined ? [] : [{ at: until, what: `marketing ${version} ends` }])),
@@ -94,7 +94,7 @@ function turnsOf({ marketing, platform, migrations }: Calendar, now: number): re
     .map(({ at, what }) => ({ on: isoDay(Math.ceil(at / DAY) * DAY), text: `${isoDay(at)} ${what}` }));
 }
 
-/** The changes of each version. */
+/** The changes that each version brings. */
 function Changes({ versions }: { readonly versions: readonly { readonly version: string; readonly affects: readonly string[] }[] }) {
   const changed = versions.filter(({ affects }) => affects.length > 0);
   if (changed.length === 0) return null;

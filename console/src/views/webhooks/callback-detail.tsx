@@ -12,7 +12,7 @@ import { CallbackStatus } from "./statuses.tsx";
 
 const CHARTED = 200;
 
-/** A callback: its latency, its failures, and actions. */
+/** One callback: its latency, its failures, and the actions on it. */
 export function CallbackDetail({ callback }: { readonly callback: Callback }) {
   const w = useWorld();
   const client = useQueryClient();

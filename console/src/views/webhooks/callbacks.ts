@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api, dataOf } from "../../api/client.ts";
 
-/** One page of the API has this many. */
+/** The number of callbacks on one page of the API. */
 const LIMIT = 1_000;
 
 const callbacksQuery = (w: string) =>

@@ -1,4 +1,4 @@
-/** The fields of the catalogue, to which apps can subscribe. */
+/** The webhook fields of the catalogue, to which apps can subscribe. */
 import { useQuery } from "@tanstack/react-query";
 import { api, dataOf } from "../../api/client.ts";
 

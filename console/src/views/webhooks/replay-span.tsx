@@ -13,7 +13,7 @@ const spans = [
 ] as const;
 const OWN = "own";
 
-/** Sends the webhooks since a world time again, to one callback or to all. */
+/** Sends the webhooks since a world time once more, to one callback or to all. */
 export function ReplaySpan({ callback }: { readonly callback?: string | undefined }) {
   const w = useWorld();
   const client = useQueryClient();

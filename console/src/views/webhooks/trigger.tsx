@@ -11,7 +11,7 @@ import { useFields } from "./fields.ts";
 const ID = /^[1-9][0-9]{0,18}$/;
 const NAMES: Readonly<Record<string, string>> = { page: "page", catalog: "catalog" };
 
-/** The kind of node of each object. */
+/** The kind of node that each object of webhooks stands for. */
 const SECTIONS: Readonly<Record<string, "pages" | "social_accounts" | "chatapp_accounts" | "catalogs">> = {
   page: "pages",
   social: "social_accounts",
@@ -19,7 +19,7 @@ const SECTIONS: Readonly<Record<string, "pages" | "social_accounts" | "chatapp_a
   catalog: "catalogs",
 };
 
-/** Any field of the catalogue, with an example to edit. */
+/** A form that sends a webhook of any field of the catalogue, with an example payload to edit. */
 export function Trigger({ onMade }: { readonly onMade: (delivery: string) => void }) {
   const w = useWorld();
   const fields = useFields(w);
@@ -89,7 +89,7 @@ interface Of {
   readonly phone: string;
 }
 
-/** The example payload for this entity, or for an invented one until one is chosen. */
+/** The example payload for the chosen entity. Until one is chosen, the payload is for an invented entity. */
 function useExample(
   w: string,
   field: { readonly object: string; readonly field: string; readonly example: object } | undefined,
@@ -108,7 +108,7 @@ function useExample(
         }),
       ),
     enabled: field !== undefined && isChosen,
-    // A new example does not replace edited text.
+    // The example is never read again, because a new example would replace text that a person edited.
     staleTime: Number.POSITIVE_INFINITY,
   });
   return isChosen ? data?.value : field?.example;
@@ -121,7 +121,7 @@ interface SubjectProps {
   readonly onChange: (of: Of) => void;
 }
 
-/** The entity of the event. */
+/** A choice of the entity that the webhook is about. */
 function Subject({ w, object, of, onChange }: SubjectProps) {
   const entities = useQuery({ queryKey: ["entities", w, object], queryFn: () => entitiesOf(w, object) }).data;
   const first = entities?.[0]?.id ?? "";

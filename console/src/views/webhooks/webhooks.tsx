@@ -25,7 +25,7 @@ const columns: readonly Column<Delivery>[] = [
   { id: "attempts", title: "Attempts", width: "64px", isNumber: true, cell: ({ attempts }) => attempts.length },
 ];
 
-/** Beside a detail there is less space. */
+/** The columns that are shown while a detail is open, because the list then has less space. */
 const fewer = columns.filter(({ id }) => id !== "app" && id !== "callback" && id !== "attempts");
 
 const idOf = ({ id }: Delivery): string => id;

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { forgetCopies } from "../../api/graph/identities.ts";
 import { act } from "../../parts/notices.tsx";
 
-/** All data that was read from a world may be out of date. */
+/** Runs an action that changes a world, and then reads all data of the world again. */
 export function useChange() {
   const client = useQueryClient();
   return (done: string, action: () => Promise<unknown>) =>

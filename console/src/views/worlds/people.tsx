@@ -6,7 +6,7 @@ import { Sure } from "../../parts/sure.tsx";
 import { Block, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-/** Erases everything about a person, and shows the report. */
+/** A form that erases everything about a person, and shows the report of the erasure. */
 export function People() {
   const w = useWorld();
   const client = useQueryClient();
@@ -40,7 +40,7 @@ export function People() {
   );
 }
 
-/** How often a running erasure is read, because erasures have no stream. */
+/** How often the console reads the state of a running erasure, because erasures have no stream. */
 const LOOK_MS = 1_000;
 
 function Erasure({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }) {

@@ -5,10 +5,10 @@ import { Block } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { useChange } from "./change.ts";
 
-/** Empty if none was chosen. */
+/** The text of a chosen file; empty if no file was chosen. */
 export const textOfFile = async (file: FormDataEntryValue | null): Promise<string> => (file instanceof File ? await file.text() : "");
 
-/** Export of the world as a file, and import of world files. */
+/** Exports the world as a file, and imports world files. */
 export function WorldFile() {
   const w = useWorld();
   const change = useChange();
