@@ -1,7 +1,7 @@
-/** Requests of the control API of one server. */
+/** Sends requests to the control API of one server. */
 import { ControlRefusal, UnmetExpectation, type UnmetResponse } from "./failures.ts";
 
-/** The runtime's own, also after a test has put another in its place. */
+/** The runtime's own `fetch`, taken before a test can replace it. */
 const { fetch } = globalThis;
 
 export class Connection {
@@ -11,7 +11,7 @@ export class Connection {
     readonly key: string,
   ) {}
 
-  /** `path` is below `/v1`. A text is sent as it is, anything else as JSON. Rejects with a `ControlRefusal`. */
+  /** Sends a request to `path`, which is below `/v1`. A text body is sent unchanged, any other body as JSON. Rejects with a `ControlRefusal`. */
   async send<Response>(method: string, path: string, body?: unknown): Promise<Response> {
     const response = await this.#fetch(method, path, body);
     const text = await response.text();
@@ -37,7 +37,10 @@ export class Connection {
 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Bun would send a request to this machine, and the control key, to the proxy that the environment names. Other runtimes ignore the option. */
+/**
+ * An option of `fetch` in Bun: without it, Bun would send a request for this machine, with the control key, to the proxy that the environment names.
+ * Other runtimes ignore the option.
+ */
 const directTo = (url: string): object => (LOOPBACK.test(new URL(url).hostname) ? { proxy: false } : {});
 
 function readJson(text: string): unknown {

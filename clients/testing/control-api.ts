@@ -1,14 +1,14 @@
-/** The types of the control API: nodes by the keys of a world file, and operations. */
+/** The types of the control API: its nodes, by the keys that they have in a world file, and its operations. */
 import type { components, operations } from "./generated/control-api.ts";
 
 type Schemas = components["schemas"];
 type EntryOf<Name> = Name extends `${infer Key}_entry` ? Key : never;
 
-/** Entries of a world file, by their key. */
+/** The entries of each kind in a world file, by their key. */
 export type Entries = { [Key in EntryOf<keyof Schemas>]: Schemas[`${Key}_entry` & keyof Schemas] };
-/** Nodes as the control API returns them, by the key of a world file. */
+/** The nodes of each kind as the control API returns them, by their key in a world file. */
 export type Nodes = { [Key in keyof Entries]: Schemas[Key & keyof Schemas] };
-/** Every key may be left out. */
+/** A world file. Every key may be left out. */
 export type WorldFile = Schemas["world_file"];
 export type TokenEntry = NonNullable<WorldFile["tokens"]>[number];
 
@@ -16,7 +16,7 @@ type Json<Content> = Content extends { content: { "application/json": infer Valu
 type Query<Operation> = Operation extends { parameters: { query?: infer Value } } ? NonNullable<Value> : never;
 type Response<Operation> = Operation extends { responses: infer All } ? Json<All[keyof All & (200 | 201)]> : never;
 
-/** Body, query and response of each operation of the control API. */
+/** The body, the query and the response of each operation of the control API, by the operation's name. */
 export type Operations = {
   [Name in keyof operations]: {
     query: Query<operations[Name]>;

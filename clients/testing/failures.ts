@@ -1,7 +1,7 @@
 /** Errors of the control API, with messages for the reader of a failed test. */
 import type { Operations } from "./control-api.ts";
 
-/** The control API refused a request; the message says why, and names the parameter. */
+/** The control API refused a request. The message gives the reason, and names the parameter. */
 export class ControlRefusal extends Error {
   override readonly name = "ControlRefusal";
 
@@ -20,10 +20,10 @@ export type SeenWebhook = Operations["expectWebhooks"]["response"]["data"][numbe
 export type SeenAppEvent = Operations["expectAppEvents"]["response"]["data"][number];
 
 export interface Difference {
-  /** The place, e.g. `status` or `request_body.users[0]`. */
+  /** The place in the entry where the two values differ, e.g. `status` or `request_body.users[0]`. */
   readonly at: string;
   readonly expected: unknown;
-  /** Absent if there is no value in this place. */
+  /** The actual value; absent if the entry has no value in this place. */
   readonly actual?: unknown;
 }
 
@@ -36,9 +36,9 @@ export interface NearMiss {
 
 export interface UnmetResponse {
   readonly error: { readonly code: string; readonly message: string; readonly parameter?: string };
-  /** How many matched. */
+  /** The number of entries that matched the expectation. */
   readonly count: number;
-  /** The entries that were seen, the newest first. */
+  /** The entries that the server saw, the newest first. */
   readonly data: readonly (SeenRequest | SeenWebhook | SeenAppEvent)[];
   readonly nearest?: NearMiss;
 }
@@ -56,7 +56,7 @@ export class UnmetExpectation extends Error {
   }
 }
 
-/** More would not fit on a screen. */
+/** The message lists at most this number of entries, because more would not fit on a screen. */
 const SEEN_MAX = 10;
 const VALUE_CHARACTERS_MAX = 500;
 
@@ -89,13 +89,13 @@ function valueText(value: unknown): string {
   return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
 }
 
-/** Gives the failure the stack of the test's call, from `asked`. */
+/** Throws the error with the stack of the test's call, which `asked` has, so that the runner shows the line of the test. */
 export function failAt(error: unknown, asked: Error): never {
   if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(asked)}`;
   throw error;
 }
 
-/** The lines behind name and message. */
+/** The lines of a stack after the name and the message of the error. */
 const framesOf = ({ stack = "" }: Error): string => {
   const lines = stack.split("\n");
   return lines.slice(lines.findIndex((line) => /^\s+at /.test(line))).join("\n");

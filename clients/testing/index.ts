@@ -1,4 +1,4 @@
-/** `plaza-graph/testing`: Plaza in a test suite (docs/guides/testing.md). */
+/** `plaza-graph/testing`: runs Plaza in a test suite (docs/guides/testing.md). */
 export type { Entries, Nodes, Operations, TokenEntry, WorldFile } from "./control-api.ts";
 export {
   ControlRefusal,

@@ -1,4 +1,4 @@
-/** The tests of the kit's world, on a server with PostgreSQL: the suites of those who run Plaza on it have one. */
+/** Runs the tests of `World` on a server with PostgreSQL, because some users of the test kit run Plaza on PostgreSQL. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";

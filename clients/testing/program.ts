@@ -1,17 +1,17 @@
-/** Plaza's own program, as it is installed beside this kit, and the Bun that it runs on. */
+/** Finds the program of Plaza that is installed with this test kit, and the Bun that Plaza runs on. */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findBun } from "#bin/find-bun";
 
-/** Two folders above this file, in the sources as well as in the package. */
+/** The folder of the package or of the source tree: in both it is two folders above this file. */
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** In the source tree, the sources are used. */
+/** Whether this is the source tree, in which the kit runs Plaza from its sources. */
 const hasSources = existsSync(join(root, "src/cli/plaza.ts"));
 
-/** A command that runs Plaza, without the command line of the project that the tests belong to. */
+/** A command that runs Plaza, and the folder in which to run the command. */
 export function plazaProgram(): { readonly program: string; readonly args: readonly string[]; readonly folder: string } {
   const bun = findBun(createRequire(join(root, "package.json")));
   if (bun === undefined)
@@ -19,10 +19,10 @@ export function plazaProgram(): { readonly program: string; readonly args: reado
   return { program: bun, args: [join(root, hasSources ? "src/cli/plaza.ts" : "dist/plaza.js")], folder: root };
 }
 
-/** A module that starts a server in this process. */
+/** The path of a module that starts a server in this process. */
 export const serverModule = (): string => join(root, hasSources ? "src/cli/test-server.ts" : "dist/test-server.js");
 
-/** Whether the runtime of the tests is the one that Plaza was made for. */
+/** Returns whether the tests run on the version of Bun that Plaza was made for. */
 export function isOwnBun(): boolean {
   const running = process.versions.bun;
   if (running === undefined) return false;

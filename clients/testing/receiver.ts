@@ -5,53 +5,56 @@ import { type Headers, signatureProblem } from "./signatures.ts";
 
 /** One change or message of a webhook. */
 export interface WebhookEvent {
-  /** The account or page. */
+  /** The id of the account or page that the event is about. */
   readonly entity: string;
-  /** Unix seconds of the world. */
+  /** The time of the event, in Unix seconds of the world. */
   readonly time: number;
-  /** `messages` for the updates in `messaging`. */
+  /** The webhook field; `messages` for the updates below `messaging`. */
   readonly field: string;
   readonly value: unknown;
 }
 
 export interface ReceivedWebhook {
-  /** The same in all attempts. */
+  /** The id of the webhook, which is the same in all attempts. */
   readonly id: string;
   readonly object: string;
   readonly events: readonly WebhookEvent[];
   readonly path: string;
-  /** Lower-case names. */
+  /** The headers of the webhook, by their names in lower case. */
   readonly headers: Headers;
-  /** The exact text. */
+  /** The body of the webhook, exactly as it was sent. */
   readonly body: string;
 }
 
 export interface ReceiverOptions {
-  /** The secret of the app. */
+  /** The secret of the app, with which webhooks are signed. */
   readonly secret: string;
-  /** The verify token that the handshake must have; any token without it. */
+  /** The verify token that a handshake must have. Default: any token is accepted. */
   readonly verifyToken?: string | undefined;
-  /** Default: a free port. */
+  /** The port to listen on. Default: a free port. */
   readonly port?: number | undefined;
 }
 
 export interface Receiver {
   readonly url: string;
-  /** Correctly signed webhooks in the order of their arrival, including repeated ones. */
+  /** Correctly signed webhooks in the order of their arrival. A webhook that was sent twice is in the list twice. */
   readonly webhooks: ReceivedWebhook[];
-  /** Other requests, each with its problem. */
+  /** All other requests, each with the reason why the receiver refused it. */
   readonly refused: { readonly problem: string; readonly headers: Headers; readonly body: string }[];
-  /** The status that the sender gets: 200 unless a test says otherwise. `count` includes this one. */
+  /**
+   * Returns the status with which the receiver responds: 200 unless a test replaces this function. `count` is the number of webhooks so far,
+   * including this one.
+   */
   respond: (webhook: ReceivedWebhook, count: number) => number | Promise<number>;
-  /** Change it when the app's secret changes. */
+  /** The secret of the app. Change it when the app's secret changes. */
   secret: string;
   close(): Promise<void>;
 }
 
-/** A thousand updates of some kilobytes. */
+/** The largest body that the receiver accepts; it holds a thousand updates of some kilobytes. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Resolves when it listens. It does not keep the process alive. */
+/** Starts a receiver of webhooks. Resolves when the receiver listens. The receiver does not keep the process alive. */
 export async function startReceiver({ secret, verifyToken, port = 0 }: ReceiverOptions): Promise<Receiver> {
   const server = createServer((request, response) => {
     serve(receiver, verifyToken, request, response).catch((error: unknown) => end(response, 500, String(error)));
@@ -101,7 +104,10 @@ const end = (response: ServerResponse, status: number, text: string): void => {
   response.writeHead(status, { "content-type": "text/plain" }).end(text);
 };
 
-/** Undefined if it is too large. It is still read to its end, because an earlier response may not arrive. */
+/**
+ * The body of a request; undefined if it is too large. A body that is too large is still read to its end, because the sender may not receive a
+ * response that comes earlier.
+ */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let length = 0;

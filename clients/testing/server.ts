@@ -1,4 +1,4 @@
-/** The server of the tests: the one that the environment names, or one that is started here and shared by the whole process. */
+/** The server that the tests use: the one that the environment names, or one that this module starts and the whole process shares. */
 import { spawn } from "node:child_process";
 import { devNull } from "node:os";
 import { pathToFileURL } from "node:url";
@@ -9,14 +9,14 @@ import type { GraphAddresses } from "./world.ts";
 export interface Server {
   readonly addresses: GraphAddresses;
   readonly connection: Connection;
-  /** Does not end a server that was not started here. */
+  /** Ends the server. Does nothing to a server that this module did not start. */
   stop(): Promise<void>;
 }
 
-/** A ready line of `plaza start --json`. */
+/** The ready line that `plaza start --json` prints. */
 type Ready = Readonly<Record<"base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host" | "control_url", string>>;
 
-/** The variables of `plaza exec`. */
+/** The environment variables that `plaza exec` sets, by the key of the ready line. */
 const VARIABLES: Readonly<Record<keyof Ready | "control_key", string>> = {
   base_url: "PLAZA_BASE_URL",
   app_base_url: "PLAZA_APP_BASE_URL",
@@ -39,7 +39,7 @@ const serverAt = (ready: Ready, key: string, stop: Server["stop"]): Server => ({
   stop,
 });
 
-/** The server that the environment names, or undefined. */
+/** The server that the environment names; undefined if the environment names no server. */
 function serverOfEnvironment(): Server | undefined {
   const { PLAZA_BASE_URL: base_url, PLAZA_CONTROL_URL: control_url, PLAZA_CONTROL_KEY: key } = process.env;
   if (base_url === undefined || control_url === undefined || key === undefined) return undefined;
@@ -47,7 +47,7 @@ function serverOfEnvironment(): Server | undefined {
   return serverAt(named as unknown as Ready, key, async () => {});
 }
 
-/** The variables that lead other processes to a server. */
+/** The environment variables that lead other processes to this server. */
 export const variablesOf = ({ addresses, connection }: Server): Readonly<Record<string, string>> => ({
   [VARIABLES.base_url]: addresses.baseUrl,
   [VARIABLES.app_base_url]: addresses.appBaseUrl,
@@ -60,35 +60,38 @@ export const variablesOf = ({ addresses, connection }: Server): Readonly<Record<
 
 interface Shared {
   readonly server: Promise<Server>;
-  /** How many worlds are open on it. */
+  /** The number of worlds that are open on the server. */
   worlds: number;
 }
 
 const SHARED: unique symbol = Symbol.for("plaza-graph/testing: server") as never;
-/** Kept beside all modules: a runner may load this one once for each test file. */
+/** The shared server. It is kept in a global variable, because a runner may load this module once for each test file. */
 const kept = globalThis as { [SHARED]?: Shared | undefined };
 
-/** The running server, or a new one. */
+/** The server that runs already, or else a new one. */
 export function sharedServer(): Promise<Server> {
   const found = serverOfEnvironment();
   if (found !== undefined) return Promise.resolve(found);
   kept[SHARED] ??= { server: startServer(), worlds: 0 };
   const { server } = kept[SHARED];
-  // The next one tries again.
+  // The start failed. Forgets the server, so that the next caller tries to start one.
   server.catch(() => {
     kept[SHARED] = undefined;
   });
   return server;
 }
 
-/** Ends the server that this process has started, if it has. It ends with the process anyway. */
+/** Ends the server if this process started it. Without this call, that server ends with the process. */
 export async function stopServer(): Promise<void> {
   const started = kept[SHARED];
   kept[SHARED] = undefined;
   await (await started?.server)?.stop();
 }
 
-/** Returns the function for the end of the world. A child process without worlds ends, because nobody knows whether another world comes. */
+/**
+ * Counts a new world. Returns the function to call at the end of the world. A child process without worlds ends, because nobody knows whether another
+ * world comes.
+ */
 export function countWorld(): () => Promise<void> {
   const at = kept[SHARED];
   if (at === undefined) return async () => {};
@@ -99,7 +102,7 @@ export function countWorld(): () => Promise<void> {
   };
 }
 
-/** In this process if it runs on Plaza's own runtime, which takes a fraction of the time; else as a child process. */
+/** Starts a server: inside this process if it runs on Plaza's own runtime, which takes a fraction of the time; otherwise as a child process. */
 const startServer = (): Promise<Server> => (isOwnBun() ? startInside() : startBeside());
 
 async function startInside(): Promise<Server> {
@@ -110,12 +113,12 @@ async function startInside(): Promise<Server> {
   return serverAt(ready, controlKey, stop);
 }
 
-/** A child ends when the channel to this process closes, however this process ends. */
+/** Starts a server as a child process. The child ends when its channel to this process closes, so it ends however this process ends. */
 async function startBeside(): Promise<Server> {
   const { program, args, folder } = plazaProgram();
   const options = ["--port", "0", "--control-port", "0", "--data", ":memory:", "--rtmp-port", "off", "--log-level", "error"];
   const child = spawn(program, [`--config=${devNull}`, "--no-env-file", "--no-install", ...args, "start", "--json", ...options], {
-    // Outside the project, because its plaza.config.yaml and its variables are for its own server.
+    // The child runs outside the project, because the project's plaza.config.yaml and its variables are for the project's own server.
     cwd: folder,
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PLAZA_"))),
     stdio: ["ignore", "pipe", "inherit", "ipc"],
@@ -131,7 +134,7 @@ async function startBeside(): Promise<Server> {
     });
   });
   child.stdout?.destroy();
-  // It must not keep the tests from ending.
+  // The child must not keep the process of the tests from ending.
   child.unref();
   child.channel?.unref();
   const ready = JSON.parse(line) as Ready & { readonly control_key: string };

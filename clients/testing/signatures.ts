@@ -6,7 +6,7 @@ export type Headers = Readonly<Record<string, string | undefined>>;
 /** The largest difference between the clocks of sender and receiver that Standard Webhooks recommends. */
 const TOLERANCE_SECONDS = 300;
 
-/** The problem, or undefined. `body` is the exact body. */
+/** The problem with the signatures of a webhook; undefined if they are correct. `body` is the body exactly as it was received. */
 export function signatureProblem(secret: string, headers: Headers, body: string): string | undefined {
   const hub = headers["x-hub-signature-256"];
   if (hub === undefined) return "X-Hub-Signature-256 is missing";

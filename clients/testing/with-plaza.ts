@@ -1,4 +1,4 @@
-/** A world for a test file, on a running server or a new one. */
+/** Makes a world for a test file, on a running server or on a new one. */
 import { randomUUID } from "node:crypto";
 import type { WorldFile } from "./control-api.ts";
 import { countWorld, type Server, sharedServer } from "./server.ts";
@@ -6,14 +6,14 @@ import { type GraphAddresses, World } from "./world.ts";
 
 export interface WorldOptions {
   /**
-   * The first content of the world: a world file as an object or as YAML. Default: a copy of the server's first world, which is the demo world or that of
-   * `plaza exec --world`. `{}` is an empty world.
+   * The first content of the world: a world file as an object or as YAML. Default: a copy of the server's first world, which is the demo world or the
+   * world of `plaza exec --world`. `{}` makes an empty world.
    */
   readonly world?: WorldFile | string | undefined;
 }
 
 export interface PlazaOptions extends WorldOptions {
-  /** The runner's function `afterAll` or `after`, so that the world is deleted after the tests of the file. */
+  /** The test runner's function `afterAll` or `after`. The world is deleted after the tests of the file. */
   readonly after?: ((done: () => Promise<void>) => unknown) | undefined;
 }
 
@@ -29,12 +29,12 @@ export class Plaza extends World {
     this.#onClosed = onClosed;
   }
 
-  /** Another world on the same server, e.g. for a single test. */
+  /** Makes another world on the same server, e.g. for a single test. */
   newWorld(options: WorldOptions = {}): Promise<Plaza> {
     return openWorld(this.#server, options);
   }
 
-  /** Deletes the world, once. */
+  /** Deletes the world. Further calls do nothing. */
   override close(): Promise<void> {
     this.#closing ??= this.#delete();
     return this.#closing;
@@ -47,7 +47,7 @@ export class Plaza extends World {
   }
 }
 
-/** Creates a world for a test file. Starts a server if the environment names none. */
+/** Makes a world for a test file. Starts a server if the environment does not name one. */
 export async function withPlaza({ after, ...options }: PlazaOptions = {}): Promise<Plaza> {
   const plaza = await openWorld(await sharedServer(), options);
   after?.(() => plaza.close());
@@ -63,7 +63,7 @@ async function openWorld(server: Server, { world }: WorldOptions): Promise<Plaza
 
 const firstWorlds = new WeakMap<Server, WorldFile>();
 
-/** As it is at the first test, with its secrets, because the tests and the code under test know them. */
+/** The server's first world as it is when the first test starts. It includes the secrets, because the tests and the code under test know them. */
 async function firstWorldOf(server: Server): Promise<WorldFile> {
   const known = firstWorlds.get(server);
   if (known !== undefined) return known;
@@ -72,7 +72,7 @@ async function firstWorldOf(server: Server): Promise<WorldFile> {
   return file;
 }
 
-/** Below `/w/{world}` each surface has the path that it has at the root. */
+/** The addresses of a world. Below `/w/{world}` each surface of the graph has the same path as at the root. */
 function addressesIn(addresses: GraphAddresses, world: string): GraphAddresses {
   const moved = (address: string): string => {
     const { origin, pathname } = new URL(address);

@@ -1,4 +1,4 @@
-/** A world of a server, for a test. Bodies and responses are those of the control API (docs/reference/control-api.md). */
+/** A world of a server, for tests. Bodies and responses have the form of the control API (docs/reference/control-api.md). */
 import type { Connection } from "./connection.ts";
 import type { Entries, Nodes, Operations, WorldFile } from "./control-api.ts";
 import { failAt, type SeenAppEvent, type SeenRequest, type SeenWebhook } from "./failures.ts";
@@ -9,7 +9,7 @@ type Body<Operation extends keyof Operations> = Operations[Operation]["body"];
 type Result<Operation extends keyof Operations> = Operations[Operation]["response"];
 type Query<Operation extends keyof Operations> = Operations[Operation]["query"];
 
-/** The addresses of the graph's surfaces, without a slash at their ends. */
+/** The addresses of the graph's surfaces, which are the groups of operations with an address of their own. No address ends with a slash. */
 export interface GraphAddresses {
   readonly baseUrl: string;
   readonly appBaseUrl: string;
@@ -20,31 +20,31 @@ export interface GraphAddresses {
 
 export interface Met<Entry> {
   readonly count: number;
-  /** The newest first. */
+  /** The matching entries, the newest first. */
   readonly data: readonly Entry[];
 }
 
-/** The nodes of one key of a world file. */
+/** Reads and changes the nodes of one kind, which is a key of a world file. */
 export interface NodesOf<Key extends keyof Entries> {
-  /** Without an id, the node gets a new one. */
+  /** Creates a node. An entry without an id gets a new one. */
   create(entry: Omit<Entries[Key], "id"> & { readonly id?: string }): Promise<Nodes[Key]>;
   read(id: string): Promise<Nodes[Key]>;
-  /** All of them. */
+  /** Returns all nodes of the kind. */
   list(): Promise<Nodes[Key][]>;
-  /** null restores the default of a key. */
+  /** Changes keys of a node. null restores the default of a key. */
   update(id: string, changes: { readonly [Name in keyof Entries[Key]]?: Entries[Key][Name] | null }): Promise<Nodes[Key]>;
   delete(id: string): Promise<void>;
 }
 
 export interface WebhookReceiverOptions {
-  /** The app whose callback the receiver becomes. */
+  /** The app that gets the receiver as its callback. */
   readonly app: string;
-  /** The subscriptions of the app. Default: those that it has, or everything. */
+  /** The subscriptions of the app. Default: the subscriptions that it has already; if it has no subscriptions, all webhook fields. */
   readonly subscriptions?: Entries["apps"]["subscriptions"];
 }
 
 export interface WebhookReceiver extends Receiver {
-  /** As `webhooks.expect`, for webhooks that this receiver accepted. */
+  /** Waits for webhooks as `webhooks.expect` does, but only for those that this receiver accepted. */
   expect(expectation: Body<"expectWebhooks">): Promise<Met<SeenWebhook>>;
 }
 
@@ -59,12 +59,12 @@ export class World {
     readonly connection: Connection,
   ) {}
 
-  /** The address of the graph: requests are `{baseUrl}/v26.0/…`. */
+  /** The address of the graph. Requests go to `{baseUrl}/v26.0/…`. */
   get baseUrl(): string {
     return this.addresses.baseUrl;
   }
 
-  /** A request of the control API; `path` is below the world, e.g. `live-videos/5301/takedown`. */
+  /** Sends a request to the control API. `path` is below the world's address, e.g. `live-videos/5301/takedown`. */
   control<Response>(method: string, path: string, body?: unknown): Promise<Response> {
     return this.connection.send<Response>(method, `worlds/${encodeURIComponent(this.name)}/${path}`, body);
   }
@@ -72,34 +72,36 @@ export class World {
   readonly clock = {
     read: () => this.control<Result<"readClock">>("GET", "clock"),
     set: (body: Body<"setClock">) => this.control<Result<"setClock">>("PUT", "clock", body),
-    /** Everything that is due has happened when this resolves. */
+    /** Moves the world's clock. Resolves when all work that fell due has run. */
     advance: (seconds: number) => this.control<Result<"advanceClock">>("POST", "clock/advance", { seconds }),
   };
 
   readonly requests = {
-    /** The newest first. */
+    /** Lists the requests to the graph, the newest first. */
     list: async (query: Query<"listRequests"> = {}) => (await this.control<Result<"listRequests">>("GET", `requests${queryText(query)}`)).data,
-    /** Waits for `within_ms`. Rejects with an `UnmetExpectation`. */
+    /** Waits up to `within_ms` for requests that match. Rejects with an `UnmetExpectation` if they do not come. */
     expect: (body: Body<"expectRequests">): Promise<Met<SeenRequest>> => this.#expect("requests/expect", body),
   };
 
   readonly webhooks = {
-    /** The newest first, a page of them. */
+    /** Lists webhooks on one page, the newest first. */
     list: async (query: Query<"listDeliveries"> = {}) => (await this.control<Result<"listDeliveries">>("GET", `deliveries${queryText(query)}`)).data,
-    /** Waits for `within_ms`; only what was delivered counts, unless `status` says otherwise. Rejects with an `UnmetExpectation`. */
+    /** Waits up to `within_ms` for webhooks that match; counts delivered ones only, unless `status` is given. Rejects with an `UnmetExpectation`. */
     expect: (body: Body<"expectWebhooks">): Promise<Met<SeenWebhook>> => this.#expect("deliveries/expect", body),
-    /** An example event, unless a value is given. */
+    /** Sends a webhook with an example event, or with the given value. */
     trigger: (body: Body<"triggerWebhook">) => this.control<Result<"triggerWebhook">>("POST", "deliveries/trigger", body),
-    /** Sends one again, with the same id and body. */
+    /** Sends a webhook once more, with the same id and body. */
     replay: (id: string) => this.control<Result<"replayDelivery">>("POST", `deliveries/${id}/replay`),
-    /** A receiver in this process becomes the callback of an app. It is closed with the world. */
+    /** Starts a receiver in this process, and makes it the callback of an app. The receiver closes with the world. */
     receive: (options: WebhookReceiverOptions) => this.#receive(options),
   };
 
   readonly appEvents = {
-    /** The newest first. */
+    /** Lists the test events of an app, the newest first. */
     list: async (app: string) => (await this.control<Result<"readTestEvents">>("GET", `app-events/${app}/test-events`)).data,
-    /** Waits for `within_ms`; only accepted events count, unless `verdict` says otherwise. Rejects with an `UnmetExpectation`. */
+    /**
+     * Waits up to `within_ms` for app events that match; counts accepted ones only, unless `verdict` is given. Rejects with an `UnmetExpectation`.
+     */
     expect: (app: string, body: Body<"expectAppEvents">): Promise<Met<SeenAppEvent>> => this.#expect(`app-events/${app}/expect`, body),
   };
 
@@ -109,7 +111,7 @@ export class World {
     clear: () => this.control<Result<"deleteFaults">>("DELETE", "faults"),
   };
 
-  /** Actions of people in the app. */
+  /** Actions of people who use the social app. */
   readonly inApp = {
     selfMessage: (body: Body<"sendInApp">) => this.control<Result<"sendInApp">>("POST", "in-app/self-message", body),
     postback: (body: Body<"pressInApp">) => this.control<Result<"pressInApp">>("POST", "in-app/postback", body),
@@ -119,13 +121,13 @@ export class World {
   };
 
   readonly tokens = {
-    /** `token` of the result is its value. */
+    /** Creates a token. `token` of the result is the token's value. */
     create: (body: Body<"mintToken">) => this.control<Result<"mintToken"> & { readonly token: string }>("POST", "tokens", body),
     list: async () => (await this.control<Result<"listTokens">>("GET", "tokens?limit=1000")).data,
     revoke: (id: string) => this.control<Result<"revokeToken">>("DELETE", `tokens/${id}`),
   };
 
-  /** E.g. `nodes("labels").create({ page: "2001", name: "vip" })`. */
+  /** Reads and changes nodes of a kind, e.g. `nodes("labels").create({ page: "2001", name: "vip" })`. */
   nodes<Key extends keyof Entries>(key: Key): NodesOf<Key> {
     const path = `nodes/${key}`;
     return {
@@ -137,32 +139,32 @@ export class World {
     };
   }
 
-  /** Merges a world file, an object or YAML. */
+  /** Merges a world file into the world. The file is an object or YAML. */
   async import(file: WorldFile | string): Promise<void> {
     await this.control("POST", "import", file);
   }
 
-  /** A world file; with `secrets` it includes those of apps. */
+  /** Returns the world as a world file; with `secrets` the file includes the secrets of apps. */
   export(query: Query<"exportWorld"> = {}): Promise<WorldFile> {
     return this.control("GET", `export${queryText(query)}`);
   }
 
-  /** Resets the world. Faults and the log of requests are cleared. */
+  /** Resets the world to its first content. Also clears the faults and the log of requests. */
   async reset(): Promise<void> {
     await this.control("POST", "reset");
   }
 
-  /** Saves the world under a name. */
+  /** Saves the state of the world as a snapshot with this name. */
   async snapshot(name: string): Promise<void> {
     await this.control("POST", "snapshots", { name });
   }
 
-  /** Restores a snapshot, including its time. */
+  /** Restores a snapshot of the world, including the world's time. */
   async restore(name: string): Promise<void> {
     await this.control("POST", `snapshots/${encodeURIComponent(name)}/restore`);
   }
 
-  /** Closes its receivers. */
+  /** Closes the receivers of the world. */
   async close(): Promise<void> {
     await Promise.all(this.#receivers.splice(0).map((receiver) => receiver.close()));
   }
@@ -200,7 +202,7 @@ export class World {
   }
 }
 
-/** `?limit=5`; empty without parameters. */
+/** The query of an address, e.g. `?limit=5`; empty without parameters. */
 function queryText(query: object): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   return given.length === 0 ? "" : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;

@@ -1,5 +1,5 @@
 /**
- * `node build.mjs [folder]`: writes the client package, one module without imports and its types, into `dist` or the folder.
+ * `node build.mjs [folder]`: builds the client package, which is one module without imports, and its types. Writes to `dist`, or to the given folder.
  */
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -18,7 +18,7 @@ function run(program, ...args) {
 
 rmSync(folder, { recursive: true, force: true });
 const bun = join(root, "node_modules/bun/bin/bun.exe");
-// Not minified: an error that nobody catches is printed with its line and its class.
+// The module is not minified, because an uncaught error is printed with its line and the name of its class.
 run(bun, "build", join(client, "src/index.ts"), "--target=browser", "--format=esm", "--outdir", folder);
 const tsc = join(root, "node_modules/typescript-native/bin/tsc");
 run(process.execPath, tsc, "-p", join(client, "tsconfig.json"), "--outDir", folder);

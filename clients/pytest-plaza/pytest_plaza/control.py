@@ -1,4 +1,4 @@
-"""Requests of the control API, and its refusals in words for the person who reads a failed test."""
+"""Sends requests to the control API, and words its refusals for the person who reads a failed test."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from urllib.request import ProxyHandler, Request, build_opener
 # A server on this machine is reached directly, whatever proxy the environment names.
 _opener = build_opener(ProxyHandler({}))
 
-# More would not fit on a screen.
+# A message lists at most this number of entries, because more would not fit on a screen.
 _SEEN_MAX = 10
 _VALUE_CHARACTERS_MAX = 500
 
 
 class ControlRefusal(Exception):
-    """The control API refused a request; the message says why, and names the parameter."""
+    """The control API refused a request. The message gives the reason, and names the parameter."""
 
     def __init__(self, message: str, status: int, code: str, parameter: str | None) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class Connection:
         self._key = key
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
-        """`path` is below `/v1`. A text is sent as it is, anything else as JSON."""
+        """Sends a request to `path`, which is below `/v1`. A text body is sent unchanged, any other body as JSON."""
         text = body if isinstance(body, str) else None if body is None else json.dumps(body)
         request = Request(
             f"{self._url}/v1/{path}",

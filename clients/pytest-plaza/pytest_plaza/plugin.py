@@ -1,4 +1,4 @@
-"""The fixtures. pytest loads this file by the package's entry point."""
+"""The fixtures of the plugin. pytest loads this file through the package's entry point."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def _scope(fixture_name: str, config: pytest.Config) -> str:
 
 @pytest.fixture(scope="session")
 def plaza_server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """One server for the run."""
+    """One server for the whole run of tests."""
     with Server(request.config.getoption("--plaza-program"), request.config.rootpath) as server:
         yield server
 
 
 @pytest.fixture(scope=_scope)
 def plaza_world() -> Any:
-    """The first content of a world: a world file as a dict or as YAML. Override it in conftest.py or in a test file. None: a copy of the
-    server's first world, which is the demo world or that of `plaza exec --world`."""
+    """The first content of a world: a world file as a dict or as YAML. Override this fixture in conftest.py or in a
+    test file. None: a copy of the server's first world, which is the demo world or the world of `plaza exec --world`."""
     return None
 
 
 @pytest.fixture(scope=_scope)
 def plaza(plaza_server: Server, plaza_world: Any) -> Iterator[World]:
-    """A world of its own."""
+    """A world of its own for each test, or for each of the larger scopes that `plaza_scope` sets."""
     file = plaza_server.first_world if plaza_world is None else plaza_world
     world = open_world(plaza_server.addresses, plaza_server.connection, file)
     yield world

@@ -16,20 +16,20 @@ from urllib.parse import parse_qs, urlsplit
 
 # The largest difference between the clocks of sender and receiver that Standard Webhooks recommends.
 _TOLERANCE_SECONDS = 300
-# A thousand updates of some kilobytes.
+# The largest body that the receiver accepts; it holds a thousand updates of some kilobytes.
 _BODY_BYTES_MAX = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class ReceivedWebhook:
-    # The same in all attempts.
+    # The id of the webhook, which is the same in all attempts.
     id: str
     body: Any
     headers: Mapping[str, str]
 
 
 def signature_problem(secret: str, headers: Mapping[str, str], body: bytes) -> str | None:
-    """The problem, or None."""
+    """The problem with the signatures of a webhook; None if they are correct."""
     key = secret.encode()
     expected = f"sha256={hmac.new(key, body, hashlib.sha256).hexdigest()}"
     if not hmac.compare_digest(headers.get("x-hub-signature-256", "").encode(), expected.encode()):
@@ -44,13 +44,13 @@ def signature_problem(secret: str, headers: Mapping[str, str], body: bytes) -> s
 
 
 class Receiver:
-    """The sender gets `status`, 200 unless a test changes it."""
+    """Receives webhooks. Responds with `status`, which is 200 unless a test changes it."""
 
     def __init__(self, secret: str) -> None:
         self.secret = secret
         self.status = 200
         self.webhooks: list[ReceivedWebhook] = []
-        # What was not signed correctly: what is wrong with each.
+        # The requests that were not signed correctly: the problem with each.
         self.refused: list[str] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
@@ -88,7 +88,7 @@ def _handler_of(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
             self._end(*receiver._take(headers, self.rfile.read(length)))
 
         def log_message(self, format: str, *args: Any) -> None:
-            """No log: a test shows its own output."""
+            """Writes no log, so that a test shows only its own output."""
 
         def _end(self, status: int, text: str) -> None:
             body = text.encode()

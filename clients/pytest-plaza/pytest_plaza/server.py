@@ -1,4 +1,4 @@
-"""The server of the tests: the one that the environment names, or one that starts for this run."""
+"""The server that the tests use: the one that the environment names, or one that this module starts for the run."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .control import Connection
 
 _NAMES = ["base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host"]
 
-# Below `plaza exec` it prints where the server is, and ends when pytest has ended, in whatever way: then nobody holds its input open. The
-# server ends with it.
+# A program that `plaza exec` runs: it prints the environment variables with the server's addresses, and ends when its input closes. However
+# pytest ends, that input closes then, so this program ends, and the server ends with it.
 _TELL = "import json, os, sys; print(json.dumps(dict(os.environ)), flush=True); sys.stdin.read()"
 
 
 class Server:
-    """A context: a server that started here ends with it."""
+    """A context with a server. A server that this module started ends with the context."""
 
     def __init__(self, program: str | None, folder: Path) -> None:
         self._program = program
@@ -41,7 +41,7 @@ class Server:
 
     @cached_property
     def first_world(self) -> Any:
-        """As it is at the first test, with its secrets, because the tests and the code under test know them."""
+        """The server's first world when the first test starts. It includes the secrets, which the tests and the code under test know."""
         return self.connection.send("GET", "worlds/default/export?secrets=true")
 
     def _start(self) -> dict[str, str]:

@@ -1,25 +1,25 @@
-/** Sends a request until it has a response: retries with growing waits. */
+/** Sends a request until the server responds, with growing waits between the attempts. */
 import { ConnectionError, GraphError } from "./errors.ts";
 import type { HttpRequest } from "./request.ts";
 
 export interface Attempts {
-  /** How often a request is tried again: 3 unless given. */
+  /** How often the client retries a request. Default: 3. */
   readonly retries?: number;
-  /** The time limit of one attempt; 30 s by default. */
+  /** The time limit of one attempt in milliseconds. Default: 30 000. */
   readonly timeoutMs?: number;
-  /** The longest wait before a retry: 60 s unless given. A server that asks for a longer one gets no retry. */
+  /** The longest wait before a retry, in milliseconds. Default: 60 000. If a server asks for a longer wait, the client does not retry. */
   readonly waitMaxMs?: number;
-  /** `globalThis.fetch` unless given. */
+  /** The function that sends requests. Default: `globalThis.fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** How to wait, e.g. for tests; a timer unless given. */
+  /** The function that waits before a retry, which tests may replace. Default: a timer. */
   readonly wait?: (ms: number) => Promise<void>;
 }
 
 const FIRST_WAIT_MS = 500;
-/** The statuses of a proxy without a server behind it. */
+/** The statuses that a proxy returns if it cannot reach a server. */
 const WITHOUT_SERVER: ReadonlySet<number> = new Set([502, 504]);
 
-/** The JSON of a 2xx. Throws GraphError or ConnectionError, or what `signal` was aborted with. */
+/** Returns the JSON of a successful response. Throws GraphError or ConnectionError; if `signal` is aborted, throws the reason of the abort. */
 export async function responseOf(operation: string, sent: HttpRequest, attempts: Attempts, signal: AbortSignal | undefined): Promise<unknown> {
   const { retries = 3, waitMaxMs = 60_000 } = attempts;
   for (let retry = 0; ; retry++) {
@@ -33,7 +33,10 @@ export async function responseOf(operation: string, sent: HttpRequest, attempts:
 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Bun would send a request to this machine, and its token, to the proxy that the environment names. Other runtimes ignore the option. */
+/**
+ * An option of `fetch` in Bun: without it, Bun would send a request for this machine, with its token, to the proxy that the environment names. Other
+ * runtimes ignore the option.
+ */
 const directTo = (url: string): object => (LOOPBACK.test(new URL(url).hostname) ? { proxy: false } : {});
 
 type Outcome = { readonly value: unknown } | { readonly error: GraphError | ConnectionError };
@@ -67,7 +70,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Seconds, or a date. */
+/** The wait in milliseconds that `Retry-After` asks for. The header has seconds or a date. */
 function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get("retry-after");
   if (text === null) return undefined;
@@ -75,13 +78,18 @@ function retryAfterOf(headers: Headers): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-/** A write without a response may have happened, so it is repeated only if the server says so. */
+/**
+ * Returns whether to retry. A write without a response may have happened, so the client repeats a write only if the server says that this is safe.
+ */
 function isWorthRetrying(error: GraphError | ConnectionError, method: string): boolean {
   if (error instanceof GraphError && error.isTransient) return true;
   return method === "GET" && (error instanceof ConnectionError || WITHOUT_SERVER.has(error.status));
 }
 
-/** Doubled each time, half of it at random, so that clients that failed together do not return together. */
+/**
+ * The wait before a retry. Each wait is twice as long as the previous one; half of it is random, so that clients that failed together do not return
+ * together.
+ */
 function waitOf(error: GraphError | ConnectionError, retry: number): number {
   const own = FIRST_WAIT_MS * 2 ** retry * (0.5 + Math.random() / 2);
   return error instanceof GraphError ? Math.max(error.retryAfterMs ?? 0, own) : own;

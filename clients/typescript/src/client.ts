@@ -18,34 +18,34 @@ import {
   surfaceOf,
 } from "./request.ts";
 
-/** The address of the server, the token and versions to use, and how often to try. */
+/** Options of a client: the address of the server, the token, the versions to use, and the number of attempts. */
 export interface ClientOptions extends Settings, Attempts {}
 
 type Returns<N extends OperationName> = Operations[N]["returns"];
 
-/** A list for operations that return pages, a promise for others. */
+/** The result of an operation: a list if the operation returns pages, otherwise a promise. */
 export type Result<N extends OperationName> = Operations[N]["kind"] extends "one"
   ? Promise<Returns<N>>
   : Returns<N> extends ListPage<unknown>
     ? List<Returns<N>>
     : never;
 
-/** The result of one request of a batch. `null` if only other requests needed its result, or if a request that it needs failed. */
+/** The result of one request of a batch. `null` if the result was only needed by other requests, or if a request that this one depends on failed. */
 export type Outcome<N extends OperationName> = { readonly value: Returns<N> } | { readonly error: GraphError } | null;
 
 type Outcomes<Requests extends readonly GraphRequest[]> = {
   -readonly [At in keyof Requests]: Requests[At] extends GraphRequest<infer N> ? Outcome<N> : never;
 };
 
-/** A method for each operation of the contract, of the operation's name. */
+/** A method for each operation of the contract. Each method has the name of its operation. */
 export type Methods = { readonly [N in keyof Operations]: (...args: Arguments<N>) => Result<N> };
 
 export interface GraphClient extends Methods {
-  /** Runs a request that `request` made. */
+  /** Sends a request that was made with `request`. */
   send<N extends OperationName>(request: GraphRequest<N>): Result<N>;
   /**
-   * Runs up to 50 requests of one surface in one, with one token, one after the other. A failure does not undo the others. Lists
-   * have their first page.
+   * Sends up to 50 requests of one surface of the graph in one HTTP request. The server runs them in order, with one token. A request that fails does
+   * not undo the others. A list in a batch returns its first page.
    */
   batch<const Requests extends readonly GraphRequest[]>(requests: Requests, options?: RequestOptions): Promise<Outcomes<Requests>>;
 }
@@ -87,7 +87,7 @@ async function batch(requests: readonly GraphRequest[], options: RequestOptions,
   const [surface = "base"] = surfaces;
   if (surfaces.size > 1) throw new TypeError(`a batch is of one surface, not of ${[...surfaces].join(" and ")}`);
   for (const one of requests) expectBatchable(one);
-  // In every place: each of the requests takes it from its own.
+  // The token is put in every place that the scheme allows, because each request of the batch takes the token from a place of its own.
   const credentials = credentialsOf("pageMessaging", options.accessToken ?? settings.accessToken);
   const headers = Object.assign({}, ...requests.flatMap(({ operation, options: own }) => [shapeOf(operation).headers, own.headers]));
   const version = withoutVersion.has(surface) ? "" : `/${options.version ?? settings.versions?.platform ?? versions.platform}`;
@@ -101,7 +101,7 @@ async function batch(requests: readonly GraphRequest[], options: RequestOptions,
   return responses.map((response, at) => outcomeOf(requests[at]?.operation ?? "batch", response));
 }
 
-/** Refuses requests that a batch would silently change. */
+/** Throws if a batch would silently ignore an option of the request. */
 function expectBatchable({ operation, options, params }: GraphRequest): void {
   if (options.accessToken !== undefined) throw new TypeError(`a batch has one token, of its own options: ${operation} names another`);
   if (Object.values(params).some((value) => value instanceof Blob)) throw new TypeError(`a batch takes no files: send ${operation} alone`);

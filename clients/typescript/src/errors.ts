@@ -1,8 +1,8 @@
 import type { ErrorCode } from "./generated/operations.ts";
 
 /**
- * The reaction of a program to an error: ask for another token (`token`), for a permission (`permission`), wait (`rate_limit`, `temporary`), correct the
- * request (`parameter`, `version`), give up on the object (`not_found`), or report it (`server`).
+ * The reaction that an error asks of a program: get another token (`token`) or a permission (`permission`), wait (`rate_limit`, `temporary`), correct
+ * the request (`parameter`, `version`), give up on the object (`not_found`), or report the error (`server`).
  */
 export type ErrorKind = "token" | "permission" | "rate_limit" | "temporary" | "parameter" | "version" | "not_found" | "server";
 
@@ -20,10 +20,10 @@ const kinds: Readonly<Partial<Record<ErrorCode, ErrorKind>>> = {
   2201: "parameter",
 };
 
-/** "No such object, or none that the caller may see", or a method that it does not have. */
+/** The subcode of three errors: the object does not exist, the caller may not see it, or it does not have the method. */
 const UNAVAILABLE_SUBCODE = 33;
 
-/** Only the version of the path is unknown. */
+/** The message of the error in which only the version in the path is unknown. */
 const UNKNOWN_VERSION = /: \/v\d+\.\d+(?:;|$)/;
 
 interface ErrorBody {
@@ -41,24 +41,24 @@ interface ErrorBody {
 /** An error of the server, read from either of the interface's two forms. */
 export class GraphError extends Error {
   override readonly name = "GraphError";
-  /** The HTTP status. */
+  /** The HTTP status of the response. */
   readonly status: number;
-  /** 0 if the response was not an error of the interface, e.g. a proxy's. */
+  /** The error code; 0 if the response is not an error of the graph interface, for example if it comes from a proxy. */
   readonly code: ErrorCode | 0;
   readonly subcode: number | undefined;
   readonly type: string | undefined;
-  /** The server says that the same request may succeed later. The client has then tried again already. */
+  /** True if the server says that the same request may succeed later. The client has already retried the request then. */
   readonly isTransient: boolean;
-  /** Facts about the error; `parameter` is the one that is wrong. */
+  /** Facts about the error. `parameter` is the name of the wrong parameter. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** To show to the person who uses the app. */
+  /** A title to show to the person who uses the app. */
   readonly userTitle: string | undefined;
   readonly userMessage: string | undefined;
-  /** Names the request in the server's log. */
+  /** An id by which the server's log finds the request. */
   readonly traceId: string | undefined;
-  /** From `Retry-After`. */
+  /** The wait in milliseconds that the header `Retry-After` asks for. */
   readonly retryAfterMs: number | undefined;
-  /** The operation that failed, e.g. `createLabel`. */
+  /** The name of the operation that failed, e.g. `createLabel`. */
   readonly operation: string;
 
   constructor(operation: string, status: number, body: unknown, retryAfterMs?: number) {
@@ -92,7 +92,7 @@ function errorOf(body: unknown): ErrorBody {
   return "error" in body && typeof body.error === "object" && body.error !== null ? body.error : body;
 }
 
-/** No response came: no connection, or none within the time. `cause` says more. Whether a write has happened is not known. */
+/** No response came: the connection failed, or the time limit passed. `cause` has the reason. A write may or may not have happened. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   readonly operation: string;

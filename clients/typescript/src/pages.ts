@@ -1,4 +1,4 @@
-/** Lists, page by page. */
+/** Reads lists of the graph page by page. */
 
 export interface ListPage<Item> {
   readonly data: readonly Item[];
@@ -6,17 +6,17 @@ export interface ListPage<Item> {
 }
 
 /**
- * A list that has not been read yet. `await list` reads its first page; `for await (const item of list)` reads all items, and
- * `for await (const page of list.pages())` all pages. Pages are requested when they are needed.
+ * A list that the client has not read yet. `await list` reads the first page, `for await (const item of list)` reads all items, and `for await (const
+ * page of list.pages())` reads all pages. The client requests each page when the program needs it.
  */
 export interface List<P extends ListPage<unknown>> extends AsyncIterable<P["data"][number]>, PromiseLike<P> {
   pages(): AsyncIterableIterator<P>;
 }
 
-/** Parameters of the link that the client sets itself. */
+/** Parameters of the link to the next page that the client leaves out, because it adds the credentials itself. */
 const CREDENTIALS: ReadonlySet<string> = new Set(["access_token", "oauth_token", "appsecret_proof"]);
 
-/** `read` takes what is to be asked beside the list's own parameters. */
+/** A list of the graph. `read` reads one page, with the given parameters added to those of the list. */
 export function listOf<P extends ListPage<unknown>>(read: (further: Readonly<Record<string, string>>) => Promise<P>, hasLinks: boolean): List<P> {
   const pages = async function* (): AsyncGenerator<P> {
     let further: Record<string, string> = {};
@@ -31,7 +31,7 @@ export function listOf<P extends ListPage<unknown>>(read: (further: Readonly<Rec
   };
   return {
     pages,
-    // A list is awaited for its first page.
+    // `await` on a list reads its first page.
     // biome-ignore lint/suspicious/noThenProperty: it is a PromiseLike on purpose.
     then: (fulfilled, rejected) => read({}).then(fulfilled, rejected),
     async *[Symbol.asyncIterator]() {
@@ -40,13 +40,16 @@ export function listOf<P extends ListPage<unknown>>(read: (further: Readonly<Rec
   };
 }
 
-/** An empty or short page is not the end; a page without `next` is. The link is asked at the client's own address, with its own token. */
+/**
+ * The parameters of the link to the next page. A page without `next` is the last; an empty or short page need not be. The client sends the parameters
+ * to its own address, with its own token.
+ */
 function linkOf({ paging }: ListPage<unknown>): Record<string, string> | undefined {
   if (paging?.next === undefined) return undefined;
   return Object.fromEntries([...new URL(paging.next).searchParams].filter(([name]) => !CREDENTIALS.has(name)));
 }
 
-/** A list with cursors alone ends with a page without items. */
+/** The cursor of the next page, for a list that has cursors but no links. Such a list ends with a page without items. */
 function cursorOf({ data, paging }: ListPage<unknown>): Record<string, string> | undefined {
   const after = paging?.cursors.after;
   return after === undefined || data.length === 0 ? undefined : { after };

@@ -1,17 +1,17 @@
-/** A request of the interface as a value, and what HTTP it becomes. */
+/** Requests of the graph interface as values, and the HTTP requests that are made from them. */
 import { mounts, type Operations, operations, type Surface, versions, withoutVersion } from "./generated/operations.ts";
 
 export type OperationName = keyof Operations;
 
 export interface RequestOptions {
-  /** Replaces the client's. */
+  /** The token of this request, in place of the client's token. */
   readonly accessToken?: string;
-  /** E.g. `v25.0`, in place of the client's. */
+  /** The version for this request, e.g. `v25.0`, in place of the client's version. */
   readonly version?: string;
-  /** The host to ask, where several serve the operation: by `social_login` a message to oneself is sent with the account's own token. */
+  /** The surface (group of hosts) to ask if several serve the operation: `social_login` sends a message to oneself with the account's own token. */
   readonly surface?: Surface;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends the request, its retries and its pages. */
+  /** Aborting this signal ends the request, its retries, and the reading of further pages. */
   readonly signal?: AbortSignal;
 }
 
@@ -27,7 +27,7 @@ type ParamsOf<N extends OperationName> = Operations[N]["headers"] extends undefi
     : [params: Params<N>, ...options: OptionsOf<N>]
   : [params: Params<N>, ...options: OptionsOf<N>];
 
-/** The id, where the operation is one of a node, then the parameters, then options. */
+/** The arguments of an operation: the id if the operation is one of a node, then the parameters, then the options. */
 export type Arguments<N extends OperationName> = [...IdOf<N>, ...ParamsOf<N>];
 
 export interface GraphRequest<N extends OperationName = OperationName> {
@@ -35,13 +35,13 @@ export interface GraphRequest<N extends OperationName = OperationName> {
   readonly id: string | undefined;
   readonly params: Readonly<Record<string, unknown>>;
   readonly options: RequestOptions;
-  /** In a batch: later requests can refer to this one, e.g. by the id `{result=new:$.id}`. */
+  /** The name of this request in a batch. Later requests can refer to its result, e.g. by the id `{result=new:$.id}`. */
   readonly name?: string;
-  /** In a batch: names of requests that must have succeeded. */
+  /** The names of requests of the same batch that must have succeeded before this one runs. */
   readonly dependsOn?: readonly string[];
 }
 
-/** A request as a value, for `send` and `batch`: `request("createLabel", "2001", { page_label_name: "vip" })`. */
+/** Makes a request as a value, for `send` and `batch`: `request("createLabel", "2001", { page_label_name: "vip" })`. */
 export function request<N extends OperationName>(operation: N, ...args: Arguments<N>): GraphRequest<N> {
   const [id, params, options] = shapeOf(operation).path.startsWith("/{id}") ? args : [undefined, ...args];
   return { operation, id: id as string | undefined, params: (params ?? {}) as GraphRequest["params"], options: (options ?? {}) as RequestOptions };
@@ -68,11 +68,11 @@ export function shapeOf(operation: OperationName): Shape {
 export interface Settings {
   readonly baseUrl: string;
   readonly accessToken?: string;
-  /** Addresses of surfaces that are not below `baseUrl` at their usual places. */
+  /** The addresses of surfaces whose address is not the usual one below `baseUrl`. */
   readonly addresses?: Readonly<Partial<Record<Surface, string>>>;
-  /** The host to ask, of operations that several serve: `social_login` for a program that has tokens of that login. */
+  /** The surface to ask for operations that several surfaces serve: `social_login` for a program that has tokens of that login. */
   readonly surface?: Surface;
-  /** The versions to ask for; `versions` of the contract unless given. */
+  /** The versions that the client asks for. Default: `versions` of the contract. */
   readonly versions?: Readonly<Partial<Record<keyof typeof versions, string>>>;
 }
 
@@ -86,7 +86,7 @@ export interface HttpRequest {
 export const addressOf = (surface: Surface, { addresses, baseUrl }: Settings): string =>
   (addresses?.[surface] ?? `${baseUrl.replace(/\/$/, "")}${mounts[surface]}`).replace(/\/$/, "");
 
-/** The host of a request. Throws TypeError for one that the request names and that does not serve it. */
+/** The surface to ask for a request. Throws TypeError if the request names a surface that does not serve its operation. */
 export function surfaceOf({ operation, options }: GraphRequest, settings: Settings): Surface {
   const { surfaces } = shapeOf(operation);
   const { surface } = options;
@@ -96,18 +96,18 @@ export function surfaceOf({ operation, options }: GraphRequest, settings: Settin
   return surface ?? surfaces.find((one) => one === settings.surface) ?? usual;
 }
 
-/** Version, id and edge. */
+/** The path of a request: the version, the id, and the edge. */
 export function pathOf(one: GraphRequest, settings: Settings): string {
   const { operation, id = "", options } = one;
   const { path, rule } = shapeOf(operation);
   const list = rule === "marketingOrCurrent" ? "marketing" : rule;
   const own = options.version ?? settings.versions?.[list as keyof typeof versions] ?? versions[list as keyof typeof versions];
   const version = own === undefined || rule === "unversioned" || withoutVersion.has(surfaceOf(one, settings)) ? "" : `/${own}`;
-  // A reference to an earlier request of a batch stays as it is written.
+  // An id that refers to an earlier request of a batch stays as it is written.
   return `${version}${path.replace("{id}", () => (id.includes("{result=") ? id : encodeURIComponent(id)))}`;
 }
 
-/** Query and body: a POST has its parameters in the body, everything else in the query. */
+/** The query and the body of a request. A POST has its parameters in the body; other methods have them in the query. */
 export function partsOf({ operation, params }: GraphRequest): { query: URLSearchParams; body: Readonly<Record<string, unknown>> | undefined } {
   const given = Object.entries(params).filter(([, value]) => value !== undefined);
   if (shapeOf(operation).method === "POST") return { query: new URLSearchParams(), body: Object.fromEntries(given) };
@@ -116,7 +116,7 @@ export function partsOf({ operation, params }: GraphRequest): { query: URLSearch
 
 const textOf = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
-/** The places where the scheme wants the token. */
+/** The token in each place of the request that the authentication scheme asks for. */
 export function credentialsOf(scheme: string, token: string | undefined): { query: Record<string, string>; headers: Record<string, string> } {
   if (token === undefined) return { query: {}, headers: {} };
   const headers = { authorization: `Bearer ${token}` };

@@ -1,4 +1,4 @@
-/** User data of app events (`ud`): normalized and hashed as the interface wants them, since the server drops every other value. */
+/** User data of app events (`ud`). The values are normalized and hashed as the interface requires, because the server drops all other values. */
 
 const trimmed = (text: string): string => text.trim().toLowerCase();
 const digits = (text: string): string => text.replace(/\D/g, "");
@@ -6,37 +6,37 @@ const letters = (text: string): string => trimmed(text).replace(/[^\p{L}\p{M}]/g
 const unspaced = (text: string): string => trimmed(text).replace(/\s/g, "");
 
 const normalize = {
-  /** E-mail address. */
+  /** The e-mail address. */
   em: trimmed,
-  /** First name. */
+  /** The first name. */
   fn: letters,
-  /** Last name. */
+  /** The last name. */
   ln: letters,
-  /** Phone with country and area code. */
+  /** The phone number with its country code and area code. */
   ph: digits,
-  /** Any id of yours, as it is. */
+  /** Any id of your own; it is not normalized. */
   external_id: (text: string): string => text,
-  /** Gender: f or m; anything else counts as unknown. */
+  /** The gender: f or m. Any other value means unknown. */
   ge: (text: string): string => /^[fm]/.exec(trimmed(text))?.[0] ?? "",
-  /** Birthdate: year, month, day. */
+  /** The date of birth: year, month, day. */
   db: digits,
   /** City. */
   ct: unspaced,
-  /** State or province, two letters. */
+  /** The state or province in two letters. */
   st: trimmed,
-  /** Zip or postal code. */
+  /** The zip code or postal code. */
   zp: digits,
-  /** Country, two letters. */
+  /** The country in two letters. */
   cn: trimmed,
 } satisfies Record<string, (text: string) => string>;
 
 export type UserDataKey = keyof typeof normalize;
 export type UserData = { readonly [Key in UserDataKey]?: string };
 
-/** The normalized form of one value; empty if nothing of it can be used. */
+/** The normalized form of one value; empty if the value has nothing that can be used. */
 export const normalizeUserData = (key: UserDataKey, value: string): string => normalize[key](value);
 
-/** The SHA-256 of each value in its normalized form, in hex: `ud` of `reportAppEvents`. Empty values are left out. */
+/** Returns the user data with the SHA-256 in hex of each normalized value, for `ud` of `reportAppEvents`. Empty values are left out. */
 export async function hashUserData(data: UserData): Promise<UserData> {
   const normalized = Object.entries(data).map(([key, value]) => [key, normalizeUserData(key as UserDataKey, value)] as const);
   const hashed = normalized.filter(([, value]) => value !== "").map(async ([key, value]) => [key, await sha256(value)] as const);

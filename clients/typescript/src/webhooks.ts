@@ -1,41 +1,41 @@
-/** Webhooks: the handshake, signatures, and updates with their types. */
+/** Receives webhooks: answers the verification, checks signatures, and gives each update its type. */
 import { type FieldUpdate, messagingFields } from "./generated/webhooks.ts";
 
-/** As a framework gives them: `Headers`, or an object of Node. */
+/** Headers as a framework gives them: a `Headers` object, or an object of Node. */
 export type HeadersGiven = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface Received {
-  /** The bytes of the body, or exactly their text: JSON that was parsed and written again has another signature. */
+  /** The bytes of the body, or exactly the text of these bytes. JSON that was parsed and written anew has another signature. */
   readonly body: string | Uint8Array;
   readonly headers: HeadersGiven;
   readonly appSecret: string;
-  /** How old a signature with a time may be: 300 unless given. */
+  /** The greatest age in seconds of a signature that has a time. Default: 300. */
   readonly toleranceSeconds?: number;
 }
 
-/** An update: its account or page, its time, and its `value`, whose type `field` tells. */
+/** One update of a webhook. `field` determines the type of `value`. */
 export type Update = FieldUpdate & {
-  /** The account or page. */
+  /** The id of the account or page that the update is about. */
   readonly entity: string;
-  /** Unix seconds. */
+  /** The time of the update, in Unix seconds. */
   readonly time: number;
 };
 
 export interface Webhook {
-  /** The same in all attempts: a delivery can come more than once. */
+  /** The id of the delivery, which is the same in all attempts. The same delivery can come more than once. */
   readonly id: string | undefined;
-  /** In their order. */
+  /** The updates of the delivery, in the order in which the server sent them. */
   readonly updates: readonly Update[];
 }
 
-/** The body does not come from the server, or is too old. Answer with a status of 400 or more. */
+/** The body was not sent by the server, or it is too old. Respond with a status of 400 or more. */
 export class SignatureError extends Error {
   override readonly name = "SignatureError";
 }
 
 /**
- * The challenge to answer a verification with, as text and with status 200. `url` may be the path and query alone, as Node's `request.url` is. Undefined if
- * the request is not a verification or has another verify token. Answer it with 403.
+ * The challenge to send back to a request that verifies the callback, as text and with status 200. Undefined if the request does not verify the
+ * callback or has another verify token; respond with status 403 then. `url` may be only a path with a query, as `request.url` of Node is.
  */
 export function challengeOf(url: string | URL, verifyToken: string): string | undefined {
   const { searchParams } = new URL(url, "http://callback");
@@ -45,7 +45,7 @@ export function challengeOf(url: string | URL, verifyToken: string): string | un
 
 const encoder = new TextEncoder();
 
-/** Verifies a delivery and reads it. Throws SignatureError. */
+/** Checks the signature of a webhook and returns its updates. Throws SignatureError if the signature is not valid. */
 export async function readWebhook({ body, headers, appSecret, toleranceSeconds = 300 }: Received): Promise<Webhook> {
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
   const [id, time, signatures, platform] = ["webhook-id", "webhook-timestamp", "webhook-signature", "x-hub-signature-256"].map((name) =>
@@ -55,7 +55,8 @@ export async function readWebhook({ body, headers, appSecret, toleranceSeconds =
   const isSigned = async (signature: Uint8Array<ArrayBuffer> | undefined, signed: Uint8Array): Promise<boolean> =>
     signature !== undefined && (await crypto.subtle.verify("HMAC", key, signature, new Uint8Array(signed)));
   if (id !== undefined && time !== undefined && signatures !== undefined) {
-    // This one has a time and, while an app's secret is replaced, both secrets' signatures, so it decides where it is sent.
+    // If the headers of Standard Webhooks are present, they alone decide: they have a time, and signatures of both secrets while an app's secret is
+    // replaced.
     const signed = joined(encoder.encode(`${id}.${time}.`), bytes);
     const checked = await Promise.all(
       signatures.split(" ").map((one) => isSigned(one.startsWith("v1,") ? fromBase64(one.slice(3)) : undefined, signed)),
@@ -104,7 +105,7 @@ interface Envelope {
 const updatesOf = ({ object, entry }: Envelope): Update[] =>
   entry.flatMap(({ id, time, changes = [], messaging = [] }) =>
     [...changes, ...messaging.map((value) => ({ field: messagingFields[object], value }))].map(
-      // The signature proves the sender, and the contract gives the type.
+      // The signature proves who sent the update, and the contract gives the type of the value.
       ({ field, value }) => ({ object, field, value, entity: id, time }) as Update,
     ),
   );
