@@ -1,4 +1,4 @@
-/** `npm run bench [-- name …] [--rounds N] [--seconds N] [--check]`: runs the benches of `benches/`, all of them or those named. */
+/** `npm run bench [-- name …] [--rounds N] [--seconds N] [--check]`: runs the named benches of `benches/`, or all of them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -6,9 +6,9 @@ import { prepareClient } from "./harness/load.ts";
 import { describeMachine } from "./harness/machine.ts";
 import { type Bench, isMet, keep, metricLine } from "./harness/report.ts";
 
-/** Five rounds are the least for a median that one disturbed round does not move. */
+/** The default number of rounds: with five rounds, one disturbed round does not move the median. */
 const ROUNDS_DEFAULT = "5";
-/** Long enough that the 10 ms steps of CPU accounting are lost in it. */
+/** The default length of a round: so long that the 10 ms steps of CPU accounting do not matter. */
 const SECONDS_DEFAULT = "4";
 
 const { values, positionals } = parseArgs({
@@ -17,12 +17,12 @@ const { values, positionals } = parseArgs({
   options: {
     rounds: { type: "string", default: ROUNDS_DEFAULT },
     seconds: { type: "string", default: SECONDS_DEFAULT },
-    /** Exit code 1 when a goal is missed. */
+    /** With `--check` the exit code is 1 if a goal is missed. */
     check: { type: "boolean", default: false },
   },
 });
 const options = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
-/** The file of each, by its name. */
+/** The file of each bench, by the name of the bench. */
 const files = new Map(
   readdirSync(join(import.meta.dir, "benches"), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))

@@ -1,4 +1,4 @@
-/** Reading attribution: the newest page of a device with few events beside the one of a device with many. */
+/** Measures reading attribution: compares the newest page of a device with few events to that of a device with many events. */
 import { APP } from "../harness/data.ts";
 import { eventsWorld } from "../harness/events.ts";
 import type { Bench } from "../harness/report.ts";
@@ -9,7 +9,7 @@ const FEW = 10;
 const MANY = 100_000;
 const EVENTS_PER_REQUEST = 50;
 const READS = 50;
-/** The number of rows of the device with few events. */
+/** The number of rows in a page, which is the number of events of the device with few events. */
 const LIMIT = 10;
 const AD = "8501";
 const graphHeaders = {
@@ -24,7 +24,7 @@ async function ask(url: string, init: RequestInit): Promise<unknown> {
   return response.json();
 }
 
-/** A device named by an id and a cookie that clicked on the ad, and its events in requests of 50. */
+/** Reports a device that clicked on the ad and is known by an id and a cookie, and its events in requests of 50. */
 async function report({ ready }: Server, device: Readonly<Record<string, string>>, count: number): Promise<void> {
   const headers = { authorization: `Bearer ${ready.control_key}` };
   await ask(`${ready.control_url}/v1/worlds/default/attribution/clicks`, { method: "POST", headers, body: JSON.stringify({ ad: AD, ...device }) });
@@ -35,7 +35,7 @@ async function report({ ready }: Server, device: Readonly<Record<string, string>
   }
 }
 
-/** Milliseconds a read. */
+/** Returns the milliseconds that one read takes. */
 async function timeReads({ ready }: Server, { advertiser_id }: { readonly advertiser_id: string }): Promise<number> {
   const startMs = performance.now();
   for (let i = 0; i < READS; i++) {

@@ -9,14 +9,14 @@ import { spreadOf } from "../harness/statistics.ts";
 
 const ROWS = 100_000;
 const REQUESTS_PER_SECOND = 1_000;
-/** A tenth of the rows in ten seconds of sixty frames. */
+/** The pixels to scroll in each frame, so that ten seconds of sixty frames pass a tenth of the rows. */
 const SCROLL_PIXELS = 470;
 
 const SCRIPT_BYTES = `performance.getEntriesByType("resource")
   .filter(({ initiatorType, name }) => initiatorType === "script" || name.endsWith(".js"))
   .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`;
 const GRID = "document.querySelector('[role=grid]')";
-/** Scrolls to the end again and again, until every page of the list is there. */
+/** Scrolls to the end repeatedly, until the page has loaded every page of the list. */
 const ALL_ROWS = `new Promise((resolve) => {
   const look = () => {
     const grid = ${GRID};
@@ -37,7 +37,7 @@ async function firstView(server: Server) {
   }
 }
 
-/** The processor time and memory of the server for each of the requests. */
+/** Loads the server, and returns the processor time and the memory that the server takes for each request. */
 async function load(server: Server, seconds: number) {
   const before = cpuMicroseconds(server.pid);
   const { requests, p99_ms } = await atRate(server, get(`${PAGE}/custom_labels?limit=1`), { requestsPerSecond: REQUESTS_PER_SECOND, seconds });

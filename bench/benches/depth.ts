@@ -6,9 +6,9 @@ import { alternate, overRounds } from "../harness/rounds.ts";
 import type { Server } from "../harness/server.ts";
 
 const ROW = 1_000_000;
-/** A page at `ROW` is full. */
+/** The number of labels, so that the page at row `ROW` is full. */
 const LABELS = ROW + 100;
-/** D-31: the largest page, for the way there. */
+/** The size of the pages on the way to row `ROW`: the largest page that is allowed (D-31). */
 const STEP = 100;
 const CONNECTIONS = 32;
 
@@ -17,7 +17,7 @@ interface List {
   readonly paging: { readonly cursors: { readonly after: string } };
 }
 
-/** Follows the cursors as a client does; throws when a row is skipped or repeated. Answers the cursor of row `ROW`. */
+/** Follows the cursors as a client does. Throws if a row is skipped or comes twice. Returns the cursor of row `ROW`. */
 async function walk(server: Server): Promise<string> {
   let after = "";
   let last: string | undefined;
@@ -58,7 +58,7 @@ export const bench: Bench = {
             goal: { at_most: 1.2 },
           },
           { name: "CPU a request, deep : first page", ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
-          // A page that is not the first opens a cursor and has a link back: what depth itself costs is seen beside the second page.
+          // Every page but the first reads a cursor and has a link back, so the cost of depth alone is the difference from the second page.
           { name: "CPU a request, deep : second page", ...overRounds(secondPairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
         ],
         absolute: absolutesOf(pairs, "first page", "deep page"),

@@ -1,4 +1,4 @@
-/** Recording activity and reading it back, in one process: the feature's own store against the bare upserts, and reads at two sizes. */
+/** Measures recording activity and reading it, in one process: the feature's store compared to bare upserts, and reads at two sizes. */
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,9 +11,9 @@ import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
 const FEW = 10_000;
-/** Each is six sums, of which the one of its second is new. */
+/** The number of activities. Each activity changes six sums, of which the sum of its second is new. */
 const MANY = 1_000_000;
-/** As a world file or a busy group commit has them. */
+/** The number of activities in one transaction, as in a world file or in a busy group commit. */
 const PER_TRANSACTION = 1_000;
 const DAYS = 60;
 const METRICS = ["views", "likes", "replies", "reposts"] as const;
@@ -21,10 +21,12 @@ const METRICS = ["views", "likes", "replies", "reposts"] as const;
 const DAY_SECONDS = 86_400;
 const FIRST_DAY = 20_000;
 
-/** So many targets that each has an activity a day and metric, with `count` activities or fewer: a read returns as many rows with few. */
+/**
+ * The number of targets at which each target has one activity for each day and metric, so that a read returns the same number of rows at both sizes.
+ */
 const targetsOf = (count: number): number => Math.min(1_000, Math.floor(count / DAYS / METRICS.length));
 
-/** Over 60 days, in no order, and at ever other seconds of a day. */
+/** The activity with number `i`. Activities are spread over 60 days in no order, each at another second of a day. */
 function activity(i: number, targets: number) {
   const cycle = targets * METRICS.length * DAYS;
   const at = (i * 7_919) % cycle;
@@ -49,7 +51,7 @@ async function record(store: Store, from: number, count: number, targets: number
   return count / ((performance.now() - startMs) / 1000);
 }
 
-/** The floor: the same rows counted up, nothing around them. */
+/** The floor: counts up the same rows as the feature's store, and does nothing else. */
 function floorOf(folder: string): (from: number, count: number) => number {
   const database = new Database(join(folder, "floor.sqlite"));
   for (const pragma of ["journal_mode = WAL", "synchronous = FULL"]) database.run(`PRAGMA ${pragma}`);
@@ -72,7 +74,7 @@ function floorOf(folder: string): (from: number, count: number) => number {
   };
 }
 
-/** Microseconds for the two looks of a read: a month of one metric, and what it was at a moment. */
+/** Returns the microseconds of the two queries of a read: a month of one metric, and the value of the metric at a moment. */
 async function timeReads(store: Store, targets: number): Promise<number> {
   const READS = 5_000;
   const startMs = performance.now();

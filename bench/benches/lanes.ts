@@ -2,10 +2,10 @@ import { type Latencies, latenciesAt, startSender, startSink } from "../harness/
 import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
-/** Far below what a core delivers, so that waiting shows and not load. */
+/** The events per second: far fewer than one core delivers, so that the bench shows waiting and not load. */
 const PER_SECOND = 1_000;
 const WARM_UP_SECONDS = 2;
-/** Requests that are under way when the round ends arrive within this time. */
+/** Requests that are on their way when the round ends arrive within this time. */
 const REST_MS = 500;
 
 async function round(isHanging: boolean, seconds: number): Promise<Latencies> {

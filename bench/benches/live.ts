@@ -11,9 +11,9 @@ import { prepareSource, pushStreams, type StreamSource } from "../harness/stream
 
 const STREAMS = 40;
 const SOURCE_SECONDS = 40;
-/** All have begun, and each is at its own place in its group of pictures. */
+/** The time after which all streams have begun and each is at a place of its own in its group of pictures. */
 const SETTLED_MS = 4_000;
-/** A video is shown so long after it went live, so the videos are live before their encoders come. */
+/** A video is shown this long after it went live, so the videos go live before their encoders connect. */
 const START_DELAY_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 const TOKEN = "bench-author-token";
@@ -38,14 +38,14 @@ interface Round {
   readonly playableMs: readonly number[];
 }
 
-/** The server's only child. */
+/** The process of the ingest, which is the server's only child. */
 function ingestOf(server: Server): number {
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     try {
       if (new RegExp(`^PPid:\\s+${server.pid}$`, "m").test(readFileSync(`/proc/${name}/status`, "utf8"))) return Number(name);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   throw new Error("the server has no ingest process");
@@ -67,7 +67,7 @@ async function playlistOf(server: Server, { id }: Video): Promise<string> {
   return base + (/data-source="([^"]+)"/.exec(page)?.[1] ?? "");
 }
 
-/** When each video had what was looked for. */
+/** The time at which `isThere` was first true for each video. */
 async function timesUntil(videos: readonly Video[], isThere: (video: Video) => Promise<boolean>): Promise<Map<string, number>> {
   const times = new Map<string, number>();
   while (times.size < videos.length) {
@@ -77,11 +77,11 @@ async function timesUntil(videos: readonly Video[], isThere: (video: Video) => P
   return times;
 }
 
-/** The receiver of the streams, and a way to see the arrived data. */
+/** A server that receives the streams, with a way to see the data that arrived. */
 interface Side {
-  /** The process that is measured. */
+  /** The id of the process that is measured. */
   readonly pid: number;
-  /** `{hostname}:{port}` for encoders. */
+  /** The address for encoders, as `{hostname}:{port}`. */
   readonly host: string;
   readonly videos: readonly Video[];
   isLive(video: Video): Promise<boolean>;
@@ -133,7 +133,7 @@ async function measurePlaza(sourceFolder: string, seconds: number): Promise<Roun
   }
 }
 
-/** It knows no state of a video, so its streams are live once it has admitted them. */
+/** Measures nginx. It does not know the state of a video, so its streams are live once it has admitted them. */
 async function measureNginx(sourceFolder: string, seconds: number): Promise<Round> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
   const nginx = await startNginxRtmp(folder, [], onCore(chooseCores()?.server));

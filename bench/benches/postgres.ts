@@ -10,13 +10,13 @@ import { spreadOf } from "../harness/statistics.ts";
 
 const CONNECTIONS = 64;
 const PERSONAS = 10_000;
-/** The most that a page may have (D-40). */
+/** The number of labels: as many as a page may have (D-40). */
 const LABELS = 5_000;
-/** Processes that send webhooks. */
+/** The warm-up time of the processes that send webhooks. */
 const WARM_UP_SECONDS = 5;
-/** Of the servers: CPU time a request still falls until the compiler has done its work, however long that takes. */
+/** The warm-up of the servers in requests, not in time: the CPU time of a request falls until the compiler has done its work. */
 const WARM_UP_REQUESTS = 30_000;
-/** One after the other, so that what belongs to one is not sent with another. */
+/** The number of requests whose database messages are counted. They run one after the other, so that no message serves two requests. */
 const COUNTED_REQUESTS = 300;
 const GOAL = { at_least: 0.5 };
 
@@ -57,7 +57,7 @@ const works: readonly Work[] = [
   },
 ];
 
-/** Of one request, in µs. */
+/** The cost of one request, in µs of CPU time. */
 interface Cost {
   readonly per_second: number;
   readonly program_us: number;
@@ -116,7 +116,7 @@ async function comparisonOf(postgres: Postgres, work: Work, options: { rounds: n
   }
 }
 
-/** The messages of a request to the database. */
+/** Counts the messages that a request sends to the database. */
 async function countedOf(postgres: Postgres, work: Work): Promise<Absolute[]> {
   const proxy = await countBetween(await postgres.newDatabase());
   const server = await startPlaza({ world: work.world, data: proxy.url, settings: LABELS_UNLIMITED });

@@ -1,4 +1,4 @@
-/** A suite of tests as a user of the test kit writes it, each with a world of its own, on both runtimes. */
+/** Measures a test suite as a user of the test kit writes it: each test has a world of its own. Runs the suite on both runtimes. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import { spreadOf } from "../harness/statistics.ts";
 const ROOT = join(import.meta.dir, "../..");
 const BUN = join(ROOT, "node_modules/bun/bin/bun.exe");
 const TESTS = 200;
-/** People wait this long without noticing it. */
+/** The goal: people wait this long without noticing the wait. */
 const SECONDS_MAX = 4;
 
-/** A world, a write and a read through the graph, and an expectation, in each test. */
+/** The text of a suite. Each test makes a world, writes and reads through the graph, and expects a webhook or request. */
 const suiteOf = (runner: string, kit: string): string => `
 ${runner}
 import { withPlaza } from ${JSON.stringify(kit)};

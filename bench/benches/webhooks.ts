@@ -2,9 +2,9 @@ import { type Latencies, latenciesAt, type Round, startSender, startSink } from 
 import type { Bench } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
-/** Some ten thousands of deliveries, until the code is as fast as it gets. */
+/** The warm-up: about ten thousand deliveries or more, until the code is as fast as it gets. */
 const WARM_UP_SECONDS = 8;
-/** Deliveries that are under way when a pace ends arrive within this time. */
+/** Deliveries that are on their way when a pace ends arrive within this time. */
 const REST_MS = 500;
 const us = 1e6;
 
@@ -17,7 +17,7 @@ export const bench: Bench = {
     let paced: Latencies;
     try {
       for (let at = 0; at < rounds; at++) {
-        // One at a time: Plaza's callers go on between rounds. The sides take turns to go first.
+        // The sides run one at a time, because Plaza's callers go on between rounds. The sides take turns to go first.
         const sides: { plaza?: Round; floor?: Round } = {};
         for (const side of at % 2 === 0 ? (["plaza", "floor"] as const) : (["floor", "plaza"] as const)) {
           const sender = await startSender(side === "plaza" ? "engines" : "floors", "webhooks", sink);

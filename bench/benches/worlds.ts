@@ -8,7 +8,7 @@ import { dataFolder, type Server, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
 const NODES = 1_000;
-/** Of each operation in a round; its median counts. */
+/** The number of times that a round runs each operation. The median counts. */
 const TIMES = 21;
 
 const data = world({ personas: [...personas(NODES)] });
@@ -72,7 +72,7 @@ async function oneRound(server: Server, control: Control, round: number): Promis
   return new Map([...times].map(([operation, all]) => [operation, spreadOf(all).median]));
 }
 
-/** The steps that every durable copy of a world needs. */
+/** The steps that every durable copy of a world needs, as the floor runs them. */
 function copyDurably(from: string, to: string): void {
   copyFileSync(from, to);
   const file = openSync(to, "r+");
@@ -95,7 +95,7 @@ async function measureOn(inMemory: boolean, rounds: number): Promise<Map<Operati
   }
 }
 
-/** Of the process alone, for each of many worlds that were used and rest. */
+/** Returns the kilobytes of the process that each of many worlds costs after it was used and while it rests. */
 async function restingKilobytes(inMemory: boolean): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
   try {

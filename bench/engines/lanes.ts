@@ -1,4 +1,7 @@
-/** Plaza's side of `lanes`: as many callbacks as apps, all at the sink; with `hangs` as third argument the first of them never responds. */
+/**
+ * Plaza's side of the bench `lanes`: as many callbacks as apps, all at the sink. With `hangs` as the third argument, the first callback never
+ * responds.
+ */
 import { message, openWebhookEngine } from "./webhook-engine.ts";
 
 const CALLBACKS = 1_000;
@@ -10,7 +13,7 @@ const engine = await openWebhookEngine(
 );
 let made = 0;
 
-/** Events for all callbacks in turn, evenly over the time. */
+/** Sends events to all callbacks in turn, evenly over the time. */
 async function pace(perSecond: number, seconds: number): Promise<void> {
   const from = performance.now();
   const before = made;

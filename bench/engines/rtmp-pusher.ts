@@ -2,7 +2,7 @@
 import { Pusher, readMessages } from "#harness/live/pusher";
 
 const CHUNK_BYTES = 4096;
-/** Two pictures a turn at most. */
+/** The time between two turns of sending; a turn sends at most two pictures. */
 const TURN_MS = 20;
 
 const [file = "", address = "", ...keys] = process.argv.slice(2);
@@ -17,6 +17,6 @@ for (const key of keys) {
   await encoder.connect(hostname, Number(port), key);
   process.stdout.write(`${key}\n`);
   encoders.push(encoder);
-  // They do not all send their key frames in one moment.
+  // The streams begin one after the other, so that they do not all send their key frames in the same moment.
   await Bun.sleep(2000 / keys.length);
 }

@@ -1,4 +1,6 @@
-/** The webhook engine of Plaza alone, on a folder as in production: ports that answer from memory, everything else as it is. */
+/**
+ * The webhook engine of Plaza alone, with a data folder as in production. The parts around the engine are replaced by ports that respond from memory.
+ */
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
 import { jobMigrations } from "#jobs/jobs.migrations";
@@ -19,13 +21,16 @@ import { webhookMigrations } from "#webhooks/webhooks.migrations";
 export interface BenchEngine {
   readonly database: Database;
   readonly webhooks: Webhooks;
-  /** POSTs that were taken, and the events in them. */
+  /** The number of POSTs that the sink has accepted, and the number of events in them. */
   readonly taken: { posts: number; updates: number };
-  /** One event, in a transaction of its own; resolves when it is durable. */
+  /** Sends one event in a transaction of its own. Resolves when the event is durable. */
   emit(account: string, payload: object): Promise<void>;
 }
 
-/** `data`: a folder, or an address of PostgreSQL; `appOf`: the app that is subscribed to an account; `urlOf`: its callback. */
+/**
+ * Opens the engine. `data` is a folder or an address of PostgreSQL; `appOf` returns the app that is subscribed to an account, and `urlOf` returns the
+ * callback of the app.
+ */
 export async function openWebhookEngine(data: string, appOf: (account: string) => string, urlOf: (app: string) => string): Promise<BenchEngine> {
   const database = await openDatabase({ data, world: "bench", migrations: [jobMigrations, webhookMigrations] });
   const sealer = new Sealer(deriveKey(new Uint8Array(32).fill(7), "sealed secrets"));
@@ -68,11 +73,11 @@ export async function openWebhookEngine(data: string, appOf: (account: string) =
   };
 }
 
-/** Callers at any moment, each of which waits until its event is durable. */
+/** The number of callers at any moment. Each caller waits until its event is durable. */
 const CALLERS = 128;
-/** Events that wait for their delivery; beyond, callers pause until half of them are through. */
+/** The greatest number of events that wait for their delivery. Above this number, callers pause until half of these events are delivered. */
 const BACKLOG_MAX = 2_000;
-/** So that each POST holds one event, as the floor's does. */
+/** The number of accounts, so high that each POST holds one event, as the floor's POSTs do. */
 const ACCOUNTS = 100_000;
 
 export const message = (sent_ms: number): object => ({

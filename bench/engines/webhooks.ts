@@ -1,9 +1,9 @@
 /** Plaza's side of `webhooks`: events, each durable before its caller goes on, delivered to one callback. `/pace` sends a given number a second. */
 import { message, openWebhookEngine, startCallers } from "./webhook-engine.ts";
 
-/** A few apps with much traffic; `lanes` has a thousand with little. */
+/** The number of callbacks: a few apps with much traffic. The bench `lanes` has a thousand callbacks with little traffic. */
 const CALLBACKS = 16;
-/** `data`: an address of PostgreSQL in place of the folder. */
+/** `data` is an address of PostgreSQL, which is used instead of the folder. */
 const [sink = "", folder = "", data = folder] = Bun.argv.slice(2);
 const engine = await openWebhookEngine(
   data,

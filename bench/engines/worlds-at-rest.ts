@@ -1,6 +1,6 @@
 /**
- * The memory of a closed world: a server in this process makes and uses worlds, lets them close, and collects garbage before each
- * reading. Given `:memory:` or a folder; prints kB a world. Run by the bench `worlds`.
+ * Measures the memory of a closed world. A server in this process makes and uses worlds, lets them close, and collects garbage before each reading.
+ * Its argument is `:memory:` or a folder; it prints the kilobytes for each world. The bench `worlds` runs this program.
  */
 import { readFileSync } from "node:fs";
 import { forTests } from "#config/for-tests";
@@ -10,11 +10,13 @@ import { startPlaza } from "#main";
 import { Log } from "#telemetry/log";
 import { get, PAGE, personas, world } from "../harness/data.ts";
 
-/** The runtime keeps the memory of worlds that were open. Only a few are open at once, and the first ones do not count. */
+/**
+ * The number of worlds that are open at once. The runtime keeps the memory of open worlds, so only a few are open, and the first worlds do not count.
+ */
 const OPEN_AT_ONCE = 50;
 const FIRST = 500;
 const COUNTED = 1_000;
-/** In which the allocator gives back what it was asked to. */
+/** The time in which the allocator gives back memory when asked to. */
 const SETTLE_MS = 2_000;
 
 const list = get(`${PAGE}/personas?limit=5`);
@@ -35,12 +37,12 @@ async function use(name: string): Promise<void> {
 async function makeResting(from: number, count: number): Promise<void> {
   for (let at = from; at < from + count; at += OPEN_AT_ONCE) {
     for (let nth = at; nth < at + OPEN_AT_ONCE; nth++) await use(`w${nth}`);
-    // The first look sees the requests before.
+    // The first call still sees the earlier requests.
     while (await worlds.closeUnused()) await Bun.sleep(10);
   }
 }
 
-/** Not what files of the system are mapped to. */
+/** The memory of the process itself in kilobytes, without the pages of system files that are mapped into it. */
 async function ownKilobytes(): Promise<number> {
   for (let times = 0; times < 3; times++) {
     Bun.gc(true);

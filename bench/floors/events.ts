@@ -1,6 +1,6 @@
 /**
- * Floor of `events-1` and `events-50`: the rows that Plaza keeps in its log, by one prepared insert; what arrives in one turn of
- * the event loop shares a durable commit. No checks, no duplicates looked for, no names, no sums.
+ * The floor of the benches `events-1` and `events-50`: writes the rows that Plaza keeps in its log with one prepared insert. Requests that arrive in
+ * the same turn of the event loop share a durable commit. The floor does not check events, look for duplicates, or keep names and sums.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";

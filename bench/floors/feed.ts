@@ -1,6 +1,6 @@
 /**
- * Floor of `feed`: the rows of a file, parsed by the same package and inserted by a prepared statement in large durable
- * transactions. No checks of values, no report, nothing kept of the file, and nobody else is served meanwhile.
+ * The floor of the bench `feed`: parses the rows of a file with the same package as Plaza, and inserts them with a prepared statement in large
+ * durable transactions. The floor does not check values, make a report or keep the file, and it serves nobody else meanwhile.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";

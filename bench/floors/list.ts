@@ -1,4 +1,4 @@
-/** Floor of `read`: the token, the page and five personas of it by three prepared queries; the response glued from strings. */
+/** The floor of the bench `read`: reads the token, the page and five of its personas with three prepared queries, and joins strings to a response. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { PAGE, personas, TOKEN } from "../harness/data.ts";

@@ -1,4 +1,4 @@
-/** Floor of `node`: the token and the label by two prepared queries. */
+/** The floor of the bench `node`: reads the token and the label with two prepared queries. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { labels, PAGE, TOKEN } from "../harness/data.ts";

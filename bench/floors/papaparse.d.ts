@@ -1,11 +1,11 @@
-/** Types for the used part of the package, which has none of its own. */
+/** Types for the used part of the package papaparse, which has no types of its own. */
 declare module "papaparse" {
   interface ParseError {
-    /** Only `Quotes` is about a row; the others are about detection, which is not used here. */
+    /** Only errors of the type `Quotes` are about a row; the others are about detection, which the benches do not use. */
     readonly type: "Quotes" | "Delimiter" | "FieldMismatch";
     readonly code: "MissingQuotes" | "InvalidQuotes" | "UndetectableDelimiter" | "TooFewFields" | "TooManyFields";
     readonly message: string;
-    /** Index in `data`. */
+    /** The index of the row in `data`. */
     readonly row?: number;
   }
   interface ParseResult {

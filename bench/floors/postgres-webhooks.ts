@@ -1,9 +1,12 @@
-/** Floor of webhooks on PostgreSQL: the event inserted, the same POST as the floor of `webhooks` makes, and its end written, each durable. */
+/**
+ * The floor of webhooks on PostgreSQL: inserts the event, sends the same POST as the floor of `webhooks`, and writes the result; each write is
+ * durable.
+ */
 import { Client } from "pg";
 import { postOf, serveRounds } from "./webhook-posts.ts";
 
 const [sink = "", , url = ""] = Bun.argv.slice(2);
-/** As many as Plaza has, and as many POSTs at once as one callback may have. */
+/** The number of connections, which is the same as in Plaza. It is also the number of POSTs that one callback may have at once. */
 const CONNECTIONS = 8;
 const clients = await Promise.all(
   Array.from({ length: CONNECTIONS }, async () => {

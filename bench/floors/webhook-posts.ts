@@ -1,4 +1,7 @@
-/** The common part of the floors of webhooks: one POST, with a body of its own and both signatures, and rounds of as many as a callback may have at once. */
+/**
+ * The common part of the floors of webhooks: one POST that has a body of its own and both signatures, and rounds with as many POSTs at once as a
+ * callback may have.
+ */
 import { createHmac } from "node:crypto";
 
 const REQUESTS = 64;
@@ -29,7 +32,7 @@ export function postOf(sink: string, id: string): { readonly body: string; send(
   };
 }
 
-/** Serves `/round?seconds=`: `deliver` again and again, and what a delivery cost. */
+/** Serves `/round?seconds=`: calls `deliver` repeatedly for this time, and responds with the cost of a delivery. */
 export function serveRounds(deliver: (id: string) => Promise<void>): void {
   let sent = 0;
   let isRunning = false;

@@ -1,4 +1,4 @@
-/** Floor of `webhooks`: the same POSTs in a bare loop; nothing is stored. */
+/** The floor of the bench `webhooks`: sends the same POSTs as Plaza in a bare loop, and stores nothing. */
 import { postOf, serveRounds } from "./webhook-posts.ts";
 
 const [sink = ""] = Bun.argv.slice(2);

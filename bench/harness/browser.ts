@@ -1,9 +1,9 @@
-/** The console in a headless browser, and how smoothly it draws. */
+/** Opens the console in a headless browser, and measures how smoothly the console draws. */
 import { runCleanups } from "#harness/cleanup";
 import { openPage } from "#harness/live/browser";
 import type { Server } from "./server.ts";
 
-/** Resolves, in the page, when the first view has its list and nothing is left to do. */
+/** A script for the page: resolves when the first view has its list and nothing is left to do. */
 const INTERACTIVE = `window.interactive = new Promise((resolve) => {
   const look = () => document.querySelector(".main .empty, .main [role=grid]") === null
     ? requestAnimationFrame(look)
@@ -19,13 +19,13 @@ interface Drawn {
 
 export interface ConsoleTab {
   evaluate<T>(expression: string): Promise<T>;
-  /** Counts frames for this time. The page runs `everyFrame` in each. */
+  /** Counts the frames in this time. The page runs the script `everyFrame` in each frame. */
   draw(seconds: number, everyFrame?: string): Promise<Drawn>;
   /** Ends the browser. */
   close(): Promise<void>;
 }
 
-/** A new browser each time: nothing of it is in a cache. */
+/** Opens the console in a new browser, so that no cache holds anything of the console. */
 export async function openConsoleTab(server: Server, path: string): Promise<ConsoleTab> {
   const { control_url, control_key } = server.ready as Readonly<Record<string, string>>;
   const page = await openPage("about:blank");

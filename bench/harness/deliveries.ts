@@ -1,4 +1,6 @@
-/** Programs that send webhooks, and the sink that takes them: each a process of its own, senders on one core, the sink on the other. */
+/**
+ * Starts programs that send webhooks, and the sink that receives them. Each is a process of its own: senders run on one core, the sink on the other.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +10,9 @@ const HERE = import.meta.dir;
 const ROOT = process.env.BENCH_TMP ?? tmpdir();
 
 export interface Round {
-  /** POSTs that got a 2xx; for Plaza, their events were durable before, and their results are durable after. */
+  /** The number of POSTs per second that got a 2xx. For Plaza, the events were durable before, and the results are durable afterwards. */
   readonly per_second: number;
-  /** Of all threads of the sender. */
+  /** The CPU time of all threads of the sender for each POST. */
   readonly cpu_us: number;
 }
 
@@ -21,7 +23,7 @@ export interface Program {
 }
 
 export interface Sender extends Program {
-  /** Sends for this time, as fast as it can. */
+  /** Sends webhooks for this time, as fast as the sender can. */
   round(seconds: number): Promise<Round>;
 }
 
@@ -47,7 +49,7 @@ async function start(path: string, core: number | undefined, args: readonly stri
 
 export const startSink = (): Promise<Program> => start(join(HERE, "sink.ts"), chooseCores()?.client, []);
 
-/** `engines/<name>.ts` or `floors/<name>.ts`, given where the sink is and a folder for its data. */
+/** Starts `engines/<name>.ts` or `floors/<name>.ts`. The program gets the address of the sink and a folder for its data. */
 export async function startSender(kind: "engines" | "floors", name: string, sink: Program, more: readonly string[] = []): Promise<Sender> {
   const folder = mkdtempSync(join(ROOT, "plaza-bench-"));
   const program = await start(join(HERE, "..", kind, `${name}.ts`), chooseCores()?.server, [sink.url, folder, ...more]);
@@ -67,5 +69,5 @@ export interface Latencies {
   readonly count: number;
 }
 
-/** From the moment that the sender wrote into the event to its arrival, since the last time this was asked. */
+/** The times from the moment that the sender wrote into an event to the arrival of the event, since the previous call. */
 export const latenciesAt = async (sink: Program): Promise<Latencies> => (await (await fetch(`${sink.url}/latencies`)).json()) as Latencies;

@@ -1,4 +1,4 @@
-/** Requests with a given number of events each, against the floor; and the time of a request if the server is half loaded. */
+/** A bench of requests with a given number of events each, compared to the floor; and the time that a request takes if the server is half loaded. */
 
 import { CONNECTIONS, eventsRequest, eventsWorld, REQUESTS_PER_ROUND } from "./events.ts";
 import { atRate } from "./rate.ts";

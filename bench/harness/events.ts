@@ -1,4 +1,4 @@
-/** Requests of I1 as an advertiser's server makes them, for the benches of app events. */
+/** The requests of the benches of app events: requests of I1 as an advertiser's server makes them. */
 import { APP } from "./data.ts";
 import type { LoadRequest } from "./load.ts";
 
@@ -9,7 +9,7 @@ export const eventsWorld = {
   tokens: [{ token: EVENTS_TOKEN, type: "app", app: APP }],
 };
 
-/** An app has some dozens of names, and a few of them make up most of its reports. */
+/** The names of events. An app has some dozens of names, and a few of these make up most of its reports. */
 const NAMES = [
   "pf_mobile_content_view",
   "pf_mobile_add_to_cart",
@@ -21,7 +21,7 @@ const NAMES = [
   "login",
 ];
 
-/** `{number}` tells requests apart, so that no event is a duplicate of another. */
+/** An event. `{number}` differs in each request, so that no event is a duplicate of another event. */
 function event(index: number): Record<string, unknown> {
   const _eventName = NAMES[index % NAMES.length] as string;
   const price =
@@ -29,7 +29,7 @@ function event(index: number): Record<string, unknown> {
   return { _eventName, event_id: `order-{number}-${index}`, ...price, pf_description: "a few words about it" };
 }
 
-/** Requests with `count` events each; `first` is the number of the first one. */
+/** Requests with `count` events each. `first` is the number of the first request. */
 export const eventsRequest = (count: number, first: number): LoadRequest => ({
   method: "POST",
   target: `/v26.0/${APP}/activities`,
@@ -44,6 +44,6 @@ export const eventsRequest = (count: number, first: number): LoadRequest => ({
   number: { kind: "counted", first },
 });
 
-/** Numbers have eight digits, and a round uses up less than this many of them. */
+/** More numbers than a round uses up. Numbers of requests have eight digits. */
 export const REQUESTS_PER_ROUND = 4_000_000;
 export const CONNECTIONS = 64;

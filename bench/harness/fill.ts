@@ -1,6 +1,6 @@
 /**
- * Large data sets: Plaza makes its database and stops, the rows are written straight into the file, Plaza starts again.
- * A million nodes take seconds this way.
+ * Makes large data sets. Plaza makes its database and stops, this module writes the rows straight into the database file, and Plaza starts anew. A
+ * million nodes take seconds this way.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { dataFolder, LABELS_UNLIMITED, type Server, startPlaza } from "./server.
 export interface Amounts {
   readonly labels?: number;
   readonly personas?: number;
-  /** People of the page, each with one label. */
+  /** The number of people of the page, each of whom has one label. */
   readonly people?: number;
 }
 
@@ -21,7 +21,7 @@ export async function startFilledPlaza(amounts: Amounts): Promise<Server> {
   return startPlaza({ folder: empty.folder, settings: LABELS_UNLIMITED });
 }
 
-/** The rows that the features' own stores would write, as their migrations lay the tables out. */
+/** Writes the rows that the features' own stores would write, into the tables that their migrations make. */
 function fill(file: string, amounts: Amounts): void {
   const database = new Database(file, { readwrite: true, create: false });
   database.run("PRAGMA synchronous = OFF");

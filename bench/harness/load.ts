@@ -1,21 +1,21 @@
-/** The load: wrk in a process of its own, at some 5 µs of CPU a request, so that the server is what is measured. */
+/** Makes the load: runs wrk in a process of its own. A request costs wrk about 5 µs of CPU, so that the bench measures the server. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseCores, cpuMicroseconds, onCore } from "./machine.ts";
 import type { Server } from "./server.ts";
 
 const SCRIPT = join(import.meta.dir, "load.lua");
-/** wrk wants a time; where the number of requests ends the run this only has to be longer. */
+/** The time that wrk runs at most. Wrk requires a time; if a number of requests ends the run, this time only has to be longer than the run. */
 const SECONDS_MAX = 600;
 const RESPONSE_WITHIN = "30s";
 
 export interface LoadRequest {
   readonly method: "GET" | "POST";
-  /** With the query. Each mark `{number}`, here or in the body, becomes the request's eight digits. */
+  /** The path with the query. Each mark `{number}`, here and in the body, becomes the eight digits of the request's number. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** How the number is chosen: counting up from `first`, or at random among `amount` from `first`. */
+  /** How the number of a request is chosen: counting up from `first`, or at random among `amount` numbers from `first`. */
   readonly number?:
     | { readonly kind: "counted"; readonly first: number }
     | { readonly kind: "random"; readonly first: number; readonly amount: number };
@@ -24,14 +24,14 @@ export interface LoadRequest {
 export interface Load {
   readonly connections: number;
   readonly seconds?: number;
-  /** Instead of `seconds`: ends after this number of responses. The sample then has no percentiles. */
+  /** Ends the load after this number of responses, instead of after `seconds`. The sample then has no percentiles. */
   readonly requests?: number;
 }
 
 export interface Sample {
   readonly requests: number;
   readonly requests_per_second: number;
-  /** CPU time of a process per request. */
+  /** The CPU time of the server's process for each request, in µs. */
   readonly server_cpu_us: number;
   readonly client_cpu_us: number;
   readonly p50_ms: number;
@@ -47,14 +47,14 @@ interface WrkSummary {
   readonly broken: number;
 }
 
-/** The request as it goes over the wire. */
+/** The bytes of a request as they are sent. */
 export function rawRequest({ method, target, headers, body }: LoadRequest, port: number): string {
   const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body.replaceAll("{number}", "00000000"))) };
   const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers, ...length }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
 }
 
-/** Throws when any request was refused or broke: a server that returns only errors is fast. */
+/** Applies the load to a server. Throws if a request was refused or broke, because a server that returns only errors is fast. */
 export async function applyLoad(server: Server, request: LoadRequest, load: Load): Promise<Sample> {
   const file = join(server.folder, "request.txt");
   writeFileSync(file, rawRequest(request, server.port));
@@ -96,7 +96,7 @@ function readSummary(err: string, out: string): WrkSummary {
   return JSON.parse(line) as WrkSummary;
 }
 
-/** Installs wrk where that is possible, and says what is missing where it is not. Returns its version. */
+/** Installs wrk if that is possible, and otherwise says what is missing. Returns the version of wrk. */
 export async function prepareClient(): Promise<string> {
   if (Bun.which("wrk") === null) {
     if (process.getuid?.() !== 0 || Bun.which("apt-get") === null)

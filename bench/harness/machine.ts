@@ -1,4 +1,4 @@
-/** The machine that a bench ran on, and what a process costs. Linux only: everything is read from /proc. */
+/** Describes the machine that a bench runs on, and measures the cost of a process. Linux only, because all values come from /proc. */
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 
@@ -12,7 +12,7 @@ export interface Machine {
   readonly kernel: string;
   readonly bun: string;
   readonly wrk: string;
-  /** Server and client each had a core of their own. */
+  /** Whether server and client each had a core of their own. */
   readonly is_pinned: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Cores {
   readonly client: number;
 }
 
-/** A core for the server and one for the client; undefined where there is no second one, or no taskset. */
+/** Chooses a core for the server and a core for the client; undefined if there is only one core, or if taskset is not installed. */
 export function chooseCores(): Cores | undefined {
   const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
   const allowed = list.split(",").flatMap((part) => {
@@ -46,10 +46,10 @@ export function describeMachine(wrkVersion: string): Machine {
   };
 }
 
-/** CPU time of all threads of a process since its start, in µs, in steps of 10 ms. */
+/** The CPU time of all threads of a process since the process started, in µs, in steps of 10 ms. */
 export function cpuMicroseconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The second field is the program's name in parentheses and may hold blanks: fields are counted after it.
+  // The second field is the program's name in parentheses and may contain blanks, so the fields are counted after the parentheses.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1e6;
 }
@@ -59,7 +59,7 @@ export function residentMegabytes(pid: number): number {
   return Number(kilobytes) / 1024;
 }
 
-/** The most that was resident since the start. */
+/** The greatest resident memory of a process since the process started. */
 export function peakMegabytes(pid: number): number {
   const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes) / 1024;

@@ -1,4 +1,4 @@
-/** A durable PostgreSQL of the bench's own, and what a server's requests cost it. */
+/** A durable PostgreSQL for the benches alone, and a way to measure the cost of a server's requests in it. */
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { Client } from "pg";
@@ -6,9 +6,9 @@ import { type PostgresCluster, startPostgresCluster } from "#harness/postgres-cl
 import { cpuMicroseconds } from "./machine.ts";
 
 export interface BenchPostgres {
-  /** An empty database for each caller. */
+  /** Makes an empty database for the caller. */
   newDatabase(): Promise<string>;
-  /** CPU time of all its processes that are alive, and those that have ended, in µs. */
+  /** The CPU time in µs of all processes of this PostgreSQL, including those that have ended. */
   cpuMicroseconds(): number;
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export async function startPostgres(): Promise<BenchPostgres> {
   };
 }
 
-/** CPU time of a process and its children, in µs. */
+/** The CPU time of a process and its children, in µs. */
 export function withChildren(pid: number): number {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
@@ -44,16 +44,16 @@ function cpuOfLiving(pid: number): number {
 }
 
 export interface Counted {
-  /** With BEGIN and COMMIT. */
+  /** The number of statements, including BEGIN and COMMIT. */
   readonly statements: number;
-  /** Times that a connection was sent something after it had answered. */
+  /** The number of round trips: how often the server sent something on a connection after the database had answered. */
   readonly roundTrips: number;
 }
 
 export interface CountingProxy {
-  /** Of the database, through the proxy. */
+  /** The address of the database by way of the proxy. */
   readonly url: string;
-  /** Since it was last asked. */
+  /** Returns the counts since the previous call. */
   take(): Counted;
   stop(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export interface CountingProxy {
 const EXECUTE = "E".charCodeAt(0);
 const QUERY = "Q".charCodeAt(0);
 
-/** Stands between a server and its database and counts what the server sends (PostgreSQL's protocol 3: a byte, a length, a body). */
+/** Starts a proxy between a server and its database, which counts the server's messages (PostgreSQL's protocol 3: a byte, a length, a body). */
 export async function countBetween(url: string): Promise<CountingProxy> {
   const target = new URL(url);
   let statements = 0;

@@ -1,4 +1,4 @@
-/** Loads for which a server is not made: requests at a given rate, whatever it does meanwhile, and more senders than it takes. */
+/** Two loads for servers under pressure: requests at a given rate, however slow the server is, and more senders than the server accepts. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Socket } from "bun";
@@ -17,12 +17,12 @@ export interface RateSample {
   readonly p99_ms: number;
 }
 
-/** A timer comes this late at best, so requests are sent in small groups. */
+/** The time between two groups of requests. A timer comes at least this late, so requests are sent in small groups. */
 const TICK_MS = 2;
 
 /**
- * Throws when a response is not 200. A request's time begins when it is due, so that a stall counts for all that wait in it. It
- * writes to sockets itself: an HTTP client costs more than the server that it would measure.
+ * Sends requests at a given rate. Throws if a response is not 200. The time of a request begins when the request is due, so that a stall counts for
+ * all requests that wait in it. This function writes to sockets itself, because an HTTP client costs more than the server.
  */
 export async function atRate(server: Server, request: LoadRequest, { requestsPerSecond, seconds }: Rate): Promise<RateSample> {
   const total = Math.floor(requestsPerSecond * seconds);
@@ -41,14 +41,14 @@ export async function atRate(server: Server, request: LoadRequest, { requestsPer
 
 const OK = Buffer.from("HTTP/1.1 200 ");
 const TICKS_MAX = 15_000;
-/** A sender has some at most; what is due when all are in use waits for one, and its time runs. */
+/** The greatest number of connections. If all are in use, a due request waits for a connection, and its time runs. */
 const LINES_MAX = 1_000;
 
 interface Line {
   dueMs: number;
 }
 
-/** Connections, each for one request at a time; a request goes over one that is free, or opens one. */
+/** The connections of the senders. Each connection has one request at a time. A request uses a free connection, or opens a new one. */
 class Senders {
   readonly #server: Server;
   readonly #parts: readonly string[];
@@ -72,7 +72,7 @@ class Senders {
     else if (this.#lines.length < LINES_MAX) this.#lines.push(this.#open());
   }
 
-  /** Throws when a request broke, or not all got a response in half a minute. */
+  /** Waits for all responses. Throws if a request broke, or if a response did not come within half a minute. */
   async end(total: number): Promise<void> {
     for (let ticks = 0; this.times.length < total && this.#problem === undefined && ticks < TICKS_MAX; ticks++) await Bun.sleep(TICK_MS);
     for (const line of this.#lines) (await line).end();
@@ -97,7 +97,7 @@ class Senders {
       data: { dueMs: 0 },
       socket: {
         open: (line) => this.#sendNext(line),
-        // The responses are some hundred bytes, and come in one piece.
+        // A response has some hundred bytes, and arrives in one piece.
         data: (line, bytes) => {
           if (!bytes.subarray(0, OK.length).equals(OK)) this.#problem ??= new Error(`${this.#server.name}: ${bytes.toString("latin1")}`);
           this.times.push(performance.now() - line.data.dueMs);
@@ -114,16 +114,16 @@ class Senders {
 export interface Crowd {
   readonly taken_per_second: number;
   readonly refused_per_second: number;
-  /** CPU time of the server for each request taken, those refused included. */
+  /** The CPU time of the server for each accepted request; the time for refused requests is included. */
   readonly cpu_us: number;
-  /** Of all responses. */
+  /** The median of the times of all responses. */
   readonly p50_ms: number;
 }
 
-/** Longer than `Retry-After` asks a sender to wait. */
+/** The time limit of a response, which is longer than the wait that `Retry-After` asks of a sender. */
 const RESPONSE_WITHIN = "60s";
 
-/** Like `applyLoad`, but requests may be refused. Throws when one broke, or none was taken. */
+/** Applies a load as `applyLoad` does, but requests may be refused. Throws if a request broke, or if the server accepted no request. */
 export async function crowd(
   server: Server,
   request: LoadRequest,
@@ -162,7 +162,7 @@ export async function crowd(
   return { taken_per_second: taken * perSecond, refused_per_second: refused * perSecond, cpu_us: cpu / taken, p50_ms: p50_us / 1000 };
 }
 
-/** The output of `load.lua`. */
+/** The summary that `load.lua` prints. */
 interface WrkSummary {
   readonly requests: number;
   readonly duration_us: number;

@@ -1,4 +1,4 @@
-/** The results of benches: RESULTS.md has a section with the last result of each. */
+/** The results of benches. RESULTS.md has a section with the last result of each bench. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Machine } from "./machine.ts";
@@ -6,15 +6,15 @@ import type { Pair } from "./rounds.ts";
 import { overRounds } from "./rounds.ts";
 import type { Spread } from "./statistics.ts";
 
-/** A measured value with its goal: a ratio inside one run, or a limit. */
+/** A measured value with its goal. The value is a ratio inside one run, or has a limit. */
 export interface Metric extends Spread {
   readonly name: string;
-  /** Left out for a ratio. */
+  /** The unit of the value. A ratio has no unit. */
   readonly unit?: string;
   readonly goal?: { readonly at_least: number } | { readonly at_most: number };
 }
 
-/** Printed beside the metrics for information: it holds for this machine at that moment only. */
+/** A value that is printed beside the metrics for information: it holds only for this machine at that moment. */
 export interface Absolute extends Spread {
   readonly name: string;
   readonly unit: string;
@@ -26,7 +26,7 @@ export interface Result {
 }
 
 export interface Bench {
-  /** One sentence: the work, and what it is compared with. */
+  /** One sentence that says what the bench measures, and what it compares that to. */
   readonly summary: string;
   run(options: BenchOptions): Promise<Result>;
 }
@@ -51,7 +51,7 @@ const PAGE_FILE = join(import.meta.dir, "..", "RESULTS.md");
 export const isMet = ({ goal, median }: Metric): boolean | undefined =>
   goal === undefined ? undefined : "at_least" in goal ? median >= goal.at_least : median <= goal.at_most;
 
-/** Plaza against its floor: requests a second, and the server's CPU time per request, both so that 1 is the floor's own speed. */
+/** Compares Plaza to its floor by requests per second and by the server's CPU time per request. The value 1 is the floor's own speed. */
 export function againstFloor(pairs: readonly Pair[], goal: number): Result {
   return {
     metrics: [
@@ -120,7 +120,7 @@ const HEAD = `# Results of the benches
 Written by \`npm run bench\`; [README.md](README.md) explains each bench and its floor. The ratio inside
 one run counts; the numbers for information depend on the machine and the moment.`;
 
-/** The page gets a new section of this bench; the others keep theirs. `order` is that of the page. */
+/** Replaces the section of this bench in RESULTS.md. The other sections stay. `order` is the order of the benches in the page. */
 export function keep(name: string, result: KeptResult, order: readonly string[]): void {
   const page = existsSync(PAGE_FILE) ? readFileSync(PAGE_FILE, "utf8") : "";
   const before = page.split(/^(?=## )/m).map((text) => [/^## (.+)$/m.exec(text)?.[1], text.trim()] as const);

@@ -1,4 +1,4 @@
-/** Rounds: all sides in turn, on the same machine in the same minute. */
+/** Measures in rounds: all sides run in turn, on the same machine in the same minute. */
 import type { Load, LoadRequest, Sample } from "./load.ts";
 import { applyLoad } from "./load.ts";
 import type { Server } from "./server.ts";
@@ -6,7 +6,7 @@ import { type Spread, spreadOf } from "./statistics.ts";
 
 export interface Side {
   readonly server: Server;
-  /** The request of a round. Round 0 warms up. */
+  /** Returns the request of a round. Round 0 warms up. */
   requestOf(round: number): LoadRequest;
 }
 
@@ -21,10 +21,13 @@ export interface RoundOptions {
   readonly connections: number;
 }
 
-/** So many that the compiler has done its work: measured, CPU time a request still falls for some 50,000 requests. */
+/** Enough requests for the compiler to do its work: measurements show that the CPU time of a request falls for about 50,000 requests. */
 const WARM_UP_REQUESTS = 100_000;
 
-/** The samples of each round, in the order of `sides`. The side that goes first changes from round to round, so that none always meets the warmer machine. */
+/**
+ * The samples of each round, in the order of `sides`. The side that goes first changes from round to round, so that no side always has the warmer
+ * machine.
+ */
 async function rotate(sides: readonly Side[], options: RoundOptions): Promise<Sample[][]> {
   const load: Load = { connections: options.connections, seconds: options.seconds };
   const warmUp: Load = { connections: options.connections, requests: WARM_UP_REQUESTS };

@@ -1,4 +1,4 @@
-/** Servers under measurement, each a process of its own on the server's core: Plaza, and floors. */
+/** Starts the servers that are measured, Plaza and the floors. Each is a process of its own on the server's core. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,46 +7,46 @@ import { chooseCores, onCore } from "./machine.ts";
 const HERE = import.meta.dir;
 const PROGRAM = join(HERE, "..", "..", "bin", "plaza");
 const FLOORS = join(HERE, "..", "floors");
-/** Data is put below this folder; set it to compare disks. */
+/** The folder below which servers keep their data. Set the variable BENCH_TMP to compare disks. */
 const ROOT = process.env.BENCH_TMP ?? tmpdir();
 const READY_WITHIN_MS = 60_000;
-/** Running requests end within 10 s of SIGTERM; after that something hangs. */
+/** Requests end within 10 s of SIGTERM; a server that takes longer than this limit hangs. */
 const STOPPED_WITHIN_MS = 15_000;
 
 export interface Server {
   readonly name: string;
   readonly pid: number;
   readonly port: number;
-  /** Its own, with its data; gone when it has stopped. */
+  /** The server's own folder with its data. It is deleted when the server has stopped. */
   readonly folder: string;
-  /** The line it wrote when it was ready. */
+  /** The line that the server printed when it was ready. */
   readonly ready: Readonly<Record<string, unknown>>;
-  /** From the start of the process to its ready line. */
+  /** The time from the start of the process to its ready line. */
   readonly ready_ms: number;
   stop(options?: { readonly keepFolder?: boolean }): Promise<void>;
 }
 
 export interface StartOptions {
-  /** A folder of an earlier server, to start on its data. */
+  /** The folder of an earlier server, to start a server on the same data. */
   readonly folder?: string;
-  /** Not held to one core, as for somebody who just starts it. */
+  /** Set to let the server use all cores, as for a person who just starts it. */
   readonly isFree?: boolean;
 }
 
 export interface PlazaOptions extends StartOptions {
-  /** The world file; left out if there are data already. */
+  /** The world file; left out if the folder has data already. */
   readonly world?: unknown;
-  /** Encoders can connect, on a free port. */
+  /** Set to let encoders connect, on a free port. */
   readonly takesStreams?: boolean;
-  /** An address of PostgreSQL, or `:memory:`; a folder of its own where it is left out. */
+  /** An address of PostgreSQL, or `:memory:`. Default: a folder for this server alone. */
   readonly data?: string;
-  /** Further settings, as environment variables. */
+  /** Further settings of Plaza, as environment variables. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 const makeFolder = (): string => mkdtempSync(join(ROOT, "plaza-bench-"));
 
-/** Floors write no log, so neither does Plaza for each request. A setting of a bench turns the lines on again. */
+/** Floors write no log, so Plaza writes no line for each request either. A bench can set the variable to get the lines. */
 const NO_REQUEST_LINES = { PLAZA_QUIET: "true" };
 
 export async function startPlaza(options: PlazaOptions): Promise<Server> {
@@ -74,7 +74,7 @@ export async function startPlaza(options: PlazaOptions): Promise<Server> {
 
 export const dataFolder = (folder: string): string => join(folder, "data");
 
-/** `floors/<floor>.ts`, given a folder to put its data in; it prints the same kind of ready line. */
+/** Starts `floors/<floor>.ts` with a folder for its data. The floor prints a ready line of the same form as Plaza's. */
 export async function startFloor(floor: string, options: StartOptions & { readonly given?: unknown } = {}): Promise<Server> {
   const folder = options.folder ?? makeFolder();
   return start("floor", [process.execPath, join(FLOORS, `${floor}.ts`), folder, JSON.stringify(options.given ?? null)], folder, options);
@@ -91,7 +91,7 @@ async function start(
   const child = Bun.spawn([...onCore(cores?.server), ...command], {
     stdin: "ignore",
     stdout: "pipe",
-    // A plaza.config.yaml of the folder that the bench is started in is not meant.
+    // The server runs in its own folder, so that it does not read a plaza.config.yaml of the folder in which the bench was started.
     cwd: folder,
     stderr: Bun.file(join(folder, "log.jsonl")),
     env: { ...process.env, ...options.settings },
@@ -132,5 +132,5 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   }
 }
 
-/** D-40's limit of 5,000 labels a page, out of the way. */
+/** A setting that lifts the limit of 5,000 labels for each page (D-40). */
 export const LABELS_UNLIMITED = { PLAZA_LABELS_PER_PAGE_MAX: "100000000" };

@@ -1,6 +1,6 @@
 export {};
 
-/** Receives webhooks: responds at once and records how old each event was. A request whose path contains `hang` never gets a response. */
+/** Receives webhooks: responds at once, and records the age of each event. A request whose path contains `hang` never gets a response. */
 const latencies: number[] = [];
 
 const server = Bun.serve({

@@ -1,4 +1,4 @@
-/** A measurement over all rounds. */
+/** The values of a measurement in all rounds. */
 export interface Spread {
   readonly median: number;
   readonly min: number;

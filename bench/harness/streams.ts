@@ -7,7 +7,7 @@ export interface StreamSource {
   readonly seconds: number;
 }
 
-/** 720p at 3 Mbit/s with B-frames, a key frame every 2 s, and AAC: as OBS sends it. Needs ffmpeg. */
+/** Prepares a stream as OBS sends it: 720p at 3 Mbit/s with B-frames, a key frame every 2 s, and AAC. Needs ffmpeg. */
 export async function prepareSource(folder: string, seconds: number): Promise<StreamSource> {
   const file = join(folder, "source.flv");
   if (existsSync(file)) return { file, seconds };
@@ -27,13 +27,13 @@ export async function prepareSource(folder: string, seconds: number): Promise<St
 }
 
 export interface Pushing {
-  /** Resolves with the time (`performance.now`) at which the server has admitted each key, once it has admitted all. */
+  /** Resolves when the server has admitted all keys, with the time (`performance.now`) at which it admitted each key. */
   readonly admitted: Promise<ReadonlyMap<string, number>>;
   /** Ends the streams. */
   stop(): Promise<void>;
 }
 
-/** Starts one stream a key; `core` holds the process to one core. */
+/** Starts a stream for each key. `onCore` is a command that holds the process to one core. */
 export function pushStreams(source: StreamSource, address: string, keys: readonly string[], onCore: readonly string[]): Pushing {
   const program = join(import.meta.dir, "../engines/rtmp-pusher.ts");
   const child = Bun.spawn([...onCore, process.execPath, program, source.file, address, ...keys], {

@@ -6,7 +6,7 @@ import { spreadOf } from "../../harness/statistics.ts";
 
 const STORED = 5_000_000;
 const EVENTS_PER_REQUEST = 50;
-/** By number of requests and not by time, so that the server that began with none still holds few at the end: a million. */
+/** The stages by number of requests, not by time, so that the server that began without events still holds few of them at the end: a million. */
 const STAGES = [
   { events: 1, warmUpRequests: 50_000, requests: 20_000 },
   { events: EVENTS_PER_REQUEST, warmUpRequests: 4_000, requests: 3_000 },
@@ -21,7 +21,7 @@ export const bench: Bench = {
       let first = 1;
       const load = (server: Server, events: number, requests: number) => {
         const request = eventsRequest(events, first);
-        // Some more are on their way when the last one that counts has its response.
+        // Some further requests are still on their way when the last counted request has its response.
         first += requests + CONNECTIONS;
         return applyLoad(server, request, { connections: CONNECTIONS, requests });
       };
@@ -31,7 +31,7 @@ export const bench: Bench = {
         for (const server of [filled, empty]) await load(server, events, warmUpRequests);
         const pairs: Pair[] = [];
         for (let round = 0; round < rounds; round++) {
-          // The sides take turns to go first, so that neither always has the warmer machine.
+          // The two sides take turns to go first, so that neither side always has the warmer machine.
           const early = round % 2 === 0 ? await load(filled, events, requests) : undefined;
           const few = await load(empty, events, requests);
           pairs.push({ many: early ?? (await load(filled, events, requests)), few });
@@ -50,13 +50,13 @@ interface Pair {
   readonly few: Sample;
 }
 
-/** A commit waits for the disk, which is another one at every moment on a shared machine; CPU time is the program's own. */
+/** The result from CPU times: a commit waits for the disk, whose speed changes at every moment on a shared machine; CPU time is the program's own. */
 const resultOf = (pairs: readonly Pair[], events: number): Result => ({
   metrics: [
     {
       name: `CPU a request of ${events}, ${STORED.toLocaleString("en")} stored : few`,
       ...spreadOf(pairs.map(({ many, few }) => many.server_cpu_us / few.server_cpu_us)),
-      // An index of 5,000,000 keys that are all of the last minutes is changed at 50 places for each request of 50.
+      // The goal is 2: each request with 50 events changes 50 places of an index of 5,000,000 keys, all from the last minutes.
       goal: { at_most: 2 },
     },
   ],

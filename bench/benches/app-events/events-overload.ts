@@ -6,11 +6,11 @@ import { type Server, startPlaza } from "../../harness/server.ts";
 import { spreadOf } from "../../harness/statistics.ts";
 
 const TIMES = 3;
-/** The factor by which it is longer than other benches, because each run first opens thousands of connections. */
+/** The factor by which this bench runs longer than other benches, because each run first opens thousands of connections. */
 const LONGER = 4;
-/** The default number of requests that are taken at once (`calls_max`) … */
+/** The default number of requests that the server handles at once (`calls_max`). */
 const REQUESTS_TAKEN = 1_024;
-/** … or fewer, of whose bodies the last one goes beyond this (`callBytesMax`). */
+/** The server handles fewer requests at once if their bodies together exceed this number of bytes (`callBytesMax`). */
 const BYTES_TAKEN = 2_097_152;
 
 export const bench: Bench = {
@@ -30,8 +30,8 @@ export const bench: Bench = {
 };
 
 /**
- * The memory with a limit: the accepted requests, which take some ten times their bytes once they are parsed, and as much again until it is
- * collected; the bodies that are still arriving (128 MiB, `arrivingBytesMax`); and some 250 MB without a crowd.
+ * The limit of memory in megabytes. It is the sum of three parts: the accepted requests, which take about ten times their bytes when they are parsed,
+ * and as much once more until that is collected; the bodies that are still arriving (128 MiB, `arrivingBytesMax`); and about 250 MB without load.
  */
 const MEGABYTES_MAX = 768;
 
@@ -50,7 +50,7 @@ async function measure(plaza: Server, events: number, rounds: number, seconds: n
     const usual = await load(CONNECTIONS);
     return { usual, crowded: await load(senders) };
   };
-  // The first one warms up.
+  // The first round warms up.
   await round();
   const done: Round[] = [];
   while (done.length < rounds) done.push(await round());
