@@ -1,7 +1,7 @@
 /**
- * `node tools/build.mjs`: writes the documents and types that are made from the contracts, and bundles the sources into `build/`, from which
- * `bin/plaza` starts in half the time, as long as no source is newer. `npm ci` runs it, and so do `npm start` and `npm test` if the sources
- * changed. Plain JavaScript, because it runs on Node.
+ * `node tools/build.mjs`: writes the documents and types that are made from the contracts, and bundles the sources into `build/`. From `build/`,
+ * `bin/plaza` starts in half the time, as long as no source is newer. `npm ci` runs this program; `npm start` and `npm test` run it if the sources
+ * have changed. It is plain JavaScript, because it runs on Node.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -14,13 +14,18 @@ const built = join(root, "build");
 const entry = join(built, "plaza.js");
 /** The paths of the generated files, in the order in which they were written. */
 const generatedList = join(built, "generated.json");
-/** A part of an earlier build may still be asked for by a program that was started from it. */
+/** How long the parts of earlier builds are kept: a program that was started from an earlier build may still load them. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 
-/** Bun's package puts the real binary in place with an install script. The placeholder is a few hundred bytes, the binary some 100 MB. */
+/**
+ * Whether Bun is installed. Bun's package puts the binary in place with an install script: the placeholder has a few hundred bytes, the binary 100
+ * MB.
+ */
 export const hasBun = () => existsSync(bun) && statSync(bun).size > 1_000_000;
 
-/** When a file, or anything below a folder, was changed last. Each is looked at once: `src` takes longer than all the rest. */
+/**
+ * The time at which a file, or anything below a folder, was last changed. Each is read once, because reading `src` takes longer than all the rest.
+ */
 const changes = new Map();
 function changedMs(name) {
   if (!changes.has(name)) {
@@ -36,11 +41,13 @@ function changedMs(name) {
 
 const isNewerThan = (file, names) => existsSync(file) && names.every((name) => changedMs(name) <= statSync(file).mtimeMs);
 
-/** The same question as in `bin/plaza`. The conformance suite is a command of the program, and holds what `spec/` says. */
+/**
+ * Whether the bundle is newer than its sources; `bin/plaza` decides in the same way. The program contains the conformance suite and texts of `spec/`.
+ */
 const isBundled = () => isNewerThan(entry, ["src", "conformance", "spec", "package-lock.json"]);
 
 const CONTROL_TYPES = "clients/testing/generated/control-api.ts";
-/** An installation that only runs the server makes no types with it. */
+/** Whether to make the types of the control API. An installation that only runs the server does not have the package for it. */
 const makesControlTypes = () => existsSync(join(root, "node_modules/openapi-typescript"));
 
 const isGenerated = () =>
@@ -48,7 +55,7 @@ const isGenerated = () =>
   isNewerThan(generatedList, ["src", "tools/write-docs", "package-lock.json"]) &&
   JSON.parse(readFileSync(generatedList, "utf8")).every((path) => existsSync(join(root, path)));
 
-/** Writes the OpenAPI and AsyncAPI documents, the JSON Schemas and the types of the clients. Throws if it cannot. */
+/** Writes the OpenAPI and AsyncAPI documents, the JSON Schemas and the types of the clients. Throws if this fails. */
 export function generate() {
   const { status, stdout, stderr } = spawnSync(bun, ["tools/write-docs/generated.ts"], { cwd: root, encoding: "utf8" });
   if (status !== 0) throw new Error(stderr);
@@ -57,11 +64,11 @@ export function generate() {
 }
 
 /**
- * Without values of their own, Bun would write where packages stand on the machine that builds. No package needs it.
+ * Options that replace `__dirname` and `__filename`, for which Bun would write the places of packages on the building machine. No package needs them.
  */
 export const withoutPlaces = ["--define", '__dirname="/"', "--define", '__filename="/"'];
 
-/** Puts the sources together in a folder. Throws where they cannot be. `modules` are further ones that are imported from outside. */
+/** Bundles the sources into a folder. Throws if this fails. `modules` are additional modules that code outside the bundle imports. */
 export function bundle(folder, modules = []) {
   const options = [
     ...withoutPlaces,
@@ -78,7 +85,7 @@ export function bundle(folder, modules = []) {
   if (status !== 0) throw new Error(stderr);
 }
 
-/** Never fails: without a build the program runs from its sources. */
+/** Builds everything that is out of date. Never fails, because without a build the program runs from its sources. */
 export function build() {
   if (!hasBun()) return;
   attempt("The documents and the types of the clients were not written", () => isGenerated() || generate());
@@ -93,7 +100,10 @@ function attempt(failure, act) {
   }
 }
 
-/** Beside, and then moved: nobody starts from a half-written build. It begins anew where another build was broken off. */
+/**
+ * Writes a bundle into a folder of its own and then moves it into place, so that nobody starts from a half-written build. An interrupted build is
+ * started anew.
+ */
 function replaceBundle() {
   const making = join(root, `build.${process.pid}`);
   try {

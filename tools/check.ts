@@ -1,13 +1,13 @@
-/** `npm run check`: everything that is held without running the program. `npm run check -- types tidy` runs only those. */
+/** `npm run check`: all checks that do not run the program. `npm run check -- types tidy` runs only the named checks. */
 import { BUN, runStep, type Step, seconds } from "./steps.ts";
 
 const checks = {
-  // Formatting and lint in one pass over the files.
+  // Formatting and lint run in one pass over the files.
   format: { name: "format and lint (npm run format fixes what can be fixed)", command: ["node_modules/.bin/biome", "ci", "--colors=off", "."] },
   types: { name: "types", command: ["node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "."] },
   console: { name: "types of the console, with those of the control API", command: [BUN, "tools/console/check.ts"] },
   dependencies: { name: "dependency rules", command: [BUN, "tools/dependency-rules.ts"] },
-  // Started with Bun: on Node it asks for 20.19.
+  // Knip runs on Bun, because on Node it requires version 20.19.
   unused: { name: "what nobody uses (knip.jsonc)", command: [BUN, "node_modules/knip/bin/knip.js", "--no-progress"] },
   expressions: { name: "regular expressions in linear time", command: [BUN, "tools/tidy/regular-expressions.ts"] },
   tidy: { name: "tidy", command: [BUN, "tools/tidy.ts"] },

@@ -1,4 +1,4 @@
-/** Each dependency rule finds what it is there for, in a made-up server where everything is wrong once. */
+/** Checks that each dependency rule finds its violation, in a made-up server that breaks every rule once. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { cruise, featureCircles, ruleNames } from "./dependency-rules.ts";
 import { ROOT } from "./steps.ts";
 
-/** Path → what it imports. Types, where the name begins with `type `. */
+/** The imports of each file, by the file's path. An import that begins with `type ` imports types. */
 const deps: Readonly<Record<string, readonly string[]>> = {
   "src/kernel/words.ts": ["node:fs", "#storage/sql"],
   "src/kernel/alone.ts": [],

@@ -1,9 +1,9 @@
-/** Runs the rules of `.dependency-cruiser.cjs` and makes sure that they saw the code. */
+/** Runs the rules of `.dependency-cruiser.cjs`, and checks that the rules saw the code. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./steps.ts";
 
-/** With a TypeScript it does not know, dependency-cruiser sees no module and passes; 0.9 allows for files that are generated. */
+/** The share of modules that must be seen: with an unknown TypeScript, dependency-cruiser sees none and passes. 0.9 allows for generated files. */
 const SEEN_SHARE_MIN = 0.9;
 
 interface Report {
@@ -20,7 +20,7 @@ interface Violation {
 
 const FOLDERS = ["src", "test", "tools", "conformance", "bench", "clients"];
 
-/** Runs the rules over the server at `root`. */
+/** Runs the rules on the server at `root`. */
 export function cruise(root: string): Report {
   const folders = FOLDERS.filter((folder) => existsSync(join(root, folder)));
   const program = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
@@ -32,7 +32,7 @@ export function cruise(root: string): Report {
 
 const featureOf = (path: string): string | undefined => /^src\/features\/([^/]+)\//.exec(path)?.[1];
 
-/** Features that import of each other, tests aside: a rule of dependency-cruiser about folders would see the tests too. */
+/** The circles of features that import each other, without their tests. A rule of dependency-cruiser about folders would include the tests. */
 export function featureCircles(modules: Report["modules"]): string[] {
   const imported = new Map<string, Set<string>>();
   for (const { source, dependencies } of modules) {
@@ -69,7 +69,7 @@ if (import.meta.main) {
   const needed = Math.ceil(files.length * SEEN_SHARE_MIN);
   const edges = seen.reduce((sum, { dependencies }) => sum + dependencies.length, 0);
   console.log(`${seen.length} of ${files.length} modules of src seen, ${edges} imports, ${forbidden.length} rules`);
-  // A tree without imports is what it sees when it cannot parse: on average every module imports something.
+  // dependency-cruiser sees a tree without imports if it cannot parse the code: on average, every module imports something.
   const isBlind = seen.length < needed || edges < seen.length;
   if (isBlind) console.error(`the rules saw only ${seen.length} modules (${needed} are needed) and ${edges} imports: they hold nothing`);
   process.exit(isBlind || summary.violations.length + circles.length > 0 ? 1 : 0);

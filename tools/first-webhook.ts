@@ -1,7 +1,7 @@
 /**
- * `npm run first-webhook -- clone|package`: the first minutes of a new user. A new user needs two commands from `git clone`, or
- * from `npm install` of the packed package into an empty project, to the first webhook in a handler. This runs them as in README.md,
- * checks the signature of the webhook, and prints how long each step took.
+ * `npm run first-webhook -- clone|package`: runs the first minutes of a new user as README.md describes them. A new user needs two commands from `git
+ * clone`, or from `npm install` of the package into an empty project, to the first webhook in a handler. Checks the signature of the webhook, and
+ * prints how long each step took.
  */
 import { createHmac } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -33,10 +33,10 @@ const beginnings = {
   },
 } as const;
 
-/** As the start says it. */
+/** The secret of the demo app, as the starting server prints it. */
 const SECRET = "demo-app-secret";
 const READY = "Plaza is ready.";
-/** Another server may have the usual ports of this machine. */
+/** Free ports, because another server of this machine may use the usual ones. */
 const env = { ...process.env, PLAZA_PORT: "0", PLAZA_CONTROL_PORT: "0", PLAZA_RTMP_PORT: "off" };
 
 async function run(cwd: string, ...command: string[]): Promise<string> {
@@ -46,7 +46,7 @@ async function run(cwd: string, ...command: string[]): Promise<string> {
   return stdout;
 }
 
-/** The user's own: it keeps the first webhook whose signature is right. */
+/** The user's own handler, which keeps the first webhook with a correct signature. */
 function openHandler() {
   const first = Promise.withResolvers<string>();
   const server = Bun.serve({
@@ -99,11 +99,11 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** npm does not hand on a signal in every version, so the server itself is ended. */
+/** Ends the server itself, because not every version of npm passes signals on. */
 function endServer(where = ""): void {
   try {
     process.kill((JSON.parse(readFileSync(join(where, ".plaza/server.json"), "utf8")) as { pid: number }).pid, "SIGKILL");
   } catch {
-    // It had not started.
+    // The server had not started.
   }
 }

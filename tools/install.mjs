@@ -1,6 +1,6 @@
 /**
- * `node tools/install.mjs running|all`: installs what is missing, before `npm start` and `npm test`. Plain JavaScript,
- * because it runs on Node before there is a Bun. Says nothing and takes some 10 ms when there is nothing to do.
+ * `node tools/install.mjs running|all`: installs the missing packages before `npm start` and `npm test`. It is plain JavaScript, because it runs on
+ * Node before Bun is installed. If nothing is missing, it prints nothing and takes about 10 ms.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ if (!installPackages(root, wantsAll, "dependencies")) {
   process.exit(1);
 }
 
-/** The install script of Bun's package: it puts the program in its place. */
+/** Runs the install script of Bun's package, which puts the program in its place. */
 if (!hasBun()) {
   const { status } = spawnSync(process.execPath, ["install.js"], { cwd: join(root, "node_modules/bun"), stdio: ["ignore", 2, 2] });
   if (status !== 0) process.exit(1);
@@ -30,7 +30,7 @@ for (const [what, buildPage] of [
   try {
     buildPage();
   } catch (error) {
-    // The server serves without it, and says so where the page would be.
+    // The server runs without this page, and says so at the page's address.
     console.error(`The ${what} was not built: ${error instanceof Error ? error.message : error}`);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * `node tools/package.mjs`: what `npm pack` needs besides the sources: the generated documents and types, a build of the sources alone, the
- * notices of the packages that it holds, and their list (SBOM). With `--executable` also `dist/plaza`, one file that holds Bun and Plaza. Unlike a build before a
- * start, it fails where anything is missing.
+ * `node tools/package.mjs`: makes the files that `npm pack` needs besides the sources: the generated documents and types, a build of the sources
+ * alone, the notices of the packages that the build contains, and the list of these packages (SBOM). `--executable` also makes `dist/plaza`, one file
+ * with Bun and Plaza. Unlike the build before a start, this program fails if anything is missing.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,10 +12,10 @@ import { buildReference, referenceFolder, referencePack } from "./console/refere
 import { installPackages } from "./install/packages.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
-/** Not `build/`, from which a server may be running. */
+/** The output folder. It is not `build/`, from which a server may be running. */
 const dist = join(root, "dist");
 const bun = join(root, "node_modules/bun/bin/bun.exe");
-/** Writes the types of the test kit. */
+/** The TypeScript compiler, which writes the types of the test kit. */
 const compiler = join(root, "node_modules/typescript-native/bin/tsc");
 
 function run(program, ...args) {
@@ -26,22 +26,22 @@ function run(program, ...args) {
 }
 
 /**
- * `plaza-graph/testing`, which runs on Node and on Bun: as modules, as CommonJS for Jest, and the types of both. The CommonJS files are
- * as deep as the modules, because both find the program from where they are.
+ * Builds `plaza-graph/testing` for Node and Bun: as modules, as CommonJS for Jest, and with types for both. The CommonJS files are as deep as the
+ * modules, because both find the program by their own place.
  */
 function buildTestKit() {
   const kit = join(root, "clients/testing");
   const entries = ["index.ts", "setup.ts"].map((name) => join(kit, name));
   const [modules, commonJs] = [join(dist, "testing"), join(dist, "testing-cjs")];
   run(bun, "build", ...entries, "--target=node", "--splitting", "--outdir", modules);
-  // Without a value of its own, Bun would write where this file is on the machine that builds.
+  // Without a defined value, Bun would write the path of this file on the building machine.
   const moduleUrl = ["--define", "import.meta.url=moduleUrl", "--banner", 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;'];
   for (const entry of entries) run(bun, "build", entry, "--target=node", "--format=cjs", ...moduleUrl, "--outdir", commonJs);
   writeFileSync(join(commonJs, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
   run(process.execPath, compiler, "-p", kit, "--outDir", modules);
   for (const name of readdirSync(modules, { recursive: true }).filter((path) => path.endsWith(".d.ts"))) {
     const file = join(modules, name);
-    // The compiler leaves the names of the sources, which the package does not hold.
+    // The compiler keeps the names of the sources in imports, but the package does not contain the sources.
     const text = readFileSync(file, "utf8").replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"');
     writeFileSync(file, text);
     mkdirSync(dirname(join(commonJs, name)), { recursive: true });
@@ -51,16 +51,16 @@ function buildTestKit() {
 
 const lockOf = (folder) => JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")).packages;
 const packages = lockOf(root);
-/** The packages that run. Bun's variants for other systems are the same program as the package `bun`, and are left out. */
+/** The packages that a running program uses. Bun's packages for other systems contain the same program as the package `bun`, and are left out. */
 const runningIn = (folder) =>
   Object.entries(lockOf(folder))
     .filter(([path, { dev, optional }]) => path !== "" && dev !== true && optional !== true)
     .map(([path, locked]) => ({ folder: join(folder, path), path: relative(root, join(folder, path)), ...locked }));
-/** Of the console and of the reference, what their pages may hold. */
+/** The running packages of the server, and those whose code may be in the pages of the console and of the reference. */
 const running = [root, consoleFolder, referenceFolder].flatMap(runningIn);
 const nameOf = (path) => path.replace(/^.*node_modules\//, "");
 
-/** CycloneDX, with nothing of the moment or the machine, so that the same sources give the same file. */
+/** The list of packages in CycloneDX. It does not depend on the moment or the machine, so that the same sources make the same file. */
 function billOfMaterials() {
   const { name, version, license } = packages[""];
   const purl = (of, at) => `pkg:npm/${of.replace("@", "%40")}@${at}`;
@@ -77,7 +77,7 @@ function billOfMaterials() {
   return `${JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", version: 1, metadata: { component }, components }, undefined, 1)}\n`;
 }
 
-/** Bun's package holds no licence text. */
+/** The licence of Bun, because Bun's package does not contain a licence text. */
 const BUN_NOTICE = `Bun is under the MIT licence, Copyright Oven. It links JavaScriptCore and parts of WebKit statically, which are under the LGPL 2 and
 BSD licences, and other libraries; https://bun.com/docs/project/license lists them all, and says how to link another JavaScriptCore.`;
 
@@ -103,7 +103,7 @@ buildConsole();
 copyFileSync(consolePack, join(dist, "console.pack"));
 buildReference();
 copyFileSync(referencePack, join(dist, "reference.pack"));
-// The library's own files hold the others; their notices are in their packages.
+// The library's own files contain the other packages, and those packages have the notices.
 if (!installPackages(referenceFolder, false, "the packages that the API reference was made of")) process.exit(1);
 const rule = `\n${"-".repeat(80)}\n\n`;
 writeFileSync(join(dist, "third-party-notices.txt"), running.map(({ folder }) => noticeOf(folder)).join(rule));

@@ -1,4 +1,4 @@
-/** The effects of `package-lock.json` on somebody's machine (docs/dependencies.md: Install scripts). */
+/** Checks the effects of `package-lock.json` on the machine of a user (docs/dependencies.md: Install scripts). */
 import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ interface LockedPackage {
 }
 
 const { allowScripts } = (await Bun.file(join(ROOT, "package.json")).json()) as { allowScripts: Record<string, boolean> };
-/** The entry of the project itself has an empty name. */
+/** The packages in a lock file. The entry of the project itself has an empty name, and is left out. */
 const lockedIn = async (folder: string): Promise<[string, LockedPackage][]> => {
   const { packages } = (await Bun.file(join(ROOT, folder, "package-lock.json")).json()) as { packages: Record<string, LockedPackage> };
   return Object.entries(packages).filter(([path]) => path !== "");

@@ -8,10 +8,10 @@ import { readRepository } from "./tidy/repository.ts";
 import { type Sentence, type SentenceKind, sentencesOf } from "./tidy/sentences.ts";
 
 const KINDS: readonly SentenceKind[] = ["document", "comment", "message"];
-/** Shorter ones are labels. */
+/** The least number of words of a sentence, because shorter texts are labels. */
 const WORDS_MIN = 4;
 
-/** Of each kind the same number, as long as there are enough; each at most once. */
+/** Draws sentences: the same number of each kind as long as there are enough, and each sentence at most once. */
 export function drawSentences(all: readonly Sentence[], seed: number, count: number): Sentence[] {
   const random = randomFrom(seed);
   const long = all.filter(({ text }) => text.split(" ").length >= WORDS_MIN);
@@ -24,7 +24,7 @@ export function drawSentences(all: readonly Sentence[], seed: number, count: num
   return drawn;
 }
 
-/** Mulberry32: numbers from 0 up to 1, the same ones for the same seed. */
+/** Random numbers from 0 up to 1 by Mulberry32; the same seed makes the same numbers. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,13 +1,13 @@
-/** Runs programs one after the other, shows what they print as it comes, and keeps it. */
+/** Runs programs one after the other. Shows their output as it comes, and keeps it. */
 export interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
   readonly env?: Readonly<Record<string, string>>;
-  /** It is killed after that time, so that one that hangs cannot keep everybody waiting. */
+  /** The time limit of the program. A program that hangs is killed then, so that it does not keep everybody waiting. */
   readonly withinMs?: number;
-  /** Its output is kept and not shown. */
+  /** Set to keep the output of the program without showing it. */
   readonly isQuiet?: boolean;
-  /** Called for each line that it prints, without its line end and colours. */
+  /** Called for each line that the program prints, without line end and colours. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -20,10 +20,10 @@ export interface StepEnd {
 
 export const ROOT = new URL("..", import.meta.url).pathname;
 
-/** The Bun that runs this, for steps that are Bun programs themselves. */
+/** The Bun that runs this module, for steps that are Bun programs themselves. */
 export const BUN = process.execPath;
 
-/** The last lines are in the pipe already when a program has ended. */
+/** The wait for the last lines, which are in the pipe already when a program has ended. */
 const STREAMS_END_MS = 2_000;
 
 export async function runStep(step: Step): Promise<StepEnd> {
@@ -41,14 +41,14 @@ export async function runStep(step: Step): Promise<StepEnd> {
   const parts: string[] = [];
   const copied = Promise.all([child.stdout, child.stderr].map((stream) => copy(stream, parts, isQuiet, onLine)));
   const exitCode = await child.exited;
-  // Processes that it left behind may hold its streams open for ever.
+  // Processes that the program left behind may hold its streams open for ever.
   await Promise.race([copied, Bun.sleep(STREAMS_END_MS)]);
   clearTimeout(watch);
   if (child.signalCode === "SIGKILL") console.log(`${step.name}: killed${withinMs === undefined ? "" : ` after ${seconds(withinMs)}`}`);
   return { name: step.name, exitCode, output: parts.join(""), durationMs: performance.now() - startMs };
 }
 
-/** The tools print on both streams; a reader wants them in the order they came, on one. */
+/** Copies a stream of the program to the output. Programs print on both streams; a reader wants the lines on one stream, in their order. */
 async function copy(stream: ReadableStream<Uint8Array>, parts: string[], isQuiet: boolean, onLine?: (line: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   let begun = "";

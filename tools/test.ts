@@ -1,9 +1,8 @@
 /**
- * `npm test`: the tests that a contributor runs before each commit, on SQLite and, where the database decides, on PostgreSQL. `npm run test:all`:
- * every test, or with `--rest` those that `npm test` leaves out. Paths after it choose the files below them. The last line is
- * `N passed, N failed`.
- *
- * Bun's test runner takes the files on both processors, the slowest first, and keeps how long each took.
+ * `npm test`: runs the tests that a contributor runs before each commit, on SQLite and, for files whose results depend on the database, on
+ * PostgreSQL. `npm run test:all` runs every test; with `--rest` it runs those that `npm test` leaves out. Paths as arguments choose the files below
+ * them. The last line is `N passed, N failed`.
+ * Bun's test runner runs files at the same time, the slowest first, and records the time that each file takes.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,13 +14,15 @@ import { install, programs } from "./test-runs/programs.ts";
 import { type Count, Progress } from "./test-runs/progress.ts";
 import { type Extent, type Run, runsOf } from "./test-runs/runs.ts";
 
-/** Long enough for every test on a machine that is ten times slower: the limit ends what hangs, and never what is late. */
+/**
+ * The time limit of a test, enough for every test on a machine that is ten times slower: the limit ends tests that hang, never tests that are late.
+ */
 const TEST_TIMEOUT_MS = 120_000;
 
-/** One more than most machines of CI have processors: tests wait more than they compute. */
+/** The number of files at once: one more than the processors of most CI machines, because tests wait more than they compute. */
 const WORKERS = 3;
 
-/** A run that hangs ends before CI gives up on it, and shows its results so far. */
+/** The time limit of a run. A run that hangs ends before CI gives up on it, and shows its results so far. */
 const RUN_WITHIN_MS = 3_000_000;
 
 const TIMES = join(ROOT, ".tools/test-times.json");
@@ -30,22 +31,22 @@ const SLOWEST_COUNT = 10;
 export const stepOf = ({ name, files, databases, only }: Run): Step => ({
   name,
   command: [
-    // One stream: what a test prints stands before its result.
+    // Both streams become one, so that the output of a test comes before its result.
     ...(["sh", "-c", 'exec "$0" "$@" 2>&1', BUN, "test"] as const),
     `--timeout=${TEST_TIMEOUT_MS}`,
     `--parallel=${WORKERS}`,
-    // The files of a worker share what they load: most load the whole server.
+    // The files of a worker share the modules that they load, because most files load the whole server.
     "--no-isolate",
     `--timings=${TIMES}`,
     "--update-timings",
     ...(only === undefined ? [] : [`--test-name-pattern=${only}`]),
-    // A path that begins with ./ is a path for Bun, anything else a pattern that may match elsewhere.
+    // Bun reads a path that begins with ./ as a path, and any other text as a pattern that may match elsewhere.
     ...files.map(({ path }) => `./${path}`),
   ],
   env: { TEST_DATABASES: databases.join(",") },
 });
 
-/** Milliseconds of each file, as Bun's runner has kept them. */
+/** The milliseconds that each file took, as Bun's runner has recorded them. */
 function timings(): Readonly<Record<string, number>> {
   try {
     return (JSON.parse(readFileSync(TIMES, "utf8")) as { files: Record<string, number> }).files;
@@ -54,7 +55,7 @@ function timings(): Readonly<Record<string, number>> {
   }
 }
 
-/** Prints how far it has come as it goes on, and a line for each part at its end. */
+/** Runs tests. Prints the progress, and at the end a line for each part of the project. */
 async function perform(run: Run): Promise<StepEnd> {
   const progress = new Progress(
     run.files.map(({ path }) => path),
@@ -67,19 +68,21 @@ async function perform(run: Run): Promise<StepEnd> {
   return end;
 }
 
-/** Bun's closing lines: ` 12 pass`, ` 1 fail`, ` 1 error`. The last of each counts: a test may print such a line too. */
+/**
+ * The counts in Bun's closing lines: ` 12 pass`, ` 1 fail`, ` 1 error`. The last line of each kind counts, because a test may print such a line too.
+ */
 export function countOf({ exitCode, output }: Pick<StepEnd, "exitCode" | "output">): Count {
   const plain = Bun.stripANSI(output);
   const last = (word: string): number => Number([...plain.matchAll(new RegExp(`^ *(\\d+) ${word}s?$`, "gm"))].at(-1)?.[1] ?? 0);
   const failed = last("fail") + last("error");
-  // A run that ends badly without saying that anything failed (a crash, a leak found at exit) is a failure all the same.
+  // A run that ends badly without a failed test (after a crash, or a leak found at exit) is still a failure.
   return { passed: last("pass"), failed: failed === 0 && exitCode !== 0 ? 1 : failed };
 }
 
 const isBelow = (file: TestFile, paths: readonly string[]): boolean =>
   paths.length === 0 || paths.map((path) => path.replace(/^\.\/|\/$/g, "")).some((path) => file.path === path || file.path.startsWith(`${path}/`));
 
-/** Installs what the files need. Returns those that can run, and prints what the others miss. */
+/** Installs the programs that the files need. Returns the files that can run, and prints the missing programs of the other files. */
 function equipped(files: readonly TestFile[]): { files: TestFile[]; leftOut: string[] } {
   const absent = install(files.flatMap((file) => file.programs));
   const hasPostgres = !files.some((file) => file.usesPostgres) || installPostgres();
@@ -93,7 +96,7 @@ function equipped(files: readonly TestFile[]): { files: TestFile[]; leftOut: str
   return { files: ready, leftOut };
 }
 
-/** Every test below the paths, or in files that stand elsewhere, for those who run them again and again. */
+/** The steps of every test below the paths, whatever its speed, for callers that repeat the tests. */
 export function stepsOf(paths: readonly string[]): Step[] {
   const below = testFiles().filter((file) => isBelow(file, paths));
   const elsewhere = paths.map((path) => ({ path, programs: [], isSlow: false, isOnEachDatabase: false, usesPostgres: false }));
@@ -115,12 +118,12 @@ if (import.meta.main) {
     console.log(`${run.name}: ${count.passed} passed, ${count.failed} failed in ${seconds(end.durationMs)}`);
     const found = failuresOf(end.output);
     failures.push(...found);
-    // A run that ended badly without a test that failed says why itself.
+    // The output of a run that ended badly without a failed test has the reason.
     if (found.length === 0 && end.exitCode !== 0) console.log(end.output.slice(-10_000));
     passed += count.passed;
     failed += count.failed;
   }
-  // In CI nothing is left out.
+  // In CI, files that cannot run are a failure.
   if (process.env.CI !== undefined && leftOut.length > 0 && extent !== "quick") failed++;
   const times = timings();
   const slowest = files.toSorted((one, other) => (times[other.path] ?? 0) - (times[one.path] ?? 0)).slice(0, SLOWEST_COUNT);

@@ -1,4 +1,4 @@
-/** Each check finds what it is there for. */
+/** Checks that each check of tidy finds its kind of problem. */
 import { describe, expect, test } from "bun:test";
 import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";

@@ -1,4 +1,4 @@
-/** `npm run tidy`: what the project asks of its files, beyond what formatter, lint, types and dependency rules can hold. */
+/** `npm run tidy`: checks the rules for files that formatter, lint, types and dependency rules cannot check. */
 import { features } from "#features";
 import { Registry } from "#graph/contract/registry";
 import { assertions } from "./tidy/assertions.ts";
@@ -33,7 +33,7 @@ const checks: readonly Check[] = [
 
 export interface TidyReport {
   readonly problems: readonly Problem[];
-  /** The number of checked files and the coverage of the interface. */
+  /** A line with the number of checked files and the coverage of the interface. */
   readonly summary: string;
 }
 

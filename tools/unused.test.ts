@@ -1,4 +1,4 @@
-/** The settings of `knip.jsonc` find what they are there for, in a small server where something of each kind is unused. */
+/** Checks that the settings of `knip.jsonc` find unused code, in a small server that has one unused thing of each kind. */
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -26,7 +26,7 @@ describe("a subject", () => {
   });
 });
 
-/** A clone with one commit on main. */
+/** A clone of a repository with one commit on its main branch. */
 function repository() {
   const root = temporaryFolder();
   const git = (...args: string[]): void => {

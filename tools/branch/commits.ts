@@ -1,10 +1,10 @@
-/** `npm run check -- commits`: the subjects of the commits that are not on the main branch yet (STYLE.md: Commits). */
+/** `npm run check -- commits`: checks the subjects of the commits that are not on the main branch yet (STYLE.md: Commits). */
 import { ROOT } from "../steps.ts";
 import { baseOnMain, type Commit, commitsSince } from "./main-branch.ts";
 
-/** As much as `git log --oneline` shows in a terminal of 80 columns, and forges before they cut it off. */
+/** The longest subject that `git log --oneline` shows whole in a terminal of 80 columns. Forges cut off longer subjects. */
 const SUBJECT_CHARACTERS_MAX = 72;
-/** One or more areas, as `feeds: …` or `docs, clients: …`. */
+/** The area or areas in front of a subject, as in `feeds: …` or `docs, clients: …`. */
 const AREA = /^[\w./@-]+(?:, [\w./@-]+)*: \S/;
 
 export function problemsOf({ subject, isMerge }: Pick<Commit, "subject" | "isMerge">): string[] {

@@ -1,6 +1,6 @@
 /**
- * `npm run check -- contract`: prints how the documents of the interface and the JSON Schemas differ from those of the main branch, because they are
- * not in git and no diff shows it. It only informs: a difference is not a failure.
+ * `npm run check -- contract`: prints how the documents of the interface and the JSON Schemas differ from those of the main branch. These files are
+ * not in git, so no diff shows the differences. The command only informs: a difference is not a failure.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,14 +9,17 @@ import { BUN, ROOT } from "../steps.ts";
 import { documents } from "../write-docs/generated.ts";
 import { baseOnMain } from "./main-branch.ts";
 
-/** Run by its path, so that each commit makes its own; commits without it have the documents in git. */
+/** The program that makes the documents. It is run by its path, so that each commit makes its own. Commits without it have the documents in git. */
 const GENERATOR = "tools/write-docs/generated.ts";
-/** A reviewer sees by then that an operation or schema is another one. */
+/** The number of lines for one part of a document. By then a reviewer sees that the operation or schema is a new one. */
 const LINES_OF_PART_MAX = 12;
 
 type Path = readonly string[];
 
-/** The documents of a commit, by their paths, made by its sources with the packages that are installed. One that it does not have is empty. */
+/**
+ * The documents of a commit, by their paths: made by the commit's sources with the installed packages. Empty if the commit does not have the
+ * document.
+ */
 export function documentsAt(root: string, commit: string, paths: readonly string[]): Record<string, unknown> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-contract-"));
   try {
@@ -37,7 +40,7 @@ function run(cwd: string, ...command: string[]): void {
   if (!success) throw new Error(`${command.join(" ")} failed: ${stderr}`);
 }
 
-/** One line for each operation, schema or other part that is new (`+`), gone (`-`) or changed (`~`), and below the last what changed in it. */
+/** One line for each operation, schema or other part that is new (`+`), gone (`-`) or changed (`~`). Below a changed part, its changes. */
 export function differences(before: unknown, after: unknown): string[] {
   const [was, is] = [partsOf(before), partsOf(after)];
   return [...new Set([...was.keys(), ...is.keys()])].sort().flatMap((part) => {
@@ -58,7 +61,7 @@ function changesOf(was: ReadonlyMap<string, string>, is: ReadonlyMap<string, str
   });
 }
 
-/** The values of a document, by part and by place in it. */
+/** The values of a document, by the part of the document and by the place in that part. */
 function partsOf(document: unknown): Map<string, Map<string, string>> {
   const parts = new Map<string, Map<string, string>>();
   for (const [path, value] of valuesIn(document, [])) {
@@ -81,7 +84,7 @@ function valuesIn(value: unknown, path: Path): [Path, string][] {
   return entries.flatMap(([key, one]) => valuesIn(one, [...path, key]));
 }
 
-/** Entries of a list are the same if they have the same name: their order says nothing. */
+/** The key of an entry of a list. Entries with the same name are the same entry, because the order of the lists has no meaning. */
 function keyIn(entry: unknown, at: number): string {
   if (typeof entry === "string") return entry;
   const { name, in: place, $ref } = (entry ?? {}) as { name?: unknown; in?: unknown; $ref?: unknown };
@@ -95,7 +98,7 @@ function report(): string {
   if (base === undefined) return "there is no main branch to compare with";
   const before = documentsAt(ROOT, base, Object.keys(documents));
   const reports = Object.entries(documents).flatMap(([path, make]) => {
-    // As JSON has it: what is undefined is not there.
+    // The document as JSON has it, without undefined values.
     const lines = differences(before[path], JSON.parse(JSON.stringify(make())));
     return lines.length === 0 ? [] : [`${path}\n${lines.map((line) => `  ${line}\n`).join("")}`];
   });

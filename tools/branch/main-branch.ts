@@ -6,8 +6,8 @@ export interface Commit {
 }
 
 /**
- * The commit at which HEAD left the main branch, as this clone or its origin knows it; on the main branch itself, the last one that origin has.
- * Undefined if the clone has neither, or not enough of the history.
+ * The commit at which HEAD left the main branch, as this clone or its origin knows that branch. If HEAD is the main branch itself, the last commit
+ * that origin has. Undefined if the clone knows no main branch, or not enough of its history.
  */
 export function baseOnMain(root: string): string | undefined {
   const branch = git(root, "rev-parse", "--abbrev-ref", "HEAD");
@@ -17,7 +17,7 @@ export function baseOnMain(root: string): string | undefined {
   return mains.length === 0 ? undefined : git(root, "merge-base", "HEAD", ...mains);
 }
 
-/** The newest first. */
+/** The commits since `base`, the newest first. */
 export function commitsSince(root: string, base: string): Commit[] {
   const lines = (git(root, "log", "--format=%h%x09%p%x09%s", `${base}..HEAD`) ?? "").split("\n").filter(Boolean);
   return lines.map((line) => {
@@ -26,7 +26,7 @@ export function commitsSince(root: string, base: string): Commit[] {
   });
 }
 
-/** Undefined if it fails, also if there is no git. */
+/** The output of a git command; undefined if the command fails or git is not installed. */
 function git(root: string, ...args: string[]): string | undefined {
   const { success, stdout } = Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" });
   return success ? stdout.toString().trim() : undefined;

@@ -1,6 +1,6 @@
 /**
- * `node tools/console/build.mjs`: builds the console (`console/`) where something of it has changed, and installs its packages before, which
- * have a lock file of their own: the server needs none of them. Plain JavaScript, because it runs on Node.
+ * `node tools/console/build.mjs`: builds the console (`console/`) if a source of it has changed. First installs the console's packages, which have a
+ * lock file of their own because the server needs none of them. It is plain JavaScript, because it runs on Node.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
@@ -19,7 +19,7 @@ function isFresh() {
   return ["src", "build.ts", "index.html", "package-lock.json", ...sources].every((path) => statSync(join(consoleFolder, path)).mtimeMs <= builtMs);
 }
 
-/** `wantsTools`: also what only tests and checks need. Throws where it cannot be built. */
+/** Builds the console. `wantsTools` also installs the packages that only tests and checks need. Throws if the build fails. */
 export function buildConsole(wantsTools = false) {
   if (!existsSync(consoleFolder) || (isFresh() && !wantsTools)) return;
   if (!installPackages(consoleFolder, wantsTools, "the console's packages")) throw new Error("npm ci failed, see above");

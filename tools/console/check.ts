@@ -1,4 +1,4 @@
-/** The console's own check: types of the control API, made anew from its document, and then the types of the console. */
+/** Checks the console: makes the types of the control API anew from its document, and then checks the types of the console. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../steps.ts";

@@ -1,7 +1,7 @@
 /**
- * `node tools/console/reference.mjs`: builds the API reference (`console/reference`) into `console/dist/reference.pack`, where something of
- * it has changed. The library is published as files for a browser, so that one package is fetched in place of the 270 that it was made of;
- * what its lock file says of it is what is taken. Plain JavaScript, because it runs on Node.
+ * `node tools/console/reference.mjs`: builds the API reference (`console/reference`) into `console/dist/reference.pack` if a source of it has
+ * changed. The library is published as files for a browser, so this fetches one package in place of the 270 that it was made of, and accepts only the
+ * bytes that the lock file names. It is plain JavaScript, because it runs on Node.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -17,7 +17,7 @@ export const referencePack = join(root, "console/dist/reference.pack");
 
 const LIBRARY = "@scalar/api-reference";
 const FILES = "package/dist/browser";
-/** It sends the documents to its maker, and is never asked for: `agent: { disabled: true }`. */
+/** A part of the library that is left out: it sends documents to the library's maker, and `agent: { disabled: true }` keeps it from being loaded. */
 const LEFT_OUT = /^AgentScalarDrawer-/;
 
 const isFresh = () =>
@@ -32,7 +32,7 @@ function run(program, ...args) {
   return stdout;
 }
 
-/** The library's files for browsers, below `folder`; of the very bytes that the lock file names. */
+/** Fetches the library's files for browsers, below `folder`. Accepts only the bytes that the lock file names. */
 function fetchLibrary(folder, { version, integrity }) {
   console.error(`Fetching ${LIBRARY} ${version} (npm pack) …`);
   const [{ filename }] = JSON.parse(run("npm", "pack", `${LIBRARY}@${version}`, "--pack-destination", folder, "--json", "--ignore-scripts"));
@@ -63,14 +63,14 @@ function pack(library, version) {
   return files;
 }
 
-/** Throws where it cannot be built. */
+/** Builds the reference. Throws if the build fails. */
 export function buildReference() {
   if (!existsSync(referenceFolder) || isFresh()) return;
   const locked = JSON.parse(readFileSync(join(referenceFolder, "package-lock.json"), "utf8")).packages[`node_modules/${LIBRARY}`];
   const folder = mkdtempSync(join(tmpdir(), "plaza-reference-"));
   try {
     const files = pack(fetchLibrary(folder, locked), locked.version);
-    // Beside, and then moved: no server reads a half-written file.
+    // Written to a file of its own and then moved, so that no server reads a half-written file.
     mkdirSync(join(root, "console/dist"), { recursive: true });
     writeFileSync(`${referencePack}.${process.pid}`, JSON.stringify(files));
     renameSync(`${referencePack}.${process.pid}`, referencePack);

@@ -3,7 +3,7 @@ import { pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import type { GiftCardRow } from "./gift-cards.store.ts";
 
-/** The longest name that is taken, in characters. */
+/** The greatest number of characters in a name. */
 export const GIFT_CARD_NAME_CHARACTERS_MAX = 80;
 
 /** The surfaces, tokens and callers of the operations, and the form of their errors. */

@@ -22,11 +22,11 @@ export const listGiftCardsOfPage = (reader: Reader, page: NodeId, request: PageR
 
 const oldestFirst = ordered("ascending", "t.page", "t.id");
 
-/** Every one of the world, for the control API. */
+/** Reads all gift cards of the world, for the control API. */
 export const listAllGiftCards = (reader: Reader, request: PageRequest): Promise<ListPage<GiftCardRow>> =>
   readPage<GiftCardRow>(reader, append(select, "WHERE t.page > 0"), oldestFirst, request);
 
-/** Returns whether the id was free. */
+/** Inserts a gift card. Returns whether the id was free. */
 export async function insertGiftCard(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "gift_card", owner: page }))) return false;
   await tx.runOne(sql`INSERT INTO gift_cards (page, id, name) VALUES (${page}, ${id}, ${name})`);
@@ -37,7 +37,7 @@ export async function updateGiftCard(tx: Transaction, page: NodeId, id: string, 
   await tx.runOne(sql`UPDATE gift_cards SET name = ${name} WHERE page = ${page} AND id = ${id}`);
 }
 
-/** Returns whether it was there. */
+/** Deletes a gift card. Returns whether the gift card existed. */
 export async function deleteGiftCard(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM gift_cards WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await deleteNode(tx, nodeId(id));

@@ -1,4 +1,4 @@
-/** Installs every program that a test starts, for what runs more than the tests of one run: proofs and mutants. */
+/** Installs every program that a test starts, for proofs and mutants, which run more than the tests of one run. */
 import { installPostgres } from "#test-runs/postgres";
 import { install, isProgram, programs } from "#test-runs/programs";
 

@@ -1,4 +1,4 @@
-/** `npm run check -- documents`: the OpenAPI and AsyncAPI documents pass Redocly's recommended rules. */
+/** `npm run check -- documents`: checks the OpenAPI and AsyncAPI documents by Redocly's recommended rules. */
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
@@ -9,7 +9,7 @@ import { buildRegistry } from "#main";
 import { surfaces } from "#surfaces/surfaces";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
 
-/** 2026-11-18: one marketing version is left. */
+/** 2026-11-18, a time at which one marketing version is left. */
 const NOW_MS = 1_795_000_000_000;
 
 const registry = buildRegistry();
@@ -23,7 +23,7 @@ const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `h
 const graph = (profile: "strict" | "clients", only: object = {}): object =>
   openapiDocument(registry, { profile, calendar: standardCalendar, now: NOW_MS / 1000, addresses: addresses as never, ...only });
 
-// The documents of one surface and of one node type are parts of the whole: one of each is enough.
+// The documents of one surface and of one node type are parts of the whole document, so one of each is enough.
 const documents: Readonly<Record<string, object>> = {
   strict: graph("strict"),
   clients: graph("clients"),

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { folderOf, mutantsOf, sampleOf, withMutant } from "./mutants.ts";
 
-/** The texts of all mutants of a text. */
+/** The mutants of a text, as texts. */
 const instead = (text: string, kind?: string): string[] =>
   mutantsOf("src/made-up.ts", text)
     .filter((mutant) => kind === undefined || mutant.kind === kind)
@@ -84,7 +84,7 @@ test("types and imports are not changed", () => {
   expect(instead('import { a } from "./a.ts"; type A = 1 | 2; interface B { c: true } const d: 4 = e as 4;')).toEqual([]);
 });
 
-/** Of a statement whose values are written `$a`, `$b(1)`. */
+/** The mutants of an SQL statement, in which values are written as `$a` or `$b(1)`. */
 function statements(text: string): string[] {
   const source = `sql\`${text.replace(/\$([\w()]+)/g, "$${$1}")}\`;`;
   return instead(source, "sql").map((each) => each.slice("sql`".length, -"`;".length).replace(/\$\{([\w()]+)\}/g, "$$$1"));
@@ -147,7 +147,7 @@ test("a comment on the line or right above it names equivalent mutants, by kind 
     ["1 → 2", undefined],
   ]);
   expect(reasonsOf("x = a.sort(); // Equivalent mutant (.sort() →): it is sorted.")[1]).toEqual([".sort() → ", "it is sorted."]);
-  // A comment cannot stand in SQL.
+  // A comment cannot be inside SQL.
   expect(reasonsOf("// Equivalent mutant (sql): in any order.\nsql`SELECT a FROM b\n  ORDER BY c DESC`;")).toEqual([
     ["DESC → ASC", "in any order."],
     ["ORDER BY c DESC → ", "in any order."],

@@ -1,9 +1,9 @@
-/** The small mistakes that a person makes in an expression, a statement or SQL: what a place of the source could say instead. */
+/** The small mistakes that a person makes in an expression, a statement or SQL, as changes of a place in the source. */
 import ts from "typescript";
 
 export interface Change {
   readonly kind: string;
-  /** In the text of the file. */
+  /** The offsets of the change in the text of the file. */
   readonly start: number;
   readonly end: number;
   readonly now: string;
@@ -39,19 +39,19 @@ const OTHER_METHODS: Readonly<Record<string, string>> = {
   push: "unshift",
 };
 
-/** `list.filter(f)` becomes `list`. */
+/** Methods that a mutant leaves out: `list.filter(f)` becomes `list`. */
 const DROPPED_METHODS = new Set(["filter", "sort", "toSorted", "reverse", "toReversed", "trim", "toLowerCase", "toUpperCase", "slice"]);
 
-/** Durations and sizes begin here: one millisecond or byte more is seldom a mistake that anybody makes, twice as much is. */
+/** From this number on, a number is a duration or a size. One millisecond or byte more is seldom a real mistake, but twice as many is. */
 const LARGE = 1_000;
 
-/** Documents alone show them; `npm run check` compares these. */
+/** Properties that only documents show. `npm run check` compares the documents. */
 const DESCRIBING = new Set(["summary", "description", "clauses", "clause", "decisions", "decision", "example", "examples"]);
 
-/** `Math.max(b, a)` is the same. */
+/** Functions whose arguments are not exchanged, because `Math.max(b, a)` is the same as `Math.max(a, b)`. */
 const COMMUTATIVE = /^Math\.(?:min|max)$/;
 
-/** The changes of this node. Its children have their own. */
+/** The changes of this node. The children of the node have changes of their own. */
 export function changesAt(node: ts.Node): Change[] {
   if (ts.isBinaryExpression(node)) return operatorChanges(node);
   if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken)
@@ -76,7 +76,7 @@ const textOf = (node: ts.Node): string => node.getText();
 
 const replaced = (kind: string, node: ts.Node, now: string): Change => ({ kind, start: node.getStart(), end: node.end, now });
 
-/** If a condition is a comparison, its operator has a change of its own, too. */
+/** The changes that fix a condition to true or false. If the condition is a comparison, its operator also has changes of its own. */
 const decided = (condition: ts.Expression): Change[] =>
   /^(true|false)$/.test(textOf(condition)) ? [] : [replaced("condition", condition, "true"), replaced("condition", condition, "false")];
 
@@ -90,7 +90,7 @@ function operatorChanges(whole: ts.BinaryExpression): Change[] {
   return [replaced(other[0], operatorToken, other[1]), ...dropped.map((operand) => replaced("operand", whole, textOf(operand)))];
 }
 
-/** Texts are joined by plus as well. */
+/** Whether a node is a text, because plus also joins texts. */
 const isText = (node: ts.Expression): boolean =>
   ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || (ts.isBinaryExpression(node) && (isText(node.left) || isText(node.right)));
 
@@ -100,7 +100,7 @@ function numberChanges(node: ts.NumericLiteral): Change[] {
   return [replaced("constant", node, String(value < LARGE ? value + 1 : value * 2))];
 }
 
-/** A promise that is returned is awaited by the caller, except that its failure passes by a `catch`. */
+/** Whether the caller awaits the promise, because it is returned. Not inside a `try`: there, only an awaited promise fails into the `catch`. */
 function isPassedOn(node: ts.AwaitExpression): boolean {
   if (!ts.isReturnStatement(node.parent) && !ts.isArrowFunction(node.parent)) return false;
   for (let at: ts.Node = node.parent; !ts.isFunctionLike(at) && at.parent !== undefined; at = at.parent) if (ts.isTryStatement(at)) return false;
@@ -115,7 +115,7 @@ function methodChanges(callee: ts.Expression, end: number): Change[] {
   return other === undefined ? [] : [replaced("call", callee.name, other)];
 }
 
-/** Two neighbours are exchanged. */
+/** Exchanges two neighbouring arguments. */
 function argumentChanges(callee: ts.Expression, all: readonly ts.Expression[] = []): Change[] {
   if (COMMUTATIVE.test(textOf(callee))) return [];
   return all.slice(1).flatMap((second, at) => {
@@ -125,7 +125,7 @@ function argumentChanges(callee: ts.Expression, all: readonly ts.Expression[] = 
   });
 }
 
-/** A name, a place in an object, or a literal. */
+/** Whether a node is a name, a property access or a literal. */
 const isSimple = (node: ts.Expression): boolean =>
   ts.isIdentifier(node) ||
   ts.isPropertyAccessExpression(node) ||
@@ -134,7 +134,7 @@ const isSimple = (node: ts.Expression): boolean =>
   ts.isTemplateExpression(node) ||
   /^(?:true|false|null|this|-\d[\d_]*)$/.test(textOf(node));
 
-/** Without the property; and, for a text, with an empty one. A property that a condition adds has the changes of that condition. */
+/** Leaves out the property, or empties its text. A property that depends on a condition has the changes of that condition. */
 function propertyChanges(property: ts.ObjectLiteralElementLike): Change[] {
   if (ts.isMethodDeclaration(property) || ts.isAccessor(property)) return [];
   if (ts.isSpreadAssignment(property)) return isSimple(property.expression) ? [withoutProperty(property)] : [];
@@ -151,7 +151,7 @@ function withoutProperty(property: ts.ObjectLiteralElementLike): Change {
   return { kind: "property", start: property.getStart(), end: property.end + comma.length, now: "" };
 }
 
-/** `({ a } = b)` reads the property. */
+/** Whether an object literal is assigned to: `({ a } = b)` reads the property. */
 function isAssignedTo(node: ts.ObjectLiteralExpression): boolean {
   let at: ts.Node = node;
   while (ts.isObjectLiteralElement(at.parent) || ts.isObjectLiteralExpression(at.parent) || ts.isArrayLiteralExpression(at.parent)) at = at.parent;
@@ -165,27 +165,27 @@ function statementChanges(node: ts.ExpressionStatement): Change[] {
   return ts.isBinaryExpression(acts) || ts.isDeleteExpression(acts) ? [replaced("statement", node, ";")] : [];
 }
 
-/** Whole statements, and the ends that are put behind one. */
+/** Marks a text as SQL: a whole statement, or the end of one that is appended to another text. */
 const SQL = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|ORDER BY|LIMIT|AND|RETURNING|FOR UPDATE)\b\s+[a-zA-Z?(\d]/;
 
-/** Stands for what a `${…}` holds, one sign for each of its own, so that places stay the same. */
+/** Takes the place of each `${…}`, padded to the same length, so that offsets stay the same. */
 const VALUE = "\uE000";
 
-/** Ends a condition. */
+/** Matches the end of a condition. */
 const NEXT = String.raw`(?=\s+(?:AND|OR|ORDER|GROUP|LIMIT|RETURNING|ON CONFLICT|FOR)\b|\s*\)|\s*$)`;
 
 const ORDER = /\bORDER BY [\w.]+(?: ASC| DESC)?(?:, [\w.]+(?: ASC| DESC)?)*(?![\w.(])/g;
 
 interface Rule {
   readonly pattern: RegExp;
-  /** The replacement of the match; undefined keeps it. */
+  /** The replacement for the match; undefined keeps the match as it is. */
   readonly now: (found: RegExpExecArray) => string | undefined;
 }
 
 const turned = (pattern: RegExp, names: Readonly<Record<string, string>>): Rule => ({ pattern, now: ([found]) => names[found] });
 
 const RULES: readonly Rule[] = [
-  // A condition less.
+  // Leaves out one condition.
   { pattern: new RegExp(String.raw`(?:(?<=^.)|\s+)AND\s+[^()]*?${NEXT}`, "g"), now: (found) => (endsInBetween(found) ? undefined : "") },
   { pattern: /\bWHERE\s+[^()]*?\s+AND\b/g, now: ([found]) => (/BETWEEN/.test(found) ? undefined : "WHERE") },
   turned(/\bIS( NOT)? NULL\b/g, { "IS NULL": "IS NOT NULL", "IS NOT NULL": "IS NULL" }),
@@ -194,7 +194,7 @@ const RULES: readonly Rule[] = [
   { pattern: /(?<=\s)=(?=\s)/g, now: (found) => (isSetting(found) ? undefined : "<>") },
   turned(/\b(DESC|ASC)\b/g, { DESC: "ASC", ASC: "DESC" }),
   { pattern: /\bORDER BY [\w.]+(?!\s+(?:ASC|DESC)|[\w.(])/g, now: ([found]) => `${found} DESC` },
-  // No order at all, and none among those that are equal in the first column.
+  // Leaves out the whole order, or the order of the rows that are equal in the first column.
   { pattern: ORDER, now: () => "" },
   { pattern: ORDER, now: ([found]) => (found.includes(",") ? found.slice(0, found.indexOf(",")) : undefined) },
   turned(/\b(MIN|MAX)\b(?=\()/g, { MIN: "MAX", MAX: "MIN" }),
@@ -217,9 +217,9 @@ function sqlChanges(node: ts.StringLiteralLike | ts.TemplateExpression): Change[
   );
 }
 
-/** The source of the literal, with everything between its texts hidden. */
+/** The source of the literal, with everything between its texts masked. */
 function masked(node: ts.StringLiteralLike | ts.TemplateExpression): string {
-  // A quote ends a condition, as the end of the text does, and is not part of it.
+  // A quote ends a condition, as the end of the text does, and is not a part of the condition.
   const source = `${VALUE}${node.getText().slice(1, -1)} `;
   if (!ts.isTemplateExpression(node)) return source;
   let text = source;
@@ -231,10 +231,10 @@ function masked(node: ts.StringLiteralLike | ts.TemplateExpression): string {
   return text;
 }
 
-/** `a BETWEEN b AND c` is one condition. */
+/** Whether an AND belongs to a BETWEEN: `a BETWEEN b AND c` is one condition. */
 const endsInBetween = ({ input, index }: RegExpExecArray): boolean => /\bBETWEEN\s+\S+$/.test(input.slice(0, index));
 
-/** `SET a = b` is not a condition. */
+/** Whether an equals sign assigns: `SET a = b` is not a condition. */
 function isSetting({ input, index }: RegExpExecArray): boolean {
   const words = input.slice(0, index).match(/\b(SET|WHERE|ON|HAVING|WHEN|SELECT)\b/g);
   return words?.at(-1) === "SET";

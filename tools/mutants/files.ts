@@ -1,8 +1,8 @@
-/** Which files there are, which of them are changed, and which tests import them. */
+/** Finds the files of the project, the changed files among them, and the tests that import a file. */
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
-/** Files that are committed, or would be by `git add`. */
+/** The files that are committed, or would be by `git add`. */
 export const filesOf = (root: string): string[] => [
   ...new Set(git(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0").filter(Boolean).sort()),
 ];
@@ -15,12 +15,12 @@ function git(root: string, ...args: string[]): string {
 
 const isTest = (path: string): boolean => path.endsWith(".test.ts");
 
-/** A released migration never changes, and what others declare does nothing. */
+/** Whether a file has mutants. A released migration never changes, and files with only declarations do nothing. */
 export const isMutable = (path: string): boolean => /\.ts$/.test(path) && !/\.(test|proof|migrations|d)\.ts$/.test(path);
 
 export type Lines = (line: number) => boolean;
 
-/** By path, the lines that are new since the branch left `base`; all of them in a file that git does not know. */
+/** The lines that are new since the branch left `base`, by the path of the file. In a file that git does not know, all lines are new. */
 export function changedLines(root: string, base = mainBranch(root)): Map<string, Lines> {
   const since = git(root, "merge-base", "HEAD", base).trim();
   const changed = new Map<string, Lines>();
@@ -45,14 +45,17 @@ function mainBranch(root: string): string {
   return known;
 }
 
-/** Farther than any test that does. */
+/** The distance of a test that does not import the file: farther than any test that does. */
 const NO_IMPORT = 1_000;
-/** A test that starts the program reaches a command by its name. */
+/** The distance of a test that starts the program and reaches a command by its name. */
 const BY_NAME = 3;
-/** A test that imports the file itself, or has its name, is about it, wherever it stands; one of the folder may be about another file. No file stands as deep. */
+/**
+ * The distance of a test that imports the file itself or has its name: it is about the file, wherever it is. A test of the same folder may be about
+ * another file. No path is as deep as this number.
+ */
 const OWN_IMPORT = -100;
 
-/** The files that import a file, each with those that import it, and so on. */
+/** The files that import a file, the files that import those, and so on. */
 export class Importers {
   readonly #importers = new Map<string, Set<string>>();
   readonly #tests: readonly string[];
@@ -72,12 +75,12 @@ export class Importers {
   }
 
   /**
-   * All tests, the likeliest to notice first: tests in the same folder, and tests that import the file through few others. A test
-   * that does not import the file may start a program that does.
+   * All tests, those first that are likeliest to notice a mistake in the file: tests in the same folder, and tests that import the file through few
+   * others. A test that does not import the file may still start a program that does.
    */
   testsOf(path: string): string[] {
     const distances = this.#distances(path);
-    // A folder that both stand in says as much as two files less between them.
+    // A common folder brings a test as much nearer as two files less between test and file.
     const nearness = new Map(
       this.#tests.map((test) => {
         const distance = distances.get(test) ?? (this.#isByName(test, path) ? BY_NAME : NO_IMPORT);
@@ -88,7 +91,7 @@ export class Importers {
     return [...this.#tests].sort((a, b) => (nearness.get(a) ?? 0) - (nearness.get(b) ?? 0) || (a < b ? -1 : 1));
   }
 
-  /** `test/cli/server-commands.test.ts` says `doctor`, and so is about `src/cli/server/doctor.ts`. */
+  /** Whether a test names the file's command: `test/cli/server-commands.test.ts` says `doctor`, so it is about `src/cli/server/doctor.ts`. */
   #isByName(test: string, path: string): boolean {
     const name = basename(path, ".ts");
     const isNear = sharedFolders(asSource(test), path) > 1 || basename(test).startsWith(name);
@@ -108,12 +111,12 @@ function resolved(root: string, from: string, name: string): string | undefined 
   try {
     return relative(root, Bun.resolveSync(name, join(root, dirname(from))));
   } catch {
-    // A package that is not installed, or a page's own.
+    // The import is a package that is not installed, or a page's own.
     return undefined;
   }
 }
 
-/** Tests that start programs are below `test`, under the name of the folder of the server that they are about. */
+/** The path below `src` that a test is about. Tests that start programs are below `test`, in a folder with the name of that part of the server. */
 const asSource = (test: string): string => test.replace(/^test\//, "src/").replace("-suite/", "/");
 
 function sharedFolders(a: string, b: string): number {

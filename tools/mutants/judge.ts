@@ -11,34 +11,34 @@ type Outcome = "noticed" | "timeout" | "does not compile" | "survived" | "equiva
 
 export const RUNS = ["npm test", "test:all"] as const;
 
-/** `npm run test:all` has the tests of `npm test`, and more. */
+/** `npm run test:all` contains the tests of `npm test`, and more. */
 export type Run = (typeof RUNS)[number];
 
 export interface Verdict {
   readonly outcome: Outcome;
-  /** The test or case that noticed it. */
+  /** The test or case that noticed the mutant. */
   readonly by?: string;
-  /** In which run. */
+  /** The run of tests in which the mutant was noticed. */
   readonly run?: Run;
-  /** How many files of tests passed on it. */
+  /** The number of test files that passed with the mutant. */
   readonly ran: number;
 }
 
-/** Enough tests to notice most mutants that any test notices: the file's own tests and those of its neighbours. */
+/** The number of nearest test files: the file's own tests and those of its neighbours notice most mutants that any test notices. */
 const NEAR_FILES = 4;
-/** The rule of the lint that refuses a promise that nobody awaits. */
+/** The lint rule that refuses a promise that nobody awaits. */
 const PROMISES = ["node_modules/.bin/biome", "lint", "--only=nursery/noFloatingPromises"] as const;
 const LINT_TIMEOUT_MS = 120_000;
 
-/** They stand near to nothing, and in a second or two compare all that documents say, and the order of all that a world exports. */
+/** These tests are near to no file, but within a second or two they compare all that documents say, and the order of all that a world exports. */
 const OF_ALL = ["tools/write-docs/pages.test.ts", "test/worlds/export-order.test.ts"];
 
-/** A test that hangs by a mutant keeps the run waiting so long; those of the project take less, also on a busy machine. */
+/** The time limit of a test that hangs because of a mutant. The project's tests take less, also on a busy machine. */
 const TEST_TIMEOUT_MS = 20_000;
 
 /**
- * A loop without an end cannot be stopped by the runner. Files of tests take some seconds each, those with browsers, streams and packages a
- * minute, as the conformance cases of an area do; on a machine with other work several times as long.
+ * The limits of a process with test files, because the test runner cannot stop an endless loop. Most test files take some seconds each. Those with
+ * browsers, streams and packages take a minute, as the conformance cases of an area do; on a busy machine they take several times as long.
  */
 const FILES = {
   "npm test": { atOnce: 10, timeoutMs: 45_000 },
@@ -57,10 +57,10 @@ const testCommand = (files: readonly string[]): Command => [
 ];
 
 interface Limits {
-  /** How long a survivor of the nearest tests meets the others of a run, after the conformance cases; 0 for none of these. */
+  /** The time for which a survivor of the nearest tests meets the other tests of a run, after the conformance cases. 0 leaves these tests out. */
   readonly restMs: number;
   readonly conformanceOf: (path: string) => Command | undefined;
-  /** Whether a command passes on the unchanged project, known to all copies: what fails there notices nothing. */
+  /** Whether a command passes on the unchanged project, shared by all copies. A command that fails there cannot notice a mutant. */
   readonly passes: Map<string, Promise<boolean>>;
 }
 
@@ -68,7 +68,7 @@ interface Trial {
   readonly mutant: Mutant;
   readonly original: string;
   readonly tests: readonly string[];
-  /** Files of tests that passed. */
+  /** The number of test files that passed. */
   passed: number;
 }
 
@@ -77,9 +77,9 @@ export class Judge {
   readonly #importers: Importers;
   readonly #limits: Limits;
   readonly #types: TypeCheck;
-  /** By path, the databases on which `npm test` runs a file. */
+  /** The databases on which `npm test` runs a test file, by the path of the file. */
   readonly #quick: ReadonlyMap<string, readonly string[]>;
-  /** Functions that declare tests for each database. */
+  /** The names of functions that declare a test for each database. */
   readonly #onEachDatabase: ReadonlySet<string>;
 
   constructor(copy: WorkCopy, importers: Importers, limits: Limits) {
@@ -115,7 +115,7 @@ export class Judge {
     );
   }
 
-  /** A file that every run has comes again if it may declare more tests now. */
+  /** Runs the tests of `npm run test:all`. A file that `npm test` has run runs once more if it may declare more tests now. */
   async #byTestAll(trial: Trial): Promise<Noticed | undefined> {
     if (this.#limits.restMs === 0) return undefined;
     const isMore = (test: string): boolean => {
@@ -147,7 +147,7 @@ export class Judge {
     return run === "test:all" ? BOTH : (this.#quick.get(test) ?? []);
   }
 
-  /** Files that run on other databases have runs of their own, as in `npm test`. */
+  /** Runs test files. Files that run on other databases have runs of their own, as in `npm test`. */
   async #byTests(trial: Trial, run: Run, files: readonly string[]): Promise<Noticed | undefined> {
     for (const [databases, together] of Map.groupBy(files, (file) => this.#databases(run, file).join(","))) {
       const noticed = await this.#byRunOf(trial, run, together, { TEST_DATABASES: databases });
@@ -203,21 +203,21 @@ type Environment = Readonly<Record<string, string>>;
 
 const outcomeOf = (ended: Ended): Outcome => (ended === "timeout" ? "timeout" : "noticed");
 
-/** Bun names a file before its tests, and stops at the first failure. */
+/** The test file that failed: Bun prints the name of a file before its tests, and stops at the first failure. */
 function lastFile(output: string, files: readonly string[]): string | undefined {
   const named = output.split("\n").filter((line) => line.endsWith(":") && files.includes(line.slice(0, -1)));
   return named.at(-1)?.slice(0, -1);
 }
 
-/** The cases about every operation test the code that every request passes; webhooks have cases of their own. */
+/** The folders of conformance cases, by the path of a file. The cases about every operation test the code that every request passes. */
 const CASES: readonly (readonly [path: RegExp, folder: string])[] = [
   [/^src\/(?:auth|graph|http|kernel|surfaces)\//, "conformance/cases/every-operation/"],
   [/^src\/webhooks\//, "conformance/cases/webhooks/"],
 ];
 
-/** The cases of the clauses that a feature serves, or of the areas that a part of the server is about. */
+/** The conformance cases of the clauses that a feature serves, or of the areas that a part of the server is about. */
 export function conformanceOf(paths: readonly string[], read: (path: string) => string): (path: string) => Command | undefined {
-  // A contract may name what no case cites, and the cases refuse to be asked for it.
+  // A contract may name a clause that no case cites, and the suite refuses to run cases of such a clause.
   const cited = new Set(
     paths
       .filter((path) => path.startsWith("conformance/cases/"))

@@ -1,27 +1,27 @@
-/** Mutants: copies of a file with one small mistake each. */
+/** Makes mutants: copies of a file with one small mistake each. */
 import ts from "typescript";
 import { changesAt } from "./changes.ts";
 
 export interface Mutant {
   readonly path: string;
-  /** From 1. */
+  /** The number of the line, counted from 1. */
   readonly line: number;
   readonly kind: string;
   readonly start: number;
   readonly end: number;
   readonly now: string;
-  /** The line that it begins on, trimmed. */
+  /** The line on which the change begins, trimmed. */
   readonly code: string;
-  /** `< → <=`, short enough to be read in a list. */
+  /** The change in short form for a list, e.g. `< → <=`. */
   readonly change: string;
   readonly equivalent?: Equivalent;
 }
 
-/** A comment says that nobody can notice mutants of its line, because the program does the same. */
+/** A comment that says that nobody can notice certain mutants of its line, because the program does the same with them. */
 interface Equivalent {
-  /** From 1; of the comment. */
+  /** The number of the comment's line, counted from 1. */
   readonly at: number;
-  /** A kind, or a change as a report writes it. */
+  /** The kind of mutants that the comment is about, or one change as a report writes it. */
   readonly of: string;
   readonly reason: string;
 }
@@ -45,7 +45,7 @@ export function mutantsOf(path: string, text: string): Mutant[] {
     for (const { kind, start, end, now } of changesAt(node)) {
       const line = lineAt(start);
       const change = `${shown(text.slice(start, end))} → ${shown(now)}`;
-      // A line of SQL cannot have a comment beside it.
+      // A line of SQL cannot have a comment beside it, so the comment is at the beginning of the text.
       const beside = [...(equivalents.get(line) ?? []), ...(equivalents.get(lineAt(node.getStart())) ?? [])];
       const equivalent = beside.find(({ of }) => of === kind || of === change.trim());
       const mutant = { path, line, kind, start, end, now, code: (lines[line - 1] ?? "").trim(), change };
@@ -57,7 +57,7 @@ export function mutantsOf(path: string, text: string): Mutant[] {
   return [...mutants.values()];
 }
 
-/** By the line that they are about: their own, or if nothing else stands on it the next one. */
+/** The comments about equivalent mutants, by the line that they are about: their own line, or the next line if theirs has only the comment. */
 function equivalentsOf(lines: readonly string[]): Map<number, Equivalent[]> {
   const found = lines.flatMap((text, at) => {
     const [comment, of, reason] = EQUIVALENT.exec(text) ?? [];
@@ -68,7 +68,7 @@ function equivalentsOf(lines: readonly string[]): Map<number, Equivalent[]> {
   return new Map([...Map.groupBy(found, ({ line }) => line)].map(([line, those]) => [line, those.map(({ equivalent }) => equivalent)]));
 }
 
-/** Comments about mutants that are not there. */
+/** The comments about mutants that do not exist. */
 export const staleEquivalents = (text: string, mutants: readonly Mutant[]): Equivalent[] =>
   [...equivalentsOf(text.split("\n")).values()]
     .flat()
@@ -76,13 +76,13 @@ export const staleEquivalents = (text: string, mutants: readonly Mutant[]): Equi
 
 export const withMutant = (text: string, { start, end, now }: Mutant): string => text.slice(0, start) + now + text.slice(end);
 
-/** The folder that a report counts a file in: `src/jobs`, `src/features/pages`. */
+/** The folder to which a report counts a file: `src/jobs`, `src/features/pages`. */
 export const folderOf = (path: string): string => {
   const folders = path.split("/").slice(0, -1);
   return folders.slice(0, folders[1] === "features" ? 3 : 2).join("/");
 };
 
-/** Any of them, the same ones for the same seed. */
+/** A random choice from a list; the same seed makes the same choice. */
 export function sampleOf<T>(all: readonly T[], size: number, seed: number): T[] {
   const random = mulberry32(seed);
   const left = [...all];
@@ -91,7 +91,7 @@ export function sampleOf<T>(all: readonly T[], size: number, seed: number): T[] 
   return chosen;
 }
 
-/** Mulberry32: small, and even enough to choose from a list. */
+/** Random numbers by Mulberry32, which is small, and even enough to choose from a list. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** The tool on a small project of its own, where it is known which mistakes its tests notice. */
+/** Runs the tool on a small project whose tests notice known mistakes. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { conformanceOf } from "./judge.ts";
 import { TypeCheck } from "./type-check.ts";
 import { WorkCopy } from "./work-copy.ts";
 
-/** Each of these starts the tool, which starts the tests, several times: seconds, and more on a busy machine. */
+/** Each of these tests starts the tool, which runs tests several times. That takes seconds, and more on a busy machine. */
 setDefaultTimeout(180_000);
 
 const FILES = {
@@ -49,7 +49,7 @@ function git(root: string, ...args: string[]): void {
   if (!success) throw new Error(stderr.toString());
 }
 
-/** Its copies are made in a folder of this test's own, so that what it leaves behind can be seen. */
+/** Starts the tool. Its copies are in a folder of this test alone, so that the test sees files that are left behind. */
 function start(root: string, ...args: string[]) {
   const temporary = mkdtempSync(join(tmpdir(), "plaza-made-up-tmp-"));
   afterThisTest(() => rmSync(temporary, { recursive: true, force: true }));
@@ -94,7 +94,7 @@ test("noticed mutants and survivors are listed separately, by folder, and the pr
 
 test("mutants that do not compile are counted separately", async () => {
   const root = madeUp();
-  // No test reads the number, but its type does not allow one more.
+  // No test reads the number, but the type of the number does not allow another one.
   write(root, "src/level.ts", "export const level = (): 1 => 1;\n");
   write(root, "src/level.test.ts", 'import { test } from "bun:test";\nimport { level } from "./level.ts";\ntest("a level", () => void level());\n');
   expect(ends((await mutate(root, "--only", "src/level.ts")).report)).toEqual(["1 → 2: does not compile"]);
@@ -199,7 +199,7 @@ test("tests that import a file run first, those beside it before others; then th
   write(root, "src/one.ts", 'import "./gate/gate.ts";\n');
   write(root, "src/two.ts", 'import "./one.ts";\n');
   write(root, "src/gate/beside.test.ts", 'import "../two.ts";\n');
-  // In the folder of a folder, a test of the file that stands far away still comes before one of another file beside it.
+  // A test of the file that is far away still comes before a test of another file in the same folder.
   write(root, "src/gate/deep/deep.ts", "export {};\n");
   write(root, "src/gate/deep/user.ts", 'import "./deep.ts";\n');
   write(root, "src/gate/deep/user.test.ts", 'import "./user.ts";\n');
@@ -261,7 +261,7 @@ test("when it is interrupted, the copy is deleted and the program that runs in i
   const { tool, temporary } = start(root);
   while (!existsSync(alive) || readFileSync(alive, "utf8") === "") await Bun.sleep(20);
   expect(readdirSync(temporary)).toHaveLength(1);
-  // As from a terminal, by the terminal and by npm.
+  // Many signals, as from a terminal where both the terminal and npm send them.
   for (let times = 0; times < 20; times++) {
     tool.kill("SIGINT");
     await Bun.sleep(1);
@@ -281,7 +281,7 @@ test("a program that takes too long is ended, with the programs that it started"
   for (const pid of readFileSync(pids, "utf8").trim().split(" ")) while (isAlive(Number(pid))) await Bun.sleep(20);
 });
 
-// Elsewhere nothing says what belongs to a run.
+// Only Linux tells which processes belong to a run.
 if (existsSync("/proc/self/environ"))
   test("a server that left the group of its test is ended with it, even a busy one", async () => {
     const root = madeUp();
@@ -294,7 +294,7 @@ if (existsSync("/proc/self/environ"))
     while (isAlive(Number(readFileSync(pids, "utf8")))) await Bun.sleep(20);
   });
 
-/** A process is a zombie until its parent has read its end. */
+/** Whether a process is alive. A process is a zombie until its parent has read its end. */
 const isAlive = (pid: number): boolean =>
   /^[^Z]/.test(
     Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)])

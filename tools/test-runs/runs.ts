@@ -1,22 +1,22 @@
-/** Which tests run, and on which databases. */
+/** Chooses the tests of a run, and the databases on which they run. */
 import { isQuick, type TestFile } from "./files.ts";
 
-/** `quick` is `npm test`, `all` is `npm run test:all`, and `rest` is what `all` has beside `quick`. */
+/** `quick` is `npm test`, `all` is `npm run test:all`, and `rest` is the difference: the tests that `all` has and `quick` does not. */
 export type Extent = "quick" | "rest" | "all";
 
 /** The tests of one start of Bun's test runner. */
 export interface Run {
   readonly name: string;
   readonly files: readonly TestFile[];
-  /** The databases on which tests run that are declared for each database. */
+  /** The databases for tests that are declared for each database. */
   readonly databases: readonly string[];
-  /** Only the tests whose name holds it. */
+  /** Runs only the tests whose name contains this text. */
   readonly only?: string;
 }
 
 /**
- * In `npm test` these run on PostgreSQL too, because the database decides there: stores, the storage suite, jobs, deliveries, and one file of each
- * feature, which has the feature's name. Elsewhere SQLite speaks for both.
+ * The test files that `npm test` also runs on PostgreSQL, because their results depend on the database: stores, the storage suite, jobs, deliveries,
+ * and the file of each feature that has the feature's name. For other files, the result on SQLite is enough.
  */
 const DATABASE_DECIDES =
   /\.store\.test\.ts$|^test\/storage-suite\/|^src\/(?:storage|jobs)\/|^src\/webhooks\/delivery\/|^src\/features\/([^/]+)\/\1\.test\.ts$/;
@@ -25,10 +25,10 @@ const isOnBoth = ({ path }: TestFile): boolean => DATABASE_DECIDES.test(path);
 
 export const BOTH: readonly string[] = ["sqlite", "postgres"];
 
-/** The databases on which `npm test` runs the tests of a file; none of them if only `npm run test:all` does. */
+/** The databases on which `npm test` runs the tests of a file; empty if only `npm run test:all` runs them. */
 export const quickDatabases = (file: TestFile): readonly string[] => (isQuick(file) ? (isOnBoth(file) ? BOTH : ["sqlite"]) : []);
 
-/** Files whose name ends so count everything that their process holds, so they have a process of their own. */
+/** The ending of test files that count everything in their process, so they have a process of their own. */
 const ALONE = /\.alone\.test\.ts$/;
 
 export function runsOf(extent: Extent, files: readonly TestFile[]): Run[] {

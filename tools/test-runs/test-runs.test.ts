@@ -1,4 +1,4 @@
-/** Which tests run when, what they need, and what a run prints while it goes on. */
+/** Checks the choice of tests for each run, the needs of tests, and the lines that a run prints as it goes on. */
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import { type Extent, runsOf } from "./runs.ts";
 
 const all = testFiles();
 
-/** Each test that is declared for a database, as the file and the database. */
+/** The tests that are declared for each database, as the file and the database. */
 const declared = (extent: Extent, files: readonly TestFile[] = all): string[] =>
   runsOf(extent, files).flatMap((run) =>
     run.files.flatMap((file) => (file.isOnEachDatabase ? run.databases.map((database) => `${file.path} ${database}`) : [file.path])),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { assertions } from "./assertions.ts";
 import { found } from "./found.ts";
 
-/** The lines of a test at which something is found. */
+/** The lines of a test on which the check finds a problem. */
 const linesOf = (text: string, path = "src/a.test.ts"): string[] => found(assertions, { [path]: text }).map((place) => place.slice(path.length + 1));
 
 describe("assertions that cannot fail, or fail too rarely", () => {

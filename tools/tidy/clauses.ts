@@ -1,6 +1,6 @@
 /**
- * Clauses of the interface: which have an operation and a conformance case. A clause of a finished area has both, or
- * stands in `spec/uncovered.md` with the reason.
+ * Checks which clauses of the interface have an operation and a conformance case. A clause of a finished area has both, or is in `spec/uncovered.md`
+ * with the reason.
  */
 import { parse } from "yaml";
 import { isCode, isTest, matchesIn, type Problem, type RepositoryFile } from "./repository.ts";
@@ -11,10 +11,10 @@ interface Clause {
   readonly kind: string;
 }
 
-/** The kinds that a server can show. */
+/** The kinds of clauses that a server can show. */
 const SHOWABLE = new Set(["rule", "shape", "limit", "state"]);
 
-/** Kept by the pipeline for every operation alike: no single operation has them, so a case alone shows them. */
+/** The areas that the pipeline keeps for every operation: no single operation has these clauses, so a case is enough. */
 const OF_THE_PIPELINE = new Set(["authentication", "errors", "general", "pagination", "versioning"]);
 
 const CLAUSES = "spec/clauses.yaml";
@@ -23,7 +23,7 @@ const UNCOVERED = "spec/uncovered.md";
 export interface ClauseReport {
   readonly problems: readonly Problem[];
   readonly total: number;
-  /** With an operation and a case. */
+  /** The number of clauses with an operation and a case. */
   readonly covered: number;
   readonly byArea: ReadonlyMap<string, { readonly total: number; readonly covered: number }>;
 }
@@ -73,7 +73,9 @@ function lacking(showable: readonly Clause[], { served, shown, excused, areasUnd
   ]);
 }
 
-/** Contracts name the clauses they serve; comments cite what is kept where: `ERR-1`, or `ERR-2 to ERR-10`. */
+/**
+ * The clauses that the program cites, as `ERR-1` or `ERR-2 to ERR-10`: contracts cite the clauses that they serve, comments those that code keeps.
+ */
 function citedInProgram(files: readonly RepositoryFile[], known: ReadonlySet<string>): Set<string> {
   const program = files.filter((file) => file.path.startsWith("src/") && isCode(file) && !isTest(file));
   const words = program.flatMap(({ text }) => [
@@ -92,7 +94,7 @@ function citedInCases(files: readonly RepositoryFile[]): Set<string> {
   return new Set(held.flatMap(({ clauses }) => clauses ?? []));
 }
 
-/** Rows `| clause | reason |`. */
+/** The clauses with a reason, from rows `| clause | reason |`. */
 function reasonsIn(page: RepositoryFile | undefined): { id: string; line: number }[] {
   return matchesIn(page?.text ?? "", /^\|\s*([A-Z]+\d?-\d+[a-z]?)\s*\|\s*\S.*\|\s*$/g).map(({ match, line }) => ({ id: match[1] ?? "", line }));
 }

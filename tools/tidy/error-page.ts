@@ -1,10 +1,10 @@
-/** The docs have every error of the catalogue, and no other. */
+/** Checks that the docs have every error of the catalogue, and no other error. */
 import { type Check, matchesIn, type Problem } from "./repository.ts";
 
 const PAGE = "docs/reference/errors.md";
 const CATALOGUE = "src/kernel/errors.ts";
 
-/** Rows of the page begin with the error's name: `| \`name\` | …`. */
+/** The check of the page of errors. The rows of the page begin with the error's name: `| \`name\` | …`. */
 export const errorPage =
   (catalogue: readonly string[]): Check =>
   (files) => {

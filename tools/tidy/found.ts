@@ -1,4 +1,4 @@
-/** For the tests of the checks. */
+/** Runs a check on made-up files, for the tests of the checks. */
 import type { Check, RepositoryFile } from "./repository.ts";
 
 /** The problems that a check finds in made-up files, as `path:line`. */

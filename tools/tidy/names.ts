@@ -1,8 +1,8 @@
-/** Names that say nothing are refused, and a feature has the standard files that a reader expects (ARCHITECTURE.md: A feature). */
+/** Checks the names of files: a name must say something, and a feature has the standard files that a reader expects (ARCHITECTURE.md: A feature). */
 import { basename, dirname } from "node:path";
 import { type Check, isCode, type Problem, type RepositoryFile } from "./repository.ts";
 
-/** Such names do not say what the file holds. */
+/** Names that do not say what a file holds. */
 const EMPTY_NAMES =
   /^(util|utils|utilities|helper|helpers|common|commons|shared|misc|manager|managers|service|services|context|contexts|base|bases|type|types)$/;
 
@@ -41,7 +41,7 @@ const STANDARD_FILES = [
   "test",
 ];
 
-/** Also what only this feature has, called after it: `microblog-insights.metrics.ts`; in a subfolder its name says what it holds. */
+/** Whether a file has a standard name, or is named after its feature, as `microblog-insights.metrics.ts`. Names in subfolders are free. */
 const isStandardFile = (path: string): boolean => {
   const [name = "", feature = ""] = path.split("/").reverse();
   return (

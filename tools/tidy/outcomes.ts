@@ -1,6 +1,6 @@
 /**
- * The result of an insert is used: a persona whose id was taken must not be acknowledged. The check goes by form, because types would take
- * a minute: it finds statements that only call a function `insert…` that takes a `Transaction` and declares a result.
+ * Checks that the result of an insert is used: a persona whose id was taken must not be acknowledged. The check goes by form, because types would
+ * take a minute: it finds statements that only call a function `insert…` that takes a `Transaction` and declares a result.
  */
 import ts from "typescript";
 import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type RepositoryFile } from "./repository.ts";

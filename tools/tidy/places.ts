@@ -1,26 +1,26 @@
-/** Some things may be used only in certain files: SQL, the environment, time, randomness, the runtime, sockets, imports upwards. */
+/** Checks that SQL, the environment, time, randomness, the runtime, sockets and imports upwards are only used in certain files. */
 import { dirname, join } from "node:path";
 import ts from "typescript";
 import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type RepositoryFile } from "./repository.ts";
 
 const isProgram = (file: RepositoryFile): boolean => file.path.startsWith("src/") && isCode(file) && !isTest(file);
 
-/** Requests to other servers: their deadlines are on the machine's clock, not on a world's. */
+/** Folders that send requests to other servers. Their deadlines are on the machine's clock, not on a world's clock. */
 const OUTBOUND = "(outbound|webhooks\\/delivery)\\/";
 
 interface Place {
   readonly what: string;
   readonly fix: string;
-  /** The files in which it may be used. */
+  /** The files that may use the thing. */
   readonly home: RegExp;
-  /** A comment like this on the line, or up to three lines above it, gives the reason for another file. */
+  /** Matches a comment on the line, or up to three lines above it, that gives the reason why another file uses the thing. */
   readonly reason?: RegExp;
   isAt(node: ts.Node): boolean;
 }
 
 const callee = (node: ts.Node): string => (ts.isCallExpression(node) || ts.isNewExpression(node) ? node.expression.getText() : "");
 
-/** Not setImmediate: a turn of the event loop is not a time. */
+/** The functions of timers. setImmediate is not one of them, because a turn of the event loop is not a time. */
 const TIMERS = new Set(["setTimeout", "setInterval", "Bun.sleep", "Bun.sleepSync"]);
 const RANDOM = new Set(["randomBytes", "randomUUID", "randomInt", "Math.random", "crypto.randomUUID", "crypto.getRandomValues", "Bun.randomUUIDv7"]);
 const LISTENERS = new Set(["Bun.serve", "Bun.listen", "Bun.udpSocket", "createServer"]);
@@ -74,7 +74,7 @@ const places: readonly Place[] = [
   {
     what: "makes an outbound request",
     fix: "outbound requests go by the guarded client of src/outbound (D-64)",
-    // The command line asks a running server's control API, at an address that its user gave; the test encoder connects to its own server.
+    // The command line sends requests to the control API of a server that its user chose; the test encoder connects to its own server.
     home: new RegExp(`^src\\/(${OUTBOUND}|cli\\/|ingest\\/test-encoder\\/)`),
     isAt: (node) => CALLERS.has(callee(node)),
   },
@@ -112,7 +112,7 @@ function placesIn(file: RepositoryFile): Problem[] {
   return problems;
 }
 
-/** The part of the server that a file stands in: `src/graph`, `src/features/personas`, `tools`. */
+/** The part of the server that has a file: `src/graph`, `src/features/personas`, `tools`. */
 function partOf(path: string): string {
   const [top = "", second = "", third = ""] = path.split("/");
   if (top !== "src") return top;
@@ -120,7 +120,7 @@ function partOf(path: string): string {
   return second.includes(".") ? "src" : `src/${second}`;
 }
 
-/** A test or a bench may fill a feature's store, for which there is no alias. */
+/** Whether a test or a bench imports a feature's store to fill it; stores have no alias. */
 const isFilled = (path: string, target: string): boolean => /^(test|bench)\//.test(path) && /^src\/features\/.+\.store\.ts$/.test(target);
 
 export const importsByName: Check = (files) =>

@@ -1,4 +1,4 @@
-/** No promise floats (STYLE.md, 15): what nobody waits for fails unseen, or comes after the end of its transaction. Biome knows the types. */
+/** Checks that no promise floats (STYLE.md, 15): a promise that nobody awaits fails unseen, or ends after its transaction. Biome knows the types. */
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The commonest sentences that nobody would say aloud (STYLE.md, Prose), in documents, and in comments and messages of source files. */
+/** Finds the commonest sentences that nobody would say aloud (STYLE.md, Prose), in documents, and in comments and messages of source files. */
 import type { Check, Problem, RepositoryFile } from "./repository.ts";
 import { sentencesOf } from "./sentences.ts";
 
@@ -25,7 +25,7 @@ const PATTERNS: readonly Pattern[] = [
 
 export const prose: Check = (files) => files.flatMap(proseProblems);
 
-/** The patterns that the sentences of a file have: a document's, or the comments and messages of a source file. */
+/** The patterns that occur in the sentences of a file: a document's sentences, or the comments and messages of a source file. */
 const proseProblems = (file: RepositoryFile): Problem[] =>
   sentencesOf(file).flatMap(({ path, line, text }) =>
     PATTERNS.filter(({ pattern }) => pattern.test(withoutCode(text))).map(
@@ -33,5 +33,5 @@ const proseProblems = (file: RepositoryFile): Problem[] =>
     ),
   );
 
-/** Code and quotations are not the writer's own words. */
+/** The sentence without code and quotations, because these are not the writer's own words. */
 const withoutCode = (text: string): string => text.replaceAll(/`[^`]*`/g, "`").replaceAll(/"[^"]*"/g, '"');

@@ -1,4 +1,4 @@
-/** The check of regular expressions finds what it is there for. */
+/** Checks that the check of regular expressions finds slow ones. */
 import { expect, test } from "bun:test";
 import { slowExpressions } from "./regular-expressions.ts";
 

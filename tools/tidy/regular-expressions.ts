@@ -1,25 +1,25 @@
 /**
- * `npm run check -- expressions`: every regular expression of the server takes a time that grows with the length of its text and no faster,
- * since callers choose the text. recheck decides it from the expression itself.
+ * `npm run check -- expressions`: checks that every regular expression of the server takes a time in proportion to the length of its text, because
+ * callers choose the text. recheck decides that from the expression itself.
  */
 import { check } from "recheck";
 import ts from "typescript";
 import { eachNode, isCode, isTest, lineOf, type Problem, problemText, type RepositoryFile, readRepository } from "./repository.ts";
 
 const FIX = "write it so that no text fits in two ways, and none that fails is tried again from each place in it; or use a loop";
-/** Built at run time, it is not known here; a comment up to three lines above says why it is linear. */
+/** The comment that an expression built at run time needs: up to three lines above, it says why the expression is linear. */
 const REASON = /\/\/.*\blinear\b/i;
-/** Most take some ms. An expression that takes longer is too complicated for readers as well. */
+/** The time limit for one expression. Most take some ms; an expression that takes longer is too complicated for readers as well. */
 const MS_MAX = 20_000;
 
 interface Found {
   readonly path: string;
   readonly line: number;
-  /** Undefined where the expression is built at run time. */
+  /** Undefined if the expression is built at run time. */
   readonly expression: { readonly source: string; readonly flags: string } | undefined;
 }
 
-/** The literals of the server, the patterns of its schemas, and what it builds without a reason. */
+/** The expressions of the server: literals, the patterns of schemas, and expressions that are built at run time without a reason. */
 function expressionsIn(files: readonly RepositoryFile[]): Found[] {
   return files
     .filter((file) => file.path.startsWith("src/") && isCode(file) && !isTest(file))

@@ -1,21 +1,21 @@
-/** The words of tidy, and the files it looks at: what is committed or would be. */
+/** The types and functions that all checks of tidy use, and the files that the checks read: all that are committed or would be. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
 export interface RepositoryFile {
-  /** From the root, with `/`. */
+  /** The path from the root of the repository, with `/`. */
   readonly path: string;
-  /** Empty if the file is binary. */
+  /** The text of the file; empty if the file is binary. */
   readonly text: string;
 }
 
 export interface Problem {
   readonly path: string;
-  /** From 1. */
+  /** The number of the line, counted from 1. */
   readonly line: number;
   readonly what: string;
-  /** Advice on how to mend it. */
+  /** Advice on how to correct the problem. */
   readonly fix: string;
 }
 
@@ -25,7 +25,7 @@ export const problemText = ({ path, line, what, fix }: Problem): string => `${pa
 
 const BINARY = /\.(png|jpg|jpeg|gif|ico|woff2?|gz|mp4|flv|sqlite|ts\.bin)$/;
 
-/** Without git (an unpacked archive) every file counts that is not made by running. */
+/** Files that are made by running. Without git (in an unpacked archive) all other files count. */
 const MADE = /^(node_modules|\.git|\.plaza|coverage)\/|(^|\/)generated\//;
 
 export function readRepository(root: string): RepositoryFile[] {
@@ -56,7 +56,7 @@ export function treeOf(file: RepositoryFile): ts.SourceFile {
   return tree;
 }
 
-/** Every node of the file, parents first. */
+/** Calls `visit` for every node of the file, parents first. */
 export function eachNode(file: RepositoryFile, visit: (node: ts.Node) => void): void {
   const walk = (node: ts.Node): void => {
     visit(node);
@@ -68,7 +68,7 @@ export function eachNode(file: RepositoryFile, visit: (node: ts.Node) => void): 
 export const lineOf = (file: RepositoryFile, node: ts.Node): number =>
   treeOf(file).getLineAndCharacterOfPosition(node.getStart(treeOf(file))).line + 1;
 
-/** Each match of a global pattern with the line it stands on. */
+/** Each match of a global pattern, with the number of its line. */
 export function matchesIn(text: string, pattern: RegExp): { match: RegExpMatchArray; line: number }[] {
   return text.split("\n").flatMap((content, at) => [...content.matchAll(pattern)].map((match) => ({ match, line: at + 1 })));
 }

@@ -1,4 +1,4 @@
-/** The sentences of the repository: of documents, of comments, and of messages, which are the texts in string literals. */
+/** Finds the sentences of the repository: of documents, of comments, and of messages, which are texts in string literals. */
 import ts from "typescript";
 import { eachNode, isCode, isDocument, isTest, type RepositoryFile, treeOf } from "./repository.ts";
 
@@ -7,20 +7,20 @@ export type SentenceKind = "document" | "comment" | "message";
 export interface Sentence {
   readonly kind: SentenceKind;
   readonly path: string;
-  /** From 1, the line on which it begins. */
+  /** The number of the line on which the sentence begins, counted from 1. */
   readonly line: number;
   readonly text: string;
 }
 
-/** A paragraph, an item of a list, a cell of a table, a comment or a message. */
+/** A passage of text: a paragraph, an item of a list, a cell of a table, a comment or a message. */
 interface Passage {
   readonly lines: readonly { readonly text: string; readonly line: number }[];
 }
 
-/** Commands write these pages from texts of the sources. */
+/** Matches the pages that commands write from texts of the sources. */
 const GENERATED = /^Written by `npm run (?:docs|bench)`/m;
 
-/** Without the pages that are generated from other texts. */
+/** The sentences of a file. Generated pages have none, because their texts are in the sources. */
 export function sentencesOf(file: RepositoryFile): Sentence[] {
   if (GENERATED.test(file.text)) return [];
   if (isDocument(file)) return passagesOfDocument(file.text).flatMap((passage) => split(passage, file.path, "document"));
@@ -29,7 +29,7 @@ export function sentencesOf(file: RepositoryFile): Sentence[] {
   return isTest(file) ? comments : [...comments, ...messagesOf(file).flatMap((passage) => split(passage, file.path, "message"))];
 }
 
-/** A stop, also behind a bracket or emphasis, ends a sentence if a capital letter, code or emphasis follows. */
+/** Matches the end of a sentence: a full stop, also after a bracket or emphasis, before a capital letter, code or emphasis. */
 const SENTENCE_END = /(?<=[.!?]|[.!?][)*"])\s+(?=[A-Z`*"[(])/;
 
 function split({ lines }: Passage, path: string, kind: SentenceKind): Sentence[] {
@@ -53,7 +53,7 @@ function split({ lines }: Passage, path: string, kind: SentenceKind): Sentence[]
 const FENCE = /^\s*```/;
 const ITEM = /^\s*(?:[-*]|\d+\.)\s+/;
 
-/** Without headings, code blocks and comments of Markdown. */
+/** The passages of a document, without headings, code blocks and comments of Markdown. */
 function passagesOfDocument(document: string): Passage[] {
   const passages: Passage[] = [];
   let open: { text: string; line: number }[] = [];
@@ -84,7 +84,7 @@ const cellsOf = (row: string): string[] =>
     .map((cell) => cell.trim())
     .filter((cell) => /[a-z]/.test(cell));
 
-/** Line comments that follow each other are one passage. */
+/** The comments of a file as passages. Line comments that follow each other are one passage. */
 function commentsOf(file: RepositoryFile): Passage[] {
   const tree = treeOf(file);
   const ranges = new Map<number, ts.CommentRange>();
@@ -111,7 +111,7 @@ function commentsOf(file: RepositoryFile): Passage[] {
   return passages;
 }
 
-/** A text of fewer words is a name. */
+/** The least number of words in a message, because a shorter text is a name. */
 const MESSAGE_WORDS_MIN = 4;
 
 function messagesOf(file: RepositoryFile): Passage[] {
@@ -124,7 +124,7 @@ function messagesOf(file: RepositoryFile): Passage[] {
   return passages;
 }
 
-/** Values inside a template are shown as `…`. A tagged template is SQL. */
+/** The message of a string literal. Values inside a template are shown as `…`. A tagged template is SQL, not a message. */
 function messageOf(node: ts.Node): string | undefined {
   if (ts.isStringLiteralLike(node)) return isTagged(node) ? undefined : node.text;
   if (!ts.isTemplateExpression(node) || isTagged(node)) return undefined;

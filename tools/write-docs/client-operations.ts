@@ -1,6 +1,6 @@
 /**
- * `clients/typescript/src/generated/operations.ts`: every operation as types and as a line of a table, made from the contracts. The
- * types are those of the profile `strict`; the other one returns the same and more.
+ * Writes `clients/typescript/src/generated/operations.ts` from the contracts: every operation as types and as a line of a table. The types are those
+ * of the response profile `strict`; the profile `clients` returns the same fields and more.
  */
 import type { TObject } from "typebox";
 import { edgeOf, methodOf, pascal, typeOf } from "#graph/contract/openapi/addresses";
@@ -22,7 +22,7 @@ const HEADER = "/** Written by `tools/build.mjs` from the contracts; changes by 
 const FIELDS = "readonly fields?: string;";
 const PAGING = "readonly limit?: number; readonly before?: string; readonly after?: string;";
 
-/** `now`: Unix seconds; it decides which marketing version is current. */
+/** The text of the file. `now`, in Unix seconds, decides which marketing version is current. */
 export function clientOperations(registry: Registry, calendar: VersionCalendar, now: number): string {
   const schemas = new NamedSchemas();
   const asked = registry.servedIn({ profile: "strict", calendar }, now);
@@ -77,7 +77,7 @@ function operationOf(endpoint: Endpoint, schemas: NamedSchemas, asked: ServedIn)
   return { name, row, type: `  ${doc}${name}: { ${members.join(" ")} };` };
 }
 
-/** A header that has one value is sent always; another one the caller has to give. */
+/** The headers of an operation. A header with only one possible value is always sent; for any other header, the caller gives the value. */
 function headersOf({ access }: Endpoint): { fixed: string[]; needed: string } {
   const required = Object.entries(access.requestHeaders ?? {}).filter(([, { isRequired }]) => isRequired === true);
   const constantOf = (schema: Document): unknown => schema.const ?? (schema.enum as readonly unknown[] | undefined)?.[0];
@@ -101,13 +101,13 @@ function paramsText({ served, reading }: Endpoint, schemas: NamedSchemas, asked:
   return parts.length === 0 ? "Readonly<Record<string, never>>" : `{ ${parts.join(" ")} }`;
 }
 
-/** Its keys alone: what they say of each other no type says. */
+/** The type of an operation's own parameters. It has only their keys, because a type cannot express conditions between parameters. */
 function ownOf(params: TObject, schemas: NamedSchemas, asked: ServedIn): Document {
   const { type, properties, required } = schemas.referred(requestSchema(params, asked));
   return { type, properties, required };
 }
 
-/** Named as in the OpenAPI document. */
+/** The type of an operation's response, with the names of the OpenAPI document. */
 function returnsOf(endpoint: Endpoint, schemas: NamedSchemas): Document {
   const schema = publicSchema(responseSchema(endpoint, "strict"));
   const name = pascal(endpoint.access.operation);

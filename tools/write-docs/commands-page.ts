@@ -14,7 +14,7 @@ export function commandsPage(): string {
   ]);
 }
 
-/** The options that name the server are described once for all commands. */
+/** The options that the page describes once for all commands, because they name the server. */
 const OF_ALL = ["--data", "--control-url", "--control-key", "--config", "--world-name", "--help"];
 
 function commandsBelow(command: Command, path: string): string[] {

@@ -1,13 +1,13 @@
-/** The decisions of `spec/decisions`, by number. */
+/** Reads the decisions of `spec/decisions`, by their number. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Decision {
   readonly id: string;
   readonly title: string;
-  /** From a page of `spec/`. */
+  /** The link to the decision from a page of `spec/`. */
   readonly link: string;
-  /** It has points that hold in the profile `clients` alone. */
+  /** Whether some points of the decision hold only in the response profile `clients`. */
   readonly hasClients: boolean;
 }
 
@@ -26,7 +26,7 @@ export function readDecisions(): Map<string, Decision> {
   return found;
 }
 
-/** The anchor of a heading. */
+/** The anchor of a heading, for links. */
 const slugOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -1,6 +1,6 @@
 /**
- * `spec/fidelity.md`: for each operation the conformance cases that show its clauses, the decisions that fill a gap of the interface document,
- * and the intended differences. Made from contracts, cases, clauses and decisions.
+ * Writes `spec/fidelity.md` from contracts, cases, clauses and decisions. For each operation, the page has the conformance cases that show its
+ * clauses, the decisions that fill a gap of the interface document, and the intended differences.
  */
 import { type Case, loadCases } from "#conformance/cases";
 import { type Clause, readClauses, readClauseTable, readReasons, showableKinds } from "#conformance/coverage";
@@ -12,14 +12,14 @@ import { type Decision, readDecisions } from "./decisions.ts";
 import { code, codes, page, table } from "./markdown.ts";
 import { addressOf } from "./operations-page.ts";
 
-/** The data of the page. A test passes its own. */
+/** The data of the page. Tests pass data of their own. */
 export interface Evidence {
   readonly clauses: ReadonlyMap<string, Clause>;
   readonly cases: readonly Case[];
   readonly decisions: ReadonlyMap<string, Decision>;
-  /** Why a clause has no case, by its id. */
+  /** The reason why a clause has no case, by the id of the clause. */
   readonly reasons: ReadonlyMap<string, string>;
-  /** The decisions that answer a clause of the kind `open`, by its id. */
+  /** The decisions that answer a clause of the kind `open`, by the id of the clause. */
   readonly leftOpen: ReadonlyMap<string, string>;
 }
 
@@ -137,12 +137,12 @@ function clauseTable(ids: readonly string[], { clauses, cases, reasons }: Eviden
   return table(["clause", "says", "shown by"], rows);
 }
 
-/** A case with examples, or for both profiles, counts as several cases of the same name. */
+/** The names of the cases. A case with examples, or for both response profiles, counts as several cases of the same name. */
 function casesText(showing: readonly Case[]): string {
   return [...Map.groupBy(showing, ({ name }) => name)].map(([name, all]) => `${name}${all.length === 1 ? "" : ` (${all.length} ways)`}`).join("<br>");
 }
 
-/** An operation that the document does not have is shown by the cases that cite one of its decisions and send such a request. */
+/** The row of an operation that the interface document does not have. Its cases cite one of its decisions and send such a request. */
 function additionText({ decisions }: Access, method: string, edge: string | null, { cases }: Evidence): string {
   const showing = cases.filter(
     (one) => one.decisions.some((id) => decisions.includes(id)) && one.steps.some((step) => isRequest(step, method, edge)),

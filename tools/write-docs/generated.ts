@@ -1,6 +1,6 @@
 /**
- * The files that are made from the contracts and are not in git: documents and JSON Schemas for programs, and types of the clients. Run by
- * `tools/build.mjs`, it writes those that differ and prints the paths of all as JSON.
+ * Writes the files that are made from the contracts and are not in git: documents and JSON Schemas for programs, and types of the clients.
+ * `tools/build.mjs` runs this module, which writes the files that differ and prints the paths of all files as JSON.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -24,7 +24,9 @@ import { clientOperations } from "./client-operations.ts";
 import { clientWebhooks, webhookFieldNames } from "./client-webhooks.ts";
 import { controlTypes } from "./control-types.ts";
 
-/** Which marketing versions are served depends on the time: this is where the standard calendar ends, in Unix seconds. */
+/**
+ * The time for which the documents are made, because the served marketing versions depend on it: the end of the standard calendar, in Unix seconds.
+ */
 const DOCUMENTED_AT = Date.parse("2026-11-20T00:00:00Z") / 1000;
 
 const registry = new Registry(features);
@@ -45,11 +47,11 @@ const types: Readonly<Record<string, () => string | Promise<string>>> = {
   "clients/typescript/src/generated/operations.ts": () => clientOperations(registry, standardCalendar, DOCUMENTED_AT),
   "clients/typescript/src/generated/webhooks.ts": () => clientWebhooks(registry.webhookFields),
   "clients/testing/generated/webhook-fields.ts": () => webhookFieldNames(registry.webhookFields),
-  // An installation that only runs the server has no openapi-typescript.
+  // An installation that only runs the server does not have openapi-typescript.
   ...(existsSync(join(ROOT, "node_modules/openapi-typescript")) && { [CONTROL_TYPES]: () => controlTypes(registry) }),
 };
 
-/** The document that a running Plaza serves, with made-up addresses. */
+/** The document that a running Plaza serves, but with made-up addresses. */
 function graphDocument(): object {
   const base = "https://graph.plaza.test";
   const addresses = Object.fromEntries(surfaces.map(({ name, mount }) => [name, `${base}${mount}`])) as Record<SurfaceName, string>;

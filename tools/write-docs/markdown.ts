@@ -1,4 +1,4 @@
-/** The little Markdown that the reference pages need. */
+/** Writes the few forms of Markdown that the reference pages need. */
 export function page(title: string, source: string, parts: readonly string[]): string {
   return [`# ${title}`, `Written by \`npm run docs\` from ${source}; changes by hand are lost.`, ...parts].join("\n\n").concat("\n");
 }
@@ -8,7 +8,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
 }
 
-/** A pipe or a line break would end the cell. */
+/** The text of a cell, without line breaks and with escaped pipes, because both would end the cell. */
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ");
 
 export const code = (text: string): string => `\`${text}\``;

@@ -1,4 +1,4 @@
-/** The pages that are written from the program's own data: catalogue, contracts, policies, options. */
+/** The pages that are written from the program's own data: from the catalogue, the contracts, the policies and the options. */
 import { features } from "#features";
 import { Registry } from "#graph/contract/registry";
 import { commandsPage } from "./commands-page.ts";

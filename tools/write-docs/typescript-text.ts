@@ -1,9 +1,12 @@
-/** JSON Schemas of contracts as TypeScript types. */
+/** Writes JSON Schemas of contracts as TypeScript types. */
 type Schema = Readonly<Record<string, unknown>>;
 
 const REFERENCE = "#/components/schemas/";
 
-/** Of a schema as `publicSchema` and `NamedSchemas` write it. Throws for a word that it does not know, so that no type says less than its schema. */
+/**
+ * The type of a schema that `publicSchema` and `NamedSchemas` wrote. Throws for a keyword that it does not know, so that no type says less than its
+ * schema.
+ */
 export function typeText(schema: Schema): string {
   if (typeof schema.$ref === "string") return schema.$ref.slice(REFERENCE.length);
   if ("const" in schema) return JSON.stringify(schema.const);
@@ -36,7 +39,7 @@ function objectText({ properties, required = [], additionalProperties }: Schema)
   const others = typeof additionalProperties === "object" ? (additionalProperties as Schema) : undefined;
   if (entries.length === 0) return others === undefined ? "Readonly<Record<string, unknown>>" : `Readonly<Record<string, ${typeText(others)}>>`;
   const named = entries.map(([name, schema]) => propertyText(name, schema, (required as readonly string[]).includes(name)));
-  // Their own type would have to hold for the named keys too.
+  // Other keys get the type unknown, because a type for them would have to hold for the named keys too.
   return `{ ${[...named, ...(others === undefined ? [] : ["readonly [name: string]: unknown;"])].join(" ")} }`;
 }
 

@@ -20,7 +20,7 @@ export function worldFilesPage(features: readonly Feature[]): string {
   ]);
 }
 
-/** A list of the version calendar, with the meaning of its keys. */
+/** The table for a list of the version calendar, with the meaning of each key. */
 function calendarList(list: string, { description = "", items = {} }: Schema): string {
   const rows = propertiesOf(items).map(({ name, schema, isRequired }) => [
     code(name),
