@@ -1,4 +1,4 @@
-/** Case files into cases. Whatever the format does not know is an error here, so that a misspelt expectation cannot pass unseen. */
+/** Reads case files into cases. A key that the format does not know is an error, so that a misspelt expectation cannot pass unseen. */
 import { basename } from "node:path";
 import { caseTexts } from "./files.ts";
 import { parseStep, type Step } from "./step-format.ts";
@@ -8,34 +8,34 @@ type Profile = "strict" | "clients";
 
 export interface Case {
   readonly area: string;
-  /** Below `cases/`. */
+  /** The path of the case file below `cases/`. */
   readonly file: string;
-  /** As it is written. */
+  /** The title of the case as the file has it. */
   readonly name: string;
-  /** The name, with the row of `examples` and the profile where there are several. */
+  /** The title of the case, with the row of `examples` and the response profile if there are several. */
   readonly title: string;
   readonly clauses: readonly string[];
   readonly decisions: readonly string[];
   readonly profile: Profile;
-  /** Name of the base world, a file of `worlds/`. */
+  /** The name of the base world, which is a file of `worlds/`. */
   readonly world: string;
-  /** Entries in the form of a world file, added to the base world. */
+  /** Entries in the form of a world file, which are added to the base world. */
   readonly fragment: Readonly<Record<string, unknown>>;
-  /** The case changes what others rely on (the clock, an app): it gets a server, or a snapshot, of its own. */
+  /** Whether the case gets a server or a snapshot of its own, because it changes things that other cases rely on (the clock, an app). */
   readonly isAlone: boolean;
-  /** Options that its server is started with, as in `plaza.config.yaml`. */
+  /** The options with which the case's server starts, as in `plaza.config.yaml`. */
   readonly options: Readonly<Record<string, string>>;
   readonly vars: Readonly<Record<string, unknown>>;
   readonly steps: readonly Step[];
 }
 
-/** Cases with the same key can share a server. */
+/** The key of the case's server. Cases with the same key can share a server. */
 export const serverKey = (testCase: Case): string =>
   JSON.stringify([testCase.profile, testCase.world, testCase.fragment, testCase.options, testCase.isAlone ? testCase.title : ""]);
 
 /**
- * Groups for servers that are started for them: cases that must be alone come last, each in the world as it began. A server of its own for
- * each of them would take half of the time of all.
+ * Groups the cases for servers that the suite starts. Cases that must be alone come last, each in the world as it began. To start a server for each
+ * of these would take half of the time of the whole suite.
  */
 export const onOneServer = (cases: readonly Case[]): Case[][] =>
   [...Map.groupBy(cases, (testCase) => serverKey({ ...testCase, isAlone: false })).values()].map((group) => [
@@ -124,7 +124,7 @@ function rowName(row: Raw): string {
   return text === "" ? "" : ` (${text.length > 120 ? `${text.slice(0, 120)}…` : text})`;
 }
 
-/** Puts the steps of a named block where `use` asks for it, with its `with` as variables of that place. */
+/** Replaces each `use` with the steps of the named block. `with` sets variables for these steps. */
 function expand(steps: readonly Raw[], blocks: Raw, where: string, depth = 0): Raw[] {
   if (depth > 5) throw new CaseFormatError(`${where}: blocks use each other in a circle`);
   return steps.flatMap((step) => {

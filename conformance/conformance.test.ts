@@ -1,6 +1,6 @@
 /**
- * The conformance cases as tests, on servers of their own: on memory, where each response is also checked against the document that the server
- * has at `/openapi.json`, and on PostgreSQL.
+ * Runs the conformance cases as tests, on servers that the tests start: in memory, where each response is also checked by the document at
+ * `/openapi.json` of the server, and on PostgreSQL.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databaseKinds, testOnPostgres } from "#harness/databases";
@@ -15,7 +15,7 @@ import { failureText } from "./report/results.ts";
 import { type RunningServer, startServer } from "./server.ts";
 import { runCase } from "./session.ts";
 
-/** A case has up to some hundred requests; a start on a loaded machine may take long. */
+/** The time limit of a case. A case has up to some hundred requests, and a start on a busy machine may take long. */
 const CASE_TIMEOUT_MS = 60_000;
 
 const cases = loadCases();
@@ -31,7 +31,7 @@ afterAll(async () => (await cluster)?.stop());
 
 const dataOf = { sqlite: async () => ":memory:", postgres: async () => (await clusterOf()).url } as const;
 
-/** Names of operations that had a 200, in the strict profile. */
+/** The names of the operations that returned status 200 in the response profile `strict`. */
 const succeeded = new Set<string>();
 
 function declare(kind: keyof typeof dataOf, group: readonly [Case, ...Case[]]): void {
@@ -79,7 +79,7 @@ if (databaseKinds.includes("sqlite"))
     expect(names.filter((name) => !succeeded.has(name))).toEqual([]);
   });
 
-/** Statements that read more than their rows, and why they may. */
+/** Statements that may read more rows than they return, each with the reason. */
 const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["SELECT s.fence FROM work_sessions", "a row for each process that runs"],
   ["EXISTS (SELECT 1 FROM jobs j WHERE j.fence > 0", "the jobs that run, some dozens for each process"],
@@ -96,11 +96,12 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["d.retry_due_ms, d.attempts, d.ended_ms, c.paused_ms", "people's list of deliveries, the newest first, by any filter"],
   ["SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM webhook_deliveries d", "a callback that is left: its partial index holds what is being sent"],
   ["d.members, e.object, e.field, CAST(e.entity AS TEXT) AS entity", "a claim sorts the few rows whose ids it names"],
-  // Lists beside the first column of a key: where few rows share it, PostgreSQL reads those and filters. ANALYZE corrects what has grown.
+  // Lists by a column beside the first column of a key: if few rows share that first value, PostgreSQL reads these rows and filters. ANALYZE corrects
+  // plans after a table has grown.
   ["SELECT DISTINCT e.device", "the rows of an app in the requests that are named"],
 ];
 
-/** Prepared as well, since they travel with others. */
+/** Statements without a plan. They are prepared too, because they are sent together with others. */
 const HAS_NO_PLAN = /^(?:BEGIN|SAVEPOINT|COMMIT)\b/;
 
 testOnPostgres(

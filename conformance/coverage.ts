@@ -1,4 +1,4 @@
-/** Which clauses of the interface have a passing case. */
+/** Finds the clauses of the interface that have a passing case. */
 
 import type { Case } from "./cases.ts";
 import { specTexts } from "./files.ts";
@@ -11,12 +11,12 @@ export interface Clause {
   readonly text: string;
 }
 
-/** The kinds that a server can show; `open` is left out by the document, `info` is about other things. */
+/** The kinds of clauses that a server can show. The kind `open` is left out by the interface document, and `info` is about other things. */
 export const showableKinds: ReadonlySet<string> = new Set(["rule", "shape", "limit", "state"]);
 
 export const readClauses = (): Clause[] => readYaml(specTexts["clauses.yaml"] ?? "") as Clause[];
 
-/** Cases that cite nothing, or something that is not a clause. */
+/** The cases that cite nothing, or cite something that is not a clause. */
 export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[]): string[] {
   const known = new Set(clauses.map((clause) => clause.id));
   return cases.flatMap((testCase) => {
@@ -31,10 +31,10 @@ export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[
   });
 }
 
-/** `spec/uncovered.md`: why a clause has no case. */
+/** The reasons in `spec/uncovered.md` why a clause has no case, by the clause. */
 export const readReasons = (): Map<string, string> => readClauseTable("uncovered.md");
 
-/** A table of `spec/` whose first column is a clause. */
+/** The rows of a table in `spec/` whose first column is a clause. */
 export function readClauseTable(file: string): Map<string, string> {
   const rows = (specTexts[file] ?? "").matchAll(/^\|\s*([A-Z][\w-]*)\s*\|\s*(.+?)\s*\|\s*$/gm);
   return new Map([...rows].map(([, id = "", reason = ""]) => [id, reason]));

@@ -1,4 +1,4 @@
-/** The cases, their worlds, and what `spec/` says of clauses, as texts. */
+/** The texts of the cases, of their worlds, and of the files in `spec/` about clauses. */
 import { textsBelow } from "./texts.ts" with { type: "macro" };
 
 type Texts = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** A server that runs elsewhere, and how it is made ready for a case. */
+/** Prepares a server that runs already, and that the suite did not start, for a case. */
 import type { Case } from "./cases.ts";
 import { exchange } from "./http/requests.ts";
 import type { Target } from "./session.ts";
@@ -15,7 +15,7 @@ export interface GivenServer {
   readonly controlKey?: string;
 }
 
-/** A server that runs elsewhere, with the mounts of D-01 below its base address. */
+/** The addresses of a server that runs already. Its surfaces have the default mounts of D-01 below the base address. */
 export function givenTarget(given: GivenServer): Target {
   const base = given.baseUrl.replace(/\/$/, "");
   const surfaces = { base, app: `${base}/app`, microblog: `${base}/microblog/v1.0`, ads: `${base}/ads`, social_login: `${base}/social-login` };
@@ -28,12 +28,15 @@ export function givenTarget(given: GivenServer): Target {
 const SNAPSHOT = "conformance";
 
 export interface Prepared {
-  /** Why the case cannot run there. */
+  /** The reason why the case cannot run on this server. */
   readonly obstacle?: string;
   after(): Promise<void>;
 }
 
-/** Makes a given server ready for a case: its world is put in, and for a case that must be alone the state is kept for `after`. `loaded` is of one run. */
+/**
+ * Makes a server that runs already ready for a case: loads the case's world, and if the case must be alone stores the state until `after` is called.
+ * `loaded` has the entries that this run has loaded.
+ */
 export async function prepareGiven(target: Target, testCase: Case, receiver: string, loaded: Set<string>): Promise<Prepared> {
   const nothing = async () => {};
   if (target.controlKey === undefined || target.addresses.world === undefined) return { after: nothing };

@@ -1,21 +1,21 @@
 /**
- * `{{name}}` in a case: a variable, or a function with arguments after colons (`{{sha256:text}}`). Filled from the innermost
- * braces outwards, so that an argument may itself be a variable: `{{hmac_sha256:s3cret:{{token}}}}`.
+ * Fills in `{{name}}` in a case. The name is a variable, or a function with arguments after colons (`{{sha256:text}}`). The innermost braces are
+ * filled in first, so that an argument may be a variable: `{{hmac_sha256:s3cret:{{token}}}}`.
  */
 import { createHash, createHmac } from "node:crypto";
 
-/** A function among them is called each time it is named. */
+/** Variables and functions by their names. A function is called each time that a case uses its name. */
 export type Names = Map<string, unknown>;
 
 let lastId = 0;
 
-/** A node id that nobody else uses: microseconds since 1970, below 2^53, growing. */
+/** A node id that nothing else uses: the microseconds since 1970, which grow and are below 2^53. */
 export function freshId(): string {
   lastId = Math.max(Date.now() * 1000, lastId + 1);
   return String(lastId);
 }
 
-/** A short word that nobody else uses, for names of labels and personas. */
+/** A short word that nothing else uses, for the names of labels and personas. */
 export const uniqueWord = (id = freshId()): string => BigInt(id).toString(36);
 
 const functions: Readonly<Record<string, (first: string, second: string) => string>> = {
@@ -33,7 +33,7 @@ const functions: Readonly<Record<string, (first: string, second: string) => stri
 
 const INNERMOST = /\{\{([^{}]*)\}\}/;
 
-/** A copy of `value` with every `{{…}}` filled in; a text that is nothing but one variable becomes that variable, whatever its type. */
+/** A copy of `value` with every `{{…}}` filled in. A text that consists of one variable becomes the value of the variable, of whatever type. */
 export function fill(value: unknown, names: Names): unknown {
   if (typeof value === "string") return fillText(value, names);
   if (Array.isArray(value)) return value.map((item) => fill(item, names));

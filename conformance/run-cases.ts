@@ -1,14 +1,14 @@
-/** Cases against a server, in groups that can share one. */
+/** Runs cases on a server, in groups of cases that can share a server. */
 import { type Case, serverKey } from "./cases.ts";
 import { type GivenServer, givenTarget, prepareGiven } from "./given.ts";
 import type { Receiver } from "./http/receiver.ts";
 import type { CaseResult } from "./report/results.ts";
 import { runCase, type Target } from "./session.ts";
 
-/** Called with each result as it is there. */
+/** Called with each result as soon as its case has ended. */
 export type Note = (result: CaseResult) => void;
 
-/** The server could not be made ready for the case. */
+/** The result of a case for which the server could not be prepared. */
 export const notReady = (testCase: Case, error: unknown): CaseResult => ({
   testCase,
   outcome: "failed",
@@ -28,10 +28,10 @@ export async function resultOf(testCase: Case, target: Target, receiver: Receive
   return { testCase, durationMs, ...(failure === undefined ? { outcome: "passed" } : { outcome: "failed", failure }) };
 }
 
-/** The world that a server without a control API must hold, with its day, because nobody can add the nodes of other worlds. */
+/** The world, with its date, that a server without a control API must have, because nobody can add the nodes of other worlds to it. */
 const HELD_WORLD = "standard";
 
-/** Why a given server cannot run the case. */
+/** The reason why a server that runs already cannot run the case; undefined if it can. */
 export function obstacle(testCase: Case, profile: string, { controlUrl, controlKey }: GivenServer): string | undefined {
   if (testCase.profile !== profile) return `needs profile ${testCase.profile}`;
   const options = Object.entries(testCase.options).map(([name, value]) => `--${name} ${value}`);

@@ -35,7 +35,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Starts a server for each profile and world, one after the other. */
+/** Starts a server for each response profile and world, one after the other, and runs the cases of each. */
 async function runOnOwn(cases: readonly Case[], receiver: Receiver, note: Note): Promise<void> {
   for (const group of onOneServer(cases)) {
     const [first] = group;

@@ -1,4 +1,4 @@
-/** The runner itself: that expectations can fail, and that requests leave as they are written. */
+/** Checks the runner itself: expectations can fail, and requests are sent as the cases write them. */
 import { describe, expect, test } from "bun:test";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";

@@ -1,4 +1,4 @@
-/** Servers to run cases against, started here from `bin/plaza`: one for each profile and world. */
+/** Starts servers from `bin/plaza` to run cases on: one for each response profile and world. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,18 +12,18 @@ import type { Target } from "./session.ts";
 import { buildWorld } from "./worlds.ts";
 
 const PROGRAM = join(import.meta.dirname, "..", "bin", "plaza");
-/** Far above the quarter of a second that a start takes, for machines under load. */
+/** The time limit of a start. A start takes a quarter of a second; machines under load need far more. */
 const READY_WITHIN_MS = 60_000;
-/** Plaza lets running requests end for 10 s at most. */
+/** The time limit of a stop. Plaza lets running requests go on for 10 s at most. */
 const STOPPED_WITHIN_MS = 12_000;
 
 export interface RunningServer extends Target {
-  /** The world is again as the server began it. */
+  /** Brings the world back to the state in which the server started. */
   reset(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `data` as for `--data`; of a PostgreSQL address the cluster is used, with a database of its own for this server. */
+/** Starts a server. `data` has the form of `--data`. If `data` is an address of PostgreSQL, the server gets a database of its own there. */
 export async function startServer(testCase: Case, data: string, receiver: string): Promise<RunningServer> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-conformance-"));
   const database = data.startsWith("postgres") ? await createDatabase(data) : undefined;
@@ -53,7 +53,7 @@ async function resetWorld({ addresses, controlKey }: Target): Promise<void> {
   if (response.status !== 200) throw new Error(`the world could not be reset: ${response.status}`);
 }
 
-/** Names of the ready line → surfaces as cases name them. */
+/** The surface that each key of the ready line stands for, by the name that cases use. */
 const READY_ADDRESSES: Readonly<Record<string, string>> = {
   base_url: "base",
   app_base_url: "app",

@@ -1,4 +1,4 @@
-/** One case against one server: its steps in their order, until the first that does not hold. */
+/** Runs one case on one server: its steps in their order, up to the first step that fails. */
 
 import type { Case } from "./cases.ts";
 import { checkResponse, type Expectation } from "./checks/expectations.ts";
@@ -12,27 +12,27 @@ import { fill, type Names, uniqueWord } from "./names.ts";
 import type { ExchangeStep, ReceiveStep, Step } from "./step-format.ts";
 
 export interface Target {
-  /** By surface: base, app, microblog, ads, social_login, and control, world where the control API is at hand. */
+  /** The addresses by surface: base, app, microblog, ads and social_login; and control and world if the control API can be used. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly controlKey?: string;
-  /** Replaces `{{fresh_id}}` and values made from it, so that two servers get the same requests. */
+  /** Replaces `{{fresh_id}}` and the values made from it, so that two servers get the same requests. */
   readonly freshId?: () => string;
-  /** Called with every exchange, those with the control API too. */
+  /** Called with every request and its response, also those of the control API. */
   readonly observe?: (request: WireRequest, response: WireResponse) => void;
 }
 
 export interface CaseFailure {
   readonly step: number;
-  /** The request as a line for a shell. */
+  /** The request as a command for a shell. */
   readonly sent: string;
   readonly problems: readonly Problem[];
   readonly response: string;
 }
 
-/** A list that does not end is a failure of the server, not of the runner's patience. */
+/** The greatest number of pages: a list that does not end is a failure of the server. */
 const PAGES_MAX = 500;
 
-/** Undefined when the case holds. */
+/** Runs a case. Returns the failure, or undefined if the case passed. */
 export async function runCase(testCase: Case, target: Target, receiver: Receiver): Promise<CaseFailure | undefined> {
   let session: Session;
   try {
@@ -114,7 +114,7 @@ class Session {
       return [problem("the control API's status", "200 to 299", response.status)];
     }
     if (step.minted_as !== undefined) {
-      // operating.md: the value is shown once, when it is minted.
+      // operating.md: the server returns the value of a token only once, when it creates the token.
       const value = valueAt(response.json, "token");
       if (typeof value !== "string") return [problem("token", "the minted value", response.json)];
       this.#names.set(step.minted_as, value);
@@ -127,7 +127,7 @@ class Session {
     const path = String(fill(step.path, this.#names));
     const count = Number(fill(step.count, this.#names));
     this.#sent = `# waiting for webhook ${count} at ${path}`;
-    // `count: 0`: nothing may come.
+    // `count: 0` expects that no webhook comes.
     const webhook = await this.receiver.webhook(path, Math.max(count, 1), step.within_ms);
     if (count === 0) return webhook === undefined ? [] : [problem(`webhooks at ${path}`, "none", webhook.text)];
     if (webhook === undefined) return [problem(`webhook ${count} at ${path}`, `to arrive within ${step.within_ms} ms`, undefined)];
@@ -162,7 +162,7 @@ class Session {
     return toResponse(response);
   }
 
-  /** Pages to the end: by the links (`next`, `previous`), or by cursors that are put into the query here (`after`, `before`). */
+  /** Reads all pages of a list: by the links (`next`, `previous`), or by cursors that this function puts into the query (`after`, `before`). */
   async #follow(step: ExchangeStep): Promise<Response> {
     let items: unknown[] = [];
     let response = await this.#send(step);
@@ -170,7 +170,7 @@ class Session {
       const data = valueAt(response.json, "data");
       if (response.status !== 200 || !Array.isArray(data)) throw new Error(`page ${pages} is not a list: ${describe(response)}`);
       const found = data.map((item) => valueAt(item, step.take ?? "id"));
-      // Going back, each page stands before those that were read: the result is in the order of the list.
+      // When the pages are read backwards, each page comes before those already read, so that the result is in the order of the list.
       items = step.follow === "previous" || step.follow === "before" ? [...found, ...items] : [...items, ...found];
       if (pages > PAGES_MAX) throw new Error(`the list does not end after ${PAGES_MAX} pages`);
       const isLink = step.follow === "next" || step.follow === "previous";
@@ -185,13 +185,13 @@ class Session {
   }
 }
 
-/** A link repeats the query, with the tokens in it (D-32): only the header must be sent again. */
+/** The header with the token. A link repeats the query with its tokens (D-32), so only the header must be sent once more. */
 const bearerOnly = (token: unknown): unknown => {
   if (typeof token === "string") return token === "none" ? token : { bearer: token };
   return typeof token === "object" && token !== null && "bearer" in token ? { bearer: token.bearer } : "none";
 };
 
-/** `send: METHOD /path` in its two parts. */
+/** Splits `send: METHOD /path` into its two parts. */
 function addressed(step: ExchangeStep): ExchangeStep {
   if (step.target !== "") return step;
   const space = step.method.indexOf(" ");

@@ -1,4 +1,4 @@
-/** The suite as a program: chooses cases, runs them, and reports. `npm run conformance` and `plaza conform` call it. */
+/** The suite as a program: chooses cases, runs them, and reports the results. `npm run conformance` and `plaza conform` call this module. */
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { type Case, loadCases } from "./cases.ts";
 import { type Clause, coverageOf, readClauses, uncoveredText, wrongCitations } from "./coverage.ts";
@@ -17,12 +17,12 @@ export interface SuiteOptions {
   readonly json?: boolean;
   readonly failures?: boolean;
   readonly uncovered?: boolean;
-  /** Files that the report is written to. */
+  /** The files to which the report is written. */
   readonly junit?: string;
   readonly html?: string;
 }
 
-/** An option that leaves nothing to run, or a file that the report cannot be written to. */
+/** A problem with an option: it chooses no case, or it names a file to which the report cannot be written. */
 export class SuiteProblem extends Error {
   constructor(
     readonly option: string,
@@ -32,7 +32,7 @@ export class SuiteProblem extends Error {
   }
 }
 
-/** The options of both programs, for `parseArgs` and for help. */
+/** The options of both programs as help text. Both use the same options for `parseArgs`. */
 export const SUITE_HELP = `  --area NAME         only the cases of this area (repeatable)
   --clause ID         only the cases that cite this clause or decision (repeatable)
   --title TEXT        only the cases whose title contains this text
@@ -56,7 +56,7 @@ export function expectAreas(given: readonly string[] | undefined, all: readonly 
   if (unknown !== undefined) throw new SuiteProblem("--area", `no case is of the area "${unknown}"; the areas are ${areas.join(", ")}`);
 }
 
-/** Each of the given names must be known: a misspelt one would choose nothing, in silence. */
+/** The chosen cases. Each given name must be known, because a misspelt name would choose no case without a message. */
 function chosen(all: readonly Case[], options: SuiteOptions): Case[] {
   expectAreas(options.area, all);
   const clause = options.clause?.find((id) => !all.some(({ clauses, decisions }) => clauses.includes(id) || decisions.includes(id)));
@@ -67,7 +67,7 @@ function chosen(all: readonly Case[], options: SuiteOptions): Case[] {
   throw new SuiteProblem(`--${given.at(-1)}`, given.length === 1 ? `no title contains "${options.title}"` : "no case has all that is asked for");
 }
 
-/** Before the cases run: their results would be lost. */
+/** Checks before the cases run that the report can be written, because otherwise the results would be lost. */
 function expectWritable(options: SuiteOptions): void {
   for (const name of ["junit", "html"] as const) {
     const file = options[name];
@@ -80,7 +80,7 @@ function expectWritable(options: SuiteOptions): void {
   }
 }
 
-/** Returns the exit code: 0 if all passed, 1 if a case failed or none ran. Throws SuiteProblem, and where a case file is wrong. */
+/** Returns the exit code: 0 if all passed, 1 if a case failed or none ran. Throws SuiteProblem, and an error if a case file is wrong. */
 export async function runSuite(
   options: SuiteOptions,
   run: (cases: readonly Case[], receiver: Receiver, note: Note) => Promise<void>,

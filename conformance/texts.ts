@@ -1,8 +1,8 @@
-/** Runs while the program is put together, as a macro of `files.ts`: a build, a package and an executable hold the texts. */
+/** Reads texts when the program is bundled, as a macro of `files.ts`, so that a build, a package and an executable contain the texts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** By path below the folder, which is named from here. */
+/** The texts below a folder, by their path in it. The folder's path is relative to this file. */
 export function textsBelow(folder: string): Record<string, string> {
   const root = join(import.meta.dirname, folder);
   const paths = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((path) => /\.(yaml|md)$/.test(path));

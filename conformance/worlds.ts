@@ -1,4 +1,4 @@
-/** World files: reading, adding a case's fragment, and putting one into a server that already runs. */
+/** Reads world files, adds the fragment of a case, and loads a world into a server that runs already. */
 
 import { worldTexts } from "./files.ts";
 import { exchange } from "./http/requests.ts";
@@ -11,15 +11,15 @@ export type World = Readonly<Record<string, unknown>>;
 type Entry = Readonly<Record<string, unknown>>;
 
 interface ClockState {
-  /** Unix seconds. */
+  /** The time of the clock, in Unix seconds. */
   readonly now: number;
   readonly frozen: boolean;
 }
 
-/** The clock runs on while cases run. Every moment that they name is right for an hour, and a run takes minutes. */
+/** The greatest difference between the server's clock and the cases. The clock runs during a run of minutes; times in cases are right for an hour. */
 const CLOCK_SECONDS_MAX = 3_600;
 
-/** Two entries of a world file with the same identity are the same entry. */
+/** The identity of an entry of a world file. Two entries with the same identity are the same entry. */
 const identity = (entry: Entry): string => String(entry.id ?? entry.token ?? JSON.stringify(entry));
 
 const worldsRead = new Map<string, World>();
@@ -34,7 +34,7 @@ function readWorld(name: string): World {
   return world;
 }
 
-/** The base world with the fragment's entries added; an entry with a known id is laid over the base's. */
+/** The base world with the entries of the fragment. If the base has an entry with the same id, the fragment's keys replace the keys of that entry. */
 export function buildWorld(name: string, fragment: World, names: ReadonlyMap<string, unknown>): World {
   const base = readWorld(name);
   const merged: Record<string, unknown> = { ...base };
@@ -49,7 +49,7 @@ function mergeLists(base: readonly Entry[], added: readonly Entry[]): Entry[] {
   return [...byIdentity.values()];
 }
 
-/** Entries refer to those above: people before pages, pages before what hangs on them, and so on. */
+/** The keys in the order in which entries can be created, because entries refer to earlier ones: pages to people, posts to pages, and so on. */
 const KEYS_IN_ORDER = [
   "users",
   "businesses",
@@ -75,10 +75,13 @@ const KEYS_IN_ORDER = [
   "ads",
 ];
 
-/** Keys of a world that are not put into a server as nodes. */
+/** The keys of a world that are not nodes. */
 const OTHER_KEYS: readonly string[] = ["clock", "tokens"];
 
-/** The nodes of a world in the order in which they can be made. Throws for a key without a place in it: its entries would be missing, and nobody would notice. */
+/**
+ * The nodes of a world in the order in which they can be created. Throws for a key that the order lacks, because nobody would notice its missing
+ * entries.
+ */
 export function nodesInOrder(world: World): (readonly [key: string, entry: Entry])[] {
   const unknown = Object.keys(world).find((key) => !KEYS_IN_ORDER.includes(key) && !OTHER_KEYS.includes(key));
   if (unknown !== undefined) throw new Error(`a world has "${unknown}", which has no place in KEYS_IN_ORDER of conformance/worlds.ts`);
@@ -86,8 +89,8 @@ export function nodesInOrder(world: World): (readonly [key: string, entry: Entry
 }
 
 /**
- * Puts the entries that the server's default world lacks into it, one by one; 409 says that one is there. `loaded` has those that it was
- * given before. Then its clock goes to the world's day, which many cases name, unless it is there already.
+ * Loads the entries that the server's default world lacks, one by one; status 409 means that the world has the entry. `loaded` has the entries that
+ * this run has loaded already. Then sets the world's clock to the day that many cases name, unless it shows that day already.
  */
 export async function loadWorld(target: Target, world: World, loaded: Set<string>): Promise<void> {
   const ask = async (method: string, path: string, json?: unknown) => {

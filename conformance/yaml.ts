@@ -1,7 +1,7 @@
-/** YAML of this folder and of `spec/`. The runtime's own reader takes a tenth of a second for all of it, where the npm package takes two. */
+/** Reads the YAML of this folder and of `spec/`. The runtime's own reader takes a tenth of a second for all of it; the npm package takes two. */
 import { parse } from "yaml";
 
-/** Throws with the line of a mistake, which the package knows. */
+/** Parses YAML. Throws with the line of a mistake, which only the npm package can tell. */
 export function readYaml(text: string): unknown {
   try {
     return Bun.YAML.parse(text);

@@ -1,4 +1,4 @@
-/** The two error objects of the interface (Resources: Error object, flat form and wrapped form; D-14, D-20, D-21). */
+/** Checks the two error objects of the interface (Resources: Error object, flat form and wrapped form; D-14, D-20, D-21). */
 
 import type { Response } from "../http/response.ts";
 import { matches, type Problem, problem } from "./matchers.ts";
@@ -30,7 +30,7 @@ const wrapped: Form = {
   optional: { error_subcode: "integer", is_transient: "boolean", error_data: "object", error_user_msg: "string", error_user_title: "string" },
 };
 
-/** The error that a case expects. Each key is optional; the form is always checked in full. */
+/** The error that a case expects. Each key is optional, but the form of the error is always checked in full. */
 export interface ErrorExpectation {
   readonly status?: unknown;
   readonly code?: unknown;
@@ -57,7 +57,7 @@ export function checkFlatError(response: Response, expected: ErrorExpectation, p
   if (!isObject(response.json) || (response.json.code === undefined && response.json.message === undefined))
     return [...checkStatus(response, expected), problem("the body", "a flat error object", response.json ?? response.text)];
   const { error, ...rest } = response.json;
-  // D-20 [clients]: the flat fields plus `error` holding the same object.
+  // D-20 [clients]: the error has the flat fields, and `error` with the same object.
   const twin = profile === "clients" ? matches(error, { equals: rest }, "error") : matches(error, { absent: true }, "error");
   return [...checkStatus(response, expected), ...twin, ...checkFields(rest, flat, expected, response, "")];
 }
@@ -95,7 +95,7 @@ function checkFields(error: Record<string, unknown>, form: Form, expected: Error
     const place = places[name as keyof ErrorExpectation];
     if (place === undefined) throw new Error(`no such expectation of an error: ${name} (${Object.keys(places).join(", ")})`);
     if (name === "status") continue;
-    // A message is given by a part of it, unless operators say more.
+    // A case gives a message by a part of it, unless the case uses operators.
     const wanted = name === "message" && typeof matcher === "string" ? { contains: matcher } : matcher === "none" ? { absent: true } : matcher;
     problems.push(...matches(valueAt(error, place), wanted, prefix + place));
   }

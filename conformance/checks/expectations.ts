@@ -1,4 +1,4 @@
-/** Checks a response against the `expect` block of a step. */
+/** Checks a response by the `expect` block of a step. */
 
 import type { Response } from "../http/response.ts";
 import { checkFlatError, checkWrappedError, type ErrorExpectation } from "./error-forms.ts";
@@ -8,15 +8,15 @@ import { valueAt } from "./paths.ts";
 export interface Expectation {
   readonly status?: unknown;
   readonly headers?: Readonly<Record<string, unknown>>;
-  /** Matchers by JSON path. */
+  /** The matcher of each value, by its JSON path. */
   readonly json?: Readonly<Record<string, unknown>>;
-  /** Exact keys by JSON path; a list alone means the top level. */
+  /** The exact keys of each object, by its JSON path. A list in place of an object has the keys of the top level. */
   readonly keys?: Readonly<Record<string, unknown>> | readonly string[];
-  /** A matcher of the raw body. */
+  /** The matcher of the raw body. */
   readonly text?: unknown;
   readonly flat_error?: ErrorExpectation;
   readonly wrapped_error?: ErrorExpectation;
-  /** An error in either form, where the interface leaves it open which. */
+  /** An error in either of the two forms, for cases in which the interface leaves the form open. */
   readonly any_error?: ErrorExpectation;
   readonly same_response_as?: SameResponse;
   readonly items?: unknown;
@@ -25,13 +25,13 @@ export interface Expectation {
 
 interface SameResponse {
   readonly response: string;
-  /** Text of the earlier response → the text that replaces it here, e.g. the id of the request. */
+  /** Texts of the earlier response, each with the text that replaces it here, e.g. the id of the request. */
   readonly replacing?: Readonly<Record<string, string>>;
 }
 
 export interface CheckSurroundings {
   readonly profile: string;
-  /** Responses kept by `response_as`. */
+  /** The responses that steps have stored with `response_as`. */
   readonly kept: ReadonlyMap<string, Response>;
 }
 
@@ -68,7 +68,7 @@ function checkKeys(json: unknown, keys: NonNullable<Expectation["keys"]>): Probl
   });
 }
 
-/** Headers that differ between two responses whatever was asked: time, trace, and the usage that grows with each request. */
+/** Headers that differ in any two responses: the time, the trace, and the usage, which grows with each request. */
 const CHANGING_HEADERS = new Set(["date", "x-pf-trace-id", "x-app-usage", "x-business-use-case-usage", "content-length"]);
 
 function checkSameResponse(response: Response, same: SameResponse, kept: ReadonlyMap<string, Response>): Problem[] {

@@ -1,8 +1,8 @@
-/** The expectation of one value: a plain value, which must be equal, or an object of the operators below, which must all hold. */
+/** Checks one value by its expectation: a plain value, which must be equal, or an object of the operators below, all of which must hold. */
 import { isDeepStrictEqual } from "node:util";
 import { valueAt } from "./paths.ts";
 
-/** One unmet expectation. */
+/** One expectation that was not met. */
 export interface Problem {
   readonly where: string;
   readonly expected: string;
@@ -36,7 +36,7 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** Something that can be put in order and compared, for sets whose members may be objects. */
+/** A text to sort and compare a value by, because the members of sets may be objects. */
 const sortable = (value: unknown): string => JSON.stringify(value) ?? "undefined";
 
 const lengthOf = (value: unknown): number | undefined => {
@@ -133,7 +133,7 @@ function contains(value: unknown, argument: unknown, where: string): Problem[] {
 const isOperators = (matcher: unknown): matcher is Record<string, unknown> =>
   typeof matcher === "object" && matcher !== null && !Array.isArray(matcher);
 
-/** The unmet expectations of `matcher` on `value`; `undefined` stands for a value that is not there. */
+/** The expectations of `matcher` that `value` does not meet. `undefined` is a missing value. */
 export function matches(value: unknown, matcher: unknown, where: string): Problem[] {
   if (!isOperators(matcher)) return isDeepStrictEqual(value, matcher) ? [] : [problem(where, show(matcher), value)];
   return Object.entries(matcher).flatMap(([name, argument]) => {

@@ -1,4 +1,4 @@
-/** JSON paths as the cases write them: `data[0].name`, `data[*].id`, `$` or an empty text for the whole, `["odd.key"]`. */
+/** Reads JSON paths as the cases write them: `data[0].name`, `data[*].id`, `["odd.key"]`, and `$` or an empty text for the whole value. */
 
 const STEP = /\.?([A-Za-z0-9_-]+)|\[(\d+|\*|-\d+)\]|\["([^"]*)"\]/y;
 
@@ -19,8 +19,8 @@ function stepsOf(path: string): PathStep[] {
 }
 
 /**
- * The value at `path`, or undefined. With `[*]` in the path it is the list of the values of all elements; elements that lack it
- * are left out.
+ * The value at `path`, or undefined. If the path contains `[*]`, the result is the list of the values of all elements, without the elements that lack
+ * the value.
  */
 export function valueAt(value: unknown, path: string): unknown {
   const steps = stepsOf(path);

@@ -1,6 +1,6 @@
 /**
- * A callback address for cases about webhooks: passes handshakes, keeps what arrives, and misbehaves where the path asks for
- * it. `{{receiver}}` is its address; each case takes a path of its own below it.
+ * A callback for cases about webhooks: it passes handshakes, stores the webhooks, and misbehaves if the path asks for it. `{{receiver}}` is its
+ * address; each case uses a path of its own below that address.
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -39,7 +39,7 @@ export class Receiver {
     this.#server.close();
   }
 
-  /** The `count`-th webhook (from 1) that arrived at `path`, waiting for it; undefined when it does not come in time. */
+  /** Waits for webhook number `count` (counted from 1) at `path`. Returns undefined if the webhook does not come in time. */
   async webhook(path: string, count: number, withinMs: number): Promise<Response | undefined> {
     const deadline = Date.now() + withinMs;
     for (;;) {
@@ -63,7 +63,7 @@ export class Receiver {
     arrived.push({ status: 200, headers, text, json: jsonOf(text) });
     this.#arrived.set(pathname, arrived);
     for (const wake of this.#waiting.splice(0)) wake();
-    // `/fails-2/…` refuses the first two webhooks at that path, `/fails/…` every one; `/gone/…` returns 410.
+    // `/fails-2/…` refuses the first two webhooks at that path; `/fails/…` refuses all webhooks; `/gone/…` returns 410.
     const failures = /\/fails(?:-(\d+))?(?=\/|$)/.exec(pathname);
     const isRefused = failures !== null && arrived.length <= Number(failures[1] ?? Number.POSITIVE_INFINITY);
     if (isRefused) return { status: 500, body: "refused" };
@@ -71,7 +71,7 @@ export class Receiver {
   }
 }
 
-/** D-61: 200 with the challenge as body; `/refuses/…` and `/wrong-challenge/…` do what they are named after. */
+/** The response to a handshake: status 200 with the challenge as body (D-61). `/refuses/…` and `/wrong-challenge/…` respond as their names say. */
 function handshake(path: string, query: URLSearchParams): { status: number; body: string } {
   if (/\/refuses(\/|$)/.test(path)) return { status: 403, body: "refused" };
   if (/\/wrong-challenge(\/|$)/.test(path)) return { status: 200, body: "not the challenge" };

@@ -1,11 +1,11 @@
-/** From a step of a case to the bytes that are sent: address, credentials, body. */
+/** Makes the HTTP request of a step of a case: address, credentials and body. */
 import { send, type WireRequest, type WireResponse } from "./wire.ts";
 
 export interface RequestStep {
   readonly method: string;
-  /** The path and query as written, or an absolute address. */
+  /** The path and query as the case writes them, or an absolute address. */
   readonly target: string;
-  /** Which address the path belongs to; `base` where none is named. */
+  /** The surface whose address the path belongs to. Default: `base`. */
   readonly on?: string;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly token?: unknown;
@@ -17,7 +17,7 @@ export interface RequestStep {
   readonly body_hex?: string;
 }
 
-/** The places of a credential (Authentication): a text puts the token in all three, an object in those that it names. */
+/** The places of a token (Authentication). A text puts the token in all three places, an object in the places that it names. */
 interface TokenPlaces {
   readonly access_token?: string;
   readonly oauth_token?: string;
@@ -37,7 +37,7 @@ function placesOf(token: unknown): TokenPlaces {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** A list repeats the name; anything else that is not text is written as JSON. */
+/** The pairs as a query or form. A list repeats the name; any other value that is not a text is written as JSON. */
 function encodePairs(pairs: Readonly<Record<string, unknown>>): string {
   return Object.entries(pairs)
     .flatMap(([name, value]) =>
@@ -79,7 +79,7 @@ function absolute(step: RequestStep, addresses: Readonly<Record<string, string>>
 
 interface Body {
   readonly bytes: Uint8Array;
-  /** Absent where the case sends bytes as they are: then only its own headers speak. */
+  /** The content type of the body. Absent if the case sends raw bytes: then only the case's own headers count. */
   readonly contentType?: string;
 }
 
@@ -110,7 +110,10 @@ function multipart(parts: Readonly<Record<string, unknown>>): Body {
   return { bytes: Buffer.from(`${written.join("")}--${boundary}--\r\n`), contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** The request as a line for a shell, with `$PLAZA_CONTROL_KEY` instead of the control API's key, because reports are kept and shared. Bytes that are not text are left out. */
+/**
+ * The request as a `curl` command for a shell. It has `$PLAZA_CONTROL_KEY` in place of the control key, because reports are stored and shared. Bytes
+ * that are not text are left out.
+ */
 export function curlLine(request: WireRequest, controlKey?: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const shortened = (text: string) => (text.length > 4000 ? `${text.slice(0, 4000)}…` : text);
@@ -123,7 +126,7 @@ export function curlLine(request: WireRequest, controlKey?: string): string {
   return parts.join(" ");
 }
 
-/** A move of the clock is acknowledged when everything has happened that falls due on the way: a year of retries, and of files to fetch. */
+/** The time limit of a request to the control API: a move of the clock ends when all work that fell due has run, such as a year of retries. */
 const CONTROL_WITHIN_MS = 120_000;
 
 export async function exchange(

@@ -1,13 +1,13 @@
 /**
- * HTTP/1.1 as bytes on a socket. A general client would fix what some cases send on purpose: repeated slashes, a broken
- * percent escape, a GET with a body, a header of 100 kB. Each request has a connection of its own.
+ * Sends HTTP/1.1 requests as bytes on a socket. A general client would correct what some cases send on purpose: repeated slashes, a broken percent
+ * escape, a GET with a body, a header of 100 kB. Each request has a connection of its own.
  */
 import net from "node:net";
 import tls from "node:tls";
 
 export interface WireRequest {
   readonly method: string;
-  /** Scheme, host and port; the path and query are `target`, sent as they stand. */
+  /** The scheme, host and port. `target` has the path and query, which are sent as they are written. */
   readonly origin: string;
   readonly target: string;
   readonly headers: readonly (readonly [string, string])[];
@@ -16,12 +16,12 @@ export interface WireRequest {
 
 export interface WireResponse {
   readonly status: number;
-  /** Names in lower case; values of repeated headers joined with `, `. */
+  /** The headers by their names in lower case. The values of a repeated header are joined with `, `. */
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
 }
 
-/** Longer than any deadline that a server keeps for an ordinary request. */
+/** The time limit of a response, which is longer than any deadline of a server for an ordinary request. */
 const RESPONSE_WITHIN_MS = 20_000;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const LINE_END = Buffer.from("\r\n");
@@ -40,7 +40,7 @@ export function send(request: WireRequest, withinMs = RESPONSE_WITHIN_MS): Promi
       else resolve(outcome);
     };
     const noteEnd = (problem?: Error) => {
-      // A server that refuses a request early closes before it has read all of it; its response still counts.
+      // A server that refuses a request early closes the connection before it has read the whole request. Its response still counts.
       const response = parseResponse(received, request.method, true);
       finish(response ?? problem ?? new Error(`the connection ended without a response, after ${received.length} bytes`));
     };
@@ -57,7 +57,7 @@ export function send(request: WireRequest, withinMs = RESPONSE_WITHIN_MS): Promi
   });
 }
 
-/** Rejects where nobody listens. Nothing is sent. */
+/** Checks that a server listens at the address. Rejects if no server listens. Sends no bytes. */
 export function expectListener(address: string): Promise<void> {
   const { host, port } = placeOf(address);
   return new Promise((resolve, reject) => {
@@ -87,7 +87,7 @@ function bytesOf(request: WireRequest, host: string): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "utf8"), request.body ?? new Uint8Array()]);
 }
 
-/** The response in `bytes`, or undefined while it is not complete. */
+/** The response in `bytes`; undefined while the response is not complete. */
 function parseResponse(bytes: Buffer, method: string, isClosed: boolean): WireResponse | undefined {
   const headEnd = bytes.indexOf(BLANK_LINE);
   if (headEnd < 0) return undefined;

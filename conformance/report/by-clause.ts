@@ -4,12 +4,12 @@ import type { CaseResult } from "./results.ts";
 
 export interface ClauseResult {
   readonly clause: Clause;
-  /** `broken`: a case that cites it failed. `shown`: none failed and one passed. `open`: none ran. */
+  /** `broken`: a case that cites the clause failed. `shown`: no such case failed, and at least one passed. `open`: no such case ran. */
   readonly state: "broken" | "shown" | "open";
   readonly results: readonly CaseResult[];
 }
 
-/** The clauses that a server can show, in their order. */
+/** The clauses that a server can show, in the order of the interface document. */
 export const clausesOf = (results: readonly CaseResult[], clauses: readonly Clause[]): ClauseResult[] =>
   clauses
     .filter(({ kind }) => showableKinds.has(kind))
@@ -19,7 +19,7 @@ export const clausesOf = (results: readonly CaseResult[], clauses: readonly Clau
       return { clause, state: has("failed") ? "broken" : has("passed") ? "shown" : "open", results: own };
     });
 
-/** For a terminal: the broken clauses with the cases that say so. Empty if there are none. */
+/** The broken clauses as text for a terminal, each with the failed cases that cite it. Empty if no clause is broken. */
 export function clausesText(results: readonly ClauseResult[]): string {
   const broken = results.filter(({ state }) => state === "broken");
   if (broken.length === 0) return "";

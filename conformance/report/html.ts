@@ -1,4 +1,4 @@
-/** A run as one page, by clause: nothing is loaded from elsewhere, and no script runs. */
+/** Reports a run as one HTML page, by clause. The page loads nothing from elsewhere and runs no script. */
 
 import type { ClauseResult } from "./by-clause.ts";
 import { escaped } from "./junit.ts";

@@ -1,12 +1,12 @@
-/** A run as JUnit XML: a suite for each area, a test for each case. */
+/** Reports a run as JUnit XML: a suite for each area, a test for each case. */
 import { type CaseResult, failureText } from "./results.ts";
 
-/** Text that XML 1.0 can hold: responses may have bytes that it cannot. */
+/** Characters that XML 1.0 cannot contain, but responses may. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 has no way to write them.
 const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Of XML and HTML, in text and in attributes. */
+/** A text escaped for XML and HTML, in text and in attributes. */
 export const escaped = (text: string): string =>
   text
     .toWellFormed()

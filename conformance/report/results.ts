@@ -6,7 +6,7 @@ export interface CaseResult {
   readonly testCase: Case;
   readonly outcome: "passed" | "failed" | "skipped";
   readonly failure?: CaseFailure;
-  /** Why a case was skipped. */
+  /** The reason why a case was skipped. */
   readonly reason?: string;
   readonly durationMs: number;
 }
@@ -44,7 +44,7 @@ export const resultJson = ({ testCase, outcome, failure, reason, durationMs }: C
 });
 
 const BAR_CHARACTERS = 24;
-/** ECMA-48: to the first column, and everything right of it erased. */
+/** The control codes (ECMA-48) that move to the first column and erase the line. */
 const CLEARED = "\r\u001b[K";
 
 /** A bar on stderr that shows how many cases have run. If stderr is not a terminal, it writes nothing. */
@@ -57,7 +57,7 @@ export class Progress {
     this.#total = total;
   }
 
-  /** A line of the report is printed between this and the next `ended`. */
+  /** Removes the bar, so that a line of the report can be printed before the next `ended`. */
   clear(): void {
     if (process.stderr.isTTY) process.stderr.write(CLEARED);
   }
