@@ -1,6 +1,6 @@
 /**
- * A certificate for `receiver.example` and 127.0.0.1, signed by an authority that nobody trusts, for tests of TLS. Made once
- * with openssl (EC P-256, valid for a hundred years); its key protects nothing.
+ * Certificates for tests of TLS. The first is for `receiver.example` and 127.0.0.1, and is signed by an authority that nobody trusts. They were made
+ * once with openssl (EC P-256, valid for a hundred years); their keys protect nothing.
  */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBlTCCATugAwIBAgIUD8wPG96o35UpJ7HzwDSH4jV4MuMwCgYIKoZIzj0EAwIw
@@ -35,7 +35,7 @@ NXFw/oRU/V51j7+RAUb8zKRjBWtwvHSI33AWc/Av2WeW3GukC27Ocg6w
 -----END PRIVATE KEY-----
 `;
 
-/** Another one for 127.0.0.1, signed by itself, in place of the first when it is renewed. */
+/** A certificate for 127.0.0.1 that is signed by itself. It replaces the first certificate when a test renews that. */
 export const renewedCertificate = `-----BEGIN CERTIFICATE-----
 MIIBujCCAV+gAwIBAgIUIaP7RBXp+UorxZDYYioiT3Wk/AQwCgYIKoZIzj0EAwIw
 GjEYMBYGA1UEAwwPcmVuZXdlZC5leGFtcGxlMCAXDTI2MTEyMjEzMjAwN1oYDzIx
@@ -57,7 +57,7 @@ TRwCOPnvtCudbL2UKOQcuUdWBbZyH09cResFf3UiWuM6MLpW4zPKJ4Kx
 -----END PRIVATE KEY-----
 `;
 
-/** A third one, signed by itself, for a name alone. */
+/** A certificate that is signed by itself and is only for a host name. */
 export const otherNameCertificate = `-----BEGIN CERTIFICATE-----
 MIIBrTCCAVOgAwIBAgIUNcDYpQL7sVOE4tzlVl3TQrUEqBUwCgYIKoZIzj0EAwIw
 HDEaMBgGA1UEAwwRZ3JhcGguZXhhbXBsZS5jb20wIBcNMjYxMTIyMTYyNDA4WhgP
@@ -79,7 +79,7 @@ mf3LJbVzHMhY6KCJ1srNClYJgcmQtwT6xG8PIorIu64kVsLVSkmNgMdA
 -----END PRIVATE KEY-----
 `;
 
-/** One for 127.0.0.1 with a key of RSA, 2048 bits, with which TLS 1.2 also has key exchanges without forward secrecy. */
+/** A certificate for 127.0.0.1 with an RSA key of 2048 bits, with which TLS 1.2 also has key exchanges without forward secrecy. */
 export const rsaCertificate = `-----BEGIN CERTIFICATE-----
 MIIDIDCCAgigAwIBAgIUXvCxzE9C8TwbREL9c8wnoNfTGk4wDQYJKoZIhvcNAQEL
 BQAwFjEUMBIGA1UEAwwLcnNhLmV4YW1wbGUwIBcNMjYxMTI3MDAxOTA3WhgPMjEy

@@ -1,7 +1,7 @@
-/** Closes everything that a test opened. Hooks of a module would run only for the first file, so `preload.ts` has the hook. */
+/** Closes everything that a test opened. `preload.ts` has the hook, because the hooks of a module would run only for the first test file. */
 const cleanups: (() => unknown)[] = [];
 
-/** Runs after the test in which it was called, last first. */
+/** Registers a function to run after the current test. The functions run in reverse order. */
 export const afterThisTest = (cleanup: () => unknown): void => void cleanups.push(cleanup);
 
 export async function runCleanups(): Promise<void> {

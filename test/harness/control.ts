@@ -1,4 +1,4 @@
-/** The control API over a world in the test's own process, without a socket. Whatever passes is checked against the API's own document. */
+/** The control API of a world in the test's own process, without a socket. Each request and response is checked by the API's own document. */
 import { expect } from "bun:test";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import type { Registry } from "#graph/contract/registry";
@@ -40,7 +40,7 @@ export const SERVED: ControlAppOptions["deps"]["server"] = {
   stop: () => {},
 };
 
-/** By the features that it is of: each test has a registry of its own. */
+/** The documents of the control API, by the features that they describe, because each test has a registry of its own. */
 const documents = new Map<string, ControlDocument>();
 
 function documentOf(registry: Registry): ControlDocument {
@@ -58,7 +58,7 @@ function jsonOf(text: string | undefined): unknown {
   }
 }
 
-/** A server without other worlds. */
+/** The worlds of a server that has only one world. */
 const loneWorld = (world: OpenWorld): ControlAppOptions["deps"]["worlds"] => ({
   default: world,
   open: () => [world].values(),
@@ -118,7 +118,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       const result = (await response.json()) as Response["body"];
       const exchange = { method, url, sent: jsonOf(text), status: response.status, received: result };
       expect({ exchange, problem: documentOf(plaza.registry).problemOf(exchange) }).toEqual({ exchange, problem: undefined });
-      // Not by toMatchObject, because it puts a matcher such as expect.any into the received value.
+      // Without toMatchObject, because it puts matchers such as expect.any into the received value.
       if (response.status >= 400) {
         const { code, message } = result.error;
         expect({ code: typeof code, message: typeof message }).toEqual({ code: "string", message: "string" });
@@ -126,7 +126,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       return { status: response.status, body: result };
     };
   const app = appOf();
-  /** Another server on the same data, with the same configuration. */
+  /** Starts another server on the same data with the same configuration. */
   const restart = () => ({ request: requestOf(appOf()) });
   return { plaza, app, served, request: requestOf(app), restart };
 }

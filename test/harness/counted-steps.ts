@@ -1,13 +1,13 @@
 /**
- * Counts work instead of time: each call of a built-in function that looks through a text, a list, bytes or a map, with the length that it looks at.
- * The same work has the same count on every machine. The work of a loop without such a call is not counted.
+ * Counts work instead of time: counts each call of a built-in function that looks through a text, a list, bytes or a map, with the length that the
+ * call looks at. The same work has the same count on every machine. A loop without such a call is not counted.
  */
 import type { Database, Reader, Transaction } from "#storage/database";
 import type { Sql } from "#storage/sql";
 
 const STATEMENTS: ReadonlySet<string | symbol> = new Set(["all", "get", "run", "runOne"]);
 
-/** Reports for each statement itself, each of its values, and each row that it reads or writes. */
+/** Counts each statement, each of its values, and each row that it reads or writes. */
 export function countStatements(database: Database, add: (steps: number) => void): void {
   const counted = <T extends Reader>(target: T): T =>
     new Proxy(target, {
@@ -39,12 +39,12 @@ interface Counted {
 
 type Length = (self: { readonly length: number }, result: unknown, args: readonly unknown[]) => number;
 
-/** A native function compares or copies this many characters or bytes in the time of a call. */
+/** The number of characters or bytes that count as one step: a native function compares or copies them in the time of a call. */
 const PER_STEP = 32;
 
 const lengthOf: Length = (self) => self.length;
 const copied: Length = (_, result) => (result as { readonly length?: number } | null)?.length ?? 0;
-/** How far a search went that found the index `result`. */
+/** The number of items that a search looked at until it found the index `result`. */
 const searched: Length = (self, result, [, from]) => Math.max(0, (result === -1 ? self.length : Number(result)) - (Number(from) || 0));
 const none: Length = () => 0;
 const argument: Length = (_self, _result, [given]) => (given as { readonly length?: number } | null)?.length ?? 0;
@@ -68,7 +68,7 @@ const lists: Readonly<Record<string, Length>> = {
   ...{ push: none, pop: none, at: none, shift: lengthOf, unshift: lengthOf, splice: lengthOf, slice: copied, concat: copied, join: lengthOf },
   ...{ indexOf: searched, lastIndexOf: lengthOf, findIndex: searched, reverse: lengthOf, fill: lengthOf, with: lengthOf },
 };
-/** These call a function for each item: a step each. */
+/** Functions that call a function for each item, which counts as one step each. */
 const perItem = ["map", "filter", "forEach", "find", "some", "every", "reduce", "flatMap", "sort", "toSorted", "flat", "includes"] as const;
 const bytes: Readonly<Record<string, Length>> = {
   ...{ subarray: none, slice: copied, indexOf: searched, includes: lengthOf, set: argument, fill: lengthOf, toString: lengthOf, equals: none },
@@ -79,7 +79,7 @@ export class StepCounter {
   #steps = 0;
   readonly #counted: Counted[] = [];
 
-  /** Counts until `stop`, whatever runs. */
+  /** Counts all work in the process until `stop` is called. */
   start(): void {
     this.#wrapAll(String.prototype, texts);
     this.#wrapAll(Array.prototype, lists);
@@ -106,14 +106,14 @@ export class StepCounter {
     for (const { of, name, original } of this.#counted.splice(0).reverse()) Object.defineProperty(of, name, original);
   }
 
-  /** Since the last call. */
+  /** Returns the number of steps since the previous call. */
   take(): number {
     const steps = this.#steps;
     this.#steps = 0;
     return Math.round(steps);
   }
 
-  /** Steps of another kind, such as rows of a database. */
+  /** Adds steps of another kind, such as rows of a database. */
   add(steps: number): void {
     this.#steps += steps;
   }

@@ -1,4 +1,4 @@
-/** A server whose pipeline returns what it was given: for tests of everything around the pipeline, without a database. */
+/** A server whose pipeline returns the request that it was given, for tests of everything around the pipeline, without a database. */
 
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import { renderError } from "#graph/response/error-forms";
@@ -21,10 +21,10 @@ export const echoWorld = (name: string): World =>
     workBegins: () => {},
   }) as unknown as World;
 
-/** `1001-token` is a live token of the app 1001. */
+/** The app of a token: `1001-token` is a valid token of the app 1001. */
 const peekAppOf = (value: string): string | undefined => /^(\d+)-token$/.exec(value)?.[1];
 
-/** The request as the pipeline saw it, in the response's body. */
+/** The request as the pipeline saw it. It is the body of the response. */
 export interface Echo {
   readonly world: string;
   readonly surface: string;
@@ -48,7 +48,7 @@ function errorResponse({ path }: GraphRequest, error: GraphError): GraphResponse
   return { ...common, status, headers: { ...commonHeaders, ...headers }, body: JSON.stringify(body) };
 }
 
-/** A defect is thrown as the pipeline throws it; everything else is echoed. */
+/** Returns the request as the response. If the request has a defect, throws the defect as the pipeline does. */
 export async function echo(world: World, request: GraphRequest): Promise<GraphResponse> {
   await Promise.resolve();
   const headers = commonHeaders;
@@ -62,7 +62,7 @@ export async function echo(world: World, request: GraphRequest): Promise<GraphRe
 
 export interface EchoGraph extends GraphServer {
   readonly world: World;
-  /** Thrown errors that are not of the catalogue. */
+  /** The thrown errors that are not in the catalogue of errors. */
   readonly unexpected: unknown[];
 }
 
@@ -99,8 +99,8 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
 }
 
 /**
- * Requests of `/held` wait in the pipeline until they are released, those of `/tarpit` for another server. A bearer token, or an
- * `access_token` in the body, counts as in the pipeline.
+ * Starts a server whose requests of `/held` wait in the pipeline until they are released, and whose requests of `/tarpit` wait for another server. A
+ * bearer token, or an `access_token` in the body, counts against its app as in the pipeline.
  */
 export async function serveHeld(
   limits: Partial<HttpLimits>,

@@ -26,7 +26,7 @@ export async function openFeeds(database: DatabaseKind, settings: Readonly<Recor
     // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response.
     return { status: response.status, body: (await response.json()) as any };
   };
-  /** Sends a file and returns its report once it was read. */
+  /** Sends a feed file and returns the report of the upload, once the server has read the file. */
   const upload = async (body: string | Uint8Array<ArrayBuffer> | FormData, headers?: Record<string, string>, path?: string) => {
     const sent = await send(body, headers, path);
     expect(sent.status).toBe(201);

@@ -78,7 +78,7 @@ export const fullWorld = {
   ],
 };
 
-/** The same, where everything that can refer to something does. */
+/** The full world, but every node that can refer to another node does. */
 export const busyWorld = {
   ...fullWorld,
   businesses: [{ id: "3501", name: "Agency", people: [{ user: "3001" }] }, { id: "3502" }],
@@ -100,7 +100,7 @@ export const busyWorld = {
   ],
 };
 
-/** A node of each type that operations hang on. */
+/** The id of a node of each type that has operations. */
 export const nodeOfType: Readonly<Record<string, string>> = {
   app: "1001",
   page: "2001",
@@ -122,7 +122,7 @@ export const nodeOfType: Readonly<Record<string, string>> = {
   migration_intent: "4301",
 };
 
-/** A world that holds a node of each type: also those that no world file has. */
+/** Opens a world with a node of each type, also of the types that a world file cannot have. */
 export async function openFullPlaza(options: PlazaOptions): Promise<TestPlaza> {
   const plaza = await openPlaza({ world: fullWorld, ...options });
   const { world } = plaza;

@@ -1,4 +1,4 @@
-/** A guarded client and receivers on loopback that end with the test. */
+/** A guarded client, and receivers on loopback that end with the test. */
 import { createServer, type Server, type Socket } from "node:net";
 import { GuardedClient, type GuardedClientOptions } from "#outbound/client";
 import type { OutboundRequest } from "#outbound/request";
@@ -10,7 +10,7 @@ export function clientOf(options: GuardedClientOptions): GuardedClient {
   return client;
 }
 
-/** Returns the port. */
+/** Starts a receiver, and returns its port. */
 export function serve(
   fetch: (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>,
   tls?: { key: string; cert: string },
@@ -20,7 +20,7 @@ export function serve(
   return server.port as number;
 }
 
-/** Responds to what each connection sends with these bytes. Returns the port. */
+/** Starts a receiver that responds to each connection with the bytes that `response` returns. Returns its port. */
 export async function serveBytes(
   response: (request: string, socket: Socket) => readonly (string | Buffer)[] | undefined,
   then: "close" | "keep" = "keep",

@@ -1,6 +1,6 @@
 /**
- * A world in the test's own process, called without a socket. Every response is checked against its contract, undeclared
- * errors fail the test, and so do webhooks that break their contract; each world is looked over for leaks when it closes.
+ * A world in the test's own process, called without a socket. Every response is checked by its contract. Undeclared errors fail the test; so do
+ * webhooks that break their contract, when the world closes.
  */
 import { expect } from "bun:test";
 import { Compile } from "typebox/compile";
@@ -34,21 +34,21 @@ export interface PlazaOptions {
   readonly workBegins?: (work: string, id?: string) => void;
   readonly database?: DatabaseKind;
   readonly profile?: "strict" | "clients";
-  /** A world file, as an object. */
+  /** The content of the world: a world file, as an object. */
   readonly world?: Record<string, unknown>;
   readonly calendar?: VersionCalendar;
-  /** By name; others have their defaults. */
+  /** Settings by their name. All other settings have their defaults. */
   readonly settings?: Readonly<Record<string, number>>;
-  /** None unless given. */
+  /** The rate limits. Default: no limits. */
   readonly rateLimits?: RateLimitConfig;
   readonly registry?: Registry;
-  /** Encoders can connect, by name alone. */
+  /** How encoders connect. The world only returns these addresses; nothing listens there. */
   readonly streaming?: Streaming;
-  /** A folder. */
+  /** The folder for recordings. */
   readonly recordings?: string;
-  /** A fixed one unless given. */
+  /** The keys that seal secrets. Default: a fixed key. */
   readonly keys?: KeyRing;
-  /** Ids and secrets are the same in each world of that seed. */
+  /** The seed of ids and secrets, which are the same in each world with that seed. */
   readonly seed?: number;
 }
 
@@ -58,9 +58,9 @@ export interface TestRequest {
   readonly body?: Record<string, unknown>;
   readonly headers?: Record<string, string>;
   readonly files?: GraphRequest["files"];
-  /** Sends this token in all three places of page messaging. */
+  /** Sends this token in all three places that page messaging reads. */
   readonly token?: string;
-  /** Sends this token as bearer alone. */
+  /** Sends this token only as a bearer token. */
   readonly bearer?: string;
 }
 
@@ -120,12 +120,12 @@ function countedSecrets(): (byteCount: number) => string {
   return (byteCount) => Buffer.alloc(byteCount, String(++count).padStart(8, "0")).toString("base64url");
 }
 
-/** On PostgreSQL in the schema of an earlier test, unless the registry is the test's own. */
+/** Opens the database of a world. On PostgreSQL it reuses the schema of an earlier test, unless the test has a registry of its own. */
 async function openData({ database: kind, registry: own, seed }: PlazaOptions, registry: Registry): Promise<{ name: string; database: Database }> {
   const isShared = kind === "postgres" && own === undefined;
   const data = kind === "postgres" ? (await sharedPostgres()).url : ":memory:";
   const taken = isShared ? await takeSchema(data) : undefined;
-  // Stream keys hold the name.
+  // The name is the same for each world with a seed, because stream keys contain the name.
   const name = taken ?? (seed === undefined || kind === "postgres" ? `t${process.pid}_${++schemaCount}` : "seeded");
   const migrations = migrationsOf(registry);
   const database = isShared ? await openBeside(data, name, migrations) : await openDatabase({ data, world: name, migrations });
@@ -141,9 +141,9 @@ export class TestPlaza {
   constructor(
     readonly world: OpenWorld,
     readonly registry: Registry,
-    /** Real time, as the world sees it. */
+    /** The real time, as the world sees it. */
     readonly time: { realMs: number },
-    /** Of webhooks (D-136). A test that makes such takes them out; what is left fails it. */
+    /** The webhooks that broke their contract (D-136). A test that causes such webhooks removes them here; those that are left fail the test. */
     readonly brokenPayloads: BrokenPayload[],
   ) {
     this.#deps = { registry, traceId, monotonicMs, onUnexpected: (error) => this.#unexpected.push(error) };
@@ -166,7 +166,7 @@ export class TestPlaza {
   post = (path: string, request?: TestRequest) => this.request("POST", path, request);
   delete = (path: string, request?: TestRequest) => this.request("DELETE", path, request);
 
-  /** Mints a token and returns its value. */
+  /** Creates a token and returns its value. */
   async mint(token: Partial<Token> & Pick<Token, "type" | "app">): Promise<string> {
     const value = `test-${randomSecret(12)}`;
     const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
@@ -175,7 +175,7 @@ export class TestPlaza {
     return value;
   }
 
-  /** The stored values of some columns (`table.column`). */
+  /** The stored values of the given columns (`table.column`). */
   async dump(columns: readonly string[]): Promise<unknown[]> {
     const rows: unknown[] = [];
     for (const column of columns) {
@@ -207,7 +207,7 @@ function checkResponse(result: TestResponse, endpoint: Endpoint, profile: "stric
   validators.set(endpoint, known);
   const validator = known.get(profile) ?? Compile(responseSchema(endpoint, profile));
   known.set(profile, validator);
-  // D-34: extra data that a request asks for are not part of its contract.
+  // D-34: extra data that a request asks for is not part of the operation's contract.
   const { __debug__: _, metadata: __, ...own } = result.body;
   if (validator.Check(own)) return;
   throw new Error(
@@ -249,13 +249,13 @@ export function requestOf(
   };
 }
 
-/** D-21: the response is that of an object that does not exist. */
+/** Expects the response for an object that does not exist (D-21). */
 export async function expectUnreadable(plaza: TestPlaza, id: string, bearer: string): Promise<void> {
   const { status, body } = await plaza.get(`/v26.0/${id}`, { bearer });
   expect({ id, status, code: body.error.code, error_subcode: body.error.error_subcode }).toEqual({ id, status: 400, code: 100, error_subcode: 33 });
 }
 
-/** Follows an absolute `next` or `previous` link. */
+/** The path and query of a link `next` or `previous`, to follow the link. */
 export function requestOfLink(link: string): { path: string; query: Record<string, string> } {
   const url = new URL(link);
   return { path: url.pathname, query: Object.fromEntries(url.searchParams) };

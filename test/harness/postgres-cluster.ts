@@ -1,6 +1,6 @@
 /**
- * A private PostgreSQL cluster for tests: own folder, own port, no syncs. A watchdog process ends it and removes its folder
- * as soon as the process that started it is gone, however that ended.
+ * A private PostgreSQL cluster for tests, with a folder and a port of its own and without syncs. A watchdog process ends the cluster and removes its
+ * folder as soon as the process that started the cluster has ended in any way.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { chownSync, closeSync, cpSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -12,40 +12,40 @@ import { childrenOf, isRunning } from "./processes/children.ts";
 import { freePort } from "./processes/free-port.ts";
 
 interface ClusterOptions {
-  /** With syncs, as in production; for measurements. */
+  /** Whether the cluster syncs to disk, as in production; for measurements. */
   readonly isDurable: boolean;
-  /** For `preparedStatements`. */
+  /** Whether the cluster logs all statements, for `preparedStatements`. */
   readonly logsStatements: boolean;
 }
 
 type StopMode = "smart" | "fast" | "immediate";
 
 export interface PostgresCluster {
-  /** Of the database `postgres`, by TCP on the loopback address, as superuser. */
+  /** The address of the database `postgres`, by TCP on loopback, with a superuser. */
   readonly url: string;
-  /** Makes an empty database and returns its url. */
+  /** Makes an empty database and returns its address. */
   newDatabase(): Promise<string>;
-  /** Shuts the server down; `start` brings it back on the same port, with its data. */
+  /** Shuts the server down. `start` starts the server on the same port with the same data. */
   halt(mode: StopMode): Promise<void>;
   start(): Promise<void>;
   restart(mode: StopMode): Promise<void>;
-  /** SIGKILL, as if the machine had lost it; `start` brings it back. */
+  /** Kills the server with SIGKILL, as if its machine were lost. `start` starts it with the same data. */
   kill(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
-  /** Every prepared statement that was executed so far, with `$1`, `$2`, …; needs `logsStatements`. */
+  /** Every prepared statement that was executed so far, with `$1`, `$2`, …. Needs `logsStatements`. */
   preparedStatements(): string[];
-  /** A cluster that follows this one and takes no writes. */
+  /** Starts a standby: a cluster that follows this one and refuses writes. */
   newStandby(): Promise<PostgresCluster>;
-  /** Makes a standby take writes. */
+  /** Makes a standby the primary, which accepts writes. */
   promote(): Promise<void>;
-  /** The next start follows no primary and takes no writes, as a demoted primary does. */
+  /** After the next start, the cluster refuses writes and follows no primary, as a demoted primary does. */
   demote(): void;
 }
 
 /**
- * Waits for the end of a pipe whose other end the system closes with the process that holds it. It runs as nobody's child,
- * because Bun kills the children that it knows of when a test takes too long.
+ * The watchdog waits for the end of a pipe, whose other end the system closes when the process that holds it ends. The watchdog is nobody's child,
+ * because Bun kills its known children when a test takes too long.
  */
 const WATCHDOG = `
 (
@@ -60,10 +60,13 @@ const WATCHDOG = `
 ) < "$1/alive" &
 `;
 
-/** A port found free may be taken before the server has it. */
+/** The number of tries to start on a free port, because another program may take the port before the server does. */
 const START_ATTEMPTS_MAX = 3;
 
-/** PostgreSQL refuses to run as root; then it runs as its own user, which Debian's package makes, or as nobody. */
+/**
+ * The user that PostgreSQL runs as; undefined for the current user. Root may not run PostgreSQL, so root uses the user of Debian's package, or
+ * nobody.
+ */
 export function serverUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const [user] = ["postgres", "nobody"].filter((name) => Bun.spawnSync(["id", name]).success);
@@ -71,7 +74,7 @@ export function serverUser(): { uid: number; gid: number } | undefined {
   return { uid: idOf("-u"), gid: idOf("-g") };
 }
 
-/** Whether other users may look into a folder: a clone below root's own folder is closed to the user that PostgreSQL runs as. */
+/** Whether other users may read a folder. A clone below root's own folder is closed to the user that PostgreSQL runs as. */
 function isOpenToOthers(folder: string): boolean {
   const parts = folder.split("/");
   return parts.every((_, at) => (statSync(parts.slice(0, at + 1).join("/") || "/").mode & 0o001) !== 0);
@@ -99,9 +102,9 @@ class RunningCluster implements PostgresCluster {
     this.#programs = isHidden ? join(this.#folder, "programs/bin") : programs;
     const pipe = join(this.#folder, "alive");
     execFileSync("mkfifo", ["-m", "600", pipe]);
-    // For both directions, which does not wait for the other side.
+    // Opened for both directions, because such an open does not wait for the other side.
     this.#alive = openSync(pipe, "r+");
-    // A session of its own, so that Ctrl-C in the terminal reaches the tests and not what cleans up after them.
+    // The watchdog has a session of its own, so that Ctrl-C in the terminal ends the tests and not the watchdog, which cleans up after them.
     spawn("sh", ["-c", WATCHDOG, "watchdog", this.#folder], { detached: true, stdio: "ignore" });
   }
 
@@ -174,7 +177,7 @@ class RunningCluster implements PostgresCluster {
   async kill(): Promise<void> {
     const pid = Number(readFileSync(join(this.#folder, "data", "postmaster.pid"), "utf8").split("\n", 1)[0]);
     for (const each of [pid, ...childrenOf(pid)]) if (each > 1) kill(each);
-    // Dead is enough: when it is reaped is up to the system. Until then its lock files would be believed.
+    // A dead process is enough: the system decides when to reap it. Until then, PostgreSQL would believe its lock files.
     while (isRunning(pid)) await Bun.sleep(10);
     for (const lock of ["data/postmaster.pid", `.s.PGSQL.${this.#port}.lock`]) rmSync(join(this.#folder, lock), { force: true });
   }
@@ -193,11 +196,10 @@ class RunningCluster implements PostgresCluster {
       listen_addresses: "127.0.0.1",
       port: this.#port,
       unix_socket_directories: this.#folder,
-      // Several databases with a pool each, and every test file its own.
+      // Several databases have a pool each, and every test file has databases of its own.
       max_connections: 200,
       shared_preload_libraries: "",
-      // Tests do not lose power, and syncs are slow. A killed server
-      // still has its commits, because they are written, though not synced.
+      // Tests do not lose power, and syncs are slow. A killed server still has its commits, because they are written, though not synced.
       fsync: this.#options.isDurable ? "on" : "off",
       full_page_writes: this.#options.isDurable ? "on" : "off",
       shared_buffers: "32MB",
@@ -212,7 +214,10 @@ class RunningCluster implements PostgresCluster {
     return this.#run("pg_ctl", [command, "-D", join(this.#folder, "data"), "-w", "-t", "60", ...rest]);
   }
 
-  /** pg_ctl leaves the server running with the streams it was given, so these are not pipes that somebody waits for. */
+  /**
+   * Runs a program of PostgreSQL. pg_ctl leaves the server running with the streams that it was given, so these are not pipes that somebody waits
+   * for.
+   */
   #run(program: string, args: string[]): Promise<void> {
     return new Promise((resolve, reject) => {
       const child = spawn(join(this.#programs, program), args, {
@@ -237,7 +242,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 
@@ -255,7 +260,7 @@ export async function startPostgresCluster({ isDurable = false, logsStatements =
 const SHARED = Symbol.for("plaza.sharedPostgres");
 const holder = globalThis as { [SHARED]?: Promise<PostgresCluster> };
 
-/** One cluster for the whole test process, started with the first request; use `newDatabase` to be alone. */
+/** The cluster that all tests of the process share. The first call starts it. A test that must be alone uses `newDatabase`. */
 export function sharedPostgres(): Promise<PostgresCluster> {
   holder[SHARED] ??= startPostgresCluster();
   return holder[SHARED];

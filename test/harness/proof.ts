@@ -1,4 +1,4 @@
-/** How often a proof tries: a few times in every test run, as often as it takes to believe it under `npm run prove`. */
+/** Whether proofs make many tries: a few in every test run, and as many as it takes to believe the result under `npm run prove`. */
 export const isProving = process.env.PLAZA_PROVE === "1";
 
 export const tries = (inTests: number, inProofs: number): number => (isProving ? inProofs : inTests);

@@ -1,27 +1,27 @@
-/** A callback on loopback: passes handshakes, responds to POSTs as the test says, and keeps the POSTs that it receives. */
+/** A callback on loopback: passes handshakes, responds to POSTs as the test says, and records the POSTs. */
 import { afterThisTest } from "./cleanup.ts";
 
 interface Post {
   readonly path: string;
   readonly headers: Record<string, string>;
-  /** As it was sent. */
+  /** The body exactly as it was sent. */
   readonly body: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into any body.
   readonly json: any;
-  /** The payloads in it, in their order. */
+  /** The payloads of the webhook, in their order. */
   readonly values: unknown[];
 }
 
 export interface Receiver {
   readonly url: string;
-  /** The handshakes that came: mode and verify token. */
+  /** The handshakes that the callback got: mode and verify token. */
   readonly handshakes: { mode: string | null; verifyToken: string | null }[];
   readonly posts: Post[];
-  /** The response to a POST, 200 by default; `count` is how many have come. */
+  /** Responds to a POST, with status 200 by default. `count` is the number of POSTs so far. */
   response: (post: Post, count: number) => Response | Promise<Response>;
 }
 
-/** `handshake` makes the response of a handshake; by default the challenge. */
+/** Starts the callback. `handshake` makes the response to a handshake, which is the challenge by default. */
 export function startReceiver(handshake: (challenge: string) => Response | Promise<Response> = (challenge) => new Response(challenge)): Receiver {
   const handshakes: Receiver["handshakes"] = [];
   const posts: Post[] = [];
@@ -51,12 +51,12 @@ export function startReceiver(handshake: (challenge: string) => Response | Promi
 const valuesOf = ({ entry }: { entry: readonly { changes?: readonly { value: unknown }[]; messaging?: readonly unknown[] }[] }): unknown[] =>
   entry.flatMap(({ changes = [], messaging = [] }) => [...changes.map(({ value }) => value), ...messaging]);
 
-/** Throws where there is none: two POSTs that are both missing are not the same POST. `at` counts from the end if it is negative. */
+/** A POST by its index; a negative index counts from the end. Throws if there is no such POST, because two missing POSTs would count as equal. */
 export function postAt({ posts }: Pick<Receiver, "posts">, at: number): Post {
   const post = posts.at(at);
   if (post === undefined) throw new Error(`of ${posts.length} POSTs there is none at ${at}`);
   return post;
 }
 
-/** The payloads of all POSTs. */
+/** The payloads of all POSTs that the callback got. */
 export const valuesAt = ({ posts }: Receiver): unknown[] => posts.flatMap(({ values }) => values);

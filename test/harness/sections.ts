@@ -1,4 +1,4 @@
-/** Checks with one entry the duties of every section of a world file. */
+/** Checks with one entry all duties of a section of a world file. */
 import { expect } from "bun:test";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";
@@ -16,7 +16,7 @@ export const insertEntry = (plaza: TestPlaza, key: string, entry: object): Promi
   return plaza.world.database.write((tx) => section.insert(tx, entryReader(section.entry)(entry) as WorldEntry, plaza.world));
 };
 
-/** All of them in one transaction. */
+/** Inserts entries of a section, all in one transaction. */
 export const insertEntries = (plaza: TestPlaza, key: string, entries: readonly object[]): Promise<void> => {
   const section = sectionOf(plaza, key);
   const read = entryReader(section.entry);
@@ -27,7 +27,7 @@ export const insertEntries = (plaza: TestPlaza, key: string, entries: readonly o
   });
 };
 
-/** Lays `changes` over the stored entry, as the control API does. */
+/** Changes the stored entry by `changes`, as the control API does. */
 export const changeEntry = (plaza: TestPlaza, key: string, id: string, changes: object): Promise<void> => {
   const section = sectionOf(plaza, key);
   return plaza.world.database.write(async (tx) => {
@@ -42,7 +42,10 @@ export const removeEntry = (plaza: TestPlaza, key: string, id: string): Promise<
 export const findEntry = (plaza: TestPlaza, key: string, id: string): Promise<WorldEntry | undefined> =>
   sectionOf(plaza, key).find(plaza.world.database.reader, id, plaza.world);
 
-/** The entry is inserted, its id is taken, it is found, listed, changed and removed; then it is gone, its id is free again, and no changed value is left. */
+/**
+ * Expects the whole life of an entry: it is inserted, its id is taken, and it is found, listed, changed and removed. Then it is gone, its id is free,
+ * and no changed value is left.
+ */
 export async function expectLifeOfEntry(
   plaza: TestPlaza,
   key: string,
@@ -65,7 +68,7 @@ export async function expectLifeOfEntry(
   expect(await findEntry(plaza, key, id)).toEqual(stored);
 }
 
-/** An exported world is the same when it is loaded into an empty one. */
+/** Expects that an exported world stays the same when it is loaded into an empty world. */
 export async function expectRoundTrip(plaza: TestPlaza): Promise<void> {
   const file = await exportWorld(plaza.world, plaza.registry, { secrets: true });
   const again = await openPlaza({ database: plaza.world.database.dialect, profile: plaza.world.profile });
@@ -75,7 +78,7 @@ export async function expectRoundTrip(plaza: TestPlaza): Promise<void> {
   expect(inOrder(loaded)).toEqual(inOrder(saved));
 }
 
-/** The order of entries says nothing: tokens are listed newest first. */
+/** A world file in a fixed order, because the order of entries has no meaning: tokens are listed newest first. */
 const inOrder = (file: object): unknown =>
   Object.fromEntries(
     Object.entries(file).map(([key, entries]) => [key, Array.isArray(entries) ? entries.map((entry) => JSON.stringify(entry)).sort() : entries]),

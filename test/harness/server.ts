@@ -1,4 +1,4 @@
-/** A Plaza in a process of its own, started as a user starts it; ended, or killed, by the test. */
+/** Starts Plaza in a process of its own, as a user starts it. The test ends or kills the process. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,17 +20,17 @@ interface Ready {
 }
 
 export interface Server extends Ready {
-  /** Milliseconds from its start to its ready line. */
+  /** The milliseconds from the start of the process to its ready line. */
   readonly startedInMs: number;
-  /** The lines of its log so far. */
+  /** The lines that the server has logged so far. */
   readonly log: readonly string[];
-  /** SIGKILL; resolves when the process is gone. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves to the exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number>;
 }
 
-/** A folder of its own, removed after the test. */
+/** Makes a folder that is removed after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "plaza-test-"));
   afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
@@ -45,8 +45,8 @@ export function worldFile(world: object): string {
 }
 
 /**
- * `options` are those of `bin/plaza start`; ports are free ones and live ingest is off unless they say otherwise. `filesMax`: open files
- * that the system allows it.
+ * Starts a server. `options` are those of `bin/plaza start`; unless they say otherwise, ports are free ones and live ingest is off. `filesMax` is the
+ * number of open files that the system allows the server.
  */
 export async function startServer(options: readonly string[], environment: Record<string, string> = {}, filesMax?: number): Promise<Server> {
   const startMs = performance.now();
@@ -85,7 +85,7 @@ export async function startServer(options: readonly string[], environment: Recor
   };
 }
 
-/** Lines beyond these are read and dropped: a server writes one for each request. */
+/** The number of log lines to keep. Further lines are read and dropped, because a server writes one for each request. */
 const LOG_LINES_MAX = 100_000;
 
 async function readLines(stream: ReadableStream<Uint8Array>, lines: string[]): Promise<void> {
@@ -108,7 +108,7 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | u
     text += decoder.decode(value, { stream: true });
     const end = text.indexOf("\n");
     if (end !== -1) {
-      // The rest is read and dropped, so that the child never waits for a full pipe.
+      // The further output is read and dropped, so that the child never waits for a full pipe.
       void (async () => {
         while (!(await reader.read()).done);
       })();
@@ -117,7 +117,7 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | u
   }
 }
 
-/** All three credentials of page messaging. */
+/** A token in all three places of page messaging. */
 export const threeTokens = (token: string): { query: string; headers: Record<string, string> } => ({
   query: `access_token=${token}&oauth_token=${token}`,
   headers: { authorization: `Bearer ${token}` },

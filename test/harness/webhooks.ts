@@ -1,4 +1,4 @@
-/** The webhook engine on a bare database, with features that a test fills by hand. */
+/** The webhook engine on a bare database, with features whose data a test sets. */
 import { expect } from "bun:test";
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { Jobs } from "#jobs/jobs";
@@ -27,11 +27,11 @@ import { movedClock } from "./work-database.ts";
 
 export const fixtureMigrations = [jobMigrations, webhookMigrations];
 
-/** The values that features would return. A test changes them, and calls `routesChanged` as a feature would. */
+/** The values that features would return to the engine. A test changes them, and calls `routesChanged` as a feature would. */
 export interface Features {
   subscribers: (event: EventFacts) => readonly string[];
   readonly apps: Map<string, { url?: string; isVerified?: boolean; secret: string; previous?: { secret: string; until_ms: number } }>;
-  /** By `app account` or `app phone`. */
+  /** The callbacks that replace the app's own, by `app account` or `app phone`. */
   readonly overrides: Map<string, string>;
 }
 
@@ -46,23 +46,23 @@ export interface WebhookFixture {
   readonly alerts: CallbackRow[];
   readonly pauses: CallbackRow[];
   readonly errors: unknown[];
-  /** A test that makes such takes them out; what is left fails it. */
+  /** The payloads that broke their contract. A test that causes them removes them here; those that are left fail the test. */
   readonly brokenPayloads: BrokenPayload[];
-  /** The same. */
+  /** The reports of overdue deliveries. A test that causes them removes them here; those that are left fail the test. */
   readonly overdue: OldestWaiting[];
-  /** One event of a business account, in a transaction of its own. */
+  /** Sends one event of a business account, in a transaction of its own. */
   emit(account: string, payload: object, more?: { field?: string; phone?: string }): Promise<void>;
   /** Moves the clock as the control API does. */
   advance(seconds: number): Promise<void>;
 }
 
-/** As five days of failures leave it. */
+/** Pauses a callback, with the values that five days of failures leave. */
 export const pauseCallback = (tx: Transaction, id: string, nowMs: number): Promise<void> =>
   saveHealth(tx, id, { failing_since_ms: nowMs, last_failure_ms: nowMs, alerted_ms: nowMs, paused_ms: nowMs, probe_due_ms: nowMs + PROBE_EVERY_MS });
 
 const chatappFields = chatappAccounts.webhookFields ?? [];
 const fieldsOfAccounts = new FieldCatalogue(chatappFields);
-/** A field of business accounts. */
+/** The definition of a webhook field of business accounts. */
 export const chatappField = (field: string) => fieldsOfAccounts.read("chatapp_business_account", field);
 
 export const newFeatures = (url?: string): Features => ({
@@ -77,13 +77,13 @@ export interface WebhookFixtureOptions {
   readonly real?: ReturnType<typeof movedClock>;
   readonly perSecondMax?: number;
   readonly profile?: "strict" | "clients";
-  /** Beside those of business accounts. */
+  /** Webhook fields in addition to those of business accounts. */
   readonly fields?: readonly WebhookField[];
-  /** None unless given. */
+  /** The faults of deliveries. Default: no faults. */
   readonly faults?: DeliveryFaults;
-  /** In place of one that may call loopback. */
+  /** The client that sends webhooks. Default: a client that may call loopback. */
   readonly client?: GuardedClient;
-  /** Not stopped after the test: it stands for a process that was killed. */
+  /** The engine is not stopped after the test, because it stands for a process that was killed. */
   readonly isKilled?: boolean;
 }
 
@@ -168,14 +168,14 @@ function readersOf(features: Features, sealer: Sealer): PortRegistry {
   return ports;
 }
 
-/** A row as a test needs it; what it leaves out is as of a delivery that waits for nothing, of an event of its own with the same id. */
+/** A row of a delivery. Keys that a test leaves out are those of a delivery that waits for nothing, of an event of its own with the same id. */
 export interface DeliveryRow {
   readonly id: number;
   readonly event?: number;
   readonly app?: number;
   readonly callback?: number;
   readonly status?: number;
-  /** It waits for its first attempt. */
+  /** Whether the delivery waits for its first attempt. */
   readonly isFirst?: boolean;
   readonly queue_entity?: number;
   readonly retry_due_ms?: number;
@@ -186,7 +186,7 @@ export interface DeliveryRow {
   readonly ended_ms?: number;
 }
 
-/** Rows that the engine would have stored over time. */
+/** Inserts rows that the engine would have stored over time. */
 export const insertDeliveries = (database: Database, rows: readonly DeliveryRow[]): Promise<void> =>
   database.write(async (tx) => {
     for (const { id, event = id, app = 1001, callback = 71, isFirst = false, ...row } of rows) {

@@ -1,4 +1,4 @@
-/** A database with some migrations and a clock that the test moves, for what works below the graph: jobs and webhooks. */
+/** A database with some migrations and a clock that the test moves, for tests of jobs and webhooks without the graph. */
 import type { JobKind } from "#jobs/job-kind";
 import { Jobs } from "#jobs/jobs";
 import { WorkLoop } from "#jobs/work-loop";
@@ -10,7 +10,7 @@ import { sharedPostgres } from "./postgres-cluster.ts";
 
 let count = 0;
 export interface WorkStore {
-  /** On PostgreSQL as often as processes are wanted; on SQLite `:memory:`, once. */
+  /** Opens the database. On PostgreSQL each call stands for another process; on SQLite (`:memory:`) it is called once. */
   open(): Promise<Database>;
 }
 
@@ -31,7 +31,7 @@ export interface MovedClock {
   nowMs(): number;
 }
 
-/** Stands still but for the test. */
+/** A clock that stands still until the test moves it. */
 export const movedClock = (ms = 1_795_000_000_000): MovedClock => ({
   ms,
   nowMs() {
@@ -56,8 +56,8 @@ export interface JobWorker {
 }
 
 /**
- * One process that works on the jobs of `database`; a job of the kind `noted` only notes that it ran. `stored`: the clock as another process has
- * set it, of which this one has not heard.
+ * A process that works on the jobs of `database`. A job of the kind `noted` only records that it ran. `stored` is the clock that another process has
+ * set, of which this process has not heard.
  */
 export function jobWorkerOn(
   database: Database,

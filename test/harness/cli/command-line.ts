@@ -1,16 +1,16 @@
-/** `plaza …` in the process of the test: for commands that end when they have done something. */
+/** Runs `plaza …` in the process of the test, for commands that end by themselves. */
 import { program, readRoutes } from "#cli/program";
 import { afterThisTest } from "../cleanup.ts";
 
-/** Of the control API. */
+/** The routes of the control API. */
 export const routes = await readRoutes();
 
-/** Resolves with the exit code. Rejects where commander refuses the command line. */
+/** Runs a command line. Resolves with the exit code. Rejects if commander refuses the command line. */
 export async function commandLine(...words: readonly string[]): Promise<number> {
   const { exitCode } = process;
   const streams = [process.stdout, process.stderr].map((stream) => ({ stream, listeners: stream.listeners("error") }));
   const restore = () => {
-    // Each command listens for the end of its output.
+    // Each command adds listeners for errors of its output, which are removed here.
     for (const { stream, listeners } of streams)
       for (const one of stream.listeners("error")) if (!listeners.includes(one)) stream.removeListener("error", one as () => void);
     process.exitCode = exitCode ?? 0;

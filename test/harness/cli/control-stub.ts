@@ -1,17 +1,17 @@
-/** A control API that says what a test wants and notes what it is asked, for commands that run in the process of the test. */
+/** A control API that returns the responses of a test and records the requests, for commands that run in the process of the test. */
 import { afterThisTest } from "../cleanup.ts";
 
 export interface Asked {
   readonly method: string;
-  /** With the query. */
+  /** The path of the request, with its query. */
   readonly path: string;
-  /** JSON where it can be read as such, and undefined where there is none. */
+  /** The body as JSON, or as text if it is not JSON; undefined if the request has no body. */
   readonly body?: unknown;
 }
 
 const KEY = "the-key-of-the-stub";
 
-/** `respond` returns a response, or what its JSON is. */
+/** Starts the control API. `respond` returns a response, or a value to send as JSON. */
 export function controlStub(respond: (asked: Asked) => unknown = () => ({})) {
   const asked: Asked[] = [];
   const headers: Headers[] = [];
@@ -32,9 +32,9 @@ export function controlStub(respond: (asked: Asked) => unknown = () => ({})) {
   const url = `http://127.0.0.1:${server.port}`;
   return {
     ...{ url, asked, headers, key: KEY },
-    /** Options of a command, as it gets them from its command line. */
+    /** The options of a command as the command gets them from its command line. */
     given: { control_url: url, control_key: KEY, world_name: "default" },
-    /** The same on a command line. */
+    /** The same options as words of a command line. */
     flags: ["--control-url", url, "--control-key", KEY],
     stop: () => server.stop(true),
   };

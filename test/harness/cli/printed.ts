@@ -1,8 +1,8 @@
-/** The output of a command that runs in the process of its test. */
+/** Records the output of a command that runs in the process of its test. */
 import { spyOn } from "bun:test";
 import { afterThisTest } from "../cleanup.ts";
 
-/** Everything that is written from now on in this test. */
+/** Records everything that is written from this call to the end of the test. */
 export function written() {
   const streams = { out: "", err: "" };
   for (const [name, stream] of [

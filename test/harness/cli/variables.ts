@@ -1,7 +1,7 @@
-/** The environment of a command that runs in the process of its test. */
+/** Sets the environment of a command that runs in the process of its test. */
 import { afterThisTest } from "../cleanup.ts";
 
-/** Sets variables until the end of the test; undefined: there is none of that name. */
+/** Sets environment variables until the end of the test. The value undefined removes a variable. */
 export function variables(changed: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(changed)) {
     const before = process.env[name];

@@ -5,10 +5,10 @@ import { openPage, type Page } from "../live/browser.ts";
 import type { Server } from "../server.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
-/** The text of the page; a page that is still loading has no body. */
+/** An expression for the text of the page. A page that is still loading has no body. */
 const TEXT = 'document.body?.innerText ?? ""';
 
-/** Pictures for people who look into a failure, or at the console. */
+/** The folder of screenshots, for people who look into a failure or at the console. */
 export const ARTEFACTS = join(ROOT, "test-artefacts/console");
 export const AXE = join(ROOT, "console/node_modules/axe-core/axe.min.js");
 
@@ -35,7 +35,7 @@ export class ConsolePage {
     return this.evaluate<string>(TEXT);
   }
 
-  /** Resolves with the page's text once it holds all of these. */
+  /** Resolves with the text of the page once the text contains all the given texts. */
   async shows(...texts: readonly string[]): Promise<string> {
     return this.page.evaluateUntil<string>(this.#url, TEXT, (shown) => texts.every((text) => shown.includes(text)));
   }
@@ -44,7 +44,7 @@ export class ConsolePage {
     await this.page.evaluateUntil<string>(this.#url, TEXT, (shown) => !shown.includes(text));
   }
 
-  /** Clicks the first thing to press whose name begins so, once it is there and can be pressed. */
+  /** Clicks the first button or link whose name begins with the text, once it is there and can be pressed. */
   async click(name: string): Promise<void> {
     const expression = `(() => {
       const wanted = ${JSON.stringify(name)};
@@ -56,7 +56,7 @@ export class ConsolePage {
     await this.page.evaluateUntil<boolean>(this.#url, expression, (isThere) => isThere);
   }
 
-  /** Clicks the first of these, of those with this text if one is given, once it is there and can be pressed. */
+  /** Clicks the first element that matches the selector, and has the text if one is given, once the element is there and can be pressed. */
   async press(selector: string, text?: string): Promise<void> {
     const expression = `(() => {
       const text = ${JSON.stringify(text)};
@@ -67,7 +67,7 @@ export class ConsolePage {
     await this.page.evaluateUntil<boolean>(this.#url, expression, (isThere) => isThere);
   }
 
-  /** Sets the value of the field with this label, as typing would. */
+  /** Sets the value of the field with this label, as a person who types does. */
   async fill(label: string, value: string): Promise<void> {
     const expression = `(() => {
       const wanted = ${JSON.stringify(label)};
@@ -83,7 +83,7 @@ export class ConsolePage {
     await this.page.evaluateUntil<boolean>(this.#url, expression, (isThere) => isThere);
   }
 
-  /** Replaces the text of the editor, once it is there. */
+  /** Replaces the text of the JSON editor, once the editor is there. */
   async write(text: string): Promise<void> {
     const expression = `(() => {
       const editor = document.querySelector(".cm-content");
@@ -106,13 +106,13 @@ export class ConsolePage {
     await this.page.send("Emulation.setEmulatedMedia", {
       features: [
         { name: "prefers-color-scheme", value: theme },
-        // Colours in a transition are not colours of the theme.
+        // Motion is off, because the colours during a transition are not those of the theme.
         { name: "prefers-reduced-motion", value: "reduce" },
       ],
     });
   }
 
-  /** The problems that axe finds, in both themes. */
+  /** The accessibility problems that axe finds, in both themes. */
   async violations(): Promise<Violation[]> {
     const source = readFileSync(AXE, "utf8");
     await this.evaluate(`${source}; undefined`);
@@ -126,7 +126,7 @@ export class ConsolePage {
   }
 }
 
-/** `key`: another one than the server's, or none. `flags`: of the browser. */
+/** Opens the console. `key` replaces the server's control key; an empty key opens the console without one. `flags` are options of the browser. */
 export async function openConsole(
   server: Server,
   path = "/requests",

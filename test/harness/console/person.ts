@@ -1,4 +1,4 @@
-/** A person at the console: a real browser with its own mouse and keyboard, which presses only what can be seen and reached. */
+/** A person at the console: a real browser with a mouse and a keyboard of its own, which presses only elements that can be seen and reached. */
 import { expect } from "bun:test";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
@@ -11,7 +11,7 @@ needs("chromium");
 
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--mute-audio"];
 
-/** Of a test: a browser starts, and a person looks at many things. On a busy machine that takes most of a test's usual time. */
+/** The time limit of a test with a person: a browser starts, and the person looks at many things, which takes long on a busy machine. */
 export const JOURNEY_MS = 120_000;
 
 interface PersonOptions {
@@ -22,7 +22,7 @@ interface PersonOptions {
 export class Person {
   readonly page: Page;
   readonly #server: Server;
-  /** Errors that the page threw, and resources that the browser refused to load or to run. */
+  /** The errors that the page threw, and the resources that the browser refused to load or run. */
   readonly problems: string[] = [];
 
   constructor(page: Page, server: Server) {
@@ -38,7 +38,7 @@ export class Person {
     return this.page.goto(`${this.#server.control_url}${path}`);
   }
 
-  /** Goes to a view as people do. */
+  /** Goes to a view by its link in the navigation, as people do. */
   async open(view: string): Promise<void> {
     await this.page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: view, exact: true }).click();
   }
@@ -59,23 +59,23 @@ export class Person {
     await this.page.getByRole("combobox", { name: label, exact: true }).first().selectOption({ label: option });
   }
 
-  /** Clicks a row of the view's list. */
+  /** Clicks the row of the view's list that contains the text. */
   row(text: string | RegExp): Promise<void> {
     return this.page.getByRole("grid").getByRole("row").filter({ hasText: text }).first().click();
   }
 
-  /** Resolves once all of these can be seen. */
+  /** Resolves once all the texts can be seen. */
   async shows(...texts: readonly (string | RegExp)[]): Promise<void> {
     for (const text of texts) await this.page.getByText(text).filter({ visible: true }).first().waitFor();
   }
 
-  /** Keeps a picture for people, and expects that nothing stands outside it. */
+  /** Saves a screenshot for people, and expects that no element is outside the page. */
   async look(name: string): Promise<void> {
     await this.page.screenshot({ path: join(ARTEFACTS, `${name}.png`), animations: "disabled" });
     expect({ name, beyond: await this.page.evaluate<number>("document.documentElement.scrollWidth - innerWidth") }).toEqual({ name, beyond: 0 });
   }
 
-  /** The problems that axe finds in the current theme. `leftOut`: selectors of third-party elements; each use gives the reason. */
+  /** The problems that axe finds in the current theme. `leftOut` has selectors of third-party elements; each use gives the reason. */
   async violations(leftOut: readonly string[] = []): Promise<Violation[]> {
     await this.page.evaluate(`${await Bun.file(AXE).text()}; undefined`);
     const run = `axe.run(${JSON.stringify({ exclude: leftOut.map((one) => [one]) })}).then(({ violations }) => violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary) })))`;
@@ -83,11 +83,11 @@ export class Person {
   }
 }
 
-/** Signed in by the address that the server prints; without a key where `path` is one that needs none. */
+/** Opens the console for a person, signed in by the address that the server prints. A `path` that needs no key is opened without one. */
 export async function personAt(server: Server, { theme = "light", path = "/requests" }: PersonOptions = {}): Promise<Person> {
   const executablePath = Bun.which("chromium") ?? Bun.which("google-chrome");
   if (executablePath === null) throw new Error("there is no Chromium");
-  // The test's own time limit ends the waiting, here and below.
+  // Without a limit here and below: the test's own time limit ends the waiting.
   const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: 0 });
   afterThisTest(() => browser.close());
   const context = await browser.newContext({ viewport: { width: 1300, height: 760 }, colorScheme: theme, reducedMotion: "reduce" });

@@ -1,11 +1,14 @@
-/** The disk operations of a piece of code. Only a power failure would show that something was not synced, so tests compare the order of the steps. */
+/**
+ * Records the disk operations of a piece of code. Only a power failure would show that something was not synced, so tests compare the order of the
+ * operations.
+ */
 import { spyOn } from "bun:test";
 import * as fs from "node:fs";
 import { relative } from "node:path";
 
 /**
- * The syncs and the new names, with paths from `folder`: `sync notes.new`, `notes.new is notes`, and `sync .` for the folder itself. A file
- * that is still open at the end is `notes is open`.
+ * Returns the syncs and the renames in order, with paths from `folder`: `sync notes.new`, `notes.new is notes`, and `sync .` for the folder itself. A
+ * file that is still open at the end is listed as `notes is open`.
  */
 export async function diskSteps(folder: string, work: () => unknown): Promise<string[]> {
   const steps: string[] = [];

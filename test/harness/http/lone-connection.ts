@@ -1,11 +1,11 @@
-/** A connection without a socket: the test decides every byte, turn and response. */
+/** An HTTP connection without a socket: the test decides every byte, every turn of the event loop and every response. */
 import { Connection, type ConnectionLimits, type ConnectionOwner } from "#http/http1/connection";
 import type { ReceivedBody } from "#http/http1/incoming-body";
 import type { ProtocolProblem, RequestHead } from "#http/http1/request-head";
 import type { ByteSocket } from "#http/http1/send-buffer";
 import { defaultLimits, parserHeaderBytesMax } from "#http/limits";
 
-/** A socket that takes as many bytes as it accepts, and notes everything. */
+/** A socket that accepts as many bytes at once as the test says, and records everything. */
 class Line implements ByteSocket {
   written = "";
   readonly events: string[] = [];
@@ -32,29 +32,29 @@ export interface Seen {
   readonly target: string;
   readonly headers: readonly string[];
   readonly body: string;
-  /** Why the body was refused. */
+  /** The reason why the body was refused. */
   readonly problem?: ProtocolProblem["kind"];
 }
 
 export interface OwnerOptions extends Partial<ConnectionLimits> {
   readonly bodyBytesMax?: number;
-  /** Responds a little later, not at once. */
+  /** Responds in a later turn of the event loop, not at once. */
   readonly isLate?: boolean;
 }
 
-/** A server that notes its requests, and returns 204 for each. */
+/** A server that records its requests, and returns 204 for each. */
 export class Owner implements ConnectionOwner<Connection> {
   readonly limits: ConnectionLimits;
-  /** Of the clock, which stands still until a test moves it. */
+  /** The time of the clock, which is stopped until a test moves it. */
   timeMs = 0;
   readonly clock = { monotonicMs: () => this.timeMs, nowMs: () => 0 };
   readonly commonHeaderLines = "";
   isStopping = false;
-  /** Of all requests, whether their bodies came or not. */
+  /** The heads of all requests, also of requests whose body did not come. */
   readonly heads: RequestHead[] = [];
   readonly seen: Seen[] = [];
   readonly refused: ProtocolProblem[] = [];
-  /** Bytes that the connection has received and not used yet, and bytes that its client does not take. */
+  /** The number of bytes that the connection has received and not used, plus the bytes that its client does not accept. */
   heldBytes = 0;
   readonly line = new Line();
   readonly connection: Connection;
@@ -102,20 +102,20 @@ export class Owner implements ConnectionOwner<Connection> {
     this.heldBytes += bytes;
   }
 
-  /** A short form of the sent bytes: `!` for a response, `last!` for one that ends the connection, `refused!` for a refusal. */
+  /** A short form of the sent bytes: `!` for a response, `last!` for a response that ends the connection, `refused!` for a refusal. */
   get responses(): string {
     return this.line.written.replace(/HTTP\/1\.1 (\d+).*?\r\n\r\n/gs, (head, status) =>
       status === "400" ? "refused!" : /connection: close/.test(head) ? "last!" : "!",
     );
   }
 
-  /** Lets time go by. */
+  /** Moves the time forward. */
   pass(ms: number): void {
     this.timeMs += ms;
     this.connection.checkTime(this.timeMs);
   }
 
-  /** Sends the parts, each in a turn of its own. */
+  /** Sends the parts of a request, each in a turn of the event loop of its own. */
   async send(...parts: readonly string[]): Promise<void> {
     for (const part of parts) {
       this.connection.received(Buffer.from(part, "latin1"));
@@ -124,7 +124,7 @@ export class Owner implements ConnectionOwner<Connection> {
   }
 }
 
-/** Gives requests that are answered later the time to be. */
+/** Waits some turns of the event loop, so that requests with late responses get their responses. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await Promise.resolve();
 }

@@ -1,16 +1,16 @@
-/** A caller that may do on the socket what no HTTP client does: be slow, be wrong, hang up. */
+/** A caller that does on a socket what no HTTP client does: it can be slow, send wrong bytes, or hang up. */
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 
 export interface RawResponse {
   readonly status: number;
-  /** Names in lower case; of a repeated one the last. */
+  /** The headers by their names in lower case. Of a repeated header, the last value. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 export interface Exchange {
-  /** All that came before the socket was closed, by either side. */
+  /** All bytes that came before either side closed the socket. */
   readonly text: string;
   readonly responses: readonly RawResponse[];
   readonly isClosedByServer: boolean;
@@ -18,21 +18,21 @@ export interface Exchange {
 }
 
 export interface ExchangeOptions {
-  /** Between two parts. */
+  /** The pause between two parts, in milliseconds. */
   readonly gapMs?: number;
-  /** The last part is sent once this has come. */
+  /** The last part is sent once the caller has received this text. */
   readonly awaits?: string;
   /** Ends the exchange when this number of responses is complete. */
   readonly responses?: number;
-  /** The responses are to HEAD: a length and no body. */
+  /** The requests are HEAD requests, so their responses have a length and no body. */
   readonly isHead?: boolean;
-  /** Ends the exchange at the latest. */
+  /** The time after which the exchange ends in any case. */
   readonly waitMs?: number;
-  /** Over TLS, whatever the certificate. */
+  /** Connects over TLS and accepts any certificate. */
   readonly isTls?: boolean;
 }
 
-/** Sends the parts one after the other and collects what comes. */
+/** Sends the parts one after the other, and collects the bytes that the server sends. */
 export function exchange(port: number, parts: readonly (string | Uint8Array)[], options: ExchangeOptions = {}): Promise<Exchange> {
   const { gapMs = 0, awaits, responses: responseCount = 1, isHead = false, waitMs = 5_000, isTls = false } = options;
   return new Promise((resolve) => {
@@ -51,7 +51,7 @@ export function exchange(port: number, parts: readonly (string | Uint8Array)[], 
       if (awaits !== undefined && text.includes(awaits)) awaited.resolve();
       if (respondsIn(text, isHead).length >= responseCount) end();
     });
-    // The bytes before the error show its effect.
+    // An error only ends the exchange: the bytes before it are the result.
     socket.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(timer);
@@ -71,7 +71,7 @@ async function sendParts(socket: ReturnType<typeof connect>, parts: readonly (st
   }
 }
 
-/** The complete responses in a text of Latin-1; one without a length has no body. */
+/** The complete responses in a text of Latin-1. A response without a length has no body. */
 function respondsIn(text: string, isHead: boolean): RawResponse[] {
   const responses: RawResponse[] = [];
   let at = 0;

@@ -1,12 +1,12 @@
-/** A thread of clients, for a server of the test's own thread that stands still while they connect and send. */
+/** Runs clients in a thread of their own, for a server in the test's thread that does nothing while they connect and send. */
 import { connect } from "node:net";
 
 interface Order {
   readonly port: number;
-  /** Each of them sends it. */
+  /** The text that each client sends. */
   readonly text: string;
   readonly count: number;
-  /** Set to 1 when all have sent it. */
+  /** Set to 1 when all clients have sent their text. */
   readonly sent: Int32Array<SharedArrayBuffer>;
 }
 

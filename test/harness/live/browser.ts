@@ -10,28 +10,31 @@ needs("chromium");
 /** The codes of keys other than letters and digits. */
 const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38, Home: 36, End: 35 };
 
-/** The errors of the protocol if a frame's document has gone, before or during a command. */
+/** The errors of the protocol if the document of a frame was replaced before or during a command. */
 const GONE = /Cannot find context with specified id|Inspected target navigated or closed|Execution context was destroyed/;
 
 const BROWSERS = ["chromium", "google-chrome"];
 
-/** How long a page may take to show what a test waits for; less than the tests' own limits, so that a failure says what it last showed. */
+/**
+ * The time limit of a page to show the value that a test waits for. It is shorter than the tests' own limits, so that a failure says what the page
+ * showed last.
+ */
 const WAIT_MS_MAX = 80_000;
 
 export interface Page {
-  /** The value of an expression in the frame whose address begins so, once it is there. Throws after `WAIT_MS_MAX`. */
+  /** The value of an expression in the frame whose address begins with `address`, once there is such a frame. Throws after `WAIT_MS_MAX`. */
   evaluate<T>(address: string, expression: string): Promise<T>;
-  /** Resolves with the first value that fits. Throws the last one that did not after `WAIT_MS_MAX`. */
+  /** Evaluates the expression until its value fits, and resolves with that value. After `WAIT_MS_MAX`, throws an error with the last value. */
   evaluateUntil<T>(address: string, expression: string, fits: (value: T) => boolean): Promise<T>;
-  /** Writes a picture of the page. */
+  /** Writes a screenshot of the page. */
   screenshot(path: string): Promise<void>;
-  /** Presses a key, by its name as scripts see it (`Enter`, `k`), and lets it go. */
+  /** Presses and releases a key, by the name that scripts see (`Enter`, `k`). */
   press(key: string, modifier?: "Control"): Promise<void>;
-  /** Types into what has the focus. */
+  /** Types a text into the element that has the focus. */
   type(text: string): Promise<void>;
-  /** A command of the DevTools protocol. */
+  /** Sends a command of the DevTools protocol. */
   send(method: string, params?: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>;
-  /** Errors that the page threw, and what the browser refused to load or to run. */
+  /** The errors that the page threw, and the resources that the browser refused to load or run. */
   readonly problems: readonly string[];
 }
 
@@ -53,7 +56,7 @@ interface Context {
   readonly auxData: { readonly frameId: string; readonly isDefault: boolean };
 }
 
-/** `flags`: of the browser, beside those of every test. */
+/** Opens a page. `flags` are options of the browser in addition to those of every test. */
 export async function openPage(url: string, flags: readonly string[] = []): Promise<Page> {
   const profile = temporaryFolder();
   const browser = BROWSERS.find((name) => Bun.which(name) !== null) ?? BROWSERS[0];
@@ -85,7 +88,7 @@ export async function openPage(url: string, flags: readonly string[] = []): Prom
   return connection;
 }
 
-/** Chromium writes its port once it listens. */
+/** The address of the first page. Chromium writes its port to the file once it listens. */
 async function pageAddress(file: string): Promise<string> {
   for (;;) {
     try {
@@ -134,13 +137,13 @@ class Connection implements Page {
     const until = performance.now() + WAIT_MS_MAX;
     for (;;) {
       for (const contextId of this.#contexts.keys()) {
-        // A frame that has gone meanwhile has no address.
+        // A frame that was removed meanwhile has no address.
         const at = await this.#valueIn<string>(contextId, "location.href").catch(() => "");
         if (!at.startsWith(address)) continue;
         try {
           return await this.#valueIn<T>(contextId, expression);
         } catch (error) {
-          // The frame was loaded anew since it said its address, and what it ran has gone with it: it is looked for again.
+          // The frame was loaded anew after it returned its address, and the evaluation was lost with it. The frame is searched for once more.
           if (!(error instanceof Error && GONE.test(error.message))) throw error;
         }
       }
@@ -188,7 +191,7 @@ class Connection implements Page {
     return (result as { value: T }).value;
   }
 
-  /** Without it, what was asked of a page that is no more would be waited for as long as the test may last. */
+  /** Ends all waiting commands. Otherwise a test would wait until its time limit for the response of a page that is gone. */
   #endWith(message: string): void {
     this.#end ??= new Error(message);
     for (const settle of this.#waiting.values()) settle({ error: { message } });

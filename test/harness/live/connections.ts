@@ -1,4 +1,4 @@
-/** Connections of the port for encoders without sockets, whose clock and gate a test has in its hands. */
+/** Connections of the port for encoders without sockets. The test controls their clock and their gate, which admits stream keys. */
 import type { Socket } from "bun";
 import { media, publishing } from "#harness/live/rtmp";
 import { temporaryFolder } from "#harness/server";
@@ -7,7 +7,7 @@ import { Publisher, type PublisherOwner } from "#ingest/session/publisher";
 import { RecordingSpace } from "#recordings/recording-space";
 
 export const FEED: FeedName = { world: "w", video: "7", session: 2 };
-/** As tags of FLV: x264's configuration and a key picture, AAC's configuration and a frame. */
+/** Media as FLV tags: x264's configuration and a key picture, and AAC's configuration and a frame. */
 const [VIDEO_CONFIG, KEY_PICTURE, AUDIO_CONFIG, SOUND] = [
   "17000000000142c00cffe100176742c00cda05067e7c0440000003004000000c83c50aa801000468ce0fc8",
   "170100000000000002" + "6588",
@@ -17,7 +17,7 @@ const [VIDEO_CONFIG, KEY_PICTURE, AUDIO_CONFIG, SOUND] = [
 
 export { KEY_PICTURE, VIDEO_CONFIG };
 
-/** A port with connections whose clock and gate the test has in its hands. */
+/** Opens a port for encoders whose clock and gate the test controls. */
 export function openConnections(check: (key: string) => Promise<Admission | undefined> = async () => ({ feed: FEED })) {
   const recordings = temporaryFolder();
   const happened: string[] = [];

@@ -1,4 +1,4 @@
-/** A real encoder: ffmpeg pushes a test picture and a tone. */
+/** A real encoder: ffmpeg, which sends a test picture and a tone. */
 import { afterThisTest } from "../cleanup.ts";
 import { needs } from "../processes/needs.ts";
 
@@ -8,26 +8,26 @@ export interface EncoderOptions {
   readonly seconds?: number;
   readonly size?: string;
   readonly framesPerSecond?: number;
-  /** Seconds between key frames. */
+  /** The number of seconds between key frames. */
   readonly keyFrameSeconds?: number;
   readonly bFrames?: number;
   readonly hasAudio?: boolean;
-  /** Of the sound, in hertz. */
+  /** The sample rate of the sound, in hertz. */
   readonly sampleRate?: number;
-  /** As fast as it can, not in real time. */
+  /** Sends as fast as possible, not in real time. */
   readonly isFast?: boolean;
-  /** Further options of ffmpeg's RTMP, e.g. `-rtmp_buffer`. */
+  /** Further options of ffmpeg for RTMP, e.g. `-rtmp_buffer`. */
   readonly further?: readonly string[];
 }
 
 export interface Encoder {
   readonly pid: number;
-  /** The exit code; 0 once it has sent everything. */
+  /** Resolves with the exit code, which is 0 if the encoder has sent everything. */
   readonly ended: Promise<number>;
   readonly messages: Promise<string>;
-  /** Ends in an orderly way. */
+  /** Ends the encoder in an orderly way. */
   stop(): Promise<void>;
-  /** As when the machine is switched off. */
+  /** Kills the encoder, as if its machine were switched off. */
   kill(): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export interface ProbedPacket {
   readonly flags: string;
 }
 
-/** The packets that ffprobe finds in a file, and its warnings. */
+/** The packets that ffprobe finds in a file, and its warnings about the file. */
 export async function probe(path: string): Promise<{ packets: ProbedPacket[]; problems: string }> {
   const entries = "packet=codec_type,pts_time,dts_time,flags";
   const child = Bun.spawn(["ffprobe", "-v", "warning", "-show_entries", entries, "-of", "json", path], { stdout: "pipe", stderr: "pipe" });

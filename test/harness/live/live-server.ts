@@ -1,4 +1,4 @@
-/** A server that takes streams, and a page of it that broadcasts. */
+/** A server that accepts streams, with a page that broadcasts. */
 import { authority } from "../certificates.ts";
 import { childrenOf } from "../processes/children.ts";
 import { type Server, startServer, worldFile } from "../server.ts";
@@ -26,7 +26,7 @@ export class LiveServer {
     this.server = server;
   }
 
-  /** As a page does: `path` below the version, POST with a body. */
+  /** Sends a request as a page does. `path` is below the version. A request with a body is a POST. */
   async graph(path: string, body?: Record<string, unknown>): Promise<Record<string, unknown>> {
     const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
     const init = body === undefined ? { headers } : { headers, method: "POST", body: JSON.stringify(body) };
@@ -38,7 +38,7 @@ export class LiveServer {
     return (await this.graph("2001/live_videos", body)) as unknown as Video;
   }
 
-  /** Live for long enough to be shown. */
+  /** Creates a video, and moves the clock until the video is shown. */
   async createShown(): Promise<Video> {
     const video = await this.create();
     await this.control("POST", "clock/advance", { seconds: 5 });
@@ -87,25 +87,25 @@ export interface LiveState {
   };
 }
 
-/** `data` has the world already, or gets it. */
+/** Starts a server that accepts streams. Loads the world if the folder `data` does not exist yet. */
 export async function openLiveServer(data: string, options: readonly string[] = []): Promise<LiveServer> {
   const { existsSync } = await import("node:fs");
   const world = existsSync(data) ? [] : ["--world", worldFile(liveWorld)];
   const liveServer = new LiveServer(await startServer(["--data", data, "--rtmp-port", "0", ...world, ...options]));
   const { rtmp_url } = liveServer.server;
-  // Another media server is not waited for.
+  // Another machine's media server is not waited for.
   if (rtmp_url?.includes("127.0.0.1") === true) await untilListening(Number(new URL(rtmp_url.replace("rtmp:", "http:")).port));
   return liveServer;
 }
 
-/** The process that takes the streams: the server's only child. */
+/** The process that receives the streams, which is the server's only child. */
 export function ingestOf({ server }: LiveServer): number {
   const [child, ...others] = childrenOf(server.pid);
   if (child === undefined || others.length > 0) throw new Error(`the server has ${others.length + 1} children or none`);
   return child;
 }
 
-/** The ingest process starts beside the server. */
+/** Waits until the ingest process listens, because it starts at the same time as the server. */
 async function untilListening(port: number): Promise<void> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** nginx with its RTMP module: a media server of somebody else's. */
+/** nginx with its RTMP module, as an example of a media server that is not Plaza's. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../processes/free-port.ts";
@@ -6,21 +6,21 @@ import { needs } from "../processes/needs.ts";
 
 needs("nginx-rtmp");
 
-/** The path in Debian's libnginx-mod-rtmp. */
+/** The path of the module in Debian's package libnginx-mod-rtmp. */
 const MODULE = "/usr/lib/nginx/modules/ngx_rtmp_module.so";
 
 export const hasNginxRtmp = (): boolean => existsSync(MODULE);
 
 export interface NginxRtmp {
   readonly pid: number;
-  /** For encoders: `{hostname}:{port}`, application `live`. */
+  /** The address for encoders, as `{hostname}:{port}`, with the application `live`. */
   readonly host: string;
-  /** Of HLS: `{key}.m3u8` and its segments. */
+  /** The folder of the HLS output: `{key}.m3u8` and its segments. */
   readonly segments: string;
   stop(): Promise<void>;
 }
 
-/** One process, which packages as HLS. `directives` go into its application, `onCore` before its command. */
+/** Starts nginx as one process that makes HLS. `directives` are added to its application; `onCore` comes before its command. */
 export async function startNginxRtmp(folder: string, directives: readonly string[], onCore: readonly string[] = []): Promise<NginxRtmp> {
   if (!hasNginxRtmp()) throw new Error("nginx has no RTMP module: apt-get install nginx libnginx-mod-rtmp");
   const port = freePort();

@@ -1,4 +1,4 @@
-/** An encoder whose bytes a test or a bench decides: it sends a prepared FLV file over RTMP, at its own pace. */
+/** An encoder whose bytes a test or a bench decides: it sends a prepared FLV file over RTMP, at the speed that the test chooses. */
 import { readFileSync } from "node:fs";
 import { readTags, type Tag } from "#ingest/test-encoder/clip";
 import { mediaOf, RtmpClient } from "#ingest/test-encoder/rtmp-client";
@@ -8,14 +8,14 @@ interface Message extends Pick<Tag, "isAudio" | "ms"> {
   readonly bytes: Uint8Array;
 }
 
-/** The time stamp that an encoder's clock gives a tag that is sent at `ms`. */
+/** Returns the time stamp that an encoder's clock gives to a tag that is sent at `ms`. */
 export type Stamp = (tag: Pick<Tag, "isAudio" | "ms">) => number;
 
-/** The media of a file as messages in chunks of `chunkBytes`. */
+/** Reads the media of a file as RTMP messages in chunks of `chunkBytes`. */
 export const readMessages = (path: string, chunkBytes: number, stamp: Stamp = ({ ms }) => ms): Message[] =>
   readTags(readFileSync(path)).map((tag) => ({ isAudio: tag.isAudio, ms: tag.ms, bytes: mediaOf({ ...tag, ms: stamp(tag) }, chunkBytes) }));
 
-/** One encoder. Bytes that the server does not accept at once wait, as in an encoder's buffer. */
+/** One encoder. Bytes that the server does not accept at once wait, as in the buffer of a real encoder. */
 export class Pusher {
   readonly #messages: readonly Message[];
   readonly #chunkBytes: number;
@@ -24,12 +24,12 @@ export class Pusher {
   #startedMs = 0;
   #next = 0;
   readonly #sent = Promise.withResolvers<void>();
-  /** Resolves when everything is sent. */
+  /** Resolves when the encoder has sent everything. */
   readonly sent = this.#sent.promise;
   /** Resolves when the server has closed the connection. */
   readonly closed = this.#client.closed;
 
-  /** `chunkBytes` as the messages have them; `speed` is how many seconds of the stream are sent in one. */
+  /** `chunkBytes` is the length of chunks in the messages. `speed` is the number of seconds of the stream that are sent in one second. */
   constructor(messages: readonly Message[], chunkBytes: number, speed = 1) {
     this.#messages = messages;
     this.#chunkBytes = chunkBytes;
@@ -41,7 +41,7 @@ export class Pusher {
     this.#startedMs = performance.now();
   }
 
-  /** Sends what is due. False if everything is sent. */
+  /** Sends the messages that are due. Returns false if everything is sent. */
   turn(): boolean {
     const ms = (performance.now() - this.#startedMs) * this.#speed;
     for (let one = this.#messages[this.#next]; one !== undefined && one.ms <= ms; one = this.#messages[++this.#next]) this.#client.send(one.bytes);
@@ -58,14 +58,14 @@ export class Pusher {
 export interface PushOptions {
   readonly chunkBytes: number;
   readonly speed?: number;
-  /** No sound after so much of the stream. */
+  /** The sound ends after this much of the stream. */
   readonly audioUntilMs?: number;
   readonly stamp?: Stamp;
 }
 
 const TURN_MS = 10;
 
-/** Sends files to a stream address, one after the other, each with its own time stamps; the test's end ends it. */
+/** Sends files to a stream address, one after the other, each with its own time stamps. The end of the test ends the sending. */
 export async function pushFile(
   files: string | readonly string[],
   url: string,

@@ -1,4 +1,4 @@
-/** The bytes that an encoder sends to the RTMP port. */
+/** Makes the bytes that an encoder sends to the RTMP port. */
 import { writeAmf } from "#ingest/rtmp/amf0";
 
 export interface SentMessage {
@@ -11,7 +11,7 @@ export interface SentMessage {
 
 const HANDSHAKE_BYTES = 1536;
 
-/** C0, C1 and C2. */
+/** The client's part of the RTMP handshake: C0, C1 and C2. */
 export const handshake = (): Uint8Array => {
   const bytes = new Uint8Array(1 + 2 * HANDSHAKE_BYTES);
   bytes[0] = 3;
@@ -20,7 +20,7 @@ export const handshake = (): Uint8Array => {
 
 export const join = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
 
-/** The message in chunks: a whole header, then chunks of format 3. */
+/** A message in chunks: the first with a whole header, the others of format 3. */
 export function chunked({ chunkStream, type, stream, timestamp, body }: SentMessage, chunkBytes = 128): Uint8Array[] {
   const time = Math.min(timestamp, 0xff_ff_ff);
   const extended = Buffer.alloc(timestamp >= 0xff_ff_ff ? 4 : 0);
@@ -45,7 +45,7 @@ function basicHeader(format: number, chunkStream: number): Uint8Array {
 export const command = (values: Parameters<typeof writeAmf>[0], stream = 0): Uint8Array =>
   join(chunked({ chunkStream: 3, type: 20, stream, timestamp: 0, body: writeAmf(values) }));
 
-/** The messages of an encoder before media. */
+/** The messages that an encoder sends before media. */
 export const publishing = (key: string, app = "live"): Uint8Array[] => [
   handshake(),
   command(["connect", 1, { app, type: "nonprivate", tcUrl: `rtmp://127.0.0.1/${app}` }]),
@@ -58,7 +58,7 @@ export const publishing = (key: string, app = "live"): Uint8Array[] => [
 export const media = (type: "audio" | "video", timestamp: number, body: Uint8Array): Uint8Array =>
   join(chunked({ chunkStream: type === "audio" ? 4 : 6, type: type === "audio" ? 8 : 9, stream: 1, timestamp, body }));
 
-/** An aggregate message with parts of these types, 10 ms apart from 1,000 ms on; each body is the part's type. */
+/** An aggregate message with parts of these types, from 1,000 ms on and 10 ms apart. The body of each part is its type. */
 export function aggregateOf(types: readonly number[], timestamp = 0, hasLastSize = true): Uint8Array {
   const parts = types.flatMap((type, i) => {
     const head = Buffer.from([type, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, type, 0, 0, 0, 12]);

@@ -1,18 +1,18 @@
 /**
- * Schemas of PostgreSQL whose test has ended, for tests that come, and the connections to them: to make a schema with all its tables takes a
- * quarter of a second, to empty one a few milliseconds, and sessions for one test alone a tenth of a second.
+ * Keeps schemas of PostgreSQL after their test for later tests, with the connections to them. To make a schema with all its tables takes a quarter of
+ * a second, to empty one takes a few milliseconds, and to open sessions for one test takes a tenth of a second.
  */
 import { Client } from "pg";
 import type { Database, FeatureMigrations } from "#storage/database";
 import { PostgresDatabases } from "#storage/postgres/databases";
 
 const left: string[] = [];
-/** Tables in which a new schema has rows, which stay. */
+/** The tables that have rows in a new schema; these rows stay when a schema is emptied. */
 let keptTables: readonly string[] | undefined;
 
 export const leaveSchema = (name: string): void => void left.push(name);
 
-/** Returns the name of one, emptied, or none where a new one is needed. */
+/** Empties a schema of an earlier test and returns its name. Returns undefined if a new schema is needed. */
 export async function takeSchema(url: string): Promise<string | undefined> {
   const name = left.pop();
   if (name === undefined || keptTables === undefined) return undefined;
@@ -24,7 +24,7 @@ export async function takeSchema(url: string): Promise<string | undefined> {
   return name;
 }
 
-/** Of a schema that was just made. */
+/** Notes which tables of a schema that was just made have rows. */
 export async function noteNewSchema(url: string, name: string): Promise<void> {
   if (keptTables !== undefined) return;
   await withClient(url, name, async (client) => {
@@ -35,7 +35,10 @@ export async function noteNewSchema(url: string, name: string): Promise<void> {
 
 let databases: Promise<PostgresDatabases> | undefined;
 
-/** As a server opens its further worlds, on the connections that earlier tests have opened: new ones for each test took longer than most tests. */
+/**
+ * Opens a world on the connections that earlier tests have opened, as a server opens its further worlds. New connections for each test would take
+ * longer than most tests.
+ */
 export async function openBeside(url: string, name: string, migrations: readonly FeatureMigrations[]): Promise<Database> {
   databases ??= openFirst(url, migrations);
   return (await databases).open(name);
@@ -47,12 +50,12 @@ async function openFirst(url: string, migrations: readonly FeatureMigrations[]):
   return opened;
 }
 
-/** One for each cluster, whose connection knows the tables of the schemas that it has emptied. */
+/** A connection for each cluster. The connection knows the tables of the schemas that it has emptied. */
 const clients = new Map<string, Promise<Client>>();
 
 let lastUse: Promise<void> = Promise.resolve();
 
-/** One after the other: a test may open several worlds at once, and each looks into its own schema. */
+/** Runs uses of the connection one after the other, because a test may open several worlds at once, and each use selects its own schema. */
 function withClient(url: string, schema: string, use: (client: Client) => Promise<void>): Promise<void> {
   const turn = lastUse.then(async () => {
     const connecting = clients.get(url) ?? connect(url);
@@ -67,7 +70,7 @@ function withClient(url: string, schema: string, use: (client: Client) => Promis
 
 async function connect(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
-  // A cluster that restarts ends it.
+  // A cluster that restarts ends the connection.
   client.on("error", () => clients.delete(url));
   await client.connect();
   return client;

@@ -1,21 +1,21 @@
-/** The channel of facts on a PostgreSQL without a socket, whose tables and responses the test decides. */
+/** The channel of facts between processes, on a PostgreSQL without a socket, whose tables and responses the test decides. */
 
 import { nextTurn } from "#kernel/turns";
 import { FactChannel } from "#storage/postgres/fact-channel";
 import { catchTimers, stopMonotonicClock } from "../time/stopped-time.ts";
 import { LoneServer, type LoneSession } from "./lone-server.ts";
 
-/** The number of the process that every session gives. */
+/** The process number that every session returns. */
 export const PROCESS_NUMBER = 3;
 
-/** By schema, the generation of each slot. */
+/** The generation of each slot, by schema. */
 type Tables = Record<string, Record<number, number>>;
 
 export async function openChannel(tables: Tables = { own: {} }) {
   const { intervals } = catchTimers();
   const clock = stopMonotonicClock(10_000);
   const server = new LoneServer();
-  /** Waited for before each response; a test may hold it back. */
+  /** Awaited before each response, so that a test can delay the response. */
   const gates = { respond: async (_text: string): Promise<void> => {} };
   server.beginning = (session) => {
     session.respond = async (text) => {
@@ -34,7 +34,7 @@ export async function openChannel(tables: Tables = { own: {} }) {
   };
   const session = (): LoneSession => server.sessions.at(-1) as LoneSession;
   const notify = (payload: string | undefined, schema = "own") => session().emit("notification", { channel: schema, payload });
-  /** Messages since the last call. */
+  /** Returns the messages since the previous call. */
   const news = (): string[] => heard.splice(0);
   return { channel, server, session, clock, interval, tick, notify, hear, news, gates, tables };
 }

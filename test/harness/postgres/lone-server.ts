@@ -1,29 +1,29 @@
-/** A PostgreSQL without a socket: the test decides which session begins, and how each one responds. */
+/** A PostgreSQL without a socket: the test decides which sessions begin, and how each session responds. */
 import { EventEmitter } from "node:events";
 import type { PipelinedQueries } from "#storage/postgres/pipelined-queries";
 import type { Server } from "#storage/postgres/server";
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** A statement as it was sent; `name` is that under which it stays prepared. */
+/** A statement as it was sent. `name` is the name under which the statement stays prepared. */
 export interface Sent {
   readonly name: string;
   readonly text: string;
 }
 
-/** How a statement ends: as PostgreSQL says it, such as `UPDATE 1`, or with an error. `SELECT 2` brings two rows, without columns. */
+/** The end of a statement: the tag that PostgreSQL sends, such as `UPDATE 1`, or an error. `SELECT 2` brings two rows without columns. */
 export type Completion = string | Error;
 
-/** A session that notes what is sent to it. */
+/** A session that records the statements that it gets. */
 export class LoneSession extends EventEmitter {
-  /** Program text, and the texts sent in each pipeline together. */
+  /** The statements that were sent as plain text, and the lists of statements that were sent together in a pipeline. */
   readonly sent: (string | readonly string[])[] = [];
-  /** Statements as they were prepared, in their order. */
+  /** The prepared statements, in their order. */
   readonly prepared: Sent[] = [];
   hasEnded = false;
-  /** Of program text. */
+  /** Responds to a statement that was sent as plain text. */
   respond: (text: string) => Promise<Rows> = async () => [];
-  /** Of each statement of a pipeline, a turn after it was sent; left out: the test says when it ends, with `complete`. */
+  /** Ends each statement of a pipeline, a turn of the event loop after it was sent. If undefined, the test ends statements with `complete`. */
   completionOf: ((text: string) => Completion) | undefined;
   readonly #texts = new Map<string, string>();
   readonly #pipelines: { readonly queries: PipelinedQueries; readonly texts: readonly string[] }[] = [];
@@ -77,9 +77,9 @@ export class LoneSession extends EventEmitter {
 export class LoneServer {
   readonly schema = "own";
   readonly sessions: LoneSession[] = [];
-  /** With which options and in which schema each session was asked for. */
+  /** The options and the schema with which each session was requested. */
   readonly asked: unknown[] = [];
-  /** The first messages of a session. */
+  /** Runs at the beginning of a session, for the first messages of the server. */
   beginning: (session: LoneSession) => void | Promise<void> = () => {};
 
   async connect(options: unknown, schema = this.schema): Promise<LoneSession> {

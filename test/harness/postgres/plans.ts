@@ -1,6 +1,6 @@
 /**
- * Whether the plan of a prepared statement depends on when it was made: a plan lives as long as its connection, and the table that it
- * was made on may have been empty.
+ * Checks whether the plan of a prepared statement depends on the time at which it was made. A plan lives as long as its connection, and its table may
+ * have been empty when the plan was made.
  */
 import type { Client } from "pg";
 import { migrationsOf } from "#graph/worlds/open-world";
@@ -8,9 +8,9 @@ import { buildRegistry } from "#main";
 import { openPostgres } from "#storage/postgres/open";
 import { Server } from "#storage/postgres/server";
 
-/** Tables this large make a wrong plan look wrong. */
+/** The number of rows in each table: in a table of this size, a wrong plan is clearly slower. */
 const ROWS = 20_000;
-/** Rows that share the first column of an index of several, as those of one app or page do. */
+/** The number of rows with the same first column of an index of several columns, as for the rows of one app or page. */
 const ROWS_PER_OWNER = 100;
 
 interface Plan {
@@ -23,10 +23,10 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Columns by index, in order. */
+/** The columns of each index, in their order. */
 type Indexes = ReadonlyMap<string, readonly string[]>;
 
-/** Each problem in words, with the statement. `url` of an empty database; `statements` have `$1`, `$2`, … */
+/** The problems of the plans as texts, each with its statement. `url` is the address of an empty database; `statements` have `$1`, `$2`, … */
 export async function planProblems(url: string, statements: readonly string[]): Promise<string[]> {
   const schema = "plaza_plans";
   await (await openPostgres({ url, schema, migrations: migrationsOf(buildRegistry()) })).close();
@@ -85,7 +85,7 @@ async function indexesOf(client: Client, schema: string): Promise<Indexes> {
   return new Map(rows.map(({ name, columns }) => [name, columns.split(",")]));
 }
 
-/** Rows of numbers; the first column of an index of several has few values, unless it alone is unique. */
+/** Fills the tables with numbers. The first column of an index of several columns has few values, unless that column alone is unique. */
 async function fill(client: Client, schema: string): Promise<void> {
   const { rows: columns } = await client.query<{ table: string; column: string; type: string; leads: number; is_key: number }>(
     `SELECT CAST(c.table_name AS TEXT) AS table, CAST(c.column_name AS TEXT) AS column, CAST(c.data_type AS TEXT) AS type,

@@ -1,12 +1,12 @@
-/** A network between a server and PostgreSQL that drops all packets for a while, as a broken switch or a changed firewall does. */
+/** A network between a server and PostgreSQL that drops all packets for a time, as a broken switch or a changed firewall does. */
 import { createServer, connect as openSocket, type Socket } from "node:net";
 
 export interface SilentNetwork {
   /** The address of the database behind this network. */
   readonly url: string;
-  /** From now on nothing arrives, in either direction, and nobody is told. */
+  /** From this call on, nothing arrives in either direction, and neither side is told. */
   silence(): void;
-  /** The bytes of the meantime arrive now, because systems send lost packets again. */
+  /** The bytes that were sent meanwhile arrive now, because systems send lost packets anew. */
   restore(): void;
   close(): Promise<void>;
 }

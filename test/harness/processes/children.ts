@@ -1,4 +1,4 @@
-/** Other processes, as `/proc` has them, or elsewhere than on Linux `ps`. */
+/** Finds other processes: with `/proc` on Linux, with `ps` on other systems. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 interface Known {
@@ -24,14 +24,14 @@ function lookUp(pid: number): Known | undefined {
   }
 }
 
-/** The processes that `pid` has started and that are there, those that have ended and are not reaped among them. */
+/** The child processes of `pid`, including those that have ended and are not reaped yet. */
 export function childrenOf(pid: number): number[] {
   const all = hasProc ? readdirSync("/proc") : Bun.spawnSync(["ps", "-A", "-o", "pid="]).stdout.toString().split("\n");
   const pids = all.map((text) => text.trim()).filter((text) => /^\d+$/.test(text));
   return pids.map(Number).filter((each) => lookUp(each)?.parent === pid);
 }
 
-/** False also for a zombie: it has ended, and is only not reaped yet. */
+/** Whether a process runs. False also for a zombie, which has ended and is not reaped yet. */
 export function isRunning(pid: number): boolean {
   const known = lookUp(pid);
   return known !== undefined && !known.state.startsWith("Z");

@@ -1,8 +1,8 @@
-/** Below those that systems give to connections and to port 0: nobody takes such a port until the program that needs it listens there. */
+/** The first port to try. These ports are below those that systems give to connections and to port 0, so another program seldom takes one first. */
 const FIRST = 20_000;
 const COUNT = 10_000;
 
-/** A port of loopback for a program that cannot choose one itself. */
+/** A free port of loopback, for a program that cannot choose a port itself. */
 export function freePort(): number {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * COUNT);

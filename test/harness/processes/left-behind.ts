@@ -1,28 +1,28 @@
-/** Resources that a part of the program opened and did not release: timers, listeners, files, connections and child processes. */
+/** Finds resources that a part of the program opened and did not release: timers, listeners, files, connections and child processes. */
 import { spyOn } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { afterThisTest } from "../cleanup.ts";
 
-/** The driver of PostgreSQL, whose connections outlast a test: it limits how long each statement takes. */
+/** The driver of PostgreSQL. It has timers because it limits the time of each statement, and its connections outlast a test. */
 const DRIVER = "/node_modules/pg/";
 
 export interface LeftBehind {
-  /** Timers that still run, each with the line that set it. */
+  /** The timers that still run, each with the line of code that set it. */
   timers(): string[];
-  /** Listeners of signals and other events of the process, and of the end of a piece of work. */
+  /** The listeners of signals and other events of the process, and of abort signals. */
   listeners(): string[];
-  /** Files, sockets and pipes that this process has open, where the system says so; one that was open already does not count. */
+  /** The open files, sockets and pipes of this process, if the system lists them. Those that were open before do not count. */
   files(): string[];
-  /** Ids of the processes that this one started, where the system says so. */
+  /** The ids of the child processes of this process, if the system lists them. */
   children(): string[];
-  /** Resolves when it is so, or not within a few seconds: what is left then is what the test shows. */
+  /** Waits until `isSo` returns true, but only for a few seconds. The test then shows the resources that are left. */
   until(isSo: () => boolean): Promise<void>;
 }
 
-/** The system takes some milliseconds to end a connection or a process. */
+/** The longest wait, because the system takes some milliseconds to end a connection or a process. */
 const UNTIL_MS_MAX = 5_000;
 
-/** From now on, until the end of the test. */
+/** Counts resources from this call to the end of the test. */
 export function countLeftBehind(): LeftBehind {
   const timers = countTimers();
   const aborts = countAbortListeners();
@@ -68,7 +68,7 @@ function countTimers(): ReadonlyMap<unknown, string> {
   return running;
 }
 
-/** The frame below those of this file. */
+/** The place in the code that called a function of this file. */
 const placeIn = (stack: string): string =>
   stack
     .split("\n")
@@ -107,20 +107,20 @@ const processListeners = (): string[] =>
 
 const FILES = "/proc/self/fd";
 
-/** By number and name: a number that was given back is used again for something else. */
+/** The open files by number and name, because the number of a closed file is used for other files. */
 function openFiles(): string[] {
   if (!existsSync(FILES)) return [];
   return readdirSync(FILES).flatMap((number) => {
     try {
       return [`${number} ${readlinkSync(`${FILES}/${number}`)}`];
     } catch {
-      // That of this reading itself.
+      // The file descriptor of this reading itself.
       return [];
     }
   });
 }
 
-/** The fourth field of `stat` is the parent; the second, the name of the program, may hold spaces and brackets. */
+/** The ids of child processes. The parent is the fourth field of `stat`; the second, the name of the program, may contain spaces and brackets. */
 function childIds(): string[] {
   if (!existsSync("/proc/self/stat")) return [];
   return readdirSync("/proc").filter((id) => {

@@ -1,13 +1,13 @@
-/** The smallest and largest values that the schema of a world file's entry or of a control request allows. */
+/** Checks the smallest and largest values that a schema allows, for entries of world files and for control requests. */
 import { expect } from "bun:test";
 import type { TSchema } from "typebox";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 
 interface Bounds {
-  /** The smallest and the largest ones: they are read. */
+  /** The smallest and the largest values, which the schema accepts. */
   readonly right: readonly unknown[];
-  /** The next ones beyond them: they are refused, each at its key. */
+  /** The next values beyond these, which the schema refuses, each at its key. */
   readonly wrong: readonly unknown[];
 }
 
@@ -21,7 +21,7 @@ function refusedAt(schema: TSchema, value: object): string | undefined {
   }
 }
 
-/** `rest` is what else the schema needs. */
+/** Expects these bounds for each key of the schema. `rest` has the other keys that the schema requires. */
 export function expectBounds(schema: TSchema, rest: object, all: Readonly<Record<string, Bounds>>): void {
   for (const [key, { right, wrong }] of Object.entries(all)) {
     for (const value of right)
@@ -31,7 +31,7 @@ export function expectBounds(schema: TSchema, rest: object, all: Readonly<Record
   }
 }
 
-/** A web address of that length. */
+/** A web address of the given length. */
 export const addressOf = (length: number): string => "https://example.com/".padEnd(length, "x");
 
 export const textOf = (length: number): string => "x".repeat(length);

@@ -1,11 +1,11 @@
-/** Everything that a database holds, for tests that search it as a thief would. */
+/** Reads everything that a database stores, for tests that search it as a thief would. */
 import type { Database } from "#storage/database";
 import { append, sql } from "#storage/sql";
 
 export interface StoredValue {
   readonly table: string;
   readonly column: string;
-  /** Bytes as Latin-1. */
+  /** The value as text. Bytes are read as Latin-1. */
   readonly text: string;
 }
 

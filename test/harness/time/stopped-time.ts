@@ -1,4 +1,4 @@
-/** Real time that stands still until a test lets it go by: the machine's monotonic clock, and its timers. */
+/** Stops the real time until a test moves it: the machine's monotonic clock and its timers. */
 import { spyOn } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 
@@ -15,14 +15,14 @@ export interface CaughtTimers {
   readonly timeouts: CaughtTimer[];
 }
 
-/** The driver of PostgreSQL, whose connections outlast a test: it limits how long each statement takes. */
+/** The driver of PostgreSQL. It has timers because it limits the time of each statement, and its connections outlast a test. */
 const DRIVER = "/node_modules/pg/";
-/** Before any test catches them. */
+/** The real functions, before any test replaces them. */
 const { setTimeout, clearTimeout, setInterval } = globalThis;
 
 /**
- * Until the end of the test no timer runs by itself, but for those of PostgreSQL's driver. `source`: only the timers that this file sets; a server
- * that another test has left may set some of its own meanwhile.
+ * Until the end of the test, no timer runs by itself, except those of PostgreSQL's driver. With `source`, only the timers that this file sets are
+ * stopped, because a server that another test has left may set timers meanwhile.
  */
 export function catchTimers(source = ""): CaughtTimers {
   const caught: CaughtTimers = { intervals: [], timeouts: [] };
@@ -54,7 +54,7 @@ export function catchTimers(source = ""): CaughtTimers {
   return caught;
 }
 
-/** Until the end of the test `performance.now()` is what the test says. */
+/** Until the end of the test, `performance.now()` returns the time that the test sets. */
 export function stopMonotonicClock(ms: number): { ms: number } {
   const clock = { ms };
   const spy = spyOn(performance, "now").mockImplementation(() => clock.ms);
