@@ -1,4 +1,6 @@
-/** A world's clock: real time, or moved, or frozen by the control API; kept with the world (docs/operating/control-api.md). */
+/**
+ * A world's clock, which is stored with the world. World time is real time, or moved or frozen by the control API (docs/operating/control-api.md).
+ */
 import type { WorkLoop } from "#jobs/work-loop";
 import { type Clock, type ClockState, worldTimeMs } from "#kernel/clock";
 import type { Database, Reader, Transaction } from "#storage/database";
@@ -11,18 +13,18 @@ export class WorldClock implements Clock {
   readonly #realNowMs: () => number;
   #state: ClockState | undefined;
   #rereading: Promise<void> | undefined;
-  /** How many changes by this process run, and how many there have been. */
+  /** How many changes of the clock by this process run now, and how many there have been. */
   #underWay = 0;
   #settings = 0;
   #readings = 0;
-  /** The last reading whose result counts. */
+  /** The number of the last reading of the state whose result was used. */
   #newestReading = 0;
 
   private constructor(database: Database, realNowMs: () => number, state: ClockState | undefined) {
     this.#database = database;
     this.#realNowMs = realNowMs;
     this.#state = state;
-    // If another process moves the clock, it invalidates this fact.
+    // If another process moves the clock, that process invalidates this fact.
     database.onInvalidate((kind, key) => {
       if (kind === undefined || (kind === settingFact && key === SETTING)) this.#reload();
     });
@@ -32,12 +34,12 @@ export class WorldClock implements Clock {
     return new WorldClock(database, realNowMs, await readState(database.reader));
   }
 
-  /** Stores the current time before the world's state is saved, for `resume`. */
+  /** Stores the current time before the world's state is saved, so that `resume` can go on from this time. */
   async note(): Promise<void> {
     if (this.#runsByItself) await this.set(this.nowMs(), false);
   }
 
-  /** After a saved state is restored, time goes on from the saved time. A world on real time stays on it. */
+  /** Call this after a saved state is restored: time goes on from the saved time. A world on real time stays on real time. */
   async resume(): Promise<void> {
     if (this.#runsByItself) await this.set((this.#state as ClockState).worldMs, false);
   }
@@ -50,7 +52,7 @@ export class WorldClock implements Clock {
     return worldTimeMs(this.#state, this.#realNowMs());
   }
 
-  /** The time by the stored state. */
+  /** The world time by the stored state, which another process may have changed. */
   async storedNowMs(reader: Reader): Promise<number> {
     return worldTimeMs(await readState(reader), this.#realNowMs());
   }
@@ -59,7 +61,7 @@ export class WorldClock implements Clock {
     return this.#state?.isFrozen === true;
   }
 
-  /** Durable when it resolves. Other processes have the new time within 1 s. */
+  /** Sets the clock. The change is durable when the promise resolves. Other processes have the new time within 1 s. */
   async set(worldMs: number, isFrozen: boolean): Promise<void> {
     const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
     await this.#alone(async () => {
@@ -68,7 +70,10 @@ export class WorldClock implements Clock {
     });
   }
 
-  /** Sets the clock and runs `body` in one transaction. `body` has the new time already. If it throws, both are undone. */
+  /**
+   * Sets the clock and runs `body` in one transaction. While `body` runs, the clock already has the new time. If `body` throws, the change of the
+   * clock and all changes of `body` are undone.
+   */
   async setWith<T>(worldMs: number, isFrozen: boolean, body: (tx: Transaction) => Promise<T>): Promise<T> {
     const before = this.#state;
     const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
@@ -86,7 +91,7 @@ export class WorldClock implements Clock {
     });
   }
 
-  /** A reading that overlaps with a change may be older than the change, so the state is read again afterwards. */
+  /** Runs a change of the clock. A reading that overlaps with a change may be older than the change, so the state is read again afterwards. */
   async #alone<T>(set: () => Promise<T>): Promise<T> {
     this.#underWay++;
     this.#settings++;
@@ -103,8 +108,8 @@ export class WorldClock implements Clock {
   }
 
   /**
-   * If several readings overlap, an earlier one never replaces the result of a later one. A caller that waits for one gets its result or a later
-   * one.
+   * Reads the stored state. If several readings overlap, an earlier reading never replaces the result of a later one. A caller that waits for a
+   * reading gets its result or the result of a later reading.
    */
   #reload(): void {
     if (this.#underWay > 0) return;
@@ -116,7 +121,7 @@ export class WorldClock implements Clock {
         this.#newestReading = number;
         this.#state = state;
       })
-      // If the database is unreachable, the clock goes on as it is, and is read again after the next reconnection.
+      // If the database is unreachable, the clock keeps its state, which is read again after the next reconnection.
       .catch(() => {})
       .finally(() => {
         if (this.#rereading === rereading) this.#rereading = undefined;
@@ -130,13 +135,13 @@ async function readState(reader: Reader): Promise<ClockState | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as ClockState);
 }
 
-/** Moves of clocks that are running. */
+/** The moves of clocks that are running, by the work loop of the world. */
 const moves = new WeakMap<WorkLoop, object>();
 
-/** An object that identifies the running move. Undefined if none runs. */
+/** An object that identifies the running move of a world's clock. Undefined if the clock is not being moved. */
 export const moveOf = (loop: WorkLoop): object | undefined => moves.get(loop);
 
-/** Like `WorkLoop.runUntil`. The moves of one world must not overlap. */
+/** Moves a clock like `WorkLoop.runUntil`. The moves of one world must not overlap. */
 export async function moveUntil(loop: WorkLoop, ...move: Parameters<WorkLoop["runUntil"]>): Promise<void> {
   moves.set(loop, {});
   try {

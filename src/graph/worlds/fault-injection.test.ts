@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { appUsage, caseUsage } from "../response/usage.ts";
 import { changesResponse, errorOf, Faults, type FaultTarget } from "./fault-injection.ts";
 
-/** The random numbers, in turn, and the times that were waited. */
+/** Faults that use the given random numbers in turn, and the list of the times that they waited. */
 function made(...fractions: number[]) {
   const slept: number[] = [];
   const sleepMs = async (ms: number): Promise<void> => {

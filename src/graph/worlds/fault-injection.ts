@@ -1,76 +1,76 @@
-/** Injected faults (D-150): the requests and webhooks that they affect, how often, and how. */
+/** Injected faults (D-150): which requests and webhooks a fault affects, how often, and how. */
 import { appRateLimited, edgeRateLimited, GraphError } from "#kernel/errors";
 import { appUsage, caseUsage } from "../response/usage.ts";
 
 interface Limits {
-  /** How many requests or webhooks it affects, by default all until it is removed. */
+  /** How many requests or webhooks the fault affects. By default it affects all until it is removed. */
   readonly times?: number;
-  /** The share of matching requests or webhooks that it affects, 0 to 1. */
+  /** The share of the matching requests or webhooks that the fault affects, from 0 to 1. */
   readonly probability?: number;
 }
 
 export interface RequestFaultInput extends Limits {
-  /** An operation, or `*` for all. */
+  /** The name of an operation, or `*` for all operations. */
   readonly operation: string;
-  /** The id of the addressed node. */
+  /** The id of the addressed node. If it is left out, the node does not matter. */
   readonly node?: string;
-  /** Parameters with their values, in the query or the body. */
+  /** Parameters with their values, which must be in the query or the body. */
   readonly query?: Readonly<Record<string, string>>;
-  /** A token's id. */
+  /** The id of a token that the request must have. */
   readonly token?: string;
-  /** HTTP status of an error that replaces the operation. */
+  /** The HTTP status of an error that replaces the operation. */
   readonly status?: number;
-  /** The error's code, by default 2. */
+  /** The code of the error, by default 2. */
   readonly code?: number;
-  /** The error of a used-up rate (D-22): the app's, or the page's. */
+  /** Replaces the operation by the error of a used-up rate (D-22), either the app's rate or the page's. */
   readonly rate_limit?: "app" | "page";
   readonly retry_after_seconds?: number;
   readonly latency_ms?: number;
-  /** Replaces the text of the response. */
+  /** A text that replaces the body of the response. */
   readonly body?: string;
   readonly content_type?: string;
-  /** The connection is reset instead of a response. */
+  /** Whether the connection is reset instead of a response. */
   readonly reset?: boolean;
-  /** After how many bytes of the body the connection ends. */
+  /** The number of bytes of the body after which the connection ends. */
   readonly cut_body_at?: number;
   readonly body_bytes_per_second?: number;
 }
 
 export interface WebhookFaultInput extends Limits {
-  /** A field, or `*` for all. */
+  /** The name of a webhook field, or `*` for all fields. */
   readonly webhook: string;
   /** The id of the page or account that the webhook is about. */
   readonly node?: string;
-  /** It is never sent, sent twice, or sent after later ones. */
+  /** `lose`: the webhook is never sent. `repeat`: it is sent twice. `reorder`: it is sent after later webhooks. */
   readonly effect: "lose" | "repeat" | "reorder";
 }
 
 export type FaultInput = RequestFaultInput | WebhookFaultInput;
 
-/** A fault that affects a request or webhook, with its id. */
+/** A fault that affects a request or webhook, with the id of the fault. */
 export type AppliedFault<T extends FaultInput> = T & { readonly id: string };
 
 export type Fault = FaultInput & {
   readonly id: string;
-  /** How many requests or webhooks it has affected. */
+  /** How many requests or webhooks the fault has affected. */
   readonly met: number;
 };
 
-/** The facts about a request that faults are matched with. */
+/** The facts about a request that are compared with faults. */
 export interface FaultTarget {
   readonly operation: string;
   readonly node: string | undefined;
-  /** Ids. */
+  /** The ids of the request's tokens. */
   readonly tokens: readonly string[];
-  /** A parameter of the query or the body, as text. Undefined if it was not sent. */
+  /** The value of a parameter of the query or the body, as text. Undefined if the parameter was not sent. */
   parameter(name: string): string | undefined;
-  /** It is one request of a batch, so it has no response of its own to damage. */
+  /** Whether this is one request of a batch. Such a request has no response of its own that could be damaged. */
   readonly isPart: boolean;
 }
 
 export interface FaultTools {
   sleepMs(ms: number): Promise<void>;
-  /** From 0 to below 1. */
+  /** Returns a random number from 0 to below 1. */
   randomFraction(): number;
 }
 
@@ -80,9 +80,9 @@ interface Kept {
   met: number;
 }
 
-/** More than a test needs. Every request is compared with each fault. */
+/** The most faults of a world. A test needs fewer, and every request is compared with each fault. */
 export const FAULTS_MAX = 100;
-/** A minute, which a test can wait for. */
+/** The wait that the error of a used-up rate asks for: a minute, which a test can wait for. */
 const RETRY_AFTER_SECONDS = 60;
 
 export class Faults {
@@ -108,19 +108,19 @@ export class Faults {
     this.#faults = [];
   }
 
-  /** For a cheap check on every request. */
+  /** Whether there are no faults. This is a cheap check for every request. */
   get isEmpty(): boolean {
     return this.#faults.length === 0;
   }
 
-  /** Resolves with the first fault that matches the request, after the fault's latency. */
+  /** Resolves with the first fault that matches the request, after the fault's latency. Resolves with undefined if no fault matches. */
   async match(target: FaultTarget): Promise<AppliedFault<RequestFaultInput> | undefined> {
     const input = this.#matchFirst((one): one is RequestFaultInput => "operation" in one && isOf(one, target));
     if (input?.latency_ms !== undefined) await this.#tools.sleepMs(input.latency_ms);
     return input;
   }
 
-  /** The effect of the first fault that matches a POST of webhooks, before it is sent. */
+  /** The effect of the first fault that matches a POST of webhooks, before the POST is sent. Undefined if no fault matches. */
   matchWebhook(fields: readonly string[], entity: string, canReorder: boolean): WebhookFaultInput["effect"] | undefined {
     return this.#matchFirst(
       (one): one is WebhookFaultInput =>
@@ -160,7 +160,7 @@ function isOf(fault: RequestFaultInput, target: FaultTarget): boolean {
 export const changesResponse = ({ body, reset, cut_body_at, body_bytes_per_second }: RequestFaultInput): boolean =>
   reset === true || body !== undefined || cut_body_at !== undefined || body_bytes_per_second !== undefined;
 
-/** The error that replaces the operation. Undefined means the operation runs. `owner`: the node whose rate the request counts against. */
+/** The error that replaces the operation. Undefined if the operation runs. `owner` is the node whose rate the request counts against. */
 export function errorOf(
   { status, code = 2, rate_limit, retry_after_seconds = RETRY_AFTER_SECONDS }: RequestFaultInput,
   owner: string,
@@ -171,10 +171,10 @@ export function errorOf(
   return status === undefined ? undefined : new InjectedFault(status, code);
 }
 
-/** D-22: in percent. */
+/** D-22: the usage of a used-up rate in percent. */
 const USED_UP = 100;
 
-/** An error from the control API. 429 and 5xx are transient (ERR-19). */
+/** The error that a caller of the control API asked for. Errors with the status 429 or 5xx are transient (ERR-19). */
 class InjectedFault extends GraphError {
   constructor(status: number, code: number) {
     super("internalError", `(#${code}) An injected fault`);

@@ -10,7 +10,7 @@ export const graphMigrations: FeatureMigrations = {
         "CREATE TABLE nodes (id BIGINT PRIMARY KEY, type TEXT NOT NULL, owner BIGINT NOT NULL) WITHOUT ROWID",
         "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
         "CREATE TABLE person_erasures (id BIGINT PRIMARY KEY, started_ms BIGINT NOT NULL, ended_ms BIGINT, erased TEXT NOT NULL) WITHOUT ROWID",
-        // Used in the first world of a server.
+        // The list of worlds is only used in the first world of a server.
         "CREATE TABLE worlds (name TEXT PRIMARY KEY, made_ms BIGINT NOT NULL, wake_ms BIGINT) WITHOUT ROWID",
         "CREATE INDEX worlds_by_wake ON worlds (wake_ms) WHERE wake_ms IS NOT NULL",
         "CREATE TABLE open_worlds (name TEXT NOT NULL, process TEXT NOT NULL, until_ms BIGINT NOT NULL, PRIMARY KEY (name, process)) WITHOUT ROWID",

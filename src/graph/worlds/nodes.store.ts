@@ -17,7 +17,7 @@ export async function findNode(reader: Reader, id: NodeId): Promise<NodeRef | un
   return row === undefined ? undefined : { id: nodeId(row.id), type: row.type, owner: nodeId(row.owner) };
 }
 
-/** Returns whether the id was free. */
+/** Stores a node. Returns whether its id was free. */
 export const insertNode = async (tx: Transaction, node: NodeRef): Promise<boolean> =>
   (await tx.run(sql`INSERT INTO nodes (id, type, owner) VALUES (${node.id}, ${node.type}, ${node.owner}) ON CONFLICT DO NOTHING`)) === 1;
 
@@ -26,10 +26,10 @@ export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
   tx.invalidate(nodeFact, id);
 }
 
-/** A world file uses at most a few of the minted ids. More refusals have another cause. */
+/** The most new ids that are tried. A world file uses at most a few of the ids that the world makes, so more refusals have another cause. */
 const TRIES_MAX = 1_000;
 
-/** Calls `insert` with minted ids until one is free, and returns that one. `insert` returns whether its id was free. */
+/** Calls `insert` with new ids until one is free, and returns the free id. `insert` must return whether its id was free. */
 export async function insertMinted(ids: IdMinter, insert: (id: NodeId) => Promise<boolean>): Promise<NodeId> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const id = ids.mint();
@@ -43,7 +43,7 @@ export async function hasAnything(reader: Reader): Promise<boolean> {
   return node !== undefined || (await reader.get(sql`SELECT 1 AS one FROM tokens LIMIT 1`)) !== undefined;
 }
 
-/** Hex SHA-256 of a token's value, by the token's id. */
+/** The SHA-256 of a token's value in hex, found by the token's id. */
 export async function findTokenHash(reader: Reader, id: string): Promise<string | undefined> {
   return (await reader.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`))?.hash;
 }

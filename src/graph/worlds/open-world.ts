@@ -24,7 +24,7 @@ import { type Profile, type WorkObserver, World, type WorldSettings } from "./wo
 interface WorldOptions {
   readonly name: string;
   readonly database: Database;
-  /** Left out: the world has new memory. */
+  /** The memory of a world that was open before. If it is left out, the world gets new memory. */
   readonly memory?: WorldMemory;
   readonly registry: Registry;
   readonly ports: PortRegistry;
@@ -35,17 +35,17 @@ interface WorldOptions {
   readonly rateLimits: RateLimitConfig;
   readonly faults: FaultTools;
   readonly outbound: GuardedClient;
-  /** Left out: nothing is reported. */
+  /** Gets reports about background work. If it is left out, background work is not reported. */
   readonly observer?: WorkObserver;
   readonly deliveriesPerSecondMax: number;
   readonly randomSecret: (byteCount: number) => string;
-  /** Left out: the runtime decides when. */
+  /** Collects garbage at once. If it is left out, the runtime decides when garbage is collected. */
   readonly collectGarbage?: () => void;
-  /** A folder. */
+  /** The folder of the recordings. */
   readonly recordings?: string | undefined;
   readonly keys: KeyRing;
   readonly realNowMs: () => number;
-  /** Mints ids that grow with time. `processNumber` makes ids of two processes different. */
+  /** Makes ids that grow with time. `processNumber` makes the ids of two processes different. */
   readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
   readonly seededIds: (next: bigint) => IdMinter;
 }
@@ -54,7 +54,7 @@ export interface OpenWorld extends World {
   readonly clock: WorldClock;
 }
 
-/** More ids than one run mints before the next start of a seeded world. */
+/** How far apart the first ids of two starts of a seeded world are. One run makes fewer ids than this. */
 const SEEDED_IDS_PER_START = 1_000_000_000n;
 
 export const migrationsOf = (registry: Registry): FeatureMigrations[] => [
@@ -93,7 +93,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     recordings: options.recordings,
     keys: options.keys,
   }) as OpenWorld;
-  // Background work may be due after the clock is moved, here or in another process.
+  // Background work may become due when this or another process moves the clock.
   database.onInvalidate((kind) => {
     if (kind === undefined || kind === settingFact) world.work.wake();
   });
@@ -105,7 +105,10 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
 
 const nobody: WorkObserver = { ...silentObserver, jobFailed: () => {}, workFailed: () => {} };
 
-/** The seed decides the first id of a world's first start. Each later start has a range of its own after it. */
+/**
+ * The first id of this start of a seeded world. The seed decides the first id of the world's first start. Each later start has a range of its own
+ * after that.
+ */
 async function nextSeededId(database: World["database"], seed: number): Promise<bigint> {
   const start = (1n << 52n) + BigInt(seed % 1_000_000) * (1n << 40n);
   return database.write(async (tx) => {
@@ -115,7 +118,7 @@ async function nextSeededId(database: World["database"], seed: number): Promise<
   });
 }
 
-/** The memory of a process about a world besides its database, whether the world is open or idle. */
+/** The memory that a process keeps about a world besides the world's database, whether the world is open or idle. */
 export interface WorldMemory {
   readonly requests: RequestLog;
   readonly faults: Faults;
@@ -134,7 +137,7 @@ export function clearMemory({ requests, faults, rateLimits }: WorldMemory): void
   rateLimits.clear();
 }
 
-/** Removes a node and everything that belongs to it. Returns whether the node was there. */
+/** Removes a node and everything that belongs to it. Returns whether the node existed. */
 export async function removeNode(tx: Transaction, registry: Registry, world: OpenWorld, section: WorldSection, id: string): Promise<boolean> {
   if (!(await section.remove(tx, id, world))) return false;
   // Other features store data below a page, app or account.

@@ -10,7 +10,7 @@ test("D-22: an app's requests run out, come back with time, and the error says w
   expect(limits.appUsage("1")).toBe(100);
   expect(take(0)).toMatchObject({ details: { headers: { "retry-after": "900" } } });
   expect(take(450_000)?.details.headers).toEqual({ "retry-after": "450" });
-  // Part of a second is a second.
+  // A part of a second counts as a second.
   expect(take(450_001)?.details.headers).toEqual({ "retry-after": "450" });
   expect(take(HOUR_MS / 4 - 1)?.details.headers).toEqual({ "retry-after": "1" });
   expect(take(0, "2")).toBeUndefined();

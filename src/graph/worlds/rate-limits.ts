@@ -1,9 +1,9 @@
-/** D-22: a token bucket for each app and page, if a rate is set. Responses always have the usage headers. */
+/** D-22: counts requests in a token bucket for each app and page, if the operator has set a rate. Responses always have the usage headers. */
 import { BoundedMap } from "#kernel/bounded-map";
 import { appRateLimited, edgeRateLimited, type GraphError } from "#kernel/errors";
 
 export interface RateLimitConfig {
-  /** Requests an hour; 0: no limit. */
+  /** How many requests an app may send in an hour. 0: no limit. */
   readonly app_calls_per_hour: number;
   readonly page_calls_per_hour: number;
 }
@@ -14,7 +14,7 @@ interface Bucket {
 }
 
 const HOUR_MS = 3_600_000;
-/** The bucket of an app or page without requests is full again after an hour, so the oldest can be dropped. */
+/** The most buckets. The bucket of an app or page without requests is full again after an hour, so the oldest bucket can be dropped. */
 const BUCKETS_MAX = 10_000;
 
 export class RateLimits {
@@ -25,7 +25,7 @@ export class RateLimits {
     this.#config = config;
   }
 
-  /** Takes one request off both buckets, or returns the error of the one that is empty. */
+  /** Takes one request out of the bucket of the app and the bucket of the page, or returns the error of the empty bucket. */
   take(app: string, owner: string, nowMs: number): GraphError | undefined {
     const { app_calls_per_hour, page_calls_per_hour } = this.#config;
     if (app_calls_per_hour > 0) {
@@ -39,12 +39,12 @@ export class RateLimits {
     return undefined;
   }
 
-  /** Fills all buckets. */
+  /** Drops all buckets, so that every app and page may send all its requests again. */
   clear(): void {
     this.#buckets.clear();
   }
 
-  /** The used part of the hour's requests, in percent. */
+  /** The part of its requests of an hour that the app has used, in percent. */
   appUsage(app: string): number {
     return this.#usage(`app ${app}`, this.#config.app_calls_per_hour);
   }
@@ -53,7 +53,7 @@ export class RateLimits {
     return this.#usage(`page ${owner}`, this.#config.page_calls_per_hour);
   }
 
-  /** 0, or in how many minutes the page has a request again. */
+  /** In how many minutes the page may get its next request. 0: now. */
   pageWaitMinutes(owner: string): number {
     const rate = this.#config.page_calls_per_hour;
     const bucket = rate > 0 ? this.#buckets.get(`page ${owner}`) : undefined;
@@ -65,7 +65,7 @@ export class RateLimits {
     return bucket === undefined ? 0 : Math.min(100, Math.ceil(100 - (100 * bucket.tokens) / rate));
   }
 
-  /** Returns 0, or in how many seconds there is one to take. */
+  /** Takes one request out of a bucket. Returns 0, or in how many seconds the bucket has a request to take. */
   #takeOne(key: string, rate: number, nowMs: number): number {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {

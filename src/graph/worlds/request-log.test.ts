@@ -98,7 +98,7 @@ test("the last thousand requests are kept", () => {
 
 test("fewer requests with long bodies are kept, always the newest, and each is complete", () => {
   const log = new RequestLog();
-  // Three bytes a character: 24 kB a request, and 8 MB are kept.
+  // With three bytes per character each request takes 24 kB, and the log keeps 8 MB.
   const long = "あ".repeat(4_096);
   const lengths = [4_096, 10, 2_000, 4_000, 1];
   for (let at = 0; at < 3_000; at++) {
@@ -174,7 +174,7 @@ test("an idle log keeps the newest entries up to 16,384 characters, of any text"
   }
 });
 
-/** Nothing but what every request has. */
+/** An entry that has only the parts which every request has. */
 const plain = (more: Partial<RequestEntry> = {}): RequestEntry => entry({ path: "/", query: "", request_body: "", response_body: "", ...more });
 
 test("details have at most 16,384 characters; longer ones are kept without parameters and deliveries", () => {

@@ -1,49 +1,49 @@
 /**
- * The last requests of a world, for the control API, in a fixed amount of memory.
+ * The log of the last requests of a world, for the control API, in a fixed amount of memory.
  *
  * **Invariant:** an entry is stored without the values of secrets, and with a limit on each of its texts.
  */
 import { redact, redactJson } from "#kernel/redaction/redaction";
 
-/** Explains a response for people: steps, tokens, version, policy, parameters, and webhooks. */
+/** The story of a request, which explains its response to people: steps, tokens, version, policy, parameters, and webhooks. */
 export interface RequestStory {
-  /** The times of the steps, in order. A refused request ends with the step that refused it. */
+  /** The steps in order, with their durations. The story of a refused request ends with the step that refused it. */
   readonly steps: readonly { readonly name: StoryStep; readonly duration_ms: number }[];
   readonly credentials: readonly StoryCredential[];
   readonly node?: { readonly id: string; readonly type: string };
   readonly version: {
-    /** As in the path. Left out: the path has none. */
+    /** The version in the path. Left out if the path has no version. */
     readonly asked?: string;
     readonly served?: string;
     readonly upgraded_from?: string;
   };
-  /** The policy, and what it requires. */
+  /** The policy of the operation, with its requirements. */
   readonly policy?: { readonly name: string; readonly summary: string; readonly kinds: readonly string[]; readonly scopes: readonly string[] };
-  /** The node exists, but the caller may not know that. */
+  /** Set if the node exists, but the caller may not know that. */
   readonly is_concealed?: true;
-  /** JSON of the parameters as they were read, its first 4,096 characters, without the values of secrets. */
+  /** The parameters as they were read, as JSON without the values of secrets. Only the first 4,096 characters. */
   readonly parameters?: string;
   /** The error's name in the catalogue. */
   readonly error?: string;
-  /** JSON of the fault that affected it (D-150). */
+  /** The fault that affected the request (D-150), as JSON. */
   readonly fault?: string;
-  /** The webhooks that its write stored. */
+  /** The ids of the webhooks that the write of the request stored. */
   readonly deliveries: readonly string[];
 }
 
 /**
- * `understand`: from the address to the endpoint. `check`: from the visibility to the parameters, and requests to other servers before a write.
- * `respond`: fields, and changes back to the version.
+ * A step of a story. `understand`: from the address to the endpoint. `check`: from the visibility of the node to the parameters, and requests to
+ * other servers before a write. `respond`: the fields of the response, and the changes back to the version.
  */
 export type StoryStep = "understand" | "check" | "handle" | "respond";
 
 export interface StoryCredential {
   readonly place: string;
   readonly type?: string;
-  /** The token's id. Left out: the token is not stored. */
+  /** The id of the token. Left out if the token is not stored. */
   readonly token?: string;
   readonly app?: string;
-  /** The reason why it does not count. */
+  /** The reason why the token does not count. */
   readonly refusal?: string;
 }
 
@@ -55,59 +55,62 @@ export interface RequestEntry {
   readonly path: string;
   readonly query: string;
   readonly status: number;
-  /** World time, Unix ms. */
+  /** World time in Unix ms. */
   readonly time: number;
   readonly duration_ms: number;
   readonly app: string | undefined;
   readonly request_body: string;
   readonly response_body: string;
-  /** For requests that somebody watches. */
+  /** The explanation of the response, only for requests that somebody watches. */
   readonly story?: RequestStory | undefined;
 }
 
-/** Fewer if bodies are long, because `BYTES_MAX` limits them together. */
+/** The most entries of a log. A log has fewer entries if bodies are long, because `BYTES_MAX` limits all of them together. */
 const ENTRIES_MAX = 1_000;
 const BYTES_MAX = 8 * 1024 * 1024;
 export const TEXT_CHARACTERS_MAX = 4_096;
-/** The parameters have the limit of a text, and the rest is a few hundred characters. */
+/** The most characters of a story: its parameters have the limit of a text, and the rest is a few hundred characters. */
 const STORY_CHARACTERS_MAX = 16_384;
 
 const TEXTS = 10;
 const NUMBERS = 3;
-/** The limit of all entries of an idle world: 32 kB. */
+/** The most characters of all entries of an idle world, which take 32 kB. */
 const IDLE_CHARACTERS_MAX = 16_384;
 const NOTHING = new Uint32Array();
 const NO_NUMBERS = new Float64Array();
-/** Of one UTF-16 code unit. */
+/** The most bytes of one UTF-16 code unit in UTF-8. */
 const UTF8_BYTES_MAX = 3;
 
-/** A ring of bytes. Objects that live for a thousand requests would outlive the collector's young generation, and each collection would copy them. */
+/**
+ * The log is a ring of bytes. Objects that live for a thousand requests would outlive the collector's young generation, and each collection would
+ * copy them.
+ */
 export class RequestLog {
-  /** The texts of each entry, one after the other; a new entry overwrites the oldest ones. */
+  /** The texts of the entries, one entry after the other. A new entry overwrites the oldest entries. */
   #bytes: Buffer | undefined;
   #end = 0;
-  // Allocated with the bytes for the first entry, because an idle world keeps its log.
+  // These arrays are allocated together with the bytes for the first entry, because an idle world keeps its log.
   #starts = NOTHING;
   #sizes = NOTHING;
-  /** In characters. */
+  /** The length of each text in characters. */
   #lengths = NOTHING;
   #numbers = NO_NUMBERS;
-  /** Entries are counted from the first one on. Those from `#oldest` to before `#next` are stored. */
+  /** The number of the oldest stored entry. Entries are numbered from the first one on, and those from `#oldest` to before `#next` are stored. */
   #oldest = 0;
   #next = 0;
-  /** Earlier entries: from before the world was last idle, or cleared while it was. */
+  /** The number of entries from before the world was last idle, and of entries that were cleared while it was idle. */
   #earlier = 0;
   /** The entries of an idle world, oldest first. */
   #kept: RequestEntry[] = [];
   #waiting: (() => void)[] = [];
   #watchers = 0;
 
-  /** Somebody watches requests as they come, so each has a story. */
+  /** Whether somebody watches requests as they come. If so, each request gets a story. */
   get isWatched(): boolean {
     return this.#watchers > 0;
   }
 
-  /** Returns a function that ends it. */
+  /** Begins to watch requests. Returns a function that ends the watching. */
   watch(): () => void {
     this.#watchers++;
     let isOver = false;
@@ -118,8 +121,8 @@ export class RequestLog {
   }
 
   /**
-   * The response body is JSON of this program. All other text is as the client sent it. `query` is the result of `shownQuery`, if the caller has it
-   * already.
+   * Adds an entry without its secrets. The response body must be JSON of this program; all other text is as the client sent it. `query` is the result
+   * of `shownQuery`, if the caller has that result already.
    */
   add(entry: RequestEntry, query = shownQuery(entry.query)): void {
     const { path, request_body, response_body } = entry;
@@ -127,7 +130,7 @@ export class RequestLog {
     this.#append(entry, excerpt(path, redact), query, requestBody, excerpt(response_body, redactJson));
   }
 
-  /** An entry of another process's log. */
+  /** Adds an entry from the log of another process, which has no secrets any more. */
   adopt(entry: RequestEntry): void {
     this.#append(entry, entry.path, entry.query, entry.request_body, entry.response_body);
   }
@@ -170,7 +173,7 @@ export class RequestLog {
     return this.#bytes;
   }
 
-  /** For an idle world: keeps the newest entries, up to a limit, and frees the other memory. */
+  /** Keeps only the newest entries, up to a limit, and frees the other memory; for a world that becomes idle. */
   shrink(): void {
     if (this.#bytes === undefined) return;
     let characters = 0;
@@ -200,17 +203,17 @@ export class RequestLog {
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
-  /** How many entries there have been in this process. It never decreases. */
+  /** How many entries this process has added. This number never decreases. */
   get count(): number {
     return this.#earlier + this.#kept.length + this.#next;
   }
 
-  /** Newest first. */
+  /** All entries, the newest first. */
   entries(): RequestEntry[] {
     return this.from(0).reverse();
   }
 
-  /** Oldest first, without the first `known` ones of this process. */
+  /** The entries that this process has added after its first `known` entries, the oldest first. */
   from(known: number): RequestEntry[] {
     const from = Math.max(0, known - this.#earlier);
     const found = this.#kept.slice(from);
@@ -238,19 +241,19 @@ export class RequestLog {
   /** Forgets all entries. */
   clear(): void {
     this.#bytes?.fill(0);
-    // They still count for callers of `from`.
+    // For callers of `from` the forgotten entries still count.
     this.#earlier += this.#kept.length;
     this.#kept = [];
     this.#oldest = this.#next;
   }
 
-  /** Resolves at the next request. */
+  /** Resolves when the next entry is added. */
   next(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
 
-/** Without parameters if it would be too long. */
+/** The story as JSON. The parameters and webhooks are left out if the text would be too long. */
 function storyText(story: RequestStory): string {
   const text = JSON.stringify(story);
   return text.length > STORY_CHARACTERS_MAX ? JSON.stringify({ ...story, parameters: undefined, deliveries: [] }) : text;
@@ -262,10 +265,13 @@ const ENTRY_CHARACTERS = 200;
 const sizeOf = ({ trace_id, path, query, request_body, response_body }: RequestEntry): number =>
   ENTRY_CHARACTERS + trace_id.length + path.length + query.length + request_body.length + response_body.length;
 
-/** A query as the log shows it. */
+/** A query as the log shows it, without secrets. */
 export const shownQuery = (text: string): string => excerpt(text, redact);
 
-/** Cut before it is redacted, so that a long body costs no more than a short one. Redaction may make it longer again. */
+/**
+ * A part of a text without secrets. The text is cut before it is redacted, so that a long body costs no more than a short one. The redacted text may
+ * be too long, so it is cut as well.
+ */
 function excerpt(text: string, redacted: (text: string) => string): string {
   const shown = redacted(text.length > TEXT_CHARACTERS_MAX ? text.slice(0, TEXT_CHARACTERS_MAX) : text);
   return text.length > TEXT_CHARACTERS_MAX || shown.length > TEXT_CHARACTERS_MAX ? `${shown.slice(0, TEXT_CHARACTERS_MAX)}…` : shown;

@@ -1,4 +1,4 @@
-/** Settings of the world: its clock, profile and seed. */
+/** Stored settings of a world: its clock, profile and seed. */
 import type { Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 

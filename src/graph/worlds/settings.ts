@@ -1,4 +1,4 @@
-/** Profile and version calendar of a world, as a world file sets them. The clock stores its own setting. */
+/** The profile and the version calendar of a world, as a world file sets them. The clock stores its own setting. */
 import { Type } from "typebox";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
@@ -12,7 +12,7 @@ const clockEntry = Type.Object(
   { additionalProperties: false, description: "the world's time, and whether it is frozen" },
 );
 
-/** The keys of a world file that belong to no feature. */
+/** The schemas of the keys of a world file that do not belong to a feature. */
 export const ownSchemas = {
   clock: clockEntry,
   profile: Type.Union([Type.Literal("strict"), Type.Literal("clients")], { description: "how strictly requests are read" }),
@@ -27,7 +27,7 @@ export interface WorldSettings {
 const PROFILE = "profile";
 const VERSIONS = "versions";
 
-/** Stores the settings, and changes nothing in memory. */
+/** Stores the settings, and does not change the world in memory. */
 export async function saveSettings(tx: Transaction, { profile, calendar }: WorldSettings): Promise<void> {
   if (profile !== undefined) await saveSetting(tx, PROFILE, profile);
   if (calendar !== undefined) await saveSetting(tx, VERSIONS, JSON.stringify(entryOf(calendar)));
@@ -38,7 +38,7 @@ function useSettings(world: World, { profile, calendar }: WorldSettings): void {
   if (calendar !== undefined) world.calendar = calendar;
 }
 
-/** The world has the new profile while `store` runs. If `store` rejects, the world keeps its own settings. */
+/** Stores settings. The world has the new profile while `store` runs. If `store` rejects, the world keeps its old settings. */
 export async function withSettings(world: World, settings: WorldSettings, store: () => Promise<void>): Promise<void> {
   const { profile } = world;
   world.profile = settings.profile ?? profile;
@@ -51,7 +51,7 @@ export async function withSettings(world: World, settings: WorldSettings, store:
   useSettings(world, settings);
 }
 
-/** Reads the stored settings of an opened world, now and whenever another process changes them. */
+/** Reads the stored settings of an opened world, now and whenever another process changes the settings. */
 export async function followSettings(world: World, onFailure: (error: unknown) => void): Promise<void> {
   useSettings(world, await readSettings(world.database.reader, world.calendar));
   world.database.onInvalidate((kind, key) => {
@@ -68,7 +68,7 @@ async function readSettings(reader: Reader, base: VersionCalendar): Promise<Worl
   };
 }
 
-/** As a world file has it. `calendarWith` makes the same calendar of it again, on any base. */
+/** The calendar as an entry of a world file. `calendarWith` makes the same calendar of this entry, on any base. */
 export const entryOf = ({ platform, migrationIntents, marketing, migrations }: VersionCalendar): VersionsEntry => ({
   ...addedBy(
     "platform",
@@ -86,7 +86,7 @@ export const entryOf = ({ platform, migrationIntents, marketing, migrations }: V
 
 const written = (version: Version): string => formatVersion(version).slice(1);
 
-/** Whether it is not one of the document's own versions, which are in every calendar. */
+/** Whether the version was added to the calendar. The interface document's own versions are in every calendar. */
 const isAdded = ({ version, released }: Release): boolean =>
   !standardCalendar.platform.some((known) => known.version === version && known.released === released);
 

@@ -1,4 +1,4 @@
-/** A token as a world file or the control API writes it (docs/operating/worlds.md; D-11). */
+/** A token as it is written in a world file or sent to the control API (docs/operating/worlds.md; D-11). */
 import { type Static, Type } from "typebox";
 import { type Token, type TokenKind, tokenKinds } from "#auth/token";
 import { hashOf } from "#auth/tokens";
@@ -7,7 +7,7 @@ import { suggestion } from "#kernel/suggestion";
 import type { Reference } from "../contract/feature.ts";
 import { WorldProblem, worldId, worldTime, worldTimeOr } from "./file/schema-words.ts";
 
-/** Requests with longer values are refused (`auth/tokens.ts`). */
+/** The most characters of a token's value. Requests with longer values are refused (`auth/tokens.ts`). */
 const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const tokenEntry = Type.Object(
@@ -45,7 +45,7 @@ export type TokenEntry = Static<typeof tokenEntry>;
 const principals = ["user", "page", "social_account", "microblog_user"] as const;
 type Principal = (typeof principals)[number];
 
-/** The principals of each kind. A page token may also name the person that it was issued for. */
+/** The nodes that a token of each kind must name, and those that it may name: a page token may also name the person for whom it was issued. */
 const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: readonly Principal[] }>> = {
   app: { needs: [], takes: [] },
   user: { needs: ["user"], takes: [] },
@@ -55,7 +55,10 @@ const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: re
   microblog_user: { needs: ["microblog_user"], takes: [] },
 };
 
-/** Throws `WorldProblem` if a principal is missing, or if the kind of token does not have it. */
+/**
+ * Makes a token of an entry. Throws `WorldProblem` if the entry does not name a node that this kind of token needs, or names one that this kind does
+ * not have.
+ */
 export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Token {
   const { needs, takes } = named[entry.type];
   for (const principal of principals) {
@@ -82,7 +85,7 @@ export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Toke
   };
 }
 
-/** The stored form of the entry's value. Undefined if the entry has no value. */
+/** The hash of the entry's value, as it is stored. Undefined if the entry has no value. */
 export const tokenHashOf = ({ token, token_sha256 }: TokenEntry): string | undefined => (token === undefined ? token_sha256 : hashOf(token));
 
 export const tokenReferences = (entry: TokenEntry): Reference[] => [
@@ -93,17 +96,17 @@ export const tokenReferences = (entry: TokenEntry): Reference[] => [
   }),
 ];
 
-/** A person does not read more. */
+/** The most warnings in a response. A person does not read more. */
 const WARNINGS_MAX = 20;
 
-/** Warns about scopes that no operation needs. They are not errors, because they may belong to an area that Plaza does not serve. */
+/** Warns about scopes that no operation needs. Such scopes are not errors, because they may belong to an area that Plaza does not serve. */
 export function scopeWarnings(entries: readonly Pick<TokenEntry, "scopes">[], known: ReadonlySet<string>): string[] {
   const unknown = new Set<string>();
   for (const { scopes = [] } of entries) for (const scope of scopes) if (!known.has(scope) && unknown.size < WARNINGS_MAX) unknown.add(scope);
   return [...unknown].map((scope) => `no operation needs the scope ${scope}${suggestion(scope, [...known])}`);
 }
 
-/** As an export writes it. */
+/** The token as an export writes it. */
 export function tokenToEntry(token: Token, hash: string): Record<string, unknown> {
   const { type, app, scopes, issued_at, expires_at, data_access_expires_at, revoked_at } = token;
   const given = principals.flatMap((principal) => (token[principal] === undefined ? [] : [[principal, token[principal]] as const]));

@@ -1,6 +1,6 @@
 /**
- * A world is one isolated platform with its own store, clock, ids, caches, limits and request log. Nothing of it is global, so one process can
- * have many.
+ * A world is one isolated platform with its own store, clock, ids, caches, limits and request log. A world has no global state, so one process can
+ * have many worlds.
  */
 import type { FactsOf } from "#auth/app-facts";
 import type { NodeRef } from "#auth/token";
@@ -30,14 +30,14 @@ import type { RequestLog } from "./request-log.ts";
 
 export type Profile = "strict" | "clients";
 
-/** The operator's options for features, by name (`contract/feature.ts`). */
+/** The operator's values of the features' options, by the name of the option (`contract/feature.ts`). */
 export type WorldSettings = Readonly<Record<string, number>>;
 
-/** Reports what happens in the background, to the log and the metrics. */
+/** Gets reports about background work, for the log and the metrics. */
 export interface WorkObserver extends WebhookObserver {
-  /** A job threw and runs again. */
+  /** Called if a job threw an error. The job runs again later. */
   jobFailed(kind: string, key: string, error: unknown): void;
-  /** The loop itself failed, e.g. because the database is unreachable, and tries again. */
+  /** Called if the work loop itself failed, e.g. because the database is unreachable. The loop tries again. */
   workFailed(error: unknown): void;
 }
 
@@ -46,7 +46,7 @@ export interface WorldParts {
   readonly database: Database;
   readonly clock: WorldClock;
   readonly ids: IdMinter;
-  /** `--seed`, for token values. */
+  /** The value of `--seed`, from which the values of tokens are made. */
   readonly seed: number | undefined;
   readonly ports: PortRegistry;
   readonly profile: Profile;
@@ -55,47 +55,52 @@ export interface WorldParts {
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
   readonly faults: Faults;
-  /** The only way out (D-64). */
+  /** The client for all requests of the world to other servers (D-64). */
   readonly outbound: GuardedClient;
   readonly webhookFields: FieldCatalogue;
   readonly jobKinds: readonly JobKind<World>[];
   readonly observer: WorkObserver;
   readonly realNowMs: () => number;
-  /** Webhook deliveries per second and callback. 0: no limit. */
+  /** The most webhook deliveries in a second to each callback. 0: no limit. */
   readonly deliveriesPerSecondMax: number;
-  /** Random text, for secrets that the world makes itself. */
+  /** Makes random text, for secrets that the world itself creates. */
   readonly randomSecret: (byteCount: number) => string;
   readonly collectGarbage: () => void;
-  /** The folder of the recordings. Undefined if there are none. */
+  /** The folder of the recordings. Undefined if the server keeps no recordings. */
   readonly recordings: string | undefined;
-  /** The keys of cursors and sealed secrets are derived from these. */
+  /** The keys from which the keys of cursors and sealed secrets are derived. */
   readonly keys: KeyRing;
 }
 
-/** How encoders connect. */
+/** How encoders of live videos connect. */
 export interface Streaming {
-  /** The ingest's port on the host of the request. Undefined if a media server of the operator takes the streams. */
+  /** The port of the ingest, on the host of the request. Undefined if a media server of the operator takes the streams. */
   readonly rtmpPort: number | undefined;
-  /** With TLS. */
+  /** The port of the ingest with TLS. */
   readonly rtmpsPort: number | undefined;
-  /** The media server's address, without the slash and the key at its end. */
+  /** The address of the operator's media server, without the slash and the key at its end. */
   readonly rtmpUrl: string | undefined;
-  /** Resolves when encoders can connect, or after some seconds. Undefined if they can, or another process listens. */
+  /** Resolves when encoders can connect, or after some seconds. Undefined if encoders can connect already, or if another process listens for them. */
   readonly listening?: Promise<void>;
-  /** D-119: sends the test clip with a stream key. Undefined if another program takes the streams. Rejects with the reason of a refusal. */
+  /**
+   * D-119: sends the test clip with a stream key. Undefined if another program takes the streams. Rejects with the reason if the stream is refused.
+   */
   readonly playClip?: (key: string) => Promise<TestFeed>;
-  /** Of encoders to this process's ingest; undefined: it has none, or has not counted yet. `turned_away` counts since the ingest process started. */
+  /**
+   * The connections of encoders to this process's ingest. Undefined: this process has no ingest, or has not counted yet. `turned_away` counts since
+   * the ingest process started.
+   */
   connections?: { readonly open: number; readonly without_key: number; readonly turned_away: number };
 }
 
-/** The test encoder, while it sends. */
+/** The test encoder while it sends the test clip. */
 export interface TestFeed {
-  /** Resolves when its connection is closed, with the reason. */
+  /** Resolves with the reason when the encoder's connection is closed. */
   readonly ended: Promise<string>;
   stop(): void;
 }
 
-/** The store's copy of an id, because an id that is a slice of a request would keep the request's text in memory. */
+/** Returns the store's copy of an id, because an id that is a slice of a request would keep the request's text in memory. */
 const idOf = ({ id }: NodeRef): string => id;
 
 export class World {
@@ -115,14 +120,14 @@ export class World {
   readonly faults: Faults;
   readonly outbound: GuardedClient;
   readonly randomSecret: (byteCount: number) => string;
-  /** The machine's time, which a world's clock need not follow. */
+  /** The machine's time, which the world's clock need not follow. */
   readonly realNowMs: () => number;
-  /** How encoders connect to this world. Undefined if they cannot. */
+  /** How encoders connect to this world. Undefined if they cannot connect. */
   streaming: Streaming | undefined;
   readonly recordings: string | undefined;
-  /** For work that reads far more text than it keeps, because the runtime lets garbage grow to several times the used memory. */
+  /** Collects garbage after work that reads far more text than it keeps, because the runtime lets garbage grow to several times the used memory. */
   readonly collectGarbage: () => void;
-  /** Background work, which runs after it is started. */
+  /** The loop of background work, which runs after it is started. */
   readonly work: WorkLoop;
   readonly jobs: Jobs<World>;
   readonly webhooks: Webhooks;
@@ -172,13 +177,15 @@ export class World {
     });
   }
 
-  /** Applies changed `keys`. The current one seals and signs from now on. */
+  /** Uses the changed `keys`: from now on the current key seals and signs. */
   useKeys(): void {
     this.cursors.use(...this.#derived(this.#cursorPurpose));
     this.sealer.use(...this.#derived("sealed secrets"));
   }
 
-  /** Worlds have different keys, so a cursor works only in its own world. */
+  /**
+   * The purpose for which the key of cursors is derived. Each world has another purpose and so another key, so a cursor works only in its own world.
+   */
   get #cursorPurpose(): string {
     return this.name === DEFAULT_WORLD ? "cursors" : `cursors of ${this.name}`;
   }
@@ -188,7 +195,7 @@ export class World {
     return [deriveKey(current, purpose), previous.map(({ key }) => deriveKey(key, purpose))];
   }
 
-  /** Background work ends, then the store is closed. */
+  /** Ends background work, and then closes the store. */
   async close(): Promise<void> {
     await this.work.stop();
     await this.database.close();
@@ -200,7 +207,7 @@ export class World {
     await this.database.close();
   }
 
-  /** The world's cache for one kind of fact, made when first asked for. */
+  /** Returns the world's cache for one kind of fact. The cache is made when it is first asked for. */
   readonly facts: FactsOf = <T>(kind: string): FactCache<T> => {
     let cache = this.#facts.get(kind);
     if (cache === undefined) {

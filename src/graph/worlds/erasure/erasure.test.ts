@@ -5,7 +5,7 @@ import { onEachDatabase } from "#harness/databases";
 import { startReceiver } from "#harness/receiver";
 import { everyValue } from "#harness/search/stored-values";
 
-/** Ids of one person, and of somebody else, who stays. */
+/** The ids of Ada, who is erased. Bob, whose ids follow, stays. */
 const ada = {
   user: "7203685477580001",
   psid: "7203685477580002",
@@ -15,7 +15,7 @@ const ada = {
   device: "A1B2C3D4-0000-4000-8000-00000000ADA0",
 };
 const bob = { user: "7203685477589001", psid: "7203685477589002", phone: "+4915187654321", device: "B1B2C3D4-0000-4000-8000-00000000B0B0" };
-/** Each of their texts contains it. */
+/** Each text of a person contains the person's word. */
 const [ADA, BOB] = ["ADAS-TEXT", "BOBS-TEXT"];
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -135,7 +135,7 @@ onEachDatabase("D-172: a person is erased", (database) => {
     for (const id of Object.values(bob)) expect((await held(id)).length).toBeGreaterThan(0);
     expect(JSON.stringify((await request("GET", "requests")).body)).not.toContain(ADA);
 
-    // Waiting deliveries are not sent any more, and past ones cannot be replayed.
+    // After the erasure, waiting deliveries are not sent, and past deliveries cannot be replayed.
     plaza.time.realMs += 3_600_000;
     await plaza.world.work.runDue();
     await request("POST", "deliveries/replay", { since: 0 });

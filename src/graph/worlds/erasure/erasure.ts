@@ -7,19 +7,19 @@ import { endErasure, findErasure, insertErasure } from "./erasures.store.ts";
 
 const KIND = "person_erasure";
 const SCRUB_KIND = "person_erasure_files";
-/** Every process then clears its request log. */
+/** The fact that is invalidated at the end of an erasure. Every process then clears its request log. */
 export const erasureFact = "person_erased";
 
-/** Runs in the transaction that removes the person's own nodes, which `erased` counts. Returns the id of the erasure. */
+/** Begins an erasure, in the transaction that removes the person's own nodes, which `erased` counts. Returns the id of the erasure. */
 export async function beginErasure(tx: Transaction, world: World, ids: readonly string[], erased: Erased): Promise<string> {
   const id = world.ids.mint();
   await insertErasure(tx, { id, started_ms: world.clock.nowMs(), ended_ms: null, erased: JSON.stringify(erased) });
-  // The job's row has the ids, and is deleted when the job ends.
+  // The ids of the person are in the job's row, which is deleted when the job ends.
   await world.jobs.schedule(tx, { kind: KIND, key: id, dueMs: world.clock.nowMs(), payload: ids });
   return id;
 }
 
-/** Each feature and the webhooks erase in transactions of their own. If they run again, they find nothing. */
+/** The job that erases a person. Each feature and the webhooks erase in transactions of their own. If the job runs again, they find no more data. */
 const erase = (features: readonly Feature[]): JobKind<World> => ({
   kind: KIND,
   async run(world, id, payload, job) {
@@ -41,14 +41,14 @@ const erase = (features: readonly Feature[]): JobKind<World> => ({
   },
 });
 
-/** Snapshots may contain the person, and a part of a snapshot cannot be deleted. */
+/** Deletes all snapshots, because a snapshot may contain the person, and a part of a snapshot cannot be deleted. */
 async function deleteSavedStates(database: Database): Promise<number> {
   let count = 0;
   for (const { name } of await database.listStates()) if (await database.deleteState(name)) count++;
   return count;
 }
 
-/** Removes deleted data from the database files. After this no data names the person. */
+/** The job that removes deleted data from the database files. After this job the stored data no longer name the person. */
 const scrub: JobKind<World> = {
   kind: SCRUB_KIND,
   async run({ database, clock }, id, erased, job) {

@@ -1,15 +1,15 @@
-/** Erasures of people, with counts only, because the names of people are erased too. */
+/** Stored erasures of people. They have only counts, because the names of the people are erased, too. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
 export interface ErasureRow extends Row {
   id: string;
-  /** World time. */
+  /** When the erasure began, in world time. */
   started_ms: number;
-  /** Null if it is running. */
+  /** When the erasure ended, in world time. Null if it is still running. */
   ended_ms: number | null;
-  /** JSON of the number of records of each kind. */
+  /** The number of erased records of each kind, as JSON. */
   erased: string;
 }
 

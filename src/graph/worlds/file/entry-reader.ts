@@ -1,6 +1,6 @@
 /**
- * Reads an entry of a world file, or the body of a control request, by its schema. It refuses unknown keys, converts ids and times to one form,
- * and fills in `default`s.
+ * Reads an entry of a world file, or the body of a control request, by its schema. Refuses unknown keys, converts ids and times to one form, and
+ * fills in `default`s.
  */
 import type { TSchema } from "typebox";
 import { readerOf } from "../../schema/reader.ts";
@@ -8,12 +8,12 @@ import { type Dialect, ValueProblem } from "../../schema/scalars.ts";
 import { everywhere } from "../../schema/schema-node.ts";
 import { readId, secondsOf, WorldProblem } from "./schema-words.ts";
 
-/** Throws `WorldProblem` with the path inside the value. */
+/** Reads a value. Throws `WorldProblem` with the path inside the value. */
 export type ReadEntry = (value: unknown) => unknown;
 
 const made = new WeakMap<TSchema, ReadEntry>();
 
-/** Made once for each schema. Throws an ordinary `Error` if the schema has words that no reader knows. */
+/** Makes the reader of an entry, once for each schema. Throws an ordinary `Error` if the schema has words that no reader knows. */
 export function entryReader(schema: TSchema): ReadEntry {
   const known = made.get(schema);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** The JSON Schema with which an editor checks a world file, made from the schemas of an import. */
+/** Makes the JSON Schema with which an editor checks a world file, from the schemas that an import uses. */
 import type { WorldSection } from "../../contract/feature.ts";
 import { sentSchema } from "../../schema/public-schema.ts";
 import { ownSchemas } from "../settings.ts";
@@ -6,7 +6,7 @@ import { tokenEntry } from "../tokens.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** JSON Schema of draft 7, which editors know. */
+/** Makes a schema in draft 7 of JSON Schema, which editors know. */
 export function worldFileSchema(sections: readonly WorldSection[]): Schema {
   const own = Object.entries(ownSchemas).map(([key, schema]) => [key, sentSchema(schema)]);
   const entries = [...sections.map(({ key, entry }) => [key, entry] as const), ["tokens", tokenEntry] as const];

@@ -8,7 +8,7 @@ import { WorldFileProblem } from "./text.ts";
 
 const load = ({ world, registry }: TestPlaza, text: string, isMerge = false) => importWorld(world, registry, text, { isMerge });
 
-/** The refusal of a file, which must leave the world as it was. */
+/** Loads a wrong file, which must leave the world as it was. Returns the problem. */
 async function refusal(text: string, before = ""): Promise<WorldFileProblem> {
   const plaza = await openPlaza();
   if (before !== "") await load(plaza, before);
@@ -18,7 +18,7 @@ async function refusal(text: string, before = ""): Promise<WorldFileProblem> {
     (error: unknown) => error,
   );
   expect(problem).toBeInstanceOf(WorldFileProblem);
-  // The clock of the test world does not run by itself.
+  // The clock of the test world stands still, so both exports have the same time.
   expect(JSON.stringify(await exportWorld(plaza.world, plaza.registry))).toBe(state);
   return problem as WorldFileProblem;
 }
@@ -34,7 +34,7 @@ tokens:
 - {token: page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging], issued_at: 1767225600}
 `;
 
-/** With everything that an export without secrets leaves out. */
+/** The file with everything that an export without secrets leaves out. */
 const TRUSTED = `${CAFE.replace(
   "secret: s3cret,",
   `secret: s3cret, callback: {url: "https://receiver.example/", verify_token: own-verify-token},
@@ -145,7 +145,7 @@ onEachDatabase("world file", (database) => {
 describe("world file", () => {
   test("references can name later entries of the file", async () => {
     const plaza = await openPlaza();
-    // The apps' roles name users that are listed after them.
+    // In this file the roles of the app name a user that is listed later.
     await load(plaza, `apps: [{id: "1001", roles: [{user: "3001", role: developer}]}]\nusers: [{id: "3001"}]`);
     expect((await exportWorld(plaza.world, plaza.registry)).apps).toMatchObject([{ roles: [{ user: "3001", role: "developer" }] }]);
   });

@@ -30,13 +30,13 @@ import { below, WorldProblem } from "./schema-words.ts";
 import { atItsLine, parseWorldFile } from "./text.ts";
 
 export interface ImportOptions {
-  /** Whether an entry replaces a stored one with its id. Otherwise that is an error. */
+  /** Whether an entry replaces a stored entry with the same id. If not, such an entry is an error. */
   readonly isMerge: boolean;
-  /** Called now and then with the number of stored entries. */
+  /** Called repeatedly with the number of entries that are stored so far. */
   readonly onStored?: ((count: number, total: number) => void) | undefined;
 }
 
-/** The keys of a world file about the world itself, besides the features' nodes. */
+/** The keys of a world file that are about the world itself and not about the nodes of features. */
 const ownKeys = { ...ownSchemas, tokens: Type.Array(tokenEntry) };
 
 export interface WorldFile {
@@ -50,22 +50,22 @@ export const sectionsOf = (registry: Registry): readonly WorldSection[] => regis
 
 export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await hasAnything(world.database.reader));
 
-/** Returns warnings. Throws `WorldFileProblem`, which names the path and the line. */
+/** Loads a file into a world. Returns warnings. Throws `WorldFileProblem`, which names the path and the line. */
 export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<readonly string[]> {
   const file = await readWorldFile(text, world, registry);
   await loadAll(world, file, text, (tx) => load(tx, world, file, options));
   return scopeWarnings(file.tokens, registry.scopes);
 }
 
-/** Throws `WorldFileProblem`. */
+/** Reads and checks a file, and stores nothing. Throws `WorldFileProblem`. */
 export async function readWorldFile(text: string, world: OpenWorld, registry: Registry): Promise<WorldFile> {
   const top = await parseWorldFile(text);
   return withLines(text, async () => readTop(top, registry, world.calendar));
 }
 
 /**
- * Sets clock, profile and calendar, and runs `body` in one transaction. `body` has the file's time and profile already, because entries are
- * checked with them. Throws `WorldFileProblem`.
+ * Sets clock, profile and calendar, and runs `body` in one transaction. While `body` runs, the world already has the file's time and profile, because
+ * entries are checked with them. Throws `WorldFileProblem`.
  */
 export function loadAll(world: OpenWorld, { clock, settings }: WorldFile, text: string, body: (tx: Transaction) => Promise<void>): Promise<void> {
   const run = (): Promise<void> => {
@@ -87,7 +87,7 @@ async function withLines<T>(text: string, run: () => Promise<T>): Promise<T> {
 function readTop(top: Readonly<Record<string, unknown>>, registry: Registry, calendar: VersionCalendar): WorldFile {
   const sections = sectionsOf(registry);
   const known = [...Object.keys(ownKeys), ...sections.map(({ key }) => key)];
-  // Editors read `$schema` in a JSON file, which has no comments.
+  // Editors read the key `$schema` of a JSON file, because JSON has no comments.
   for (const key of Object.keys(top))
     if (key !== "$schema" && !known.includes(key)) throw new WorldProblem(key, `is not known here${suggestion(key, known)}`);
   const read = (key: string, schema: TSchema): unknown =>
@@ -129,7 +129,7 @@ function readUnder(key: string, schema: TSchema, value: unknown): unknown {
   }
 }
 
-/** A thousand small entries take some milliseconds. */
+/** After how many entries the progress is reported. A thousand small entries take some milliseconds. */
 const REPORTED_EVERY = 1_000;
 
 async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerge, onStored }: ImportOptions): Promise<void> {
@@ -146,7 +146,10 @@ async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerg
   await saveSettings(tx, file.settings);
 }
 
-/** Called after all entries but the tokens are inserted, because references may be to later entries. `isChecked` selects references. */
+/**
+ * Checks the references of a file's entries. Called after all entries except the tokens are inserted, because an entry may refer to a later one.
+ * `isChecked` selects references.
+ */
 export async function requireReferences(
   tx: Transaction,
   world: OpenWorld,
@@ -171,7 +174,7 @@ export async function requireReferences(
   for (const [index, entry] of tokens.entries()) await check(entry, tokenReferences(entry), `tokens[${index}]`);
 }
 
-/** `only`: the entries to store. The others are only checked for repeated identities. */
+/** Stores the entries of a section. `only` has the entries to store; the entries that are not in it are only checked for repeated identities. */
 export async function insertAll(
   tx: Transaction,
   world: OpenWorld,
@@ -203,12 +206,14 @@ export async function insertAll(
 export const identityOf = (section: WorldSection, entry: WorldEntry): string =>
   (section.identity ?? ["id"]).map((key) => String(entry[key])).join(" ");
 
-/** Entries without an identity are records that are always added, also when a file is merged. */
+/** Whether the entries of a section have an identity. Entries without one are records that are always added, also when a file is merged. */
 export const hasIdentity = (section: WorldSection): boolean => section.identity?.length !== 0;
 
 const nameOfIdentity = (section: WorldSection): string => (section.identity ?? ["id"]).join(" and ");
 
-/** Checks that each reference is to a node of one of its types, and of its owner. `nodes` is a cache. Throws `WorldProblem`. */
+/**
+ * Checks that each reference is to an existing node of one of its types, which belongs to the right owner. `nodes` is a cache. Throws `WorldProblem`.
+ */
 export async function checkReferences(
   reader: Reader,
   references: readonly Reference[],
@@ -232,28 +237,28 @@ export async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry:
     const hash = tokenHashOf(entry);
     if (hash === undefined) throw new WorldProblem("token", "is required");
     const isNew = await insertToken(tx, tokenOf(entry, world.ids.mint(), unixSeconds(world.clock)), hash);
-    // A token changes only by being revoked, so merging keeps the stored one.
+    // A token changes only by being revoked, so a merge keeps the stored token.
     if (!isNew && !isMerge) throw new WorldProblem("token", "is taken");
   } catch (error) {
     throw below(error, place);
   }
 }
 
-/** Rows read at a time: a page of labels is some 100 kB. */
+/** The number of rows that are read at a time: a page of labels is some 100 kB. */
 const EXPORT_PAGE_ROWS = 500;
 
 export interface ExportOptions {
-  /** With the secrets of apps and callbacks in clear text. */
+  /** Whether the export has the secrets of apps and callbacks in clear text. */
   readonly secrets?: boolean | undefined;
-  /** False: for somebody who may read no secrets, without tokens and without the hashes of stream keys. */
+  /** Whether the export has tokens and the hashes of stream keys. False for a reader who may read no secrets. */
   readonly hashes?: boolean | undefined;
 }
 
-/** The entry for somebody who may read no secrets. It has no hash of one either, against which values could be tried. */
+/** The entry for somebody who may read no secrets. The entry has no hash of a secret either, against which values could be tried. */
 export const withoutSecrets = (section: WorldSection, entry: WorldEntry): WorldEntry =>
   Object.fromEntries(Object.entries(section.secrets?.without(entry) ?? entry).filter(([key]) => !key.endsWith("_sha256")));
 
-/** Exports everything, of one moment, in the form of a world file. Tokens and stream keys are exported as SHA-256 (D-263). */
+/** Exports the whole world, as it is at one moment, in the form of a world file. Tokens and stream keys are exported as SHA-256 (D-263). */
 export function exportWorld(
   world: OpenWorld,
   registry: Registry,
@@ -279,7 +284,7 @@ export function exportWorld(
       (page) => listTokens(reader, page),
       (token) => all.push(token),
     );
-    // The oldest first, because an import mints their ids in this order, so that the next export has the same order.
+    // The oldest token comes first, because an import makes ids for tokens in this order, so that the next export has the same order.
     for (const token of all.reverse()) {
       const hash = await findTokenHash(reader, token.id);
       if (hash !== undefined) tokens.push(tokenToEntry(token, hash));

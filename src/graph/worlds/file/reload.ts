@@ -1,13 +1,13 @@
 /**
- * Applies a changed world file to the world that it was loaded into (D-195). The file before and the file after are compared, and the world gets
- * the difference, completely or not at all. Everything else stays as apps have made it.
+ * Applies a changed world file to the world into which the file was loaded (D-195). The old text and the new text are compared, and the world gets
+ * the difference, completely or not at all. Everything else in the world stays as apps have made it.
  *
  * | an entry | is |
  * | --- | --- |
- * | is new | inserted, or replaces a stored one with its id, as in an import |
+ * | is new | inserted, or replaces a stored entry with the same id, as in an import |
  * | reads differently | replaced |
  * | left the file | removed, with everything that belongs to it |
- * | reads as before | left alone, however it has changed meanwhile |
+ * | reads as before | left alone, however the stored entry has changed meanwhile |
  *
  * A token that left the file is revoked. Records without an id (`activity`, `followers`) are only added.
  */
@@ -28,7 +28,9 @@ export interface Reloaded {
   readonly warnings: readonly string[];
 }
 
-/** `before` is the text that was loaded last. Throws `WorldFileProblem`, and then nothing is changed. */
+/**
+ * Applies the difference between two texts. `before` is the text that was loaded last. If this throws `WorldFileProblem`, the world is not changed.
+ */
 export async function reloadWorld(world: OpenWorld, registry: Registry, before: string, after: string): Promise<Reloaded> {
   const [old, file] = [await readWorldFile(before, world, registry), await readWorldFile(after, world, registry)];
   const sections = file.sections.map(({ section, entries }, index) => {
@@ -49,7 +51,8 @@ export async function reloadWorld(world: OpenWorld, registry: Registry, before: 
     },
   };
   await loadAll(world, changed, after, async (tx) => {
-    // Entries that left the file go first, because a new entry may have the name of one. Sections that depend on others come first.
+    // Entries that left the file are removed first, because a new entry may have the same name. They are removed in the reverse order of sections,
+    // because later sections depend on earlier ones.
     for (const { section, removed } of sections.toReversed()) for (const entry of removed) await remove(tx, registry, world, section, entry);
     for (const { section, entries, stored } of sections) await insertAll(tx, world, section, entries, true, stored);
     await requireTouched(tx, world, changed, sections, tokens.stored);
@@ -67,11 +70,11 @@ export async function reloadWorld(world: OpenWorld, registry: Registry, before: 
 }
 
 interface Difference<T> {
-  /** Entries of the new file that are stored: new ones and changed ones. */
+  /** Entries of the new file that must be stored: new entries and changed ones. */
   readonly stored: ReadonlySet<T>;
-  /** How many of them are changed ones. */
+  /** How many of the stored entries replace an entry. */
   readonly replaced: number;
-  /** Entries of the old file. */
+  /** Entries of the old file that the new file no longer has. */
   readonly removed: readonly T[];
 }
 
@@ -89,7 +92,10 @@ function differenceOf<T>(before: readonly T[], after: readonly T[], identity: (e
   return { stored, replaced, removed: [...known.values()] };
 }
 
-/** Each record of the old file matches one equal record of the new file. Records that left the file have been counted and stay. */
+/**
+ * The records that are new in a file. Each record of the old file matches one equal record of the new file. Records that left the file have been
+ * counted and stay.
+ */
 function newRecords(before: readonly WorldEntry[], after: readonly WorldEntry[]): Difference<WorldEntry> {
   const counts = new Map<string, number>();
   for (const record of before) counts.set(textOf(record), (counts.get(textOf(record)) ?? 0) + 1);
@@ -102,15 +108,15 @@ function newRecords(before: readonly WorldEntry[], after: readonly WorldEntry[])
   return { stored, replaced: 0, removed: [] };
 }
 
-/** The order of a record's keys does not matter. */
+/** The record as text, in which the order of the record's keys does not matter. */
 const textOf = (record: WorldEntry): string => JSON.stringify(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** The entry may be removed already. */
+/** Removes an entry, which may be removed already. */
 async function remove(tx: Transaction, registry: Registry, world: OpenWorld, section: WorldSection, entry: WorldEntry): Promise<void> {
   await removeNode(tx, registry, world, section, identityOf(section, entry));
 }
 
-/** Checks the references of stored entries, and those to entries that left the file. */
+/** Checks the references of stored entries, and all references to entries that left the file. */
 function requireTouched(
   tx: Transaction,
   world: OpenWorld,
@@ -131,7 +137,7 @@ async function storeTokens(
 ): Promise<void> {
   const hashes = (tokens: Iterable<TokenEntry>): string[] => [...tokens].map(tokenHashOf).filter((hash) => hash !== undefined);
   for (const hash of hashes(removed)) await world.tokens.revoke(tx, hash, unixSeconds(world.clock));
-  // A stored token never changes, so it is replaced, also if it was revoked meanwhile.
+  // A stored token never changes, so a changed token replaces it, also if the stored token was revoked meanwhile.
   for (const hash of hashes(stored)) await world.tokens.forget(tx, hash);
   for (const [index, entry] of entries.entries()) if (stored.has(entry)) await insertTokenEntry(tx, world, entry, `tokens[${index}]`, false);
 }

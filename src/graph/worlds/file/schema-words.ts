@@ -1,6 +1,6 @@
 /**
- * The schemas with which a feature describes its entries of a world file (docs/operating/worlds.md). A section is given its entries
- * read: ids as strings, times as Unix seconds, `default`s of the schema filled in, no unknown keys.
+ * The schemas with which a feature describes its entries of a world file (docs/operating/worlds.md). A section gets each entry as its schema has
+ * read it: ids are strings, times are Unix seconds, `default`s of the schema are filled in, and the entry has no unknown keys.
  *
  *     const entry = closedMap({ id: worldId, page: idOf("page"), name: Type.String(), roles: Type.Array(idOf("user"), { default: [] }) });
  */
@@ -11,7 +11,7 @@ import { isNodeId, type NodeId } from "#kernel/ids";
 import { ValueProblem } from "../../schema/scalars.ts";
 import { READ_AS, REFERS_TO, type RefersTo } from "../../schema/schema-node.ts";
 
-/** A problem with a world file or the entry of a control request. `path` is the place, e.g. `labels[0].name`. */
+/** A problem with a world file or with the entry of a control request. `path` is the place, e.g. `labels[0].name`. */
 export class WorldProblem extends ValueProblem {
   constructor(path: string, problem: string) {
     super(problem, path);
@@ -19,10 +19,10 @@ export class WorldProblem extends ValueProblem {
   }
 }
 
-/** A value that must be unique belongs to another stored entry. The control API returns 409. */
+/** A value that must be unique already belongs to another stored entry. The control API returns 409. */
 export class TakenProblem extends WorldProblem {}
 
-/** The problem with its path from the top of the file. An error of a feature has no path of its own. */
+/** Returns the problem with its path from the top of the file. The error of a feature has no path of its own. */
 export function below(error: unknown, place: string): unknown {
   if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
   if (!(error instanceof WorldProblem)) return error;
@@ -30,7 +30,7 @@ export function below(error: unknown, place: string): unknown {
   return new WorldProblem(place + rest, error.problem);
 }
 
-/** A node id (D-02): a decimal string, or an integer, which is read as a string. */
+/** The schema of a node id (D-02): a decimal string, or an integer, which is read as a string. */
 export const worldId = Type.Unsafe<NodeId>({
   anyOf: [
     { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
@@ -39,18 +39,21 @@ export const worldId = Type.Unsafe<NodeId>({
   [READ_AS]: "id",
 });
 
-/** The id of an existing node of one of these types. With `ownerKey` the node belongs to the node under that key of the entry. */
+/**
+ * The schema of the id of an existing node of one of these types. If `ownerKey` is given, the node must belong to the node whose id is under that key
+ * of the entry.
+ */
 export const idOf = (types: string | readonly string[], ownerKey?: string): typeof worldId =>
   Type.Unsafe<NodeId>({ ...worldId, [REFERS_TO]: { types: [types].flat(), ownerKey } satisfies RefersTo });
 
-/** A map without other keys. */
+/** The schema of a map with only these keys. */
 export const closedMap = <P extends TProperties>(keys: P) => Type.Object(keys, { additionalProperties: false });
 
-/** The texts that `secondsOf` takes, for documents. `secondsOf` also refuses 29 February of most years. */
+/** The texts that `secondsOf` accepts, for documents. `secondsOf` also refuses 29 February of most years. */
 const ISO_WORDS =
   "^(19[7-9]\\d|[2-9]\\d{3})-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|[12]\\d))([T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)?)?$";
 
-/** A moment in Unix seconds, or an ISO 8601 string such as `2026-11-01T10:00:00+0000`, which is read as Unix seconds. */
+/** The schema of a moment: Unix seconds, or an ISO 8601 string such as `2026-11-01T10:00:00+0000`, which is read as Unix seconds. */
 export const worldTime = Type.Unsafe<number>({
   anyOf: [
     { type: "integer", minimum: 0, maximum: UNIX_SECONDS_MAX },
@@ -59,16 +62,16 @@ export const worldTime = Type.Unsafe<number>({
   [READ_AS]: "time",
 });
 
-/** An optional moment, by default `seconds`. */
+/** The schema of an optional moment, which is `seconds` by default. */
 export const worldTimeOr = (seconds: number): typeof worldTime => Type.Unsafe<number>({ ...worldTime, default: seconds });
 
-/** Date, time, fraction and offset. A date alone is its first second in UTC. */
+/** Matches a moment: date, time, fraction and offset. A date alone means its first second in UTC. */
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
-/** `Date.parse` reads 30 February as a day of March. */
+/** Whether the date exists. `Date.parse` reads 30 February as a day of March. */
 const isDay = (date: string): boolean => new Date(Date.parse(`${date}T00:00:00Z`) || 0).toISOString().startsWith(date);
 
-/** Unix seconds of an integer or an ISO 8601 string, which is in UTC if it has no offset. Throws `WorldProblem`. */
+/** Reads an integer or an ISO 8601 string as Unix seconds. A string without an offset is in UTC. Throws `WorldProblem`. */
 export function secondsOf(value: unknown, path: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= UNIX_SECONDS_MAX) return value;
   const match = typeof value === "string" ? ISO.exec(value) : null;
@@ -80,7 +83,7 @@ export function secondsOf(value: unknown, path: string): number {
   return seconds;
 }
 
-/** A node id of a string or an integer. Throws `WorldProblem`. */
+/** Reads a node id from a string or an integer. Throws `WorldProblem`. */
 export function readId(value: unknown, path: string): NodeId {
   // The parser of the file has lost digits of a number above 2^53.
   if (typeof value === "number" && value > Number.MAX_SAFE_INTEGER) throw new WorldProblem(path, "must be in quotes: it has too many digits");

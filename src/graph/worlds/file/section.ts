@@ -1,4 +1,4 @@
-/** Makes sections of world files: typed entries, references from the schema, export of rows, and nodes with an owner. */
+/** Makes the sections of world files: typed entries, references from the schema, export of rows, and nodes with an owner. */
 import type { Static, TObject } from "typebox";
 import { isNodeId, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -11,14 +11,14 @@ import { WorldProblem } from "./schema-words.ts";
 
 interface SectionParts<S extends TObject, R extends object> extends Pick<WorldSection, "key" | "identity" | "mintId" | "secrets"> {
   readonly entry: S;
-  /** References that depend on more than one key, besides those of the schema (`idOf`). */
+  /** References that depend on more than one key, in addition to the references of the schema (`idOf`). */
   references?(entry: Static<S>): readonly Reference[];
   migrationNames?(entry: Static<S>): readonly string[];
-  /** Returns false if the id is taken. */
+  /** Stores an entry. Returns false if the id is taken. */
   insert(tx: Transaction, entry: Static<S>, world: World): Promise<boolean>;
   find(reader: Reader, id: NodeId, world: World): Promise<R | undefined>;
   list(reader: Reader, page: PageRequest, world: World): Promise<ListPage<R>>;
-  /** The entry of a row, by default the row itself. Keys whose value is null or undefined are left out. */
+  /** The entry for a row, by default the row itself. Keys whose value is null or undefined are left out. */
   entryOf?(row: R, reader: Reader, world: World): object | Promise<object>;
   replace(tx: Transaction, entry: Static<S>, world: World): Promise<void>;
   remove(tx: Transaction, id: NodeId, world: World): Promise<boolean>;
@@ -26,7 +26,7 @@ interface SectionParts<S extends TObject, R extends object> extends Pick<WorldSe
 
 interface OwnedParts<S extends TObject, R extends object> extends Omit<SectionParts<S, R>, "find" | "replace" | "remove"> {
   readonly nodeType: string;
-  /** The key of the owner, which cannot change. */
+  /** The key of the entry that has the id of the owner. The owner cannot change. */
   readonly owner: keyof Static<S> & string;
   find(reader: Reader, owner: NodeId, id: string): Promise<R | undefined>;
   replace(tx: Transaction, entry: Static<S>, world: World, stored: R): Promise<void>;
@@ -53,7 +53,7 @@ export function section<S extends TObject, R extends object>(parts: SectionParts
   };
 }
 
-/** A section of nodes that belong to an owner. The feature's tables find them by the owner's id. */
+/** Makes a section of nodes that belong to an owner. The feature finds such nodes in its tables by the id of the owner. */
 export const ownedSection = <S extends TObject, R extends object>(parts: OwnedParts<S, R>): WorldSection =>
   section<S, R>({
     ...parts,

@@ -1,4 +1,4 @@
-/** Profile and version calendar of a world: stored with it, and the same in every process. */
+/** The profile and the version calendar of a world, which are stored with the world and are the same in every process. */
 import { expect, test } from "bun:test";
 import { newWorkStore } from "#harness/work-database";
 import { calendarWith, standardCalendar } from "../../versions/calendar.ts";
@@ -30,7 +30,7 @@ async function followed() {
   const world = { profile: "strict", calendar: standardCalendar, database: seen } as unknown as World;
   const failures: unknown[] = [];
   const open = () => followSettings(world, (error) => failures.push(error));
-  /** Another process invalidates a fact. Returns whether the settings were read again. */
+  /** Does what happens when another process invalidates a fact. Returns whether the settings were read again. */
   const hear = async (kind?: string, key?: string): Promise<boolean> => {
     const before = reads;
     changed(kind, key);

@@ -1,4 +1,4 @@
-/** The text of a world file: which reader reads it, what is refused, and on which line. */
+/** The text of a world file: which reader reads it, which texts are refused, and on which line. */
 import { expect, test } from "bun:test";
 import { WorldProblem } from "./schema-words.ts";
 import { atItsLine, parseWorldFile, WorldFileProblem } from "./text.ts";
@@ -50,7 +50,7 @@ test("D-324: a number that would lose digits is refused with its line, as a valu
       expect({ text, ...(await problemOf(text)) }).toMatchObject({
         ...{ text, line: 2, problem: `the number ${number} has more digits than can be kept: write it in quotes, or with fewer digits` },
       });
-  // They keep their digits, or are texts.
+  // These numbers keep their digits, or are texts.
   for (const number of ["9007199254740992", "0.30000000000000004", "1e22", "-10000000000000000000000"])
     for (const text of [`a: ${number}`, `{"a": ${number}}`]) expect(await read(text)).toEqual({ file: { a: Number(number) } });
   const digits = "12345678901234567890";
@@ -75,7 +75,7 @@ test("a repeated key at the top is refused at the second; below it and in a part
 test("an alias is refused with its line; its sign in text is allowed", async () => {
   expect((await problemOf("a: &x [1]\nb: *x\n")).message).toBe("*x is an alias: write out what it repeats (line 2)");
   expect((await problemOf("a: &x |\n  one\n\n  two\n\nb:\n  - 1\n  - *x\n")).line).toBe(8);
-  // An alias to nothing, such as a word after a star, is a mistake of the file as well.
+  // An alias to nothing, such as a word after a star, is a mistake of the file, too.
   for (const text of ["a: 1\nb: *bold*\n", "a:\n  - *bold*\n", "\n{b: *bold* }"])
     expect(await problemOf(text)).toMatchObject({ problem: "*bold* is an alias: write out what it repeats", line: 2 });
   expect((await problemOf("--- |\n*x and &y\n")).problem).toStartWith("a world file is a map");

@@ -3,13 +3,13 @@ import { parseExactJson } from "#kernel/json/exact-json";
 import type { WorldProblem } from "./schema-words.ts";
 import { readWithLines, readYaml, YamlProblem } from "./yaml.ts";
 
-/** The reason why a world file cannot be loaded. Nothing of it is stored. */
+/** The reason why a world file cannot be loaded. If it is thrown, no part of the file is stored. */
 export class WorldFileProblem extends Error {
   constructor(
     readonly problem: string,
-    /** The place in the file, e.g. `labels[0].name`. Empty: the whole file. */
+    /** The place in the file, e.g. `labels[0].name`. Empty: the problem is with the whole file. */
     readonly path: string,
-    /** Counted from 1. Undefined if no line can be named. */
+    /** The line of the problem, counted from 1. Undefined if the line is not known. */
     readonly line: number | undefined,
   ) {
     super(`${path === "" ? "" : `${path} `}${problem}${line === undefined ? "" : ` (line ${line})`}`);
@@ -17,7 +17,7 @@ export class WorldFileProblem extends Error {
   }
 }
 
-/** The top level of a world file, YAML or JSON. Throws `WorldFileProblem`. */
+/** Parses a world file in YAML or JSON, and returns its top level. Throws `WorldFileProblem`. */
 export async function parseWorldFile(text: string): Promise<Readonly<Record<string, unknown>>> {
   const value = await parse(text);
   if (value === null || value === undefined) return {};
@@ -30,7 +30,7 @@ async function parse(text: string): Promise<unknown> {
     try {
       return parseExactJson(text);
     } catch {
-      // YAML in braces, or a mistake, whose line the parser of YAML knows.
+      // The text is YAML in braces, or has a mistake, whose line the parser of YAML knows.
     }
   }
   await refuseAliases(text);
@@ -42,10 +42,13 @@ async function parse(text: string): Promise<unknown> {
   }
 }
 
-/** An alias is at the beginning of a word. The pattern also matches text that is not an alias. */
+/** Matches an alias of YAML, which is at the beginning of a word. The pattern also matches text that is not an alias. */
 const ALIAS = /(?:^|[\s[{,:?-])\*[^\s[\]{},]/;
 
-/** A few lines of aliases to lists of aliases become gigabytes. An alias to nothing is usually a word with a star before it. */
+/**
+ * Throws for the first alias, because a few lines of aliases to lists of aliases become gigabytes. An alias to nothing is usually a word with a star
+ * before it.
+ */
 async function refuseAliases(text: string): Promise<void> {
   if (!ALIAS.test(text)) return;
   const { Lexer } = await import("yaml");
@@ -59,10 +62,13 @@ async function refuseAliases(text: string): Promise<void> {
   }
 }
 
-/** For longer texts only the path is reported, because the parser that knows lines would take seconds and hundreds of megabytes. */
+/**
+ * The longest text for which the line of a problem is found. For longer texts only the path is reported, because the parser that knows lines would
+ * take seconds and hundreds of megabytes.
+ */
 const LINES_OF_CHARACTERS_MAX = 2_000_000;
 
-/** The problem with the line of its place, or of the closest place around it that exists. */
+/** Returns the problem with the line of its place. If the place does not exist, the line is that of the closest place around it. */
 export async function atItsLine(error: WorldProblem, text: string): Promise<WorldFileProblem> {
   const { path, problem } = error;
   if (text.length > LINES_OF_CHARACTERS_MAX) return new WorldFileProblem(problem, path, undefined);

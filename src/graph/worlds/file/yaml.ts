@@ -1,6 +1,6 @@
 /**
- * Reads YAML with the runtime's own parser: 100,000 entries take 1 s, and 10 s and a gigabyte with the npm package. The package knows lines, so
- * it reads a wrong text again to name the line.
+ * Reads YAML with the runtime's own parser: 100,000 entries take this parser 1 s, and take the npm package 10 s and a gigabyte. The package knows
+ * lines, so the package reads a wrong text a second time to name the line.
  */
 import type { Document, LineCounter } from "yaml";
 import { isExact, LONG_NUMBER } from "#kernel/json/exact-json";
@@ -8,7 +8,7 @@ import { isExact, LONG_NUMBER } from "#kernel/json/exact-json";
 export class YamlProblem extends Error {
   constructor(
     readonly problem: string,
-    /** Counted from 1. Undefined if no line can be named. */
+    /** The line of the problem, counted from 1. Undefined if the line is not known. */
     readonly line: number | undefined,
   ) {
     super(`${problem}${line === undefined ? "" : ` (line ${line})`}`);
@@ -16,14 +16,14 @@ export class YamlProblem extends Error {
   }
 }
 
-/** Throws `YamlProblem`. */
+/** Parses YAML. Throws `YamlProblem`. */
 export async function readYaml(text: string): Promise<unknown> {
   await refuseInexactNumbers(text);
   if (!text.trimStart().startsWith("{") && !repeatsKey(text)) {
     try {
       return Bun.YAML.parse(text);
     } catch {
-      // The package names the line of the mistake.
+      // The package, which runs next, names the line of the mistake.
     }
   }
   const { document, lines } = await readWithLines(text);
@@ -34,10 +34,13 @@ export async function readYaml(text: string): Promise<unknown> {
   return document.toJS();
 }
 
-/** Numbers outside of quotes, and words in texts that look like them. Linear: each begins behind a separator, and ends before one. */
+/** Numbers outside of quotes, and words in texts that look like numbers. Linear: each number begins behind a separator, and ends before one. */
 const NUMBERS = /(?<![^\s[{,:])[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?(?=[\s\]},:]|$)/g;
 
-/** D-324: a parser would change the digits. The lexer of the package, which knows texts and lines, runs only if such a number may be there. */
+/**
+ * D-324: refuses numbers whose digits a parser would change. The lexer of the package, which knows texts and lines, runs only if the text may have
+ * such a number.
+ */
 async function refuseInexactNumbers(text: string): Promise<void> {
   if (!text.matchAll(NUMBERS).some(([number]) => losesDigits(number))) return;
   const { Lexer } = await import("yaml");
@@ -51,7 +54,7 @@ async function refuseInexactNumbers(text: string): Promise<void> {
 
 const losesDigits = (number: string): boolean => LONG_NUMBER.test(number) && !isExact(number);
 
-/** The runtime's parser accepts a second `labels:`, which silently replaces the first. */
+/** Whether a key may be repeated on the top level: the runtime's parser accepts a second `labels:`, which silently replaces the first. */
 function repeatsKey(text: string): boolean {
   const seen = new Set<string>();
   for (const [, key] of text.matchAll(/^([a-z_-]+)[ \t]*:/gm)) {
@@ -61,7 +64,7 @@ function repeatsKey(text: string): boolean {
   return false;
 }
 
-/** The place of the second of two equal keys of a map. The package would compare each key with each other one. */
+/** The place of the second of two equal keys of a map. The package itself would compare each key with every other key. */
 async function findRepeatedKey(document: Document): Promise<number | undefined> {
   const { isScalar, visit } = await import("yaml");
   let found: number | undefined;

@@ -1,18 +1,21 @@
 /**
- * Idle worlds are closed and have no timers. One timer looks for idle worlds while any is open, and another one opens the world that has work
- * next.
+ * Closes worlds that are not used, and opens them when they have work. Idle worlds have no timers of their own. One timer looks for worlds that are
+ * not used while any world is open, and another timer opens the world that has work next.
  */
 
-/** A suite of tests pauses for less, and a world opens again in some milliseconds. */
+/**
+ * The time between two looks for worlds that are not used. The pauses of a suite of tests are shorter, and a closed world opens again in some
+ * milliseconds.
+ */
 const LOOK_EVERY_MS = 60_000;
-/** Timers of the runtime can wait up to 24 days. */
+/** The longest wait of the second timer. Timers of the runtime can wait up to 24 days. */
 const SLEEP_MS_MAX = 3_600_000;
 
 export interface IdleWorldsOptions {
   realNowMs(): number;
-  /** Closes the worlds that were not used since the last call. Returns whether any is open now. */
+  /** Closes the worlds that were not used since the last call. Returns whether any world is open now. */
   look(): Promise<boolean>;
-  /** The world has work. */
+  /** Called when a world has work. */
   wake(name: string): void;
   onError(error: unknown): void;
 }
@@ -28,16 +31,16 @@ export class IdleWorlds {
     this.#options = options;
   }
 
-  /** A world is open. */
+  /** Call this when a world is open. */
   opened(name: string): void {
     this.#wakeTimes.delete(name);
     if (this.#looking !== undefined || this.#isStopped) return;
-    // A timer, because nothing else happens while no world is used. It does not keep the program running.
+    // The look needs a timer, because nothing happens while no world is used. The timer does not keep the program running.
     this.#looking = setTimeout(() => this.#look(), LOOK_EVERY_MS);
     this.#looking.unref();
   }
 
-  /** The world is idle until then, in real time. */
+  /** Notes that the world is idle until `wakeMs` in real time, when it has work. */
   idleUntil(name: string, wakeMs: number): void {
     this.#wakeTimes.set(name, wakeMs);
     this.#arm();
@@ -70,7 +73,7 @@ export class IdleWorlds {
     clearTimeout(this.#waking);
     if (this.#wakeTimes.size === 0 || this.#isStopped) return;
     const delayMs = Math.min(...this.#wakeTimes.values()) - this.#options.realNowMs();
-    // One timer for all idle worlds.
+    // There is one timer for all idle worlds.
     this.#waking = setTimeout(() => this.#wakeDue(), Math.min(SLEEP_MS_MAX, Math.max(1, delayMs)));
     this.#waking.unref();
   }

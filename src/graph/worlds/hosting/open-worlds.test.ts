@@ -9,7 +9,7 @@ import { findWakeTimes, insertWorld, saveOpening, setWakeTime } from "./worlds.s
 
 const START_MS = 100_000;
 
-/** The database has a timer, too. */
+/** The real function, because the database has a timer, too. */
 const realSetInterval = setInterval;
 const setTimer = spyOn(globalThis, "setInterval");
 const clearTimer = spyOn(globalThis, "clearInterval");
@@ -19,7 +19,10 @@ afterAll(() => {
   clearTimer.mockRestore();
 });
 
-/** The database of several processes, whichever dialect it says; each has its own name, and what the runtime repeats for it is done by `beat`. */
+/**
+ * The database of several processes, which may say that it is of the other dialect. Each process has its own name, and the test calls the function
+ * that the runtime would repeat.
+ */
 async function databaseOf(dialect: "sqlite" | "postgres", ...worlds: readonly string[]) {
   const stored = await (await newWorkStore("sqlite", [graphMigrations])).open();
   for (const name of worlds) await stored.write((tx) => insertWorld(tx, name, 1));
@@ -62,7 +65,7 @@ async function databaseOf(dialect: "sqlite" | "postgres", ...worlds: readonly st
   return { stored, broken, writesUntilNow: () => writes, real, openings, wakeTimes, process };
 }
 
-/** Starts it; returns what the runtime would call again and again, and how often. */
+/** Starts the worlds of a process. Returns the function that the runtime would call repeatedly, and the time between two calls. */
 async function started({ openWorlds }: { openWorlds: OpenWorlds }, wakesOthers: boolean) {
   const timer = {
     keepsRunning: true,

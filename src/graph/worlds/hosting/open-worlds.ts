@@ -1,9 +1,10 @@
 /**
- * Records which process has which worlds open. A running process renews its leases. If a process is killed, another one opens its worlds, so that
- * their deliveries and deadlines go on, and also opens idle worlds when they have work.
+ * Records which process has which worlds open. For each open world the process has a lease, which ends after some seconds unless the process renews
+ * it. If a process is killed, another process opens the killed process's worlds, so that their deliveries and deadlines go on. That process also
+ * opens idle worlds when they have work.
  *
- * Leases run on real time, like those of work (`jobs/work-session.ts`). On SQLite there is one process, which opens the worlds that were left
- * open when it starts.
+ * Leases run on real time, like the leases of work (`jobs/work-session.ts`). On SQLite the server has one process, which opens at its start the
+ * worlds that were left open.
  */
 import type { Database, Transaction } from "#storage/database";
 import type { EnteredWorld } from "./world-slot.ts";
@@ -19,22 +20,22 @@ import {
   setWakeTime,
 } from "./worlds.store.ts";
 
-/** Longer than a running process stalls. The worlds of a killed process wait this long. */
+/** How long a lease is valid without renewal. A running process stalls for less time. The worlds of a killed process wait this long. */
 const LEASE_MS = 10_000;
-/** Four renewals can fail before the lease ends. */
+/** The time between two renewals of a lease. Four renewals can fail before the lease ends. */
 const BEAT_MS = 2_000;
 
 export interface OpenWorldsOptions {
-  /** The database of the first world. */
+  /** Returns the database of the first world. */
   database(): Database;
-  /** Identifies this process. */
+  /** A text that identifies this process. */
   readonly process: string;
   realNowMs(): number;
-  /** The worlds that this process has open, without the first one. */
+  /** Returns the names of the worlds that this process has open, without the first world. */
   names(): string[];
-  /** Opens the world. Undefined if it does not exist. */
+  /** Opens a world. Undefined if the world does not exist. */
   hold(name: string): Promise<EnteredWorld | undefined>;
-  /** The world is idle until then, in real time. */
+  /** Notes that the world is idle until `wakeMs` in real time, when it has work. */
   idleUntil(name: string, wakeMs: number): void;
   onError(error: unknown): void;
 }
@@ -44,16 +45,16 @@ export class OpenWorlds {
   #wakesOthers = false;
   #timer: ReturnType<typeof setInterval> | undefined;
   #beating: Promise<void> | undefined;
-  /** Worlds that are being opened. */
+  /** The names of worlds that are being opened. */
   readonly #waking = new Set<string>();
-  /** Worlds are opened one after the other, so that many of them do not delay a start. */
+  /** The last opening. Worlds are opened one after the other, so that many worlds do not delay a start. */
   #lastWoken: Promise<unknown> = Promise.resolve();
 
   constructor(options: OpenWorldsOptions) {
     this.#options = options;
   }
 
-  /** Stores that this process has the world open, and deletes the openings of ended processes. */
+  /** Stores that this process has the world open, and deletes what ended processes have stored about the world. */
   async opened(name: string): Promise<void> {
     await this.#options.database().write(async (tx) => {
       await setWakeTime(tx, name, null);
@@ -62,12 +63,12 @@ export class OpenWorlds {
     });
   }
 
-  /** Stores that this process has the world open, if the world is in the list. */
+  /** Stores that this process has the world open, if the world is in the list of worlds. */
   note(tx: Transaction, name: string): Promise<void> {
     return saveOpening(tx, name, this.#options.process, this.#options.realNowMs() + LEASE_MS);
   }
 
-  /** Stores that this process has closed the world. `wakeMs`: when it has work again, in real time. Null if it has none. */
+  /** Stores that this process has closed the world. `wakeMs` is the real time at which the world has work again. Null if it has no work. */
   async closed(name: string, wakeMs: number | null): Promise<void> {
     await this.#options.database().write(async (tx) => {
       await setWakeTime(tx, name, wakeMs);
@@ -75,11 +76,11 @@ export class OpenWorlds {
     });
   }
 
-  /** `wakesOthers`: this process opens the worlds that other processes have left. */
+  /** Starts the renewals. If `wakesOthers`, this process opens the worlds that other processes have left. */
   async start(wakesOthers: boolean): Promise<void> {
     this.#wakesOthers = wakesOthers;
     if (this.#isShared) {
-      // A timer, because only time shows that another process has ended. It does not keep the program running.
+      // The renewal needs a timer, because only time shows that another process has ended. The timer does not keep the program running.
       this.#timer = setInterval(() => this.#beat(), BEAT_MS);
       this.#timer.unref();
       await this.#look();
@@ -89,7 +90,7 @@ export class OpenWorlds {
     }
   }
 
-  /** Opens the world. It may be open here already, and another process may have left it. */
+  /** Opens the world. The world may be open here already, and another process may have left it. */
   wake(name: string): void {
     if (this.#waking.has(name)) return;
     this.#waking.add(name);
@@ -102,13 +103,13 @@ export class OpenWorlds {
       .then(open)
       .catch((error: unknown) => {
         this.#options.onError(error);
-        // Its work stays due, e.g. because every world that may be open was in use.
+        // The work of the world stays due. An example of a failure: every world that may be open was in use.
         this.#options.idleUntil(name, this.#options.realNowMs() + LEASE_MS);
       })
       .finally(() => this.#waking.delete(name));
   }
 
-  /** Opens no further worlds. */
+  /** From now on opens no more worlds. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#wakesOthers = false;
@@ -130,7 +131,7 @@ export class OpenWorlds {
     return this.#options.database().dialect === "postgres";
   }
 
-  /** On SQLite the lock of the folder proves that all other processes have ended. */
+  /** Claims that ended before this time belong to ended processes. On SQLite the lock of the folder proves that all other processes have ended. */
   get #endedBeforeMs(): number {
     return this.#isShared ? this.#options.realNowMs() : Number.MAX_SAFE_INTEGER;
   }
@@ -149,7 +150,7 @@ export class OpenWorlds {
     const open = names();
     if (open.length === 0) return;
     const renewed = await database().write((tx) => renewOpenings(tx, process, realNowMs() + LEASE_MS));
-    // The process stalled for longer than its lease, and another one has taken over.
+    // This process stalled for longer than its leases are valid, and another process has taken over.
     if (renewed < open.length) for (const name of open) await database().write((tx) => this.note(tx, name));
   }
 

@@ -1,41 +1,41 @@
 /**
- * How many worlds are open at a time (D-332). Each has open files or connections to its database, so somebody who names many worlds would use up what
- * all clients share. A world that opens takes the place of the one whose last use is longest ago.
+ * Limits how many worlds are open at a time (D-332). Each open world has open files or connections to its database, so a caller who names many worlds
+ * would use up the files and connections that all clients share. A world that opens takes the place of the world whose last use is longest ago.
  */
 import { overloaded } from "#kernel/errors";
 
-/** Longer than most requests take. */
+/** The longest wait for a place, which is longer than most requests take. */
 const WAIT_MS_MAX = 2_000;
 const LOOK_EVERY_MS = 10;
-/** By then some of the requests have ended. */
+/** The wait that a refused client is asked for. By then some of the requests have ended. */
 const RETRY_AFTER_SECONDS = 1;
 
 export class RoomForWorlds {
   readonly #max: number;
   readonly #closeOne: () => Promise<boolean>;
   #taken = 0;
-  /** Worlds are closed one after the other, so that several that open do not close the same one. */
+  /** The last closing. Worlds are closed one after the other, so that several worlds that open do not close the same one. */
   #closing: Promise<unknown> = Promise.resolve();
 
-  /** `closeOne` resolves with whether it closed a world. */
+  /** `max` is the most open worlds. `closeOne` closes a world, and resolves with whether it has closed one. */
   constructor(max: number, closeOne: () => Promise<boolean>) {
     this.#max = max;
     this.#closeOne = closeOne;
   }
 
-  /** Before a world opens. Rejects with `overloaded` if all others stay in use. */
+  /** Takes a place before a world opens. Rejects with `overloaded` if all other worlds stay in use. */
   async take(): Promise<void> {
     for (let waitedMs = 0; this.#taken >= this.#max; ) {
       if (await this.#makeRoom()) continue;
       if (waitedMs >= WAIT_MS_MAX) throw overloaded(RETRY_AFTER_SECONDS);
-      // A timer, because nothing tells when the work of a world is at rest.
+      // The wait is a timer, because nothing tells when the work of a world is at rest.
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       waitedMs += LOOK_EVERY_MS;
     }
     this.#taken++;
   }
 
-  /** After a world that took its place was closed. */
+  /** Gives a place back after its world was closed. */
   leave(): void {
     this.#taken--;
   }

@@ -5,10 +5,10 @@ import type { Database } from "#storage/database";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
 import { type EnteredWorld, WorldSlot } from "./world-slot.ts";
 
-/** Waits until everything that does not wait for others has happened. */
+/** Waits until everything has happened that does not wait for anything else. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Records all events in order. Events in `held` wait for its promise. */
+/** A world that records all its events in order. An event in `held` waits for the promise that is given there. */
 function made() {
   const events: string[] = [];
   const held: Record<string, Promise<unknown>> = {};

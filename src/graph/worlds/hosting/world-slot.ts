@@ -1,4 +1,7 @@
-/** One world of the server in this process, open or idle. Requests enter it and leave it. A change of the whole world waits until they have left. */
+/**
+ * One world of the server in this process, open or idle. Requests enter the world and leave it. A change of the whole world waits until the requests
+ * have left.
+ */
 import { within } from "#kernel/turns";
 import type { Database } from "#storage/database";
 import { DatabaseLease } from "#storage/database-lease";
@@ -9,13 +12,16 @@ interface WorldSlotOptions {
   readonly name: string;
   readonly memory: WorldMemory;
   openDatabase(): Promise<Database>;
-  /** The database is closed. */
+  /** Called when the world's database is closed. */
   databaseClosed(): void;
-  /** The world does its background work from then on, if the server does. `isRenewed`: this process had it open already. */
+  /**
+   * Opens the world on its database. From then on the world does its background work, if the server does. `isRenewed`: this process had the world
+   * open already.
+   */
   openWorld(database: Database, memory: WorldMemory, isRenewed: boolean): Promise<OpenWorld>;
 }
 
-/** A world as a request uses it. */
+/** An open world for a request of the graph. */
 export interface EnteredWorld {
   readonly world: OpenWorld;
   /** Called once, when the request has ended. */
@@ -24,7 +30,7 @@ export interface EnteredWorld {
 
 type Replaced = (isDeleted: boolean) => void;
 
-/** A world as a request of the control API uses it, which may take long. */
+/** An open world for a request of the control API, which may take long. */
 export interface HeldWorld extends EnteredWorld {
   /** Calls `listener` when the world is deleted, or replaced by other content. Returns a function that removes the listener. */
   onReplaced(listener: Replaced): () => void;
@@ -37,10 +43,13 @@ interface Opened {
   readonly held: HeldWorld;
 }
 
-/** A request of the graph that takes longer waits for another server. It ends with an error if its world is replaced meanwhile. */
+/**
+ * How long a change of the whole world waits for requests of the graph. A request that takes longer waits for another server, and ends with an error
+ * if its world is replaced meanwhile.
+ */
 const DRAIN_MS_MAX = 1_000;
 
-/** Orders worlds by their last use. */
+/** The number of uses of all worlds, which orders the worlds by their last use. */
 let usesOfAll = 0;
 
 const nothing = async (): Promise<void> => {};
@@ -50,15 +59,15 @@ export class WorldSlot {
   #opened: Opened | undefined;
   #opening: Promise<Opened> | undefined;
   #isDeleted = false;
-  /** Running requests of the graph, and of the control API. */
+  /** The number of running requests of the graph, and the number of running requests of the control API. */
   #entered = 0;
   #held = 0;
-  /** How many requests there were since the last call of `wasUsed`. */
+  /** The number of requests since the last call of `wasUsed`. */
   #uses = 0;
   #lastUse = 0;
   #whenLeft: (() => void)[] = [];
   readonly #whenReplaced = new Set<Replaced>();
-  /** A running change of the whole world. Resolves when it is over. */
+  /** The running change of the whole world, which resolves when the change is over. */
   #change: Promise<void> | undefined;
 
   constructor(options: WorldSlotOptions) {
@@ -73,22 +82,22 @@ export class WorldSlot {
     return this.#options.memory;
   }
 
-  /** Grows with each use of any world. */
+  /** The number of the world's last use. This number grows with each use of any world. */
   get lastUse(): number {
     return this.#lastUse;
   }
 
-  /** It is open, nobody uses it, and it has no work now. */
+  /** Whether the world is open, nobody uses it, and it has no work now. */
   get canClose(): boolean {
     return this.#opened?.world.work.rest !== undefined && this.#entered + this.#held === 0 && this.#change === undefined;
   }
 
-  /** Undefined if it is idle. */
+  /** The open world. Undefined if the world is idle. */
   get world(): OpenWorld | undefined {
     return this.#opened?.world;
   }
 
-  /** For a request of the graph. Undefined if the world was deleted. */
+  /** Enters the world for a request of the graph. Undefined if the world was deleted. */
   enter(): Promise<EnteredWorld | undefined> {
     return this.#whenOpen((opened) => {
       this.#entered++;
@@ -97,7 +106,7 @@ export class WorldSlot {
     });
   }
 
-  /** For a request of the control API, which may take long. The world stays open, and may be replaced. */
+  /** Enters the world for a request of the control API, which may take long. The world stays open meanwhile, but may be replaced. */
   hold(): Promise<HeldWorld | undefined> {
     return this.#whenOpen((opened) => {
       this.#held++;
@@ -106,7 +115,7 @@ export class WorldSlot {
     });
   }
 
-  /** Fills a new world, and saves that state for resets. */
+  /** Fills a new world, and saves the filled state for resets. */
   async fill(fill: (world: OpenWorld) => Promise<void>): Promise<void> {
     const held = await this.hold();
     if (held === undefined) throw new Error(`the world ${this.name} was deleted while it was made`);
@@ -118,7 +127,7 @@ export class WorldSlot {
     }
   }
 
-  /** Whether a request runs, or there was one since the last call. */
+  /** Whether a request is running, or has run since the last call. */
   wasUsed(): boolean {
     const wasUsed = this.#uses > 0 || this.#entered + this.#held > 0;
     this.#uses = 0;
@@ -126,8 +135,8 @@ export class WorldSlot {
   }
 
   /**
-   * Closes the world, which opens again when it is used. False if it is used, or has work. `closed` is called with the time until it has work again.
-   * Undefined if it has no work.
+   * Closes the world, which opens again when it is used. Returns false if the world is used, or has work. `closed` is called with the time until the
+   * world has work again, or with undefined if it has no work.
    */
   closeIdle(closed: (dueInMs: number | undefined) => Promise<void>): Promise<boolean> {
     return this.#alone(async () => {
@@ -146,8 +155,8 @@ export class WorldSlot {
   }
 
   /**
-   * Replaces the world: `replace` changes its database, its memory is cleared, and running work is abandoned. `begin` is called before any request
-   * enters. If `replace` resolves with false, the database is unchanged.
+   * Replaces the content of the world: `replace` changes the database, the world's memory is cleared, and running work is abandoned. `begin` is
+   * called before any request enters the world. If `replace` resolves with false, the database is unchanged.
    */
   renew(replace: (database: Database) => Promise<boolean>, begin: (world: OpenWorld) => Promise<void> = nothing): Promise<boolean> {
     return this.#alone(async () => {
@@ -165,7 +174,7 @@ export class WorldSlot {
     });
   }
 
-  /** Another process has replaced the world's data. If the world is open here, it is replaced here too. */
+  /** Call this when another process has replaced the data of the world. If the world is open here, it is opened anew. */
   replaced(): Promise<void> {
     return this.#alone(async () => {
       const opened = this.#opened;
@@ -177,7 +186,7 @@ export class WorldSlot {
     });
   }
 
-  /** The world and its database end. `remove` deletes what is stored. */
+  /** Ends the world and closes its database. `remove` deletes the stored data. */
   delete(remove: () => Promise<void>): Promise<void> {
     return this.#alone(async () => {
       this.#isDeleted = true;
@@ -187,7 +196,7 @@ export class WorldSlot {
     });
   }
 
-  /** Background work ends, and the database is closed. */
+  /** Ends background work, and closes the database. */
   close(): Promise<void> {
     return this.#alone(() => this.#close((world) => world.close()));
   }
@@ -201,7 +210,7 @@ export class WorldSlot {
     for (const listener of this.#whenReplaced) listener(isDeleted);
   }
 
-  /** Opens the world if it is idle. Undefined if it was deleted. */
+  /** Waits for running changes and opens the world if it is idle. Undefined if the world was deleted. */
   async #whenOpen<T extends EnteredWorld>(take: (opened: Opened) => T): Promise<T | undefined> {
     for (;;) {
       if (this.#change !== undefined) await this.#change;
@@ -211,7 +220,10 @@ export class WorldSlot {
     }
   }
 
-  /** Changes run one after the other. Requests wait until a change is over. A change does not wait for requests of the control API. */
+  /**
+   * Runs a change of the whole world. Changes run one after the other. Requests wait until a change is over. A change does not wait for requests of
+   * the control API.
+   */
   async #alone<T>(change: () => Promise<T>): Promise<T> {
     while (this.#change !== undefined) await this.#change;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -285,10 +297,10 @@ export class WorldSlot {
   }
 }
 
-/** The saved state after a world was made, for resets. No snapshot can have this name. */
+/** The name of the state that is saved after a world was made, for resets. A snapshot cannot have this name. */
 export const BEGINNING = "_beginning";
 
-/** A file name on every system, which begins with a letter or digit. */
+/** A snapshot's name is a valid file name on every system, and begins with a letter or digit. */
 const SNAPSHOT = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 export const SNAPSHOT_NAME = SNAPSHOT.source;
 
@@ -299,7 +311,10 @@ export async function keepWorld({ clock, database }: OpenWorld, state: string): 
   await database.saveState(state);
 }
 
-/** `state` undefined: an empty world. False if there is no such state, and nothing is changed. Rejects with `StateOutdated`. */
+/**
+ * Brings a saved state back; if `state` is undefined, the empty world. Returns false, and changes nothing, if no such state is saved. Rejects with
+ * `StateOutdated`.
+ */
 export async function bringBack(database: Database, state: string | undefined, realNowMs: () => number): Promise<boolean> {
   if (!(await database.restoreState(state))) return false;
   const lease = new DatabaseLease(database);

@@ -8,12 +8,12 @@ export interface WorldRow extends Row {
   made_ms: number;
 }
 
-/** Returns whether the name was free. */
+/** Adds a world to the list. Returns whether the name was free. */
 export async function insertWorld(tx: Transaction, name: string, madeMs: number): Promise<boolean> {
   return (await tx.run(sql`INSERT INTO worlds (name, made_ms) VALUES (${name}, ${madeMs}) ON CONFLICT DO NOTHING`)) === 1;
 }
 
-/** Stores when an idle world has work again, in Unix ms. Null if it has none, or is open. */
+/** Stores when an idle world has work again, in Unix ms. Null if the world has no work, or is open. */
 export async function setWakeTime(tx: Transaction, name: string, wakeMs: number | null): Promise<void> {
   await tx.run(sql`UPDATE worlds SET wake_ms = ${wakeMs} WHERE name = ${name} AND wake_ms IS DISTINCT FROM ${wakeMs}`);
 }
@@ -23,7 +23,7 @@ interface WakeRow extends Row {
   wake_ms: number;
 }
 
-/** The earliest first. */
+/** The worlds that have work later, the earliest first. */
 export function findWakeTimes(reader: Reader): Promise<WakeRow[]> {
   return reader.all<WakeRow>(sql`SELECT w.name, w.wake_ms FROM worlds w WHERE w.wake_ms IS NOT NULL ORDER BY w.wake_ms`);
 }
@@ -32,7 +32,7 @@ export function findDueWorlds(reader: Reader, nowMs: number): Promise<WakeRow[]>
   return reader.all<WakeRow>(sql`SELECT w.name, w.wake_ms FROM worlds w WHERE w.wake_ms <= ${nowMs} ORDER BY w.wake_ms`);
 }
 
-/** Stores that a process has a world open until then, in Unix ms. */
+/** Stores that a process has a world open until `untilMs`, in Unix ms. */
 export async function saveOpening(tx: Transaction, name: string, process: string, untilMs: number): Promise<void> {
   await tx.run(sql`
     INSERT INTO open_worlds (name, process, until_ms)
@@ -40,7 +40,7 @@ export async function saveOpening(tx: Transaction, name: string, process: string
     ON CONFLICT (name, process) DO UPDATE SET until_ms = excluded.until_ms`);
 }
 
-/** Renews all openings of a process. Returns how many there are. */
+/** Renews the leases of a process for all worlds that it has open. Returns the number of these leases. */
 export function renewOpenings(tx: Transaction, process: string, untilMs: number): Promise<number> {
   return tx.run(sql`UPDATE open_worlds SET until_ms = ${untilMs} WHERE process = ${process}`);
 }
@@ -53,19 +53,19 @@ export async function deleteOpening(tx: Transaction, name: string, process: stri
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name} AND process = ${process}`);
 }
 
-/** Deletes ended openings of other processes. */
+/** Deletes the ended leases of other processes for a world. */
 export async function deleteEndedOpenings(tx: Transaction, name: string, process: string, beforeMs: number): Promise<void> {
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name} AND process <> ${process} AND until_ms < ${beforeMs}`);
 }
 
-/** Worlds that other processes have left. */
+/** Finds the worlds that other processes have left. */
 export function findEndedOpenings(reader: Reader, process: string, beforeMs: number): Promise<{ name: string }[]> {
   return reader.all<{ name: string }>(
     sql`SELECT DISTINCT o.name FROM open_worlds o WHERE o.process <> ${process} AND o.until_ms < ${beforeMs} ORDER BY o.name`,
   );
 }
 
-/** Returns whether it was there. */
+/** Removes a world from the list. Returns whether it was in the list. */
 export async function deleteWorldRow(tx: Transaction, name: string): Promise<boolean> {
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name}`);
   return (await tx.run(sql`DELETE FROM worlds WHERE name = ${name}`)) === 1;
@@ -81,10 +81,13 @@ export function listWorldRows(reader: Reader, page: PageRequest): Promise<ListPa
   return readPage<WorldRow>(reader, sql`SELECT w.name, w.made_ms FROM worlds w WHERE w.name > ''`, byName, page);
 }
 
-/** The name of the first one (D-260). */
+/** The name of the first world (D-260). */
 export const DEFAULT_WORLD = "default";
 
-/** The label of a host name, a file and, after `plaza_`, a schema. In lower case, because file systems and hosts ignore case. */
+/**
+ * A world's name can be the label of a host name, a file name and, after `plaza_`, the name of a schema. It is in lower case, because file systems
+ * and hosts ignore case.
+ */
 const NAME = /^[a-z0-9]([a-z0-9_-]{0,55}[a-z0-9])?$/;
 export const WORLD_NAME = NAME.source;
 

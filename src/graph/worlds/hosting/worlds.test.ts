@@ -57,7 +57,7 @@ async function opened(openMax = 100) {
   });
   afterThisTest(() => worlds.close());
   const openNames = (): string[] => [...worlds.open()].map(({ name }) => name);
-  /** A world that has a word in it. */
+  /** Fills a world with a word. */
   const write = (name: string, word: string) => async (world: OpenWorld) => {
     expect(world.name).toBe(name);
     await world.database.write((tx) => saveSetting(tx, "word", word));
@@ -68,7 +68,7 @@ async function opened(openMax = 100) {
   };
   const openings = async (): Promise<string[]> =>
     (await worlds.default.database.reader.all<{ name: string }>(sql`SELECT o.name FROM open_worlds o ORDER BY o.name`)).map(({ name }) => name);
-  /** Twice, because the first one sees what was used before. */
+  /** Closes unused worlds in two calls, because the first call still counts the use before it. */
   const rest = (): Promise<boolean> => worlds.closeUnused().then(() => worlds.closeUnused());
   return { worlds, seen, real, work, failures, openNames, write, wordIn, openings, rest };
 }
@@ -296,7 +296,7 @@ test("at the end the others are closed before the first one, which notes those t
   expect(() => worlds.default).toThrow("the first world is closed");
 });
 
-/** Every announcement goes to all processes, like facts of one database. */
+/** A database whose announcements go to all processes, like the facts of one database. */
 function shared() {
   const listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
   const invalidate = (kind: string | undefined, key?: string): void => {
@@ -334,14 +334,14 @@ test("D-332: a world that opens above the limit takes the place of the one whose
   for (const name of ["a", "b", "c", "d"]) await worlds.make(name, write(name, `in ${name}`));
   expect(openNames()).toEqual(["default", "c", "d"]);
   seen();
-  // One in use stays.
+  // A world that is in use stays open.
   const held = await worlds.hold("c");
   expect(await wordIn("a")).toBe("in a");
   expect(await wordIn("b")).toBe("in b");
   held?.leave();
   expect(openNames().sort()).toEqual(["b", "c", "default"]);
   expect(seen().filter((event) => / (opened|closed)$/.test(event))).toEqual(["d closed", "a opened", "a closed", "b opened"]);
-  // So does one that has work.
+  // A world that has work stays open, too.
   work.b = undefined;
   expect(await wordIn("d")).toBe("in d");
   expect(openNames().sort()).toEqual(["b", "d", "default"]);

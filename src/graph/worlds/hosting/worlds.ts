@@ -1,6 +1,6 @@
 /**
- * The worlds of a server. The first world, `default`, is open as long as the server runs, and stores the server's own data: the list of worlds,
- * and control keys. The others open when they are used.
+ * The worlds of a server. The first world, `default`, is open as long as the server runs, and stores the server's own data: the list of worlds, and
+ * control keys. All other worlds open when they are used.
  *
  * **Invariant:** a request reads, writes, waits for and counts against its own world only.
  */
@@ -14,24 +14,24 @@ import { RoomForWorlds } from "./room-for-worlds.ts";
 import { BEGINNING, bringBack, type EnteredWorld, type HeldWorld, isSnapshotName, keepWorld, WorldSlot } from "./world-slot.ts";
 import { DEFAULT_WORLD, deleteWorldRow, hasWorld, insertWorld, isWorldName, listWorldRows, type WorldRow } from "./worlds.store.ts";
 
-/** 64 bits. */
+/** The size of the random text that identifies a process: 64 bits. */
 const PROCESS_BYTES = 8;
 
 interface WorldsOptions {
   readonly databases: Pick<Databases, "open" | "remove" | "making">;
-  /** How many worlds may be open at a time, besides the first. */
+  /** The most worlds that may be open at a time, besides the first world. */
   readonly openMax: number;
   /** Opens a world on its database, for this process. */
   openWorld(name: string, database: Database, memory: WorldMemory): Promise<OpenWorld>;
   newMemory(): WorldMemory;
-  /** Removes files of a world outside of its database. */
+  /** Removes files of a world that are outside of its database. */
   removeFiles(name: string): Promise<void>;
-  /** Fills the first world at the beginning. */
+  /** Fills the first world after a reset. */
   fillFirst(world: OpenWorld): Promise<unknown>;
   randomSecret(byteCount: number): string;
   realNowMs(): number;
   collectGarbage(): void;
-  /** Background work on the worlds failed and is tried again. */
+  /** Called if background work on the worlds failed. The work is tried again. */
   onError(error: unknown): void;
 }
 
@@ -39,7 +39,7 @@ export class Worlds {
   readonly #options: WorldsOptions;
   readonly #slots = new Map<string, WorldSlot>();
   readonly #first: WorldSlot;
-  /** Names of worlds that are being made. */
+  /** The names of worlds that are being made. */
   readonly #unmade = new Set<string>();
   readonly #process: string;
   readonly #idleWorlds: IdleWorlds;
@@ -81,8 +81,8 @@ export class Worlds {
   }
 
   /**
-   * Starts the background work of all open worlds, and of each that opens later, after `onOpened`. `wakesOthers`: this process opens idle worlds
-   * when they have work, and worlds of ended processes. One of several processes does this.
+   * Starts the background work of all open worlds, and of each world that opens later, after `onOpened`. `wakesOthers`: this process opens idle
+   * worlds when they have work, and the worlds of ended processes. One of several processes does this.
    */
   async start(onOpened: (world: OpenWorld) => Promise<void>, wakesOthers: boolean): Promise<void> {
     this.#onOpened = async (world) => {
@@ -93,7 +93,7 @@ export class Worlds {
     await this.#openWorlds.start(wakesOthers);
   }
 
-  /** Closes worlds that were not used since the last call and have no work. Returns whether any but the first is open. */
+  /** Closes worlds that were not used since the last call and have no work. Returns whether any world except the first is open. */
   async closeUnused(): Promise<boolean> {
     let [isAnyOpen, isClosed] = [false, false];
     for (const slot of this.#slots.values()) {
@@ -101,18 +101,18 @@ export class Worlds {
       if (slot.wasUsed() || !(await this.#closeIdle(slot))) isAnyOpen = true;
       else isClosed = true;
     }
-    // Without this the runtime would keep the memory of many closed worlds for long.
+    // Without this the runtime would keep the memory of many closed worlds for a long time.
     if (isClosed) this.#options.collectGarbage();
     return isAnyOpen;
   }
 
-  /** For a request of the graph. Undefined if there is no such world. */
+  /** Enters a world for a request of the graph. Undefined if the world does not exist. */
   enter(name: string): Promise<EnteredWorld | undefined> {
     const slot = this.#slots.get(name);
     return slot === undefined ? this.#find(name).then((found) => found?.enter()) : slot.enter();
   }
 
-  /** For a request of the control API. */
+  /** Enters a world for a request of the control API. Undefined if the world does not exist. */
   async hold(name: string): Promise<HeldWorld | undefined> {
     return (await this.#find(name))?.hold();
   }
@@ -121,20 +121,20 @@ export class Worlds {
     return listWorldRows(this.default.database.reader, page);
   }
 
-  /** Whether there are other worlds or snapshots, whose secrets may be sealed with older keys. */
+  /** Whether other worlds or snapshots exist, whose secrets may be sealed with older keys. */
   async hasMore(): Promise<boolean> {
     if ((await this.list({ limit: 1 })).rows.length > 0) return true;
     return (await this.default.database.listStates()).length > 0;
   }
 
-  /** Returns whether the name was free. If `fill` throws, the world is deleted. */
+  /** Makes a world. Returns whether the name was free. If `fill` throws, the world is deleted. */
   async make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
     if (!isWorldName(name)) throw new RangeError(`not a valid world name: ${name}`);
     return (await this.#options.databases.making(name, () => this.#make(name, fill))) ?? false;
   }
 
   async #make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
-    // Two requests that make the world at once would write to one database, and a failure of one would delete both.
+    // Two requests that make the same world at once would write to one database, and a failure of one request would delete the data of both.
     if ((await this.#find(name)) !== undefined || this.#slots.has(name) || this.#unmade.has(name)) return false;
     this.#unmade.add(name);
     const slot = this.#newSlot(name);
@@ -157,7 +157,7 @@ export class Worlds {
     }
   }
 
-  /** Returns whether it was there. The first world cannot be deleted. */
+  /** Deletes a world. Returns whether the world existed. The first world cannot be deleted. */
   async delete(name: string): Promise<boolean> {
     const slot = name === DEFAULT_WORLD ? undefined : await this.#find(name);
     if (slot === undefined) return false;
@@ -175,7 +175,7 @@ export class Worlds {
     return wasThere;
   }
 
-  /** Saves the world under a name, and replaces an older snapshot of that name. Undefined if there is no such world. */
+  /** Saves the world as a snapshot, which replaces an older snapshot of that name. Undefined if the world does not exist. */
   async saveSnapshot(name: string, snapshot: string): Promise<true | undefined> {
     if (!isSnapshotName(snapshot)) throw new RangeError(`not a valid snapshot name: ${snapshot}`);
     return this.#with<true>(name, async (world) => {
@@ -188,19 +188,19 @@ export class Worlds {
     return this.#with(name, async ({ database }) => (await database.listStates()).filter((state) => state.name !== BEGINNING));
   }
 
-  /** Returns whether it was there. */
+  /** Deletes a snapshot. Returns whether the snapshot existed, or undefined if the world does not exist. */
   deleteSnapshot(name: string, snapshot: string): Promise<boolean | undefined> {
     return this.#with(name, async ({ database }) => isSnapshotName(snapshot) && database.deleteState(snapshot));
   }
 
-  /** Restores a snapshot. False if there is no snapshot of that name. Rejects with `StateOutdated`. */
+  /** Restores a snapshot. False if no snapshot has that name. Undefined if the world does not exist. Rejects with `StateOutdated`. */
   async restoreSnapshot(name: string, snapshot: string): Promise<boolean | undefined> {
     const known = await this.listSnapshots(name);
     if (known?.some((one) => one.name === snapshot) !== true) return known && false;
     return (await this.#find(name))?.renew((database) => this.#restore(name, database, snapshot));
   }
 
-  /** Resets the world to the state after it was made, and the first world to the state of a new server. */
+  /** Resets a world to the state after it was made, and the first world to the state of a new server. Undefined if the world does not exist. */
   async reset(name: string): Promise<true | undefined> {
     const slot = await this.#find(name);
     await slot?.renew(
@@ -213,18 +213,18 @@ export class Worlds {
     return slot === undefined ? undefined : true;
   }
 
-  /** Background work ends, and all databases are closed. */
+  /** Ends background work, and closes all databases. */
   async close(): Promise<void> {
     this.#idleWorlds.stop();
     await this.#openWorlds.stop();
     const others = [...this.#slots.values()].filter((slot) => slot !== this.#first);
-    // The next start opens a world that is closed with work.
+    // If a world is closed while it has work, the next start opens that world.
     await Promise.all(others.map(async (slot) => (await this.#closeIdle(slot)) || (await slot.close())));
     await this.#openWorlds.leave();
     await this.#first.close();
   }
 
-  /** Returns whether the world is idle. */
+  /** Closes a world if nobody uses it. Returns whether the world is idle now. */
   async #closeIdle(slot: WorldSlot): Promise<boolean> {
     const { name } = slot;
     const isClosed = await slot.closeIdle(async (dueInMs) => {
@@ -235,7 +235,7 @@ export class Worlds {
     return isClosed || slot.world === undefined;
   }
 
-  /** Closes the world whose last use is longest ago, of those that nobody uses and that have no work. Returns whether there was one. */
+  /** Closes the world whose last use is longest ago, of all worlds that nobody uses and that have no work. Returns whether a world was closed. */
   async #closeLeastUsed(): Promise<boolean> {
     const others = [...this.#slots.values()].filter((slot) => slot !== this.#first && slot.canClose);
     const [oldest] = others.sort((one, other) => one.lastUse - other.lastUse);
@@ -269,7 +269,8 @@ export class Worlds {
         const world = await this.#options.openWorld(name, database, memory);
         if (name === DEFAULT_WORLD) this.#follow(world);
         else {
-          // A world that is being made is not in the list yet. A replaced world is stored as open, and storing that again would cost a sync.
+          // A world that is being made is not in the list yet. A replaced world is already stored as open, and storing that again would cost a write
+          // to the disk.
           if (!isRenewed && !this.#unmade.has(name)) await this.#openWorlds.opened(name);
           this.#idleWorlds.opened(name);
         }
@@ -279,7 +280,7 @@ export class Worlds {
     });
   }
 
-  /** Follows what other processes do with worlds that are open here. */
+  /** Follows the changes that other processes make to worlds that are open here. */
   #follow({ database }: OpenWorld): void {
     followChanges(database, this.#process, (change, name) => {
       const slot = this.#slots.get(name);
@@ -296,7 +297,7 @@ export class Worlds {
 
   async #restore(name: string, database: Database, state: string | undefined): Promise<boolean> {
     if (!(await bringBack(database, state, this.#options.realNowMs))) return false;
-    // On SQLite there are no other processes.
+    // On SQLite the server has no other processes.
     if (database.dialect === "postgres")
       await (name === DEFAULT_WORLD ? database : this.default.database).write(async (tx) => announce(tx, "replaced", this.#process, name));
     return true;
@@ -308,16 +309,16 @@ export class Worlds {
   }
 }
 
-/** A change of a whole world by a process, for others that have it open. */
+/** A change of a whole world, which a process announces to other processes that have the world open. */
 type WorldChange = "deleted" | "replaced";
 
 const factOf: Readonly<Record<WorldChange, string>> = { deleted: "world", replaced: "world_replaced" };
 
-/** `process`: the process that makes the change. */
+/** Announces a change. `process` is the process that makes the change. */
 export const announce = (tx: Transaction, change: WorldChange, process: string, name: string): void =>
   tx.invalidate(factOf[change], `${process} ${name}`);
 
-/** Calls `on` with the changes by other processes than `own`. */
+/** Calls `on` with the changes that other processes than `own` announce. */
 export function followChanges(database: Database, own: string, on: (change: WorldChange, name: string) => void): void {
   database.onInvalidate((kind, key) => {
     const change = kind === factOf.deleted ? "deleted" : kind === factOf.replaced ? "replaced" : undefined;
