@@ -34,7 +34,8 @@ export interface Field<R = Row> {
   load?(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly unknown[]>;
   readonly nested?: Nested<R>;
   /**
-   * Set if the field names another node. Its value is that node's `id`; with a selection inside, the value is the caller's read of that node (D-38).
+   * Set if the field names another node. The field's value is that node's `id`; with a selection inside, the value is the caller's read of that node
+   * (D-38).
    */
   readonly reference?: Reference<R>;
   /** Set if the field is an edge of the node; the registry adds such fields. The value is the caller's read of the edge (D-38). */
@@ -108,7 +109,7 @@ export interface Access {
   readonly requestHeaders?: Readonly<Record<string, RequestHeader>>;
   /** Headers of every response, also of errors (e.g. that an operation is deprecated). */
   readonly headers?: Readonly<Record<string, string>>;
-  /** D-13 [clients]: whether the app allows requests without a token. Such a request counts as the app's own. */
+  /** D-13 [clients]: whether the app allows requests without a token. A request without a token counts as the app's own. */
   readonly tokenless?: (app: AppFacts) => boolean;
   /** The errors of this operation, besides the errors of every request (`commonErrors` of `graph/contract/response-schemas.ts`). */
   readonly errors: readonly DeclaredError[];
@@ -148,7 +149,7 @@ interface OperationBase extends Access {
   readonly aliases?: Readonly<Record<string, string>>;
   /** D-50: in the profile `strict` the operation refuses undeclared parameters. Other operations ignore undeclared parameters (D-34). */
   readonly isClosed?: true;
-  /** The most bytes of a multipart/form-data body with a file. This may be larger than the limit of other bodies. */
+  /** The most bytes of a multipart/form-data body with a file. This maximum may be larger than the limit of other bodies. */
   readonly multipartBytesMax?: number;
   readonly summary: string;
 }

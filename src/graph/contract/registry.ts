@@ -24,7 +24,7 @@ import { portsOfServer } from "./ports.ts";
 export interface Endpoint {
   readonly access: Access & { readonly operation: string };
   readonly served: Served | undefined;
-  /** The read of a node by its declared fields. Such a read has no handler. */
+  /** The read of a node by its declared fields. A read of declared fields has no handler. */
   readonly reading: NonNullable<NodeType["reading"]> | undefined;
   /** The node type of the address. Undefined if the address has no id. */
   readonly nodeType: string | undefined;
@@ -135,10 +135,12 @@ export class Registry {
     return edge !== undefined && this.#prefixes.get(prefix)?.has(edge) === true;
   }
 
-  /** D-20: whether the edge belongs to page messaging. Such edges have flat errors, even if the node does not exist. */
+  /** D-20: whether the edge belongs to page messaging. Edges of page messaging have flat errors, even if the node does not exist. */
   isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
 
-  /** Headers of every response to a request with this method and edge, even if the node does not exist. They reveal nothing about ids (D-90). */
+  /**
+   * Headers of every response to a request with this method and edge, even if the node does not exist. These headers reveal nothing about ids (D-90).
+   */
   headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
@@ -246,7 +248,7 @@ export class Registry {
     if (!this.policies.has(policy)) throw new Error(`${holder} has the policy ${policy.name}, which no feature lists`);
   }
 
-  /** Checks that fields of other features belong to types with a read. Their policies are checked with the type's own fields. */
+  /** Checks that fields of other features belong to types with a read. The policies of such fields are checked with the type's own fields. */
   #checkExtensions({ name, fieldExtensions = [] }: Feature): void {
     const lost = fieldExtensions.find(({ on }) => this.#types.get(on)?.reading === undefined);
     if (lost !== undefined) throw new Error(`${name} gives the field ${lost.name} to reads of ${lost.on}, which no feature declares`);

@@ -25,7 +25,7 @@ export function see({ world }: Incoming, resolved: Resolved): Promise<Visible | 
   return seeAs(world, resolved, placed.length === 0 ? credentials : placed);
 }
 
-/** D-13 [clients]: an app may allow such requests without a token. They count as requests of the app itself. */
+/** D-13 [clients]: an app may allow requests of some operations without a token. Such a request counts as a request of the app itself. */
 async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visible | undefined> {
   const { endpoint, node } = resolved;
   const { scheme, tokenless } = endpoint.access;
@@ -84,7 +84,7 @@ function policyOn({ policy, kindsOn }: Access, surface: SurfaceName): Policy {
 
 /**
  * Runs `see` and `authorize` again, in the transaction of a write that waited for another server: a right that ended meanwhile stops the write
- * (D-300). This reads the stored rows and not the caches.
+ * (D-300). The second check reads the stored rows and not the caches.
  */
 export async function authorizeAgain(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[], tx: Transaction): Promise<void> {
   const { request, world } = incoming;

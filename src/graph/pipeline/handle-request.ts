@@ -141,7 +141,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
 }
 
 /**
- * Reads an edge, or a node that a field names, inside a response (D-38). This is a request of the caller's own, so the response shows no more than
+ * Reads an edge, or a node that a field names, inside a response (D-38). The read counts as a request of the caller's own, so it shows no more than
  * such a request would. Undefined if the caller would get the response of a missing node. Rejects with every other error of that read.
  */
 async function readPart(around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {

@@ -1,6 +1,6 @@
 /**
- * The step `parse`: reads parameters, fields and page by the contract. This step reads nothing from the store, and no later step refuses the form of
- * a parameter.
+ * The step `parse`: reads parameters, fields and page by the contract. The step `parse` reads nothing from the store, and no later step refuses the
+ * form of a parameter.
  */
 import type { AuthorizationCheck } from "#auth/authorize";
 import { isDataAccessOver } from "#auth/token";
@@ -32,7 +32,7 @@ import type { Incoming, Versioned } from "./stages.ts";
 
 type ServedOf<Kind> = Extract<Served, { contract: { kind: Kind } }>;
 
-/** A read of a node by its id. Such a read has no handler. */
+/** A read of a node by its id. A read of a node by its id has no handler. */
 export interface ParsedNode {
   readonly kind: "node";
   readonly request: ReadRequest;
@@ -46,7 +46,7 @@ export interface ParsedList {
   readonly kind: "list";
   readonly request: ListRequest;
   readonly served: ServedOf<"list">;
-  /** The name of the list. Its cursors work only with this list. */
+  /** The name of the list. Cursors work only with the list of this name. */
   readonly name: string;
   readonly projection: Projection;
   readonly access: FieldAccess;

@@ -60,7 +60,7 @@ export interface GraphRequest {
 export interface GraphResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** The body as JSON text. It is empty for HEAD and 304. */
+  /** The body as JSON text. The body is empty for HEAD and 304. */
   readonly body: string;
   /** The operation's name, for the request log and the metrics. */
   readonly operation: string;

@@ -15,7 +15,10 @@ import type { Addressed, Authenticated, Incoming, Reached, Resolved, Versioned, 
 
 const methods = ["GET", "POST", "DELETE"] as const;
 
-/** D-04: the method of the request. `method=` on a POST overrides the verb; HEAD is GET without a body. Throws `invalidParameter`. */
+/**
+ * D-04: the method of the request. `method=` on a POST overrides the verb; HEAD is GET without a body. Throws `invalidParameter` for an unknown
+ * override.
+ */
 export function readMethod(request: GraphRequest): string {
   if (request.method === "HEAD") return "GET";
   if (request.method !== "POST") return request.method;
@@ -36,7 +39,7 @@ export function readAddress({ request, registry, world }: Pick<Incoming, "reques
   return prefix === undefined || registry.isUnder(prefix, edge) ? address : { ...address, unknown: request.path };
 }
 
-/** Returns the address if it leads somewhere. Throws `unknownPath` otherwise. */
+/** Returns the address if it leads somewhere. Throws `unknownPath` if the address leads nowhere. */
 export function checkAddress(incoming: Incoming, address: Address): Address {
   const { unknown } = address;
   if (unknown === undefined) return address;
@@ -51,7 +54,7 @@ export function checkAddress(incoming: Incoming, address: Address): Address {
 
 /**
  * The id of the address. `me` stands for the node of the token. Undefined if the address has no id. Throws if the request needs a token and has none.
- * That is before anything is looked up, so that only the form of the request decides (D-90).
+ * This error comes before anything is looked up, so that only the form of the request decides (D-90).
  */
 export function idOf(incoming: Incoming, { address, method, credentials }: Authenticated): NodeId | undefined {
   const first = credentials[0];

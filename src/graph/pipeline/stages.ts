@@ -34,7 +34,7 @@ export interface Addressed {
 export interface Authenticated extends Addressed {
   /** Every live token of the request, with its app and place. */
   readonly credentials: readonly Credential[];
-  /** Dead tokens of a request that also has live ones. They are refused if the endpoint reads their places. */
+  /** Dead tokens of a request that also has live ones. Dead tokens are refused if the endpoint reads their places. */
   readonly dead: readonly DeadCredential[];
   /** The app of the first live token. Undefined if the request has no token. */
   readonly app: AppFacts | undefined;

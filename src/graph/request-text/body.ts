@@ -49,8 +49,8 @@ export function parseBody(bytes: Uint8Array, contentType: string | undefined, co
 
 const MULTIPART = "multipart/form-data";
 /**
- * The most parts of a multipart body. D-337: each part takes 5 µs, whatever its size. This is twice as many as there may be parameters, so that the
- * error about too many parameters appears for a few too many.
+ * The most parts of a multipart body. D-337: each part takes 5 µs, whatever its size. The maximum is twice the number of parameters that are allowed,
+ * so that a body with a few parameters too many gets the error about parameters.
  */
 const PARTS_MAX = 2_000;
 const isForm = (type: string | undefined): boolean => type === "application/x-www-form-urlencoded";

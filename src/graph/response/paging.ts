@@ -23,8 +23,8 @@ export function readPageRequest(params: Parameters, list: string, cursors: Curso
 }
 
 /**
- * Reads the sort key from a cursor. The links of an empty page have cursors whose own row belongs to the linked page. Such cursors are signed for
- * another list name.
+ * Reads the sort key from a cursor. The links of an empty page have cursors whose own row belongs to the linked page. Cursors in the links of an
+ * empty page are signed for another list name.
  */
 function keyOf(value: unknown, parameter: "before" | "after", list: string, cursors: Cursors, columns: number): Omit<PageRequest, "limit"> {
   const text = typeof value === "string" ? value : "";
@@ -51,7 +51,7 @@ export interface Paging {
 }
 
 export interface ListAddress {
-  /** The name of the list. Its cursors work only with this list. */
+  /** The name of the list. Cursors work only with the list of this name. */
   readonly list: string;
   readonly cursors: Cursors;
   readonly page: PageRequest;

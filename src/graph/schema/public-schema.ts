@@ -43,7 +43,7 @@ function withNames({ [NAMES_OF]: what, ...schema }: PlainSchema, { namesOf }: Se
   return { ...schema, properties: Object.fromEntries(names.map((name) => [name, schema.additionalProperties])), additionalProperties: false };
 }
 
-/** Whether the schema is that of a file in multipart/form-data. Such a file is not one of the ordinary parameters. */
+/** Whether the schema is that of a file in multipart/form-data. Documents do not list files among the ordinary parameters. */
 export const isFile = (schema: PlainSchema): boolean => schema.format === "binary";
 
 /** The schema of JSON that a caller of the control API sends. A key with a default may be left out, and null means that the key is left out. */

@@ -5,7 +5,10 @@ import type { SchemaNode, ServedIn } from "./schema-node.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** Checks the keys of an object. `read` has the values after reading, and `given` has the values as they were sent. Throws `ValueProblem`. */
+/**
+ * Checks the keys of an object. `read` has the values after reading, and `given` has the values as they were sent. Throws `ValueProblem` if the keys
+ * break the rule.
+ */
 export type Rule = (read: Keys, given: Keys, where: ServedIn) => void;
 
 /** Makes a reader for the value of one key, by the schema in a branch of a condition. */

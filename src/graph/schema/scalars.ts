@@ -55,7 +55,7 @@ function below(error: unknown, step: string | number): never {
   throw new ValueProblem(error.problem, isPlace ? outer + error.path : `${outer}.${error.path}`);
 }
 
-/** Returns the value in the form in which it is used. Throws `ValueProblem`. */
+/** Returns the value in the form in which it is used. Throws `ValueProblem` if the value does not fit the schema. */
 export type Read = (value: unknown, where: ServedIn) => unknown;
 
 /** Reads the value at a place. The name of the place is added to the path of a problem. */

@@ -221,7 +221,7 @@ function requireOrder(versions: readonly Release[], list: string, places: Places
 
 /**
  * D-81: refuses names that no endpoint has, because a misspelt name would let requests be upgraded across the change. `names` are the names of all
- * endpoints. Throws `WorldProblem`.
+ * endpoints. Throws `WorldProblem` for a name that is not one of them.
  */
 export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, names: ReadonlySet<string>): void {
   for (const [index, { affects }] of versions.entries()) {
@@ -235,7 +235,10 @@ export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, na
   }
 }
 
-/** D-82: refuses migrations that the calendar does not have. `names` are the keys under `path`. Throws `WorldProblem`. */
+/**
+ * D-82: refuses migrations that the calendar does not have. `names` are the keys under `path`. Throws `WorldProblem` for a name that is not in the
+ * calendar.
+ */
 export function requireMigrations(names: readonly string[], path: string, { migrations }: VersionCalendar): void {
   const known = migrations.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));

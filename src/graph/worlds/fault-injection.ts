@@ -64,7 +64,7 @@ export interface FaultTarget {
   readonly tokens: readonly string[];
   /** The value of a parameter of the query or the body, as text. Undefined if the parameter was not sent. */
   parameter(name: string): string | undefined;
-  /** Whether this is one request of a batch. Such a request has no response of its own that could be damaged. */
+  /** Whether this is one request of a batch. A request of a batch has no response of its own that could be damaged. */
   readonly isPart: boolean;
 }
 
@@ -108,7 +108,7 @@ export class Faults {
     this.#faults = [];
   }
 
-  /** Whether there are no faults. This is a cheap check for every request. */
+  /** Whether there are no faults. The check is cheap, because it is made for every request. */
   get isEmpty(): boolean {
     return this.#faults.length === 0;
   }

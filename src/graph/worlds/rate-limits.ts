@@ -53,7 +53,7 @@ export class RateLimits {
     return this.#usage(`page ${owner}`, this.#config.page_calls_per_hour);
   }
 
-  /** In how many minutes the page may get its next request. 0: now. */
+  /** The number of minutes until the page may get its next request. 0: now. */
   pageWaitMinutes(owner: string): number {
     const rate = this.#config.page_calls_per_hour;
     const bucket = rate > 0 ? this.#buckets.get(`page ${owner}`) : undefined;

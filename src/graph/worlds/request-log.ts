@@ -203,7 +203,7 @@ export class RequestLog {
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
-  /** How many entries this process has added. This number never decreases. */
+  /** How many entries this process has added. The number of added entries never decreases. */
   get count(): number {
     return this.#earlier + this.#kept.length + this.#next;
   }

@@ -99,7 +99,7 @@ export const tokenReferences = (entry: TokenEntry): Reference[] => [
 /** The most warnings in a response. A person does not read more. */
 const WARNINGS_MAX = 20;
 
-/** Warns about scopes that no operation needs. Such scopes are not errors, because they may belong to an area that Plaza does not serve. */
+/** Warns about scopes that no operation needs. Unknown scopes are not errors, because they may belong to an area that Plaza does not serve. */
 export function scopeWarnings(entries: readonly Pick<TokenEntry, "scopes">[], known: ReadonlySet<string>): string[] {
   const unknown = new Set<string>();
   for (const { scopes = [] } of entries) for (const scope of scopes) if (!known.has(scope) && unknown.size < WARNINGS_MAX) unknown.add(scope);

@@ -81,7 +81,7 @@ function successOf(endpoint: Endpoint, schemas: NamedSchemas, profile: OpenapiOp
     const { data } = (schema as { properties: { data: { items: Document } } }).properties;
     schemas.add(`${name}Item`, data.items);
   }
-  // This is the node after the write, from which `fields` selects.
+  // The second schema is that of the node after the write, from which `fields` selects.
   if (contract?.kind === "write" && contract.readBack !== undefined) schemas.add(`${name}Node`, (schema.anyOf as Document[])[1] as Document);
   return { schema: schemas.add(responseName(endpoint, schema), schema) };
 }

@@ -1,4 +1,4 @@
-/** The named schemas of a document. They are the schemas of contracts, without words that only Plaza reads. */
+/** The named schemas of a document. Named schemas are the schemas of contracts, without words that only Plaza reads. */
 import { Type } from "typebox";
 import { publicSchema } from "../../schema/public-schema.ts";
 import { SHAPE_OF } from "../../schema/schema-node.ts";

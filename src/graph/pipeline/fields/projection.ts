@@ -18,7 +18,7 @@ export interface Chosen {
   readonly fieldsOfPart: string | undefined;
 }
 
-/** A selection resolved against a field set. It is made once for each request and used for each row. */
+/** A selection resolved against a field set. A projection is made once for each request and used for each row. */
 export interface Projection {
   readonly chosen: readonly Chosen[];
   /** Whether the caller named the fields. */

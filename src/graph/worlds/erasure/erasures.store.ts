@@ -1,4 +1,4 @@
-/** Stored erasures of people. They have only counts, because the names of the people are erased, too. */
+/** Stored erasures of people. An erasure is stored only with counts, because the names of the people are erased, too. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";

@@ -50,14 +50,14 @@ export const sectionsOf = (registry: Registry): readonly WorldSection[] => regis
 
 export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await hasAnything(world.database.reader));
 
-/** Loads a file into a world. Returns warnings. Throws `WorldFileProblem`, which names the path and the line. */
+/** Loads a file into a world. Returns warnings about the file. Throws `WorldFileProblem`, which names the path and the line. */
 export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<readonly string[]> {
   const file = await readWorldFile(text, world, registry);
   await loadAll(world, file, text, (tx) => load(tx, world, file, options));
   return scopeWarnings(file.tokens, registry.scopes);
 }
 
-/** Reads and checks a file, and stores nothing. Throws `WorldFileProblem`. */
+/** Reads and checks a file, and stores nothing. Throws `WorldFileProblem` if the file is wrong. */
 export async function readWorldFile(text: string, world: OpenWorld, registry: Registry): Promise<WorldFile> {
   const top = await parseWorldFile(text);
   return withLines(text, async () => readTop(top, registry, world.calendar));
@@ -65,7 +65,7 @@ export async function readWorldFile(text: string, world: OpenWorld, registry: Re
 
 /**
  * Sets clock, profile and calendar, and runs `body` in one transaction. While `body` runs, the world already has the file's time and profile, because
- * entries are checked with them. Throws `WorldFileProblem`.
+ * entries are checked with them. Throws `WorldFileProblem` if an entry is wrong.
  */
 export function loadAll(world: OpenWorld, { clock, settings }: WorldFile, text: string, body: (tx: Transaction) => Promise<void>): Promise<void> {
   const run = (): Promise<void> => {

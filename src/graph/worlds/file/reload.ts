@@ -51,7 +51,7 @@ export async function reloadWorld(world: OpenWorld, registry: Registry, before: 
     },
   };
   await loadAll(world, changed, after, async (tx) => {
-    // Entries that left the file are removed first, because a new entry may have the same name. They are removed in the reverse order of sections,
+    // Entries that left the file are removed first, because a new entry may have the same name. Entries are removed in the reverse order of sections,
     // because later sections depend on earlier ones.
     for (const { section, removed } of sections.toReversed()) for (const entry of removed) await remove(tx, registry, world, section, entry);
     for (const { section, entries, stored } of sections) await insertAll(tx, world, section, entries, true, stored);

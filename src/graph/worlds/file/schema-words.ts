@@ -71,7 +71,7 @@ const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-
 /** Whether the date exists. `Date.parse` reads 30 February as a day of March. */
 const isDay = (date: string): boolean => new Date(Date.parse(`${date}T00:00:00Z`) || 0).toISOString().startsWith(date);
 
-/** Reads an integer or an ISO 8601 string as Unix seconds. A string without an offset is in UTC. Throws `WorldProblem`. */
+/** Reads an integer or an ISO 8601 string as Unix seconds. A string without an offset is in UTC. Throws `WorldProblem` for any other value. */
 export function secondsOf(value: unknown, path: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= UNIX_SECONDS_MAX) return value;
   const match = typeof value === "string" ? ISO.exec(value) : null;
@@ -83,7 +83,7 @@ export function secondsOf(value: unknown, path: string): number {
   return seconds;
 }
 
-/** Reads a node id from a string or an integer. Throws `WorldProblem`. */
+/** Reads a node id from a string or an integer. Throws `WorldProblem` for any other value. */
 export function readId(value: unknown, path: string): NodeId {
   // The parser of the file has lost digits of a number above 2^53.
   if (typeof value === "number" && value > Number.MAX_SAFE_INTEGER) throw new WorldProblem(path, "must be in quotes: it has too many digits");

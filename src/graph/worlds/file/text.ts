@@ -17,7 +17,7 @@ export class WorldFileProblem extends Error {
   }
 }
 
-/** Parses a world file in YAML or JSON, and returns its top level. Throws `WorldFileProblem`. */
+/** Parses a world file in YAML or JSON, and returns its top level. Throws `WorldFileProblem` if the text is not a world file. */
 export async function parseWorldFile(text: string): Promise<Readonly<Record<string, unknown>>> {
   const value = await parse(text);
   if (value === null || value === undefined) return {};

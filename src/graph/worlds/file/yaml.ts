@@ -16,7 +16,7 @@ export class YamlProblem extends Error {
   }
 }
 
-/** Parses YAML. Throws `YamlProblem`. */
+/** Parses YAML. Throws `YamlProblem` if the text is not valid YAML. */
 export async function readYaml(text: string): Promise<unknown> {
   await refuseInexactNumbers(text);
   if (!text.trimStart().startsWith("{") && !repeatsKey(text)) {

@@ -1,7 +1,7 @@
 /**
  * Records which process has which worlds open. For each open world the process has a lease, which ends after some seconds unless the process renews
- * it. If a process is killed, another process opens the killed process's worlds, so that their deliveries and deadlines go on. That process also
- * opens idle worlds when they have work.
+ * it. If a process is killed, another process opens the killed process's worlds, so that their deliveries and deadlines go on. The process that opens
+ * worlds of killed processes also opens idle worlds when they have work.
  *
  * Leases run on real time, like the leases of work (`jobs/work-session.ts`). On SQLite the server has one process, which opens at its start the
  * worlds that were left open.
@@ -131,7 +131,7 @@ export class OpenWorlds {
     return this.#options.database().dialect === "postgres";
   }
 
-  /** Claims that ended before this time belong to ended processes. On SQLite the lock of the folder proves that all other processes have ended. */
+  /** Leases that ended before this time belong to ended processes. On SQLite the lock of the folder proves that all other processes have ended. */
   get #endedBeforeMs(): number {
     return this.#isShared ? this.#options.realNowMs() : Number.MAX_SAFE_INTEGER;
   }

@@ -313,7 +313,7 @@ export async function keepWorld({ clock, database }: OpenWorld, state: string): 
 
 /**
  * Brings a saved state back; if `state` is undefined, the empty world. Returns false, and changes nothing, if no such state is saved. Rejects with
- * `StateOutdated`.
+ * `StateOutdated` if the state was saved by another version and cannot be converted.
  */
 export async function bringBack(database: Database, state: string | undefined, realNowMs: () => number): Promise<boolean> {
   if (!(await database.restoreState(state))) return false;

@@ -85,8 +85,8 @@ export function listWorldRows(reader: Reader, page: PageRequest): Promise<ListPa
 export const DEFAULT_WORLD = "default";
 
 /**
- * A world's name can be the label of a host name, a file name and, after `plaza_`, the name of a schema. It is in lower case, because file systems
- * and hosts ignore case.
+ * A world's name can be the label of a host name, a file name and, after `plaza_`, the name of a schema. Names of worlds are in lower case, because
+ * file systems and hosts ignore case.
  */
 const NAME = /^[a-z0-9]([a-z0-9_-]{0,55}[a-z0-9])?$/;
 export const WORLD_NAME = NAME.source;
