@@ -44,5 +44,8 @@ declare module "#kernel/ports" {
 /** Returns a world's cache for one kind of fact, e.g. `facts("page_role")`. */
 export type FactsOf = <T>(kind: string) => Pick<FactCache<T>, "get">;
 
-/** For use in a transaction, instead of the caches: values that a transaction reads may never be committed, and cached values may be out of date. */
+/**
+ * Stands for the caches in a transaction, and caches nothing: values that a transaction reads may never be committed, and cached values may be out of
+ * date.
+ */
 export const uncachedFacts: FactsOf = () => ({ get: (_key, load) => load() });

@@ -25,7 +25,10 @@ export interface AuditFilter {
   readonly sinceMs: number;
 }
 
-/** How many old entries each new entry deletes. This is more than one, so that the table shrinks after the operator has shortened the time. */
+/**
+ * The most old entries that a new entry deletes. Each new entry deletes more than one old entry, so that the table shrinks after the operator has
+ * shortened the time.
+ */
 const DELETED_AT_ONCE = 100;
 
 /** Stores an entry, and deletes old entries. */

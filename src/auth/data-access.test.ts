@@ -39,7 +39,7 @@ onEachDatabase("data access", (database) => {
     expect(await plaza.get(labels, { token: "limited" })).toMatchObject({ status: 200 });
     setClock(plaza, OVER);
     expect(await plaza.get(labels, { token: "limited" })).toMatchObject(expired);
-    // This is 2106-02-07, when Unix seconds need more than 32 bits.
+    // The clock is set to 2106-02-07, when Unix seconds need more than 32 bits.
     setClock(plaza, 2 ** 32);
     expect(await plaza.get(labels, { token: "unlimited" })).toMatchObject({ status: 200 });
   });

@@ -54,8 +54,8 @@ export interface NodeRef {
   readonly id: NodeId;
   readonly type: string;
   /**
-   * The page, app or account to which the node belongs. This is the first column of the key of the node's table. A page, app or account is its own
-   * owner.
+   * The page, app or account to which the node belongs. The owner is the first column of the key of the node's table. A page, app or account is its
+   * own owner.
    */
   readonly owner: NodeId;
 }

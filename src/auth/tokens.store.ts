@@ -114,7 +114,7 @@ export async function revokePageTokens(tx: Transaction, page: NodeId, user: Node
   return rows.map(({ hash }) => hash);
 }
 
-/** Revokes the page tokens of a person who is removed, and deletes the person from these tokens. Returns their hashes. */
+/** Revokes the page tokens of a person who is removed, and deletes the person from these tokens. Returns the hashes of the revoked tokens. */
 export async function revokePageTokensOf(tx: Transaction, user: NodeId, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     UPDATE tokens SET user_id = NULL, revoked_at = CASE WHEN revoked_at = 0 THEN ${revokedAt} ELSE revoked_at END
@@ -123,8 +123,8 @@ export async function revokePageTokensOf(tx: Transaction, user: NodeId, revokedA
 }
 
 /**
- * Deletes the tokens that belong to the app with this id, were issued for the person with this id, or act as the node with this id. Returns their
- * hashes. This is rare, so the lookup has no index.
+ * Deletes the tokens that belong to the app with this id, were issued for the person with this id, or act as the node with this id. Returns the
+ * hashes of the deleted tokens. Nodes are rarely deleted, so the lookup of tokens by node has no index.
  */
 export async function deleteTokensNaming(tx: Transaction, id: NodeId): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
