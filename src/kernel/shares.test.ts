@@ -155,8 +155,8 @@ describe("shares of a capacity", () => {
     ] as const)
       for (let n = 0; n < count; n++) shares.hold(of(app, address), 0);
     shares.release(of("1001", "a"), 0);
-    // The capacity is full: two apps hold 6 requests each, and two addresses of one app hold 3 each. So a third app gets 4, and a third address gets
-    // 2.
+    // The capacity is full: two apps hold 6 requests each, and two addresses of one app hold 3 each. So a third app gets 4 requests, and a third
+    // address gets 2.
     expect(taken(shares, of("1003", "a"))).toBe(4);
     expect(taken(shares, of("1001", "c"))).toBe(1);
     // A caller without requests has no share.

@@ -33,9 +33,9 @@ export function codePointCount(text: string): number {
 }
 
 /**
- * Returns the same text for all texts that differ only in case. This is Unicode's full case folding, statuses C and F of CaseFolding.txt, except that
- * Cherokee letters become the small ones. Each character beyond ASCII is folded by itself, because Σ becomes ς at the end of a longer text. D-310: ı
- * and i stay different.
+ * Returns the same text for all texts that differ only in case. The text is changed by Unicode's full case folding, statuses C and F of
+ * CaseFolding.txt, except that Cherokee letters become the small ones. Each character beyond ASCII is folded by itself, because Σ becomes ς at the
+ * end of a longer text. D-310: ı and i stay different.
  */
 export const foldCase = (text: string): string => text.replace(/\P{ASCII}/gu, foldCharacter).toLowerCase();
 

@@ -26,12 +26,12 @@ export interface Part extends PartHead {
 /** The parser yields the head of a part, then the pieces of the part's content, then the end of the part. */
 export type Piece = PartHead | Uint8Array | "end";
 
-/** The error of a wrong body. Its message continues the words "the multipart body". */
+/** The error of a wrong body. The message of a `MultipartProblem` continues the words "the multipart body". */
 export class MultipartProblem extends Error {}
 
 const NO_BYTES: Uint8Array = new Uint8Array();
 
-/** Reads all parts of a complete body. Throws `MultipartProblem`. */
+/** Reads all parts of a complete body. Throws `MultipartProblem` if the body is wrong. */
 export function* partsOf(body: Uint8Array, contentType: string): Generator<Part> {
   const parser = new MultipartParser(contentType);
   let head: PartHead | undefined;
@@ -61,7 +61,7 @@ export class MultipartParser {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
   }
 
-  /** Reads the next chunk, and yields everything that this chunk completes. Throws `MultipartProblem`. */
+  /** Reads the next chunk, and yields everything that this chunk completes. Throws `MultipartProblem` if the body is wrong. */
   *push(chunk: Uint8Array): Generator<Piece> {
     const given = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let bytes = this.#rest.length === 0 ? given : Buffer.concat([this.#rest, given]);

@@ -63,7 +63,7 @@ function redactPairs(text: string, depth: number, from = 0, to = text.length): s
     const next = text.indexOf("&", hint);
     const end = next === -1 || next > to ? to : next;
     if (text.charCodeAt(hint) === 61 && PLAIN_END.test(text.slice(hint - 5, hint))) {
-      // This is the value of the pair, or of a pair inside the pair's value, which ends at the same place.
+      // The hidden text is the value of the pair, or of a pair inside the pair's value, which ends at the same place.
       const value = text.slice(hint + 1, end);
       shown += text.slice(at, hint + 1) + (isPlainWord(value) ? value : HIDDEN);
     } else {
