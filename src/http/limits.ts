@@ -43,7 +43,8 @@ export const defaultLimits: HttpLimits = {
   // 1 MiB in 10 s needs a line of 0.8 Mbit/s.
   bodyMsMax: 10_000,
   headMsMax: 10_000,
-  // This is longer than the 60 s of common load balancers, so that the load balancer closes an idle connection first, and no request is lost.
+  // The server keeps idle connections longer than the 60 s of common load balancers, so that the load balancer closes an idle connection first, and
+  // no request is lost.
   keepAliveMs: 65_000,
   // At 50 µs a request this is 0.05 s of work. With twice as many requests at a time each request costs some 5 % more, because caches hold less of
   // the requests' data.
@@ -55,7 +56,7 @@ export const defaultLimits: HttpLimits = {
   // Each waiting request has a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; a parsed body
   // takes some ten times its bytes.
   waiting: { count: 256, size: 4_194_304 },
-  // This is a quarter of all waiting requests, so that only four misbehaving apps together can use up the capacity.
+  // An app may have a quarter of all waiting requests, so that only four misbehaving apps together can use up the capacity.
   waitingOfAppMax: { count: 64, size: 1_048_576 },
   // These connections take some 20 MB, as measured with idle connections. `connectionsWithin` lowers the number if the system allows few open files.
   connectionsMax: 8_192,

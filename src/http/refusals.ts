@@ -112,7 +112,8 @@ export function preflightHeaders(named = ""): Readonly<Record<string, string>> {
   return {
     "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
     "access-control-allow-headers": [...USUAL_HEADERS, ...further].join(", "),
-    // This is a day, the longest time that any browser caches the response to a preflight. The response to the same preflight never changes.
+    // Browsers may cache the response to a preflight for a day, the longest time that any browser does. The response to the same preflight never
+    // changes.
     "access-control-max-age": "86400",
   };
 }

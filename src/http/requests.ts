@@ -249,7 +249,9 @@ export class RequestDispatcher {
     this.#record(incoming, body, response);
   }
 
-  /** Responds that the server is full. This costs a small part of the request's work: the body is not parsed, and the connection is held back. */
+  /**
+   * Responds that the server is full. Turning a request away costs a small part of its work: the body is not parsed, and the connection is held back.
+   */
   #turnAway(incoming: IncomingRequest, { app, reason }: TurnAway): void {
     const { deps, metrics } = this.#options;
     metrics.turnAway(app, reason);

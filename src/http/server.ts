@@ -26,7 +26,7 @@ export interface GraphServerOptions {
   readonly limits: HttpLimits;
   /** CIDR ranges of the proxies whose `X-Forwarded-Proto` and `X-Forwarded-Host` are believed. */
   readonly trustedProxies: readonly string[];
-  /** The public address of the server. Links begin with this address, whatever the header Host says. It has no slash at its end. */
+  /** The public address of the server. Links begin with this address, whatever the header Host says. The public address has no slash at its end. */
   readonly publicUrl?: string | undefined;
   /** D-240: decides which web pages may send requests. If this is left out, every web page may. */
   readonly pages?: PageGuard | undefined;

@@ -25,8 +25,8 @@ export interface TurnAway {
 }
 
 /**
- * The largest body that is parsed at once. Larger bodies take some ms to parse. They are parsed one after the other, and other requests are served in
- * between.
+ * The largest body that is parsed at once. Larger bodies take some ms to parse. Larger bodies are parsed one after the other, and other requests are
+ * served in between.
  */
 export const SMALL_BODY_BYTES_MAX = 65_536;
 
@@ -61,7 +61,7 @@ export class Admissions<C extends Client = Client> {
   admit(client: C, bytes: number): RunningRequest | TurnAway {
     const { running } = this;
     if (this.isStopping) return { app: undefined, reason: "stopping" };
-    // A small body is parsed, and its token checked, in this turn of the event loop. Then the app is known.
+    // A small body is parsed, and its token checked, in this turn of the event loop, so its app is known soon.
     if (!running.isFull && bytes <= SMALL_BODY_BYTES_MAX) return new RunningRequest(this, client, undefined, undefined, bytes);
     const app = this.options.knownApp(client);
     const account = running.accountOf(app, client.address);
@@ -171,7 +171,7 @@ export class ArrivingBody {
     shares.hold(this.#account, 0);
   }
 
-  /** Reports that `bytes` of the body have arrived by now. Returns false if that is too much. Then the caller must not read on. */
+  /** Reports that `bytes` of the body have arrived by now. Returns false if that is too much. After false the caller must not read on. */
   resize(bytes: number): boolean {
     const more = bytes - this.#bytes;
     if (more > 0 && this.#shares.lacks(this.#account, more) !== undefined) {

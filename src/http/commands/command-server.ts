@@ -1,6 +1,6 @@
 /**
- * The listener of `plaza listen` and `plaza record`. It serves requests that are addressed to one of its own hosts, and requests of web pages that
- * are allowed (D-240).
+ * The listener of `plaza listen` and `plaza record`. The listener serves requests that are addressed to one of its own hosts, and requests of web
+ * pages that are allowed (D-240).
  */
 import { findHeader } from "#kernel/http-text/headers";
 import type { PageGuard } from "#kernel/page-guard";

@@ -62,7 +62,7 @@ export class Destinations {
   #lastHost = "";
   #worldOfLastHost: string | undefined;
 
-  /** If `isHostKept`, links begin with the host of the request. Otherwise links have the name of the world in their path. */
+  /** If `isHostKept`, links begin with the host of the request. If not, links have the name of the world in their path. */
   constructor(worlds: WorldDirectory, surfaces: readonly SurfaceAddress[], isHostKept = true) {
     this.#worlds = worlds;
     this.#isHostKept = isHostKept;

@@ -126,7 +126,7 @@ export class Connection {
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else this.#awaited?.advance();
-    // Nearly every head comes in one piece. Then the connection does not wait for the rest of the head, and the clock need not be read.
+    // Nearly every head comes in one piece. For such a head the connection does not wait, and the clock need not be read.
     if (isHeadNew && this.#state === "waiting") this.#sinceMs = this.#owner.clock.monotonicMs();
     if (!this.#isReading && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
     this.#countUnread();
@@ -141,8 +141,8 @@ export class Connection {
   }
 
   /**
-   * The client has ended its sending side. It still receives the responses to its complete requests. If a body is not complete, the connection is
-   * aborted.
+   * The client has ended its sending side. Such a client still receives the responses to its complete requests. If a body is not complete, the
+   * connection is aborted.
    */
   peerEnded(): void {
     this.#hasPeerEnded = true;
@@ -282,7 +282,7 @@ export class Connection {
     if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
   }
 
-  /** Reads a small body that the handler did not read, if that body has arrived. Then the connection can go on after it. */
+  /** Reads a small body that the handler did not read, if that body has arrived. After a body that is read the connection can go on. */
   skipBody(): void {
     if (this.#body === undefined && !this.#isBodyReceived) this.receiveBody(AHEAD_MAX);
   }

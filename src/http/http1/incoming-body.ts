@@ -23,7 +23,7 @@ export const incomingBody = (framing: RequestHead["framing"], bytesMax: number):
   framing === "chunked" ? new ChunkedBody(bytesMax) : new SizedBody(framing, bytesMax);
 
 class SizedBody implements IncomingBody {
-  /** This stays 0, because the whole body is taken out of the buffer at its end. */
+  /** The number stays 0, because the whole body is taken out of the buffer at its end. */
   readonly byteCount = 0;
   readonly #size: number;
   readonly #bytesMax: number;

@@ -176,7 +176,7 @@ interface Target {
   readonly path: string;
   /** The query without `?`. */
   readonly queryText: string;
-  /** The host of a target in absolute form (`GET http://host/path`). It replaces the Host header (RFC 9112, 3.2.2). */
+  /** The host of a target in absolute form (`GET http://host/path`). The host of the target replaces the Host header (RFC 9112, 3.2.2). */
   readonly authority: string | undefined;
 }
 

@@ -33,7 +33,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** The reason phrase of a status. It is empty for a status that is not listed, as RFC 9112, 4 allows. */
+/** The reason phrase of a status. The phrase is empty for a status that is not listed, as RFC 9112, 4 allows. */
 const reasonOf = (status: number): string => reasons[status] ?? "";
 
 /** Writes each header as a line with its line end. */

@@ -85,7 +85,7 @@ export class Evictions {
 
   /**
    * Connections of one address that wait for the same thing are a group. Returns the longest waiting connections of the largest group. So a client
-   * that opens many connections and lets them wait loses its own connections.
+   * that opens many waiting connections loses its own connections.
    */
   #longestWaiting(count: number): readonly Evictable[] {
     const waiting = [...this.#open].filter(({ waitsFor }) => waitsFor !== undefined);

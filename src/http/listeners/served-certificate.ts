@@ -1,4 +1,4 @@
-/** The certificate of the graph and of the control API. It is renewed when its files change. */
+/** The certificate of the graph and of the control API. The certificate is renewed when its files change. */
 import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
 import type { Log } from "#telemetry/log";
