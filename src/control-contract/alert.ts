@@ -7,7 +7,7 @@ import type { World } from "#graph/worlds/world";
 export const alertLevels = ["error", "warning", "notice"] as const;
 
 export interface Alert {
-  /** E.g. `callback_paused`. */
+  /** The kind of problem, e.g. `callback_paused`. */
   readonly kind: string;
   readonly level: (typeof alertLevels)[number];
   /** The id of the node that the problem is about. */

@@ -5,7 +5,10 @@ export const EVENT_STREAM = "text/event-stream";
 
 /** The pause between two heartbeats. Common proxies close an idle connection after 60 s. */
 const HEARTBEAT_MS = 25_000;
-/** If a reader is this many bytes behind, its stream ends, so that memory stays bounded. This is a thousand small events, or a few large ones. */
+/**
+ * If a reader is this many bytes behind, its stream ends, so that memory stays bounded. A thousand small events, or a few large events, have this
+ * size.
+ */
 const BEHIND_BYTES_MAX = 1_024_000;
 /** The least size that an event counts with: an upper limit of the memory that an event takes besides its bytes. */
 const PIECE_BYTES_MIN = 1_024;
@@ -98,7 +101,7 @@ export interface Watched {
 
 /**
  * Reads a value at once and then at intervals, one read at a time. `tell` gets each changed value. `fail` is called after a read that failed or
- * returned undefined; the reads go on until the returned function is called.
+ * returned undefined; after such a read, too, the reads go on. They end when the returned function is called.
  */
 export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: (seen: unknown) => void, fail: () => void): () => void {
   let last = "";
