@@ -119,7 +119,7 @@ export interface NodeType<R extends Row = Row> {
   readonly type: string;
   /** The callers who may know that the node exists, for every operation on the node (D-16). */
   readonly policy: Policy;
-  /** The read of the node. If it is left out, `GET /{id}` is not part of the interface for this node type. */
+  /** The read of the node. Without a read of the node, `GET /{id}` is not part of the interface for this node type. */
   readonly reading?: Access & {
     readonly operation: string;
     readonly set: FieldSet<R>;

@@ -1,6 +1,6 @@
 /**
- * Makes requests from another request: the parts of a batch, the reads of `ids=`, and reads inside a response. Each of them is read from its text
- * like a request over HTTP, and takes everything else from the request around it.
+ * Makes requests from another request: the parts of a batch, the reads of `ids=`, and reads inside a response. The text of a derived request is read
+ * like a request over HTTP, and all its other parts come from the request around it.
  */
 import type { ParsedBody } from "../request-text/body.ts";
 import { parsePairs } from "../request-text/pairs.ts";

@@ -39,7 +39,7 @@ export function readAddress({ request, registry, world }: Pick<Incoming, "reques
   return prefix === undefined || registry.isUnder(prefix, edge) ? address : { ...address, unknown: request.path };
 }
 
-/** Returns the address if it leads somewhere. Throws `unknownPath` if the address leads nowhere. */
+/** Checks an address and returns it if an endpoint may have it. Throws `unknownPath` if the address leads nowhere. */
 export function checkAddress(incoming: Incoming, address: Address): Address {
   const { unknown } = address;
   if (unknown === undefined) return address;

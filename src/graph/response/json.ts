@@ -129,7 +129,7 @@ interface Open {
 /** Puts the digits of numbers into a parsed value. A reviver of `JSON.parse` would be called for each value, and takes eight times as long. */
 class DigitKeeper {
   readonly #text: string;
-  /** The open lists and objects are the first `#depth` elements. The elements behind them are used again later. */
+  /** The open lists and objects are the first `#depth` elements. All later elements are kept, and used for lists and objects that open later. */
   readonly #open: Open[] = [];
   #depth = 0;
 

@@ -4,7 +4,7 @@ import { isNodeId } from "#kernel/ids";
 import { SHAPE_OF } from "./schema-node.ts";
 
 export interface Format {
-  /** Returns the text as it is used. Undefined if the text does not have the format. */
+  /** Returns the text in the form in which it is used. Undefined if the text does not have the format. */
   read(text: string): string | undefined;
   readonly problem: string;
   /** Makes the error of a wrong text, if the format has an error of its own. */

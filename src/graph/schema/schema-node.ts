@@ -48,7 +48,7 @@ export interface RefersTo {
   readonly ownerKey?: string | undefined;
 }
 
-/** The word whose value is the name of the node that the schema is a shape of. Only documents use it. */
+/** The word whose value is the name of the node that the schema is a shape of. Only documents use the word. */
 export const SHAPE_OF = "x-plaza-shape-of";
 
 /** The word for a text in which white space around the text does not count. */

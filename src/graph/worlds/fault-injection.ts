@@ -3,7 +3,7 @@ import { appRateLimited, edgeRateLimited, GraphError } from "#kernel/errors";
 import { appUsage, caseUsage } from "../response/usage.ts";
 
 interface Limits {
-  /** How many requests or webhooks the fault affects. By default it affects all until it is removed. */
+  /** How many requests or webhooks the fault affects. By default a fault affects all matching requests or webhooks until the fault is removed. */
   readonly times?: number;
   /** The share of the matching requests or webhooks that the fault affects, from 0 to 1. */
   readonly probability?: number;
@@ -12,9 +12,9 @@ interface Limits {
 export interface RequestFaultInput extends Limits {
   /** The name of an operation, or `*` for all operations. */
   readonly operation: string;
-  /** The id of the addressed node. If it is left out, the node does not matter. */
+  /** The id of the addressed node. A fault without this key affects requests for any node. */
   readonly node?: string;
-  /** Parameters with their values, which must be in the query or the body. */
+  /** Parameters that a request must have, with their values, in the query or the body. */
   readonly query?: Readonly<Record<string, string>>;
   /** The id of a token that the request must have. */
   readonly token?: string;
@@ -41,7 +41,7 @@ export interface WebhookFaultInput extends Limits {
   readonly webhook: string;
   /** The id of the page or account that the webhook is about. */
   readonly node?: string;
-  /** `lose`: the webhook is never sent. `repeat`: it is sent twice. `reorder`: it is sent after later webhooks. */
+  /** `lose`: the webhook is never sent. `repeat`: the webhook is sent twice. `reorder`: the webhook is sent after later webhooks. */
   readonly effect: "lose" | "repeat" | "reorder";
 }
 

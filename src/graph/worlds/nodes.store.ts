@@ -17,7 +17,7 @@ export async function findNode(reader: Reader, id: NodeId): Promise<NodeRef | un
   return row === undefined ? undefined : { id: nodeId(row.id), type: row.type, owner: nodeId(row.owner) };
 }
 
-/** Stores a node. Returns whether its id was free. */
+/** Stores a node. Returns whether the node's id was free. */
 export const insertNode = async (tx: Transaction, node: NodeRef): Promise<boolean> =>
   (await tx.run(sql`INSERT INTO nodes (id, type, owner) VALUES (${node.id}, ${node.type}, ${node.owner}) ON CONFLICT DO NOTHING`)) === 1;
 
@@ -29,7 +29,7 @@ export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
 /** The most new ids that are tried. A world file uses at most a few of the ids that the world makes, so more refusals have another cause. */
 const TRIES_MAX = 1_000;
 
-/** Calls `insert` with new ids until one is free, and returns the free id. `insert` must return whether its id was free. */
+/** Calls `insert` with new ids until one is free, and returns the free id. `insert` must return whether the given id was free. */
 export async function insertMinted(ids: IdMinter, insert: (id: NodeId) => Promise<boolean>): Promise<NodeId> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const id = ids.mint();

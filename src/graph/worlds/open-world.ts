@@ -24,7 +24,7 @@ import { type Profile, type WorkObserver, World, type WorldSettings } from "./wo
 interface WorldOptions {
   readonly name: string;
   readonly database: Database;
-  /** The memory of a world that was open before. If it is left out, the world gets new memory. */
+  /** The memory of a world that was open before. Without this key the world gets new memory. */
   readonly memory?: WorldMemory;
   readonly registry: Registry;
   readonly ports: PortRegistry;
@@ -35,11 +35,11 @@ interface WorldOptions {
   readonly rateLimits: RateLimitConfig;
   readonly faults: FaultTools;
   readonly outbound: GuardedClient;
-  /** Gets reports about background work. If it is left out, background work is not reported. */
+  /** Gets reports about background work. Without an observer background work is not reported. */
   readonly observer?: WorkObserver;
   readonly deliveriesPerSecondMax: number;
   readonly randomSecret: (byteCount: number) => string;
-  /** Collects garbage at once. If it is left out, the runtime decides when garbage is collected. */
+  /** Collects garbage at once. Without this function the runtime decides when garbage is collected. */
   readonly collectGarbage?: () => void;
   /** The folder of the recordings. */
   readonly recordings?: string | undefined;

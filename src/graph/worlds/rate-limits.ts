@@ -44,7 +44,7 @@ export class RateLimits {
     this.#buckets.clear();
   }
 
-  /** The part of its requests of an hour that the app has used, in percent. */
+  /** The part of the app's requests of an hour that is used up, in percent. */
   appUsage(app: string): number {
     return this.#usage(`app ${app}`, this.#config.app_calls_per_hour);
   }

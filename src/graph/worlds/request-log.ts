@@ -7,7 +7,10 @@ import { redact, redactJson } from "#kernel/redaction/redaction";
 
 /** The story of a request, which explains its response to people: steps, tokens, version, policy, parameters, and webhooks. */
 export interface RequestStory {
-  /** The steps in order, with their durations. The story of a refused request ends with the step that refused it. */
+  /**
+   * The steps of the pipeline that the request took, in order, with their durations. The story of a refused request ends with the step that refused
+   * it.
+   */
   readonly steps: readonly { readonly name: StoryStep; readonly duration_ms: number }[];
   readonly credentials: readonly StoryCredential[];
   readonly node?: { readonly id: string; readonly type: string };
@@ -269,8 +272,8 @@ const sizeOf = ({ trace_id, path, query, request_body, response_body }: RequestE
 export const shownQuery = (text: string): string => excerpt(text, redact);
 
 /**
- * A part of a text without secrets. The text is cut before it is redacted, so that a long body costs no more than a short one. The redacted text may
- * be too long, so it is cut as well.
+ * A part of a text without secrets. The text is cut before it is redacted, so that a long body costs no more than a short one. Redaction may make the
+ * text longer, so the redacted text is cut as well.
  */
 function excerpt(text: string, redacted: (text: string) => string): string {
   const shown = redacted(text.length > TEXT_CHARACTERS_MAX ? text.slice(0, TEXT_CHARACTERS_MAX) : text);

@@ -122,7 +122,7 @@ export class World {
   readonly randomSecret: (byteCount: number) => string;
   /** The machine's time, which the world's clock need not follow. */
   readonly realNowMs: () => number;
-  /** How encoders connect to this world. Undefined if they cannot connect. */
+  /** How encoders connect to this world. Undefined if encoders cannot connect. */
   streaming: Streaming | undefined;
   readonly recordings: string | undefined;
   /** Collects garbage after work that reads far more text than it keeps, because the runtime lets garbage grow to several times the used memory. */

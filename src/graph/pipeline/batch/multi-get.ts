@@ -1,4 +1,6 @@
-/** D-34: several requests in one. `ids=` reads many nodes, and a batch has up to 50 requests. Each of them goes through the pipeline by itself. */
+/**
+ * D-34: several requests in one. `ids=` reads many nodes, and a batch has up to 50 requests. Each single request goes through the pipeline by itself.
+ */
 import { type GraphError, invalidParameter, unknownPath } from "#kernel/errors";
 import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";

@@ -18,7 +18,7 @@ export interface BatchRequest {
   readonly attachedFiles: readonly string[];
   /** The names of requests that must succeed first, from `depends_on` and references. */
   readonly needs: readonly string[];
-  /** Whether the response is left out if the request succeeds. Undefined: it is left out if another request refers to it. */
+  /** Whether the response is left out if the request succeeds. Undefined: the response is left out if another request refers to it. */
   readonly omitOnSuccess: boolean | undefined;
 }
 

@@ -29,7 +29,7 @@ type Response = Record<string, unknown>;
 /** D-38: the most objects that the lists of one field may have, over all rows of a response. */
 const NESTED_OBJECTS_MAX = 10_000;
 
-/** Makes the object of a row by a projection that needs no reads. Nearly every response uses this function, so it makes no promises. */
+/** Makes the object of a row by a projection that needs no reads. Nearly every response uses this function, so the function makes no promises. */
 export function projectRow(request: ReadRequest, row: Row, { chosen }: Projection): Response {
   const response: Response = {};
   for (const { name, field } of chosen) {

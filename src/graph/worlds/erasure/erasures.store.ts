@@ -7,7 +7,7 @@ export interface ErasureRow extends Row {
   id: string;
   /** When the erasure began, in world time. */
   started_ms: number;
-  /** When the erasure ended, in world time. Null if it is still running. */
+  /** When the erasure ended, in world time. Null if the erasure is still running. */
   ended_ms: number | null;
   /** The number of erased records of each kind, as JSON. */
   erased: string;

@@ -3,7 +3,7 @@ import { parseExactJson } from "#kernel/json/exact-json";
 import type { WorldProblem } from "./schema-words.ts";
 import { readWithLines, readYaml, YamlProblem } from "./yaml.ts";
 
-/** The reason why a world file cannot be loaded. If it is thrown, no part of the file is stored. */
+/** The reason why a world file cannot be loaded. If this error is thrown, no part of the file is stored. */
 export class WorldFileProblem extends Error {
   constructor(
     readonly problem: string,

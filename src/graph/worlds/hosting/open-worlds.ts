@@ -47,7 +47,7 @@ export class OpenWorlds {
   #beating: Promise<void> | undefined;
   /** The names of worlds that are being opened. */
   readonly #waking = new Set<string>();
-  /** The last opening. Worlds are opened one after the other, so that many worlds do not delay a start. */
+  /** The promise of the last opening of a world. Worlds are opened one after the other, so that many worlds do not delay a start. */
   #lastWoken: Promise<unknown> = Promise.resolve();
 
   constructor(options: OpenWorldsOptions) {
@@ -68,7 +68,7 @@ export class OpenWorlds {
     return saveOpening(tx, name, this.#options.process, this.#options.realNowMs() + LEASE_MS);
   }
 
-  /** Stores that this process has closed the world. `wakeMs` is the real time at which the world has work again. Null if it has no work. */
+  /** Stores that this process has closed the world. `wakeMs` is the real time at which the world has work again. Null if the world has no work. */
   async closed(name: string, wakeMs: number | null): Promise<void> {
     await this.#options.database().write(async (tx) => {
       await setWakeTime(tx, name, wakeMs);
@@ -76,7 +76,7 @@ export class OpenWorlds {
     });
   }
 
-  /** Starts the renewals. If `wakesOthers`, this process opens the worlds that other processes have left. */
+  /** Starts to renew the leases of this process. If `wakesOthers`, this process opens the worlds that other processes have left. */
   async start(wakesOthers: boolean): Promise<void> {
     this.#wakesOthers = wakesOthers;
     if (this.#isShared) {

@@ -14,7 +14,9 @@ export class RoomForWorlds {
   readonly #max: number;
   readonly #closeOne: () => Promise<boolean>;
   #taken = 0;
-  /** The last closing. Worlds are closed one after the other, so that several worlds that open do not close the same one. */
+  /**
+   * The promise of the last closing of a world. Worlds are closed one after the other, so that several worlds that open do not close the same one.
+   */
   #closing: Promise<unknown> = Promise.resolve();
 
   /** `max` is the most open worlds. `closeOne` closes a world, and resolves with whether it has closed one. */

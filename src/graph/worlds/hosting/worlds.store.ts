@@ -65,7 +65,7 @@ export function findEndedOpenings(reader: Reader, process: string, beforeMs: num
   );
 }
 
-/** Removes a world from the list. Returns whether it was in the list. */
+/** Removes a world from the list. Returns whether the world was in the list. */
 export async function deleteWorldRow(tx: Transaction, name: string): Promise<boolean> {
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name}`);
   return (await tx.run(sql`DELETE FROM worlds WHERE name = ${name}`)) === 1;
