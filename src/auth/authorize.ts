@@ -40,7 +40,9 @@ export async function canSeeNode(policy: Policy, check: readonly AuthorizationCh
   return false;
 }
 
-/** D-10: every token must be of the same app and valid for the node. Rejects with the error of the first token that is not. */
+/**
+ * D-10: every token must be of the same app and valid for the node. Rejects with the error of the first token that is of another app or not valid.
+ */
 export async function authorize(policy: Policy, check: readonly AuthorizationCheck[]): Promise<void> {
   for (const { credential, input } of check) {
     const { token, place } = credential;
