@@ -25,7 +25,7 @@ const QUERIES_MAX = 256;
 const HEAD_BYTES_MAX = 2_048;
 
 export interface HeadFacts extends QueryFacts {
-  /** The reason why the web page may not send the request (D-240). Undefined if it may. */
+  /** The reason why the web page may not send the request (D-240). Undefined if the page may send the request. */
   readonly pageRefusal: string | undefined;
 }
 

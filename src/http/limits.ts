@@ -29,7 +29,7 @@ export interface HttpLimits {
   readonly waiting: Capacity;
   /** The most requests of one app that wait for other servers, and the most bytes of their bodies. */
   readonly waitingOfAppMax: Capacity;
-  /** The most connections of clients. If there are more, the server closes the connection that has waited longest for its client. */
+  /** The most connections of clients. Above this number the server closes the connection that has waited longest for its client. */
   readonly connectionsMax: number;
   /** The most bytes of all connections together that are received and not read yet, or written and not taken by the client. */
   readonly connectionBytesMax: number;
@@ -60,7 +60,7 @@ export const defaultLimits: HttpLimits = {
   waitingOfAppMax: { count: 64, size: 1_048_576 },
   // These connections take some 20 MB, as measured with idle connections. `connectionsWithin` lowers the number if the system allows few open files.
   connectionsMax: 8_192,
-  // Every connection has space for 8 KiB, and thousands of them are idle.
+  // This is space for 8 KiB on every connection, and thousands of connections are idle.
   connectionBytesMax: 67_108_864,
 };
 

@@ -1,4 +1,4 @@
-/** The addresses of a server. `plaza start` prints them when the server is ready, and the control API shows them later. */
+/** The addresses of a server. `plaza start` prints the addresses when the server is ready, and the control API shows the addresses later. */
 import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
 import type { ServedBy, ServerDescription } from "#control-contract/route";

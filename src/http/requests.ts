@@ -146,7 +146,7 @@ export class RequestDispatcher {
     }
   }
 
-  /** Finds the world and surface of a request. Undefined if the world could not be opened; then the error is sent already. */
+  /** Finds the world and surface of a request. Undefined if the world could not be opened and the client has got the error. */
   async #findDestination(head: RequestHead, connection: Connection): Promise<IncomingRequest | undefined> {
     const { deps, metrics, origins, destinations, worlds } = this.#options;
     const startedMs = monotonicMs();

@@ -28,11 +28,11 @@ export interface GraphServerOptions {
   readonly trustedProxies: readonly string[];
   /** The public address of the server. Links begin with this address, whatever the header Host says. The public address has no slash at its end. */
   readonly publicUrl?: string | undefined;
-  /** D-240: decides which web pages may send requests. If this is left out, every web page may. */
+  /** D-240: decides which web pages may send requests. Without this guard every web page may send requests. */
   readonly pages?: PageGuard | undefined;
   /** Whether several processes listen on the same port. */
   readonly reusePort?: boolean;
-  /** The certificate for TLS. If it is left out, the server speaks plain HTTP. */
+  /** The certificate for TLS. Without a certificate the server speaks plain HTTP. */
   readonly certificate?: Certificate | undefined;
   /** For how long browsers are told to use only TLS. 0: browsers are not told so. */
   readonly hstsSeconds?: number;
@@ -49,7 +49,7 @@ export interface GraphServer extends Listener {
   readonly metrics: RequestMetrics;
 }
 
-/** Starts the server. Throws if it cannot listen at the address. */
+/** Starts the server. Throws if the server cannot listen at the address. */
 export function serveGraph(options: GraphServerOptions): GraphServer {
   const {
     limits,

@@ -44,7 +44,7 @@ export const plainText = (status: number, text: string): CommandResponse => ({
   ...{ status, headers: [["content-type", "text/plain; charset=utf-8"]], body: Buffer.from(text) },
 });
 
-/** Starts the listener. Throws if it cannot listen at the address. */
+/** Starts the listener. Throws if the listener cannot listen at the address. */
 export function serveCommand(options: CommandServerOptions): Listener {
   const { host, port } = options;
   return listen({

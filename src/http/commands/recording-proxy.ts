@@ -50,7 +50,7 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "accept-encoding",
 ]);
 
-/** Starts the proxy. Throws if it cannot listen at the address. */
+/** Starts the proxy. Throws if the proxy cannot listen at the address. */
 export const recordingProxy = ({ host, port, pages, upstream, note }: RecordingProxyOptions): Listener =>
   serveCommand({
     ...{ host, port, pages, refusal: "plaza record serves no other host and no page of another site: --allow-host and --allow-origin allow them" },

@@ -21,7 +21,7 @@ export class Origins {
   readonly #publicUrl: string | undefined;
   #configured: Origin;
 
-  /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws if one of them is not a range. `publicUrl` has no slash at its end. */
+  /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws if a trusted proxy is not a CIDR range. `publicUrl` has no slash at its end. */
   constructor(trustedProxies: readonly string[], publicUrl?: string) {
     this.#publicUrl = publicUrl;
     this.#trusted = trustedProxies.map((range) => ipaddr.parseCIDR(range.includes("/") ? range : `${range}/${range.includes(":") ? 128 : 32}`));

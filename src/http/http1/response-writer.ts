@@ -9,7 +9,7 @@ export interface ResponseHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reason phrases by status. Only people read them. */
+/** Reason phrases by status. Only people read the phrases. */
 const reasons: Readonly<Record<number, string>> = {
   200: "OK",
   201: "Created",

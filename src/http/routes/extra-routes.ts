@@ -27,7 +27,7 @@ export class RouteTable {
 
   find({ method, headers }: RequestHead, destination: Destination): RouteHandler | undefined {
     if (destination.surface !== "base" || (method !== "GET" && method !== "HEAD")) return undefined;
-    // D-05: the home page is only for browsers. For other clients its path is unknown.
+    // D-05: the home page is only for browsers. For other clients the path of the home page is unknown.
     if (destination.path === "/" && findHeader(headers, "accept")?.includes("text/html") !== true) return undefined;
     return this.#at(destination);
   }
