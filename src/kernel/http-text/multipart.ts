@@ -26,7 +26,7 @@ export interface Part extends PartHead {
 /** The parser yields the head of a part, then the pieces of the part's content, then the end of the part. */
 export type Piece = PartHead | Uint8Array | "end";
 
-/** The error of a wrong body. The message of a `MultipartProblem` continues the words "the multipart body". */
+/** The error of a wrong multipart body. The message of a `MultipartProblem` continues the words "the multipart body". */
 export class MultipartProblem extends Error {}
 
 const NO_BYTES: Uint8Array = new Uint8Array();
