@@ -40,7 +40,7 @@ async function* contentOf(pieces: AsyncIterator<Piece>): AsyncGenerator<Uint8Arr
   for (let next = await pieces.next(); next.done !== true && next.value instanceof Uint8Array; next = await pieces.next()) yield next.value;
 }
 
-/** Reads a whole body into memory. Throws as soon as it exceeds the limit. */
+/** Reads a whole body into memory. Throws as soon as the body exceeds the limit. */
 export async function bodyBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   const tooLarge = () => new ControlError("body_too_large", `the body is larger than ${bytesMax} bytes`);
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
