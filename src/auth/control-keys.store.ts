@@ -33,7 +33,7 @@ export function listControlKeys(reader: Reader, page: PageRequest): Promise<List
   );
 }
 
-/** Stores a key. If the key is stored already, stores only when it ends. */
+/** Stores a key. If the key is stored already, only its end is changed. */
 export async function saveControlKey(tx: Transaction, row: ControlKeyRow): Promise<void> {
   await tx.runOne(sql`
     INSERT INTO control_keys (hash, id, name, access, world, created_ms, expires_ms)

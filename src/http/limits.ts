@@ -21,7 +21,7 @@ export interface HttpLimits {
   readonly keepAliveMs: number;
   /** The most requests that are in the pipeline at the same time. If this number is reached, the server turns the next request away (D-97). */
   readonly requestsMax: number;
-  /** The most bytes of the bodies of these requests together. The request that exceeds this number is the last one that is accepted. */
+  /** The most bytes of the bodies of all requests in the pipeline together. The request that exceeds this number is the last one that is accepted. */
   readonly requestBytesMax: number;
   /** The most bytes of incomplete bodies that have arrived, on all connections together. */
   readonly arrivingBytesMax: number;
@@ -88,8 +88,8 @@ export function multipartLimits(endpoints: Registry["endpoints"]): Required<Http
 const FILES_RESERVED = 4_864;
 
 /**
- * The number of connections that clients may have. `filesMax` is the number of open files that the system allows the process. If that number is
- * small, clients get half of it.
+ * The number of connections that clients may have. `filesMax` is the number of open files that the system allows the process. If the system allows
+ * few open files, clients get half of them.
  */
 export const connectionsWithin = (asked: number, filesMax: number): number =>
   Math.max(1, Math.min(asked, Math.max(filesMax - FILES_RESERVED, Math.floor(filesMax / 2))));

@@ -41,7 +41,7 @@ export interface GraphServerOptions {
   readonly health?: Health | undefined;
   /** Called for each request of the pipeline when its response is sent, with the address of the client. */
   readonly onServed?: ((entry: RequestEntry, client: string) => void) | undefined;
-  /** The pipeline. Tests of the server replace it. */
+  /** The pipeline. Tests of the server replace the pipeline. */
   readonly handleRequest?: typeof handleRequest;
 }
 

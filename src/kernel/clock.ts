@@ -1,4 +1,4 @@
-/** A world's clock. All code that needs world time reads it from this clock (docs/operating/control-api.md). */
+/** A world's clock. All code that needs world time reads the time from this clock (docs/operating/control-api.md). */
 export interface Clock {
   /** World time, in milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number;

@@ -86,7 +86,7 @@ const HASHES = 65_536;
 /** How many characters at both ends of a name are used for its hash, so that a name of a megabyte costs no more than a short one. */
 const HASHED_CHARACTERS = 16;
 
-/** Estimates how many different names a text has. The estimate is never too high. A set of all names would cost as much as parsing them. */
+/** Estimates how many different names a text has. The estimate is never too high. A set of all names would cost as much as parsing the names. */
 class DistinctNames {
   readonly #text: string;
   readonly #isKnown = new Uint8Array(HASHES);
@@ -112,7 +112,8 @@ class DistinctNames {
 /** A list or object that is open at the current place of the text. */
 interface Open {
   /**
-   * The list or object in the parsed value. Not known until a number inside needs it. Undefined if a later member of the same name has replaced it.
+   * The list or object in the parsed value. Unknown until the digits of a number inside are kept. Undefined if a later member of the same name has
+   * replaced this list or object.
    */
   value: unknown;
   isKnown: boolean;

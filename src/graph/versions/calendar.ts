@@ -221,7 +221,7 @@ function requireOrder(versions: readonly Release[], list: string, places: Places
 
 /**
  * D-81: refuses names that no endpoint has, because a misspelt name would let requests be upgraded across the change. `names` are the names of all
- * endpoints. Throws `WorldProblem` for a name that is not one of them.
+ * endpoints. Throws `WorldProblem` for a name that no endpoint has.
  */
 export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, names: ReadonlySet<string>): void {
   for (const [index, { affects }] of versions.entries()) {

@@ -80,7 +80,9 @@ export interface Streaming {
   readonly rtmpsPort: number | undefined;
   /** The address of the operator's media server, without the slash and the key at its end. */
   readonly rtmpUrl: string | undefined;
-  /** Resolves when encoders can connect, or after some seconds. Undefined if encoders can connect already, or if another process listens for them. */
+  /**
+   * Resolves when encoders can connect, or after some seconds. Undefined if encoders can connect already, or if another process listens for encoders.
+   */
   readonly listening?: Promise<void>;
   /**
    * D-119: sends the test clip with a stream key. Undefined if another program takes the streams. Rejects with the reason if the stream is refused.
@@ -207,7 +209,7 @@ export class World {
     await this.database.close();
   }
 
-  /** Returns the world's cache for one kind of fact. The cache is made when it is first asked for. */
+  /** Returns the world's cache for one kind of fact. A cache is made when it is first asked for. */
   readonly facts: FactsOf = <T>(kind: string): FactCache<T> => {
     let cache = this.#facts.get(kind);
     if (cache === undefined) {

@@ -24,7 +24,7 @@ export interface ConnectionOwner<C> {
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
   readonly isStopping: boolean;
-  /** Header lines that every response has. Each line ends with its line end. */
+  /** Header lines that every response has. Each header line includes its line end. */
   readonly commonHeaderLines: string;
   /** Handles a request: sends one response on `connection`, now or later, and then calls `finish` of the connection. Never throws. */
   dispatch(head: RequestHead, connection: C): void;

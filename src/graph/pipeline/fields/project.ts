@@ -73,7 +73,7 @@ async function partsOf({ readPart }: ProjectionSource, rows: readonly Row[], { f
       continue;
     }
     const id = reference.idOf(row);
-    // The caller may see the id, because the field shows it. The read of the other node decides about its other fields.
+    // The caller may see the id, because the field shows it. The read of the other node decides about all other fields of that node.
     const shown = id === null || fields === undefined ? undefined : await readPart({ id: nodeId(id), edge: undefined, fields });
     values.push(id === null ? undefined : (shown ?? { id }));
   }
