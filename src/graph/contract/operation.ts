@@ -15,6 +15,7 @@ import type { VersionRule } from "../versions/resolve.ts";
 import type { World } from "../worlds/world.ts";
 
 export type Method = "GET" | "POST" | "DELETE";
+/** D-20: the form of an error: flat for page messaging, wrapped in the key `error` for all other operations. */
 export type ErrorForm = "flat" | "wrapped";
 export type Place = "query" | "body";
 
@@ -70,6 +71,7 @@ interface Reference<R = Row> {
   readonly set?: () => FieldSet;
 }
 
+/** The fields of a node type, of the items of a list, or of an object, from which a caller selects. */
 export interface FieldSet<R = Row> {
   readonly fields: Readonly<Record<string, Field<R>>>;
   /** The fields that are returned if the request has no parameter `fields`. */
@@ -115,6 +117,7 @@ export interface Access {
   readonly errors: readonly DeclaredError[];
 }
 
+/** A kind of node of the interface, e.g. `page`, with its rules of visibility and its read. */
 export interface NodeType<R extends Row = Row> {
   readonly type: string;
   /** The callers who may know that the node exists, for every operation on the node (D-16). */

@@ -4,6 +4,7 @@ import type { Token } from "#auth/token";
 import type { GraphError } from "#kernel/errors";
 import type { RequestStory } from "../worlds/request-log.ts";
 
+/** The surfaces: hosts of the interface, or paths instead of these hosts (D-01, `surfaces/surfaces.ts`). */
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
 
 /** Decoded parameters by name. A value is text, or comes from JSON, repetition or `a[b]=c`. The object has no prototype. */

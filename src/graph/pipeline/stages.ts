@@ -26,11 +26,13 @@ export interface Incoming {
   readonly upgrades: ServedVersion[];
 }
 
+/** The request with its address and its method. */
 export interface Addressed {
   readonly address: Address;
   readonly method: string;
 }
 
+/** The request with its checked tokens. */
 export interface Authenticated extends Addressed {
   /** Every live token of the request, with its app and place. */
   readonly credentials: readonly Credential[];
@@ -40,6 +42,7 @@ export interface Authenticated extends Addressed {
   readonly app: AppFacts | undefined;
 }
 
+/** The request with the addressed node and the endpoint that serves the request. */
 export interface Resolved extends Authenticated {
   /** The addressed node. Undefined if the address has no id. */
   readonly node: NodeRef | undefined;
@@ -54,6 +57,7 @@ export interface Visible extends Resolved {
   readonly check: readonly AuthorizationCheck[];
 }
 
+/** The request with the version that serves it. */
 export interface Versioned extends Visible {
   readonly served: ServedVersion;
 }

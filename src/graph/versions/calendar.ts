@@ -20,6 +20,7 @@ export interface MarketingVersion extends Release {
   readonly affects: readonly string[];
 }
 
+/** The period in which each app decides when to switch on a migration, a named change of behaviour (D-82). */
 export interface MigrationWindow {
   readonly name: string;
   /** When the window of the migration begins, in Unix seconds. */

@@ -28,6 +28,7 @@ import { findNode, nodeFact } from "./nodes.store.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
 
+/** How requests are read: `strict` as the interface says, `clients` also as existing client libraries send requests. */
 export type Profile = "strict" | "clients";
 
 /** The operator's values of the features' options, by the name of the option (`contract/feature.ts`). */

@@ -3,6 +3,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
+/** A world in the list of worlds. */
 export interface WorldRow extends Row {
   name: string;
   made_ms: number;
