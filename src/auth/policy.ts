@@ -8,6 +8,7 @@ import type { Reader } from "#storage/database";
 import type { AppFacts, FactsOf } from "./app-facts.ts";
 import type { NodeRef, Token, TokenKind } from "./token.ts";
 
+/** The facts by which a policy decides: the token, its app, the node, and how to read more facts. */
 export interface PolicyInput {
   readonly token: Token;
   readonly app: AppFacts;

@@ -1,6 +1,7 @@
 /** The places in which a request may carry tokens, as data (D-10, D-12). In the profile `clients` a token may be in any place. */
 export type Place = "access_token" | "oauth_token" | "bearer" | "body";
 
+/** The places in which an operation looks for tokens. */
 export interface Scheme {
   readonly places: readonly Place[];
   /** `all`: every place must hold a valid token (AUTH-1). `one`: one place with a valid token is enough. */

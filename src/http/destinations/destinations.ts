@@ -25,6 +25,7 @@ export interface SurfaceAddress {
   readonly hostname?: string | undefined;
 }
 
+/** The world and the surface that a request is for. */
 export interface Destination extends EnteredWorld {
   readonly surface: SurfaceName;
   /** The beginning of the path that decides world and surface, without a trailing slash. Links have this text behind the host. */

@@ -5,6 +5,7 @@ import { BoundedMap } from "#kernel/bounded-map";
 import { findHeader, type RawHeaders } from "#kernel/http-text/headers";
 import { isHost } from "../http1/request-head.ts";
 
+/** The scheme and host that the client used. */
 export interface Origin {
   readonly scheme: string;
   /** The host with its port, as the client wrote it. */
