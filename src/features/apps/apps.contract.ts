@@ -22,9 +22,9 @@ export const appNode: FieldSet<AppRow> = {
     migrations: {
       schema: migrations,
       policy: ownApp,
-      // VER-7e: the migrations whose window has begun, and whether each is on for the app.
+      // VER-7e: the field has each migration whose transition period has begun, and whether the migration is on for the app.
       of: (row, { world, isMigrated }) => {
-        // From the row, which an update has just written (D-33).
+        // The migrations are taken from the row, because an update may have written it a moment ago (D-33).
         const app = { created_time: row.created_time, migrations: JSON.parse(row.migrations) };
         return Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name, app)]));
       },
@@ -47,7 +47,7 @@ export const updateApp = writeOperation({
   params: Type.Object({
     migrations: Type.Unsafe<Readonly<Record<string, boolean>>>({
       type: "object",
-      // VER-7f: only true or false, not 1 or 0.
+      // VER-7f: the switch of a migration is true or false; 1 and 0 are refused.
       additionalProperties: { type: "boolean", enum: [true, false] },
       [NAMES_OF]: "migrations",
       description: "whether each migration is on; you can switch those whose window is open",

@@ -12,7 +12,7 @@ export const appMigrations: readonly Migration[] = [
       ) WITHOUT ROWID`,
       `CREATE TABLE app_roles (app BIGINT NOT NULL, person BIGINT NOT NULL, role TEXT NOT NULL, is_microblog_user INTEGER NOT NULL,
         PRIMARY KEY (app, person, role)) WITHOUT ROWID`,
-      // For deleting a person.
+      // This index finds the roles of a deleted person.
       "CREATE INDEX app_roles_by_person ON app_roles (person)",
     ],
   },

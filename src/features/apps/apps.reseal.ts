@@ -1,4 +1,4 @@
-/** After the sealing key was replaced, the new one seals all stored secrets (D-171). All of them belong to apps. */
+/** Seals all stored secrets with the new sealing key, after the sealing key was replaced (D-171). All stored secrets belong to apps. */
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
 import type { Reader, Transaction } from "#storage/database";
@@ -7,9 +7,9 @@ import { SealBroken, type Sealer } from "#storage/sealing";
 import { countSealedOtherwise, listApps, resealSecret } from "./apps.store.ts";
 
 const KIND = "reseal_secrets";
-/** A world has only one such job. */
+/** The key of the job; each world has only one job of this kind. */
 const KEY = "world";
-/** Apps whose secrets one transaction seals again. */
+/** The number of apps whose secrets one transaction seals with the new key. */
 const APPS_MAX = 100;
 const ASK_AGAIN_MS = 3_600_000;
 
@@ -21,7 +21,7 @@ export async function countOthers(reader: Reader, { sealer, ports }: World): Pro
   return (await countSealedOtherwise(reader, sealer.prefix)) + (await ports.get("webhook_subscription").countSealedOtherwise(reader, sealer.prefix));
 }
 
-/** Tries the secrets of the first apps. */
+/** Returns whether the world's keys open at least one secret of the first apps, or the world has no apps. */
 export async function opensAny(reader: Reader, { sealer }: World): Promise<boolean> {
   const { rows } = await listApps(reader, { limit: APPS_MAX });
   return rows.length === 0 || rows.some(({ sealed_secret }) => isOpened(sealer, sealed_secret));
@@ -38,8 +38,8 @@ function isOpened(sealer: Sealer, sealed: string): boolean {
 }
 
 /**
- * Every transaction leaves each value sealed by a key of the ring, so a process may end at any time; the next run goes over all apps
- * again and changes what is left. The last run is the one after the end of the previous keys.
+ * The job that seals all secrets with the new key. After each transaction every value is sealed by one of the world's keys, so the process may end at
+ * any time: the next run goes over all apps and seals the values that are left. The last run is the run after the previous keys have ended.
  */
 export const resealJob: JobKind<World> = {
   kind: KIND,
@@ -47,7 +47,7 @@ export const resealJob: JobKind<World> = {
     const broken = await resealAll(world);
     if (broken > 0) throw new Error(`no key opens ${broken} of the sealed values; they stay as they are`);
     const nowMs = world.webhooks.deps.realNowMs();
-    // A key goes only when nothing is left that it alone opens.
+    // The previous keys are removed only when the newest key has sealed all values.
     if ((await countOthers(world.database.reader, world)) === 0) {
       await world.keys.retire(nowMs);
       world.useKeys();
@@ -55,7 +55,7 @@ export const resealJob: JobKind<World> = {
     const ends = world.keys.previous.flatMap(({ untilMs }) => (untilMs === undefined ? [] : [untilMs]));
     if (ends.length === 0) return;
     const waitMs = Math.min(...ends) - nowMs;
-    // A key whose time has passed is still needed elsewhere, and is asked about again.
+    // If the time of a previous key has passed and the key is still there, the key is needed elsewhere. So the job looks once more in an hour.
     const dueMs = world.clock.nowMs() + (waitMs > 0 ? waitMs : ASK_AGAIN_MS);
     await world.database.write(async (tx) => {
       await job.settle(tx);
@@ -64,7 +64,7 @@ export const resealJob: JobKind<World> = {
   },
 };
 
-/** Returns how many values no key opens. */
+/** Seals the secrets of all apps with the new key. Returns the number of values that no key opens. */
 async function resealAll(world: World): Promise<number> {
   const { sealer, database } = world;
   const broken = new Set<string>();

@@ -31,7 +31,7 @@ export interface AppRow extends Row {
   migrations: string;
 }
 
-/** The columns beside the id. Those of the second list hold 0 or 1. */
+/** The columns of an app without the id. The columns of the second list hold 0 or 1. */
 const columns = [
   "name",
   "secret_hash",
@@ -58,7 +58,7 @@ export const findAppRow = (reader: Reader, id: string): Promise<AppRow | undefin
 
 const appNames = sql`SELECT CAST(a.id AS TEXT) AS id, a.name FROM apps a WHERE a.id > 0`;
 
-/** The names of those that exist, by id. */
+/** Returns the names of the apps that exist, by the apps' ids. */
 export async function findAppNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<Pick<AppRow, "id" | "name">>(reader, appNames, "a.id", ids);
   return new Map(rows.map(({ id, name }) => [id, name]));
@@ -83,13 +83,13 @@ export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
   tx.invalidate(appFact, app.id);
 }
 
-/** Saves the secret sealed anew, unless somebody replaced it meanwhile. */
+/** Saves the secret of an app, sealed with the new key, unless somebody has replaced the secret since it was read. */
 export async function resealSecret(tx: Transaction, { id, sealed_secret }: AppFacts, sealed: string): Promise<void> {
   await tx.run(sql`UPDATE apps SET sealed_secret = ${sealed} WHERE id = ${id} AND sealed_secret = ${sealed_secret}`);
   tx.invalidate(appFact, id);
 }
 
-/** How many sealed secrets do not begin with `prefix`, which contains no wildcard of LIKE. */
+/** Returns the number of sealed secrets that do not begin with `prefix`. `prefix` must contain no wildcard of LIKE. */
 export async function countSealedOtherwise(reader: Reader, prefix: string): Promise<number> {
   const row = await reader.get<{ n: number }>(sql`SELECT COUNT(*) AS n FROM apps a WHERE a.sealed_secret NOT LIKE ${`${prefix}%`}`);
   return row?.n ?? 0;
@@ -123,7 +123,7 @@ export async function deleteRoles(tx: Transaction, app: NodeId): Promise<void> {
   await tx.run(sql`DELETE FROM app_roles WHERE app = ${app}`);
 }
 
-/** Deletes the roles of a removed user or microblog user. */
+/** Deletes the roles of a removed user or microblog user on all apps. */
 export async function deleteRolesOfPerson(tx: Transaction, person: NodeId): Promise<void> {
   await tx.run(sql`DELETE FROM app_roles WHERE person = ${person}`);
 }

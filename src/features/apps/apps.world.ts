@@ -30,7 +30,7 @@ const role = closedMap({
   role: Type.Union(["administrator", "developer", "tester", "analyst", "microblog_tester"].map((one) => Type.Literal(one))),
 });
 
-/** LIM-1: the default limit of distinct event names of an app. */
+/** LIM-1: the number of distinct event names that an app may have by default. */
 const EVENT_NAME_LIMIT = 1_000;
 
 const entry = closedMap({
@@ -46,7 +46,7 @@ const entry = closedMap({
   automatic_event_logging: flag(false),
   access_level: Type.Union([Type.Literal("standard"), Type.Literal("advanced")], { default: "advanced" }),
   messaging_access: flag(true),
-  /** For objects without their own callback. */
+  /** The app's callback for objects that have no callback of their own. */
   callback: Type.Optional(callback),
   subscriptions: Type.Array(subscription, { default: [] }),
   roles: Type.Array(role, { default: [] }),
@@ -55,7 +55,7 @@ const entry = closedMap({
 });
 type Entry = Static<typeof entry>;
 
-/** 128 bits. */
+/** The size of an app's secret: 128 bits. */
 const SECRET_BYTES = 16;
 
 function recordOf(input: Entry, world: World): AppFacts {
@@ -63,7 +63,7 @@ function recordOf(input: Entry, world: World): AppFacts {
   return { created_time: unixSeconds(world.clock), ...facts, secret_hash: hashOf(secret), sealed_secret: world.sealer.seal(secret) };
 }
 
-/** Saves the parts of an entry that other tables hold: webhooks and roles. */
+/** Saves the parts of an app's entry that other tables hold: webhooks and roles. */
 async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World): Promise<void> {
   await world.ports.get("webhook_subscription_writes").saveOfApp(tx, given.id, given, world);
   for (const [index, { user, microblog_user, role }] of given.roles.entries()) {
@@ -76,13 +76,16 @@ async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World)
 
 const callbackWithout = ({ verify_token: _, ...rest }: Callback): Callback => rest;
 
-/** A verify token belongs to its address, so a new address does not keep it. */
+/**
+ * Returns a callback with the stored verify token if the entry has none. A verify token belongs to its address, so a new address does not get the
+ * stored one.
+ */
 function callbackKept(given: Callback | undefined, stored: Callback | undefined): Callback | undefined {
   if (given === undefined || given.verify_token !== undefined || stored?.verify_token === undefined || stored.url !== given.url) return given;
   return { ...given, verify_token: stored.verify_token };
 }
 
-/** The entry after `change` was applied to each of its callbacks. The app's own callback has no object. */
+/** Returns the entry after `change` was applied to each of its callbacks. `object` is undefined for the app's own callback. */
 function withCallbacks(input: Entry, change: (given: Callback, object?: string) => Callback | undefined): Entry {
   const changed = (given: Callback | undefined, of?: string) => {
     const made = given === undefined ? undefined : change(given, of);

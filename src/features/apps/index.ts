@@ -1,4 +1,4 @@
-/** The public API of the apps feature. */
+/** The public API of the apps feature, which stores apps and the roles of people on them. */
 import { ownApp } from "#auth/policy";
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
