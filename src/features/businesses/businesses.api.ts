@@ -1,4 +1,4 @@
-/** For other features: whether a business exists, and who works for it. */
+/** The part of the businesses feature that other features may import: whether a business exists, and who works for it. */
 import type { FactsOf } from "#auth/app-facts";
 import { definePolicy } from "#auth/policy";
 import type { NodeId } from "#kernel/ids";
@@ -16,7 +16,10 @@ declare module "#kernel/ports" {
   }
 }
 
-/** Only true is cached; the store invalidates it when somebody leaves. */
+/**
+ * The cached fact that a person works for a business. A missing fact is never cached, and the store invalidates the fact when the person leaves the
+ * business.
+ */
 export const businessPersonFact = "business_person";
 export const businessPersonKey = (business: string, user: string): string => `${business} ${user}`;
 
@@ -25,7 +28,7 @@ export async function worksFor(business: NodeId, user: NodeId, reader: Reader, p
   return (await facts<true>(businessPersonFact).get(businessPersonKey(business, user), load)) === true;
 }
 
-/** D-165. */
+/** D-165: the policy of reading a business. */
 export const ownBusiness = definePolicy({
   name: "ownBusiness",
   summary: "a token of a person who works for the business",

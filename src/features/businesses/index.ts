@@ -1,4 +1,4 @@
-/** The public API of the businesses feature. */
+/** The public API of the businesses feature, which stores businesses and the people who work for them. */
 import { defineFeature } from "#graph/contract/feature";
 import { namedNode } from "#graph/contract/named-node";
 import { ownBusiness } from "./businesses.api.ts";
