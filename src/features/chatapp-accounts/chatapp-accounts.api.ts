@@ -8,16 +8,16 @@ import type { PortRegistry } from "#kernel/ports";
 import type { Reader, Transaction } from "#storage/database";
 
 interface ChatappAccountPort {
-  /** Whether the app is subscribed to the account's webhooks (AUTH-21). */
+  /** Returns whether the app is subscribed to the account's webhooks (AUTH-21). */
   isSubscribed(reader: Reader, account: NodeId, app: NodeId): Promise<boolean>;
-  /** The business that the account belongs to, if any. */
+  /** Returns the business that the account belongs to, or undefined if the account belongs to no business. */
   businessOf(reader: Reader, account: NodeId): Promise<NodeId | undefined>;
-  /** The apps that are subscribed, by id. */
+  /** Returns the apps that are subscribed to the account's webhooks, ordered by id. */
   subscribedApps(reader: Reader, account: NodeId): Promise<readonly NodeId[]>;
 }
 
 interface ChatappAccountWritesPort {
-  /** Subscribes the app; twice changes nothing. */
+  /** Subscribes the app to the account's webhooks. Subscribing a second time changes nothing. */
   subscribe(tx: Transaction, account: NodeId, app: NodeId): Promise<void>;
 }
 
@@ -28,7 +28,9 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact is only ever kept as true: a subscription that is not there is looked up each time. */
+/**
+ * The cached fact that an app is subscribed to an account's webhooks. Only existing subscriptions are cached; a missing one is looked up each time.
+ */
 export const chatappSubscriptionFact = "chatapp_subscription";
 export const chatappSubscriptionKey = (account: string, app: string): string => `${account} ${app}`;
 
@@ -37,7 +39,7 @@ export async function isSubscribedApp(account: NodeId, app: NodeId, reader: Read
   return (await facts<true>(chatappSubscriptionFact).get(chatappSubscriptionKey(account, app), load)) === true;
 }
 
-/** AUTH-21, D-13: what counts is that the calling app is subscribed on the account. */
+/** AUTH-21, D-13: returns whether the calling app is subscribed to the account's webhooks, which gives it access to the account and its numbers. */
 const isSubscribed = ({ token, node, reader, ports, facts }: PolicyInput): Promise<boolean> =>
   isSubscribedApp(node.owner, token.app, reader, ports, facts);
 
@@ -57,7 +59,10 @@ async function worksForAccount(account: NodeId, { token, reader, ports, facts }:
   return business !== undefined && worksFor(business, token.user, reader, ports, facts);
 }
 
-/** D-305: the token's person is administrator or developer of the app, or works for the account's business. */
+/**
+ * D-305: returns whether the caller may change the account: the token's person is administrator or developer of the app, or works for the account's
+ * business.
+ */
 export async function mayChangeAccount(account: NodeId, caller: Caller): Promise<boolean> {
   const { token, app, reader, ports } = caller;
   if (token.user === undefined) return false;
@@ -65,7 +70,7 @@ export async function mayChangeAccount(account: NodeId, caller: Caller): Promise
   return roles.includes("administrator") || roles.includes("developer") || worksForAccount(account, caller);
 }
 
-/** Every write on an account or a number. */
+/** The policy of every write on an account or a phone number. */
 export const chatappChange = definePolicy({
   ...chatappAccount,
   name: "chatappChange",

@@ -14,13 +14,13 @@ const access = {
 
 const text = { schema: Type.String(), policy: chatappAccount } as const;
 
-/** D-59. */
+/** D-59: the fields of a business messaging account. */
 export const accountNode: FieldSet<AccountRow> = {
   fields: { id: text, name: text },
   defaults: ["id", "name"],
 };
 
-/** D-59. */
+/** D-59: the fields of a phone number. */
 export const numberNode: FieldSet<NumberRow> = {
   fields: { id: text, display_phone_number: text, verified_name: text },
   defaults: ["id", "display_phone_number", "verified_name"],
@@ -40,7 +40,10 @@ const chatappBusinessApiData: Field<SubscribedAppRow> = {
   },
 };
 
-/** H2-2, H2-4, D-303: the account's override for the app of the entry, if one is set, whoever asks. */
+/**
+ * H2-2, H2-4, D-303: the field with the callback address that overrides the app's own for this account. Every caller who may read the list gets the
+ * field; the field is absent if no override is set.
+ */
 const overrideCallbackUri: Field<SubscribedAppRow> = {
   schema: Type.String(),
   policy: chatappAccount,

@@ -1,4 +1,7 @@
-/** Causes an event of a business messaging account or of one of its numbers, with its webhook (operating.md: in-app). */
+/**
+ * The control route that causes an event of a business messaging account or of one of its phone numbers, and sends the event's webhook (operating.md:
+ * in-app).
+ */
 import { type Static, Type } from "typebox";
 import { unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";

@@ -38,7 +38,7 @@ const accountsById = ordered("ascending", "a.id");
 export const listAccounts = (reader: Reader, page: PageRequest): Promise<ListPage<AccountRow>> =>
   readPage<AccountRow>(reader, append(selectAccounts, "WHERE a.id > 0"), accountsById, page);
 
-/** Returns whether the id was free. */
+/** Stores a new account. Returns false, and stores nothing, if the account's id is used already. */
 export async function insertAccount(tx: Transaction, { id, name, business }: AccountRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(id), type: "chatapp_account", owner: nodeId(id) }))) return false;
   await tx.runOne(sql`INSERT INTO chatapp_accounts (id, name, business) VALUES (${id}, ${name}, ${business})`);
@@ -49,7 +49,7 @@ export async function updateAccount(tx: Transaction, { id, name, business }: Acc
   await tx.runOne(sql`UPDATE chatapp_accounts SET name = ${name}, business = ${business} WHERE id = ${id}`);
 }
 
-/** Removes a business that is being deleted from its accounts. */
+/** Removes a deleted business from its accounts; the accounts stay. */
 export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
   await tx.run(sql`UPDATE chatapp_accounts SET business = NULL WHERE business = ${business}`);
 }
@@ -63,7 +63,10 @@ export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolea
   return true;
 }
 
-/** An override is set (D-57), and what it hangs on is taken away, under this lock, so that none stays behind. */
+/**
+ * Locks an account. Setting an override (D-57) takes this lock, and so does removing the account, number or subscription that the override belongs
+ * to. So no override is left without its account, number or subscription.
+ */
 export const lockAccount = (tx: Transaction, account: string): Promise<void> => tx.lock("chatapp_account", account);
 
 export async function isSubscribed(reader: Reader, account: NodeId, app: NodeId): Promise<boolean> {
@@ -71,12 +74,12 @@ export async function isSubscribed(reader: Reader, account: NodeId, app: NodeId)
   return found !== undefined;
 }
 
-/** Subscribing twice changes nothing. */
+/** Subscribes an app to the account's webhooks. Subscribing a second time changes nothing. */
 export async function subscribeApp(tx: Transaction, account: NodeId, app: string): Promise<void> {
   await tx.run(sql`INSERT INTO chatapp_subscribed_apps (account, app) VALUES (${account}, ${app}) ON CONFLICT DO NOTHING`);
 }
 
-/** Unsubscribing twice changes nothing. */
+/** Ends the subscription of an app to the account's webhooks. If the app is not subscribed, nothing changes. */
 export async function unsubscribeApp(tx: Transaction, account: NodeId, app: string): Promise<void> {
   await tx.run(sql`DELETE FROM chatapp_subscribed_apps WHERE account = ${account} AND app = ${app}`);
   tx.invalidate(chatappSubscriptionFact, chatappSubscriptionKey(account, app));
@@ -113,11 +116,11 @@ export const listNumbersOfAccount = (reader: Reader, account: NodeId, page: Page
 
 const numbersByAccount = ordered("ascending", "n.account", "n.id");
 
-/** For the control API. */
+/** Lists all phone numbers, ordered by account, for the control API. */
 export const listAllNumbers = (reader: Reader, page: PageRequest): Promise<ListPage<NumberRow>> =>
   readPage<NumberRow>(reader, append(selectNumbers, "WHERE n.account > 0"), numbersByAccount, page);
 
-/** Returns whether the id was free. */
+/** Stores a new number. Returns false, and stores nothing, if the number's id is used already. */
 export async function insertNumber(tx: Transaction, number: NumberRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(number.id), type: "phone_number", owner: nodeId(number.account) }))) return false;
   await tx.runOne(sql`

@@ -1,4 +1,4 @@
-/** The webhook fields of business messaging accounts (ROUTE-4 to ROUTE-24). Only the control API emits them. */
+/** The webhook fields of business messaging accounts (ROUTE-4 to ROUTE-24). Only the control API causes their events. */
 import { Type } from "typebox";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 

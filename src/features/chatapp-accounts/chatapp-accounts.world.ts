@@ -23,7 +23,7 @@ import {
   updateNumber,
 } from "./chatapp-accounts.store.ts";
 
-/** D-57: at most 200 characters (H1-4). */
+/** D-57, H1-4: the address of an override has at most 200 characters. */
 const overrideUri = Type.String({ minLength: 1, maxLength: 200 });
 
 const accountEntry = closedMap({
@@ -41,7 +41,7 @@ interface OverrideOf {
   readonly override_callback_uri?: string | undefined;
 }
 
-/** One entry for each app, and addresses that a webhook can be sent to. */
+/** Throws if an app is listed twice, or if an address is not one that a webhook can be sent to. */
 function requireSound(entries: readonly OverrideOf[], path: string): void {
   for (const [index, { app, override_callback_uri: uri }] of entries.entries()) {
     if (entries.findIndex((other) => other.app === app) < index) throw new WorldProblem(`${path}[${index}].app`, `stands there twice: ${app}`);
@@ -67,7 +67,10 @@ async function subscriptionsOf(reader: Reader, id: NodeId, world: World): Promis
   return subscribed;
 }
 
-/** D-63: routes waiting events again, because overrides may have changed. D-137: what is set anew has not failed yet. */
+/**
+ * D-63: routes waiting events once more, because overrides may have changed. D-137: deliveries to a new address resume, because the address has not
+ * failed yet.
+ */
 async function reroute(tx: Transaction, before: readonly OverrideOf[], after: readonly OverrideOf[], world: World): Promise<void> {
   for (const { app, override_callback_uri: uri } of after) {
     const isKnown = before.some((one) => one.app === app && one.override_callback_uri === uri);
@@ -128,7 +131,7 @@ const numberOf = ({ overrides: _, ...row }: NumberEntry): NumberRow => row;
 const overridesOf = (reader: Reader, { account, id }: NumberRow, world: World): Promise<readonly OverrideOf[]> =>
   world.ports.get("account_override").listOfNumber(reader, nodeId(account), nodeId(id));
 
-/** Only a subscribed app has overrides (D-57). A missing account is reported by the reference check. */
+/** Throws if an app with an override is not subscribed to the account (D-57). If the account is missing, the check of references reports that. */
 async function requireSubscribed(tx: Transaction, { account, overrides }: NumberEntry): Promise<void> {
   const subscribed = (await findAccount(tx, account)) === undefined ? undefined : await listSubscribedApps(tx, account);
   for (const [index, { app }] of overrides.entries())

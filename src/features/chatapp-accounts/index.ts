@@ -1,4 +1,6 @@
-/** The public API of the chatapp-accounts feature: business messaging accounts, their numbers and subscribed apps (H2, D-59, D-60). */
+/**
+ * The public API of the chatapp-accounts feature, which serves business messaging accounts, their numbers and their subscribed apps (H2, D-59, D-60).
+ */
 
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
