@@ -5,7 +5,7 @@ import { filledText } from "#graph/schema/schema-node";
 import { unknownUserError } from "./custom-labels.errors.ts";
 import type { LabelRow } from "./custom-labels.store.ts";
 
-/** D-40: after trimming. */
+/** D-40: the name of a label has 1 to 80 characters after trimming. */
 export const labelName = filledText(80);
 
 const access = {
@@ -20,7 +20,7 @@ const id: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging };
 const name: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging };
 const pageLabelName: Field<LabelRow> = { schema: Type.String(), policy: pageMessaging, of: (row) => row.name };
 
-/** D-36: in lists and in the response of A2 a label has `id, name`. */
+/** D-36: a label has `id, name` in lists and in the response to its creation (A2). */
 const labelInList: FieldSet<LabelRow> = {
   fields: { id, name, page: pageField(pageMessaging), page_label_name: { ...pageLabelName, onlyIn: "clients" } },
   defaults: ["id", "name"],
@@ -105,7 +105,7 @@ export const deleteLabelOperation = writeOperation({
   errors: [],
 });
 
-/** D-40: as a string or a number. */
+/** D-40: the id of a person can be sent as a string or as a number. */
 const user = Type.String({ description: "the page-scoped id of the person" });
 
 export const attachLabelOperation = writeOperation({

@@ -21,7 +21,7 @@ import {
 } from "./custom-labels.store.ts";
 import { type LabelChange, labelWebhook } from "./custom-labels.webhooks.ts";
 
-/** D-40. */
+/** D-40: the most labels of a page. */
 export const labelsPerPageMax = defineSetting({
   name: "labels_per_page_max",
   value: "N",
@@ -42,9 +42,10 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   const { page_label_name: name } = params;
   await tx.lock("labels", node.id);
   const most = readSetting(world, labelsPerPageMax);
-  // D-82: if the migration is on, names are compared without case.
+  // D-82: if this migration is on for the app, names of labels that differ only in upper and lower case are equal.
   const ignoresCase = request.isMigrated("label_names_case_insensitive");
-  // Together, because on PostgreSQL they then take one round trip, and other writes wait for the lock. A refusal rolls them back.
+  // The three run together, so that they take one round trip on PostgreSQL, because other writes wait for the lock. If the label is refused, the
+  // transaction is rolled back.
   const [hasPlace, subscribers, id] = await Promise.all([
     reservePlace(tx, node.id, name, { most, ignoresCase }),
     world.webhooks.subscribersOf(tx, labelWebhook, node.id),
@@ -85,7 +86,10 @@ export async function handleDetachLabel(request: LabelOfUser, tx: Transaction) {
   return { success: true };
 }
 
-/** Returns the label. Throws when it has just been deleted, or when the PSID is not known to its page (D-21). */
+/**
+ * Locks the labels of the page and returns the label of the request. Throws if the label was deleted a moment ago, or if the page does not know the
+ * person's page-scoped id (D-21).
+ */
 async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<LabelRow> {
   const { node, params, world } = request;
   // The lock prevents a deletion of the label between this read and the write.
@@ -97,6 +101,6 @@ async function requirePerson(request: LabelOfUser, tx: Transaction): Promise<Lab
   return label;
 }
 
-/** D-135: called only for real changes; attaching twice (D-40) emits nothing. */
+/** D-135: emits the webhook of a label's change. Called only for real changes: attaching a label a second time (D-40) emits no webhook. */
 const emitChange = ({ node, world }: Pick<OperationRequest, "node" | "world">, tx: Transaction, payload: LabelChange): Promise<void> =>
   world.webhooks.emit(tx, labelWebhook, { entity: node.owner, payload });

@@ -5,7 +5,8 @@ export const customLabelMigrations: readonly Migration[] = [
     name: "tables",
     statements: [
       "CREATE TABLE labels (page BIGINT NOT NULL, id BIGINT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, id)) WITHOUT ROWID",
-      // A table instead of an index on labels, because SQLite prefers a scan of the page's labels to an index that starts with the page.
+      // The names of labels have a table of their own instead of an index on `labels`, because SQLite prefers a scan of the page's labels to an index
+      // that starts with the page.
       `CREATE TABLE label_names (page BIGINT NOT NULL, name_folded TEXT NOT NULL, label BIGINT NOT NULL, name TEXT NOT NULL,
         PRIMARY KEY (page, name_folded, label)) WITHOUT ROWID`,
       // D-40: the number of labels of a page is stored, because each creation checks the limit.

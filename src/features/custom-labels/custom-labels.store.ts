@@ -35,7 +35,7 @@ export const listLabelsOfPage = (reader: Reader, page: NodeId, request: PageRequ
 
 const oldestFirst = ordered("ascending", "l.page", "l.id");
 
-/** For the control API. */
+/** Lists the labels of all pages, oldest first, for the control API. */
 export const listAllLabels = (reader: Reader, request: PageRequest): Promise<ListPage<LabelRow>> =>
   readPage<LabelRow>(reader, append(select, "WHERE l.page > 0"), oldestFirst, request);
 
@@ -50,7 +50,7 @@ export function listLabelsOfPerson(reader: Reader, page: NodeId, psid: NodeId, r
   );
 }
 
-/** The labels of a page with this name, ignoring case. */
+/** Returns the labels of a page that have this name, in upper or lower case. */
 export function findLabelsByName(reader: Reader, page: NodeId, name: string): Promise<{ id: string; name: string }[]> {
   return reader.all(sql`
     SELECT CAST(n.label AS TEXT) AS id, n.name FROM label_names n
@@ -62,9 +62,12 @@ export const countLabel = (tx: Transaction, page: NodeId): Promise<void> =>
   tx.runOne(sql`
     INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT (page) DO UPDATE SET labels = label_counts.labels + 1`);
 
-/** Does the same for a new name. Returns false and writes nothing if the page already has `most` labels, or a label of that name. */
+/**
+ * Adds one to the page's number of labels if a new label may have this name. Returns false, and writes nothing, if the page already has `most` labels
+ * or a label with this name.
+ */
 export async function reservePlace(tx: Transaction, page: NodeId, name: string, { most, ignoresCase }: NameRules): Promise<boolean> {
-  // One statement and one round trip, because other writes wait for the lock of the page.
+  // Check and change are one statement, which takes one round trip, because other writes wait for the lock of the page.
   const changed = await tx.run(sql`
     INSERT INTO label_counts (page, labels)
     SELECT CAST(${page} AS BIGINT), 1 WHERE NOT EXISTS (
@@ -75,12 +78,15 @@ export async function reservePlace(tx: Transaction, page: NodeId, name: string, 
 }
 
 interface NameRules {
-  /** At least 1. */
+  /** The most labels of a page; at least 1. */
   readonly most: number;
   readonly ignoresCase: boolean;
 }
 
-/** The caller also counts the label, with `reservePlace` or `countLabel`. Returns whether the id was free. */
+/**
+ * Stores a new label. The caller must also count the label, with `reservePlace` or `countLabel`. Returns false, and stores nothing, if the label's id
+ * is used already.
+ */
 export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "label", owner: page }))) return false;
   await tx.runOne(sql`INSERT INTO labels (page, id, name) VALUES (${page}, ${id}, ${name})`);
@@ -91,7 +97,7 @@ export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, nam
 const insertName = (tx: Transaction, page: NodeId, id: string, name: string): Promise<void> =>
   tx.runOne(sql`INSERT INTO label_names (page, name_folded, label, name) VALUES (${page}, ${foldCase(name)}, ${id}, ${name})`);
 
-/** Deletes the label's row in `label_names`. Returns false if it does not exist. */
+/** Deletes the label's row in `label_names`. Returns false if the label does not exist. */
 async function deleteName(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   const label = await findLabel(tx, page, id);
   if (label === undefined) return false;
@@ -99,7 +105,7 @@ async function deleteName(tx: Transaction, page: NodeId, id: string): Promise<bo
   return true;
 }
 
-/** Returns false when there is no such label. */
+/** Renames a label. Returns false if the label does not exist. */
 export async function renameLabel(tx: Transaction, page: NodeId, id: string, name: string): Promise<boolean> {
   if (!(await deleteName(tx, page, id))) return false;
   await tx.runOne(sql`UPDATE labels SET name = ${name} WHERE page = ${page} AND id = ${id}`);
@@ -107,9 +113,9 @@ export async function renameLabel(tx: Transaction, page: NodeId, id: string, nam
   return true;
 }
 
-/** Also detaches the label from all people (D-40). Returns false if it does not exist. */
+/** Deletes a label, and detaches it from all people (D-40). Returns false if the label does not exist. */
 export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
-  // If two deletions run at the same time, only one finds the row.
+  // If two deletions of a label run at the same time, only one of them finds the label's row.
   if (!(await deleteName(tx, page, id))) return false;
   if ((await tx.run(sql`DELETE FROM labels WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await tx.run(sql`DELETE FROM label_users WHERE label = ${id}`);
@@ -118,13 +124,13 @@ export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Pr
   return true;
 }
 
-/** Attaching twice changes nothing. Returns whether it was new. */
+/** Attaches a label to a person. Returns false, and changes nothing, if the label is attached to the person already. */
 export async function attachLabel(tx: Transaction, page: NodeId, label: string, psid: string): Promise<boolean> {
   const changed = await tx.run(sql`INSERT INTO label_users (page, label, psid) VALUES (${page}, ${label}, ${psid}) ON CONFLICT DO NOTHING`);
   return changed === 1;
 }
 
-/** Returns whether it was attached. */
+/** Detaches a label from a person. Returns false if the label was not attached to the person. */
 export async function detachLabel(tx: Transaction, page: NodeId, label: string, psid: string): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND label = ${label} AND psid = ${psid}`)) === 1;
 }

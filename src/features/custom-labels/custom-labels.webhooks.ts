@@ -1,11 +1,14 @@
-/** D-135: the webhook field `custom_labels` of pages. The document does not show its payload, so Plaza defines it and may add to it. */
+/**
+ * D-135: the webhook field `custom_labels` of pages. The document does not show the payload of this field, so Plaza defines the payload and may add
+ * to it.
+ */
 import { type Static, Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
 
 const labelChange = Type.Object({
   action: Type.Enum(["created", "deleted", "attached", "detached"]),
   label: Type.Object({ id: payloadId, name: Type.String() }),
-  /** The page-scoped id of the person, for attached and detached. */
+  /** The page-scoped id of the person, if the event is `attached` or `detached`. */
   user: Type.Optional(Type.Object({ id: payloadId })),
 });
 export type LabelChange = Static<typeof labelChange>;

@@ -18,7 +18,7 @@ import {
   renameLabel,
 } from "./custom-labels.store.ts";
 
-/** D-40: unique on its page. */
+/** D-40: returns the name of a label. Throws if another label of the page has this name. */
 async function freeName(tx: Transaction, { id, page, name }: { id: NodeId; page: NodeId; name: string }): Promise<string> {
   const namesake = (await findLabelsByName(tx, page, name)).find((label) => label.name === name && label.id !== id);
   if (namesake !== undefined) throw new TakenProblem("name", `is already used by the label ${namesake.id} of this page`);

@@ -1,4 +1,4 @@
-/** The public API of the custom-labels feature: A1 to A6. */
+/** The public API of the custom-labels feature, which serves the labels of a page's conversations (A1 to A6). */
 
 import { pageMessaging } from "#features/pages/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";
