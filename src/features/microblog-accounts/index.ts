@@ -1,4 +1,4 @@
-/** The public API of the microblog-accounts feature. */
+/** The public API of the microblog-accounts feature, which stores microblog users. */
 
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { microblogAccount } from "./microblog-accounts.api.ts";

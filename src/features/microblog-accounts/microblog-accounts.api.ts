@@ -1,4 +1,4 @@
-/** For other features: the policy of microblog accounts. */
+/** The part of the microblog-accounts feature that other features may import: the policy of microblog accounts. */
 import { definePolicy } from "#auth/policy";
 
 export const microblogAccount = definePolicy({

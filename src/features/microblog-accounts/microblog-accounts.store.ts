@@ -7,7 +7,7 @@ import { append, type Row, sql } from "#storage/sql";
 export interface MicroblogUser extends Row {
   id: string;
   username: string;
-  /** The platform user of the account; null: unknown. */
+  /** The platform user of the account; null if it is not known. */
   user: string | null;
 }
 
@@ -37,7 +37,7 @@ export async function deleteMicroblogUser(tx: Transaction, id: string): Promise<
   return true;
 }
 
-/** Removes a user that is being deleted from its accounts, which stay. */
+/** Removes a deleted user from the user's microblog accounts; the accounts stay. */
 export async function forgetUser(tx: Transaction, user: NodeId): Promise<void> {
   await tx.run(sql`UPDATE microblog_users SET user_id = NULL WHERE user_id = ${user}`);
 }
