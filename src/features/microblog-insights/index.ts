@@ -1,4 +1,4 @@
-/** The public API of the microblog-insights feature: F1 and F2. */
+/** The public API of the microblog-insights feature, which serves the insights of media (F1) and of users (F2). */
 
 import { microblogAccount } from "#features/microblog-accounts/api";
 import { defineFeature } from "#graph/contract/feature";

@@ -1,7 +1,7 @@
 /**
- * The sums from which insights are computed (D-54). Every count is kept by second, minute, hour, day, 32 days and 1,024 days. A range to the second
- * has at each end at most 59 seconds, 59 minutes, 23 hours, 31 days and 31 times 32 days, and between them the spans of 1,024 days, of which
- * a century has 36. So it reads about 400 sums at most, however many activities there were.
+ * Stores the sums from which insights are computed (D-54). Each count is kept for each second, minute, hour, day, 32 days and 1,024 days. A range of
+ * time that begins and ends at any second has at each end at most 59 seconds, 59 minutes, 23 hours, 31 days and 31 times 32 days. Between its ends it
+ * has spans of 1,024 days, of which a century has 36. So counting in a range reads about 400 sums at most, however many activities were recorded.
  */
 
 import type { NodeId } from "#kernel/ids";
@@ -10,21 +10,24 @@ import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type SqlText, type SqlValue, sql } from "#storage/sql";
 import { type Breakdown, DAY_SECONDS, type MediaMetric, type RecordedMetric, type UserMetric } from "./microblog-insights.metrics.ts";
 
-/** In seconds, the finest first. Each divides the next; a sum starts at a multiple of its span. */
+/** The lengths of the spans in seconds, the shortest first. Each length divides the next one; a sum starts at a multiple of its span. */
 const SPANS = [1, 60, 3_600, DAY_SECONDS, 32 * DAY_SECONDS, 1_024 * DAY_SECONDS] as const;
 export const LONGEST_SPAN = SPANS[SPANS.length - 1] as number;
 
-/** After each time that a world file can have. */
+/** A time that is later than each time that a world file can have. */
 export const END_OF_TIME = Number.MAX_SAFE_INTEGER;
 
-/** The sums of one span with a start in [`from`, `to`), which may be empty. */
+/** The sums of one length of span whose start is at least `from` and less than `to`. A stretch may have no sums. */
 export interface Stretch {
   readonly span: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** The sums that make up [since, until): two ranges of each span, and one of the longest. */
+/**
+ * Returns the sums that make up the time from `since` (included) to `until` (not included): two stretches of each length of span, and one of the
+ * longest.
+ */
 export function stretchesOf(since: number, until: number): Stretch[] {
   const stretches: Stretch[] = [];
   let [from, to] = [since, Math.max(since, until)];
@@ -38,15 +41,15 @@ export function stretchesOf(since: number, until: number): Stretch[] {
   return [...stretches, { span: LONGEST_SPAN, from, to }];
 }
 
-/** A metric, or the followers by a breakdown. */
+/** What a sum counts: a metric, or the followers by a breakdown. */
 export type Counted = MediaMetric | UserMetric | RecordedMetric | Breakdown;
 
 export interface SumRow extends Row {
   target: string;
   metric: string;
-  /** Unix seconds. */
+  /** The start of the sum's span in Unix seconds. */
   start: number;
-  /** The link of clicks, the value of a breakdown, otherwise empty. */
+  /** The link of a sum of clicks, or the value of a breakdown; empty for all other sums. */
   label: string;
   value: number;
 }
@@ -60,7 +63,7 @@ const record: SqlText = {
     ON CONFLICT (target, metric, span, start, label) DO UPDATE SET value = insight_sums.value + excluded.value`,
 };
 
-/** Adds to the sums of every span in which the row's start lies. */
+/** Adds the value of the row to one sum of each length of span: the sum whose span contains the row's start. */
 export async function addToSums(tx: Transaction, { target, metric, start, label, value }: SumRow): Promise<void> {
   const values = SPANS.flatMap((span): SqlValue[] => [target, metric, start - (start % span), label, value]);
   const changed = await tx.run({ query: record, values });
@@ -76,7 +79,7 @@ const summed = (selects: readonly string[]): SqlText => ({
 
 const inRange = summed(stretchesOf(0, 1).map(({ span }) => stretch("s.value", span)));
 
-/** The counts in [since, until), by label. Labels without a count are left out (D-54). */
+/** Returns the counts from `since` (included) to `until` (not included), by label. Labels without a count are left out (D-54). */
 export function sumRange(reader: Reader, target: NodeId, metric: Counted, since: number, until: number): Promise<Sum[]> {
   const values = stretchesOf(since, until).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
   return reader.all({ query: inRange, values });
@@ -84,13 +87,13 @@ export function sumRange(reader: Reader, target: NodeId, metric: Counted, since:
 
 const untilMoment = summed([stretch("s.value", LONGEST_SPAN), ...stretchesOf(0, 1).map(({ span }) => stretch("-s.value", span))]);
 
-/** The counts before `until`, by label: the total less later counts, which are usually zero. */
+/** Returns the counts before `until`, by label: the total less the counts at and after `until`, which are usually zero. */
 export function sumUntil(reader: Reader, target: NodeId, metric: Counted, until: number): Promise<Sum[]> {
   const later = stretchesOf(until, END_OF_TIME).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
   return reader.all({ query: untilMoment, values: [target, metric, 0, END_OF_TIME, ...later] });
 }
 
-/** The days that start in [since, until); days without activity have no row. */
+/** Returns the counts of the days that start at or after `since` and before `until`. Days without activity have no row. */
 export function listDays(reader: Reader, target: NodeId, metric: Counted, since: number, until: number): Promise<{ start: number; value: number }[]> {
   return reader.all(sql`
     SELECT s.start, s.value FROM insight_sums s
@@ -98,14 +101,14 @@ export function listDays(reader: Reader, target: NodeId, metric: Counted, since:
     ORDER BY s.start`);
 }
 
-// The span is part of the order, and `span < 2` means `span = 1`, so that the primary key serves the order on SQLite.
+// The span is part of the order, and the query has `span < 2` in place of `span = 1`, so that the primary key serves the order on SQLite.
 const sumOrder = {
   columns: ["s.target", "s.metric", "s.span", "s.start", "s.label"],
   direction: "ascending",
   keyOf: ({ target, metric, start, label }: SumRow) => [target, metric, "1", String(start), label],
 } as const;
 
-/** The activity by second. */
+/** Lists the recorded activity, summed by second. */
 export function listRecorded(reader: Reader, page: PageRequest): Promise<ListPage<SumRow>> {
   return readPage<SumRow>(
     reader,

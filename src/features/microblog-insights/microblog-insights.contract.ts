@@ -5,7 +5,7 @@ import { type Access, readOperation } from "#graph/contract/operation";
 import { ONLY_IN } from "#graph/schema/schema-node";
 import { type Breakdown, breakdowns, type MediaMetric, mediaMetrics, type UserMetric, userMetrics } from "./microblog-insights.metrics.ts";
 
-/** AUTH-15, D-13: of F1 and F2. */
+/** AUTH-15, D-13: the policy of insights (F1 and F2). */
 export const microblogInsightsPolicy = definePolicy({
   ...microblogAccount,
   name: "microblogInsights",
@@ -41,7 +41,7 @@ export const readMediaInsights = readOperation({
   returns: Type.Object({ data: Type.Array(insight({ values: Type.Array(Type.Object({ value: count })) })) }),
 });
 
-/** D-54 [clients]: no insights from before 2024-04-13T07:00:00Z. */
+/** D-54 [clients]: insights begin at 2024-04-13T07:00:00Z; an earlier time is refused. */
 const EARLIEST_SECONDS = 1_712_991_600;
 
 const moment = (description: string) =>

@@ -16,7 +16,7 @@ const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserM
   id: `${node}/insights/${metric}/${period}`,
 });
 
-/** The latest second that counts is the current one, because activity in the future does not count. */
+/** Returns the end of every range: the current second is the last one that counts, because activity in the future does not count. */
 const endOf = (world: OperationRequest["world"]): number => unixSeconds(world.clock) + 1;
 
 const totalOf = (sums: readonly Sum[]): number => sums.reduce((total, { value }) => total + value, 0);
@@ -33,7 +33,7 @@ export async function handleReadMediaInsights(request: OperationRequest<Static<t
 
 type UserRequest = OperationRequest<Static<typeof readUserInsights.params>>;
 
-/** The Unix seconds from `since` on and before `until`. */
+/** A range of time in Unix seconds, from `since` (included) to `until` (not included). */
 interface TimeRange {
   readonly since: number;
   readonly until: number;
@@ -46,7 +46,10 @@ export async function handleReadUserInsights(request: UserRequest, reader: Reade
   return { data };
 }
 
-/** F2-5, D-54: by default yesterday and today. With only `since` the range ends now; with only `until` it begins a day before the last day's start. */
+/**
+ * F2-5, D-54: returns the range that a request asks for, by default yesterday and today. With only `since` the range ends now. With only `until` the
+ * range begins a day before the start of its last day.
+ */
 function rangeOf({ params, world }: UserRequest): TimeRange {
   const end = endOf(world);
   const { since, until } = params;
@@ -74,14 +77,14 @@ async function userInsight(request: UserRequest, reader: Reader, metric: UserMet
       return insight(node.id, metric, "day", { link_total_values: links.map(({ label, value }) => ({ link_url: label, value })) });
     }
     case "followers_count":
-      // The number of followers at the end of the range.
+      // This metric is the number of followers at the end of the range.
       return insight(node.id, metric, "day", { total_value: { value: totalOf(await sumUntil(reader, node.id, metric, until)) } });
     case "follower_demographics":
       return insight(node.id, metric, "lifetime", { total_value: { breakdowns: await demographics(request, reader) } });
   }
 }
 
-/** A value for each day that the range touches; the first and the last day are cut as the range is. */
+/** Returns a value for each day that the range touches. Of the first and the last day only the part in the range counts. */
 async function series(user: NodeId, reader: Reader, metric: UserMetric, { since, until }: TimeRange) {
   const whole = await listDays(reader, user, metric, since, until - DAY_SECONDS + 1);
   const known = new Map(whole.map(({ start, value }) => [start, value]));
@@ -95,10 +98,10 @@ async function series(user: NodeId, reader: Reader, metric: UserMetric, { since,
   return values;
 }
 
-/** D-54 [clients]: groups of fewer followers could identify a person. */
+/** D-54 [clients]: an account with fewer followers has no demographics, because small groups of followers could identify a person. */
 const FOLLOWERS_MIN = 100;
 
-/** The groups of one breakdown, or of all four, with the largest group first. */
+/** Returns the groups of followers by one breakdown, or by all four breakdowns, the largest group first. */
 async function demographics({ node, params, world }: UserRequest, reader: Reader) {
   const end = endOf(world);
   if (world.profile === "clients" && totalOf(await sumUntil(reader, node.id, "followers_count", end)) < FOLLOWERS_MIN) {
@@ -107,7 +110,7 @@ async function demographics({ node, params, world }: UserRequest, reader: Reader
   const found = [];
   for (const breakdown of params.breakdown === undefined ? breakdowns : [params.breakdown]) {
     const groups = await sumUntil(reader, node.id, breakdown, end);
-    // The groups are ordered by label, and sorting keeps this order among equal ones.
+    // The groups come ordered by label, and sorting keeps this order for groups of equal size.
     groups.sort((a, b) => b.value - a.value);
     found.push({ dimension_keys: [breakdown], results: groups.map(({ label, value }) => ({ dimension_values: [label], value })) });
   }

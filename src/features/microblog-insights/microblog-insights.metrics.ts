@@ -1,11 +1,11 @@
-/** The metrics of F1 and F2, with their titles and descriptions (D-54). */
+/** The metrics of media (F1) and of users (F2), with their titles and descriptions (D-54). */
 export const mediaMetrics = ["views", "likes", "replies", "reposts", "quotes", "shares"] as const;
 export type MediaMetric = (typeof mediaMetrics)[number];
 
 export const userMetrics = ["views", "likes", "replies", "reposts", "quotes", "clicks", "followers_count", "follower_demographics"] as const;
 export type UserMetric = (typeof userMetrics)[number];
 
-/** The metrics of activities. Followers have their own section of world files. */
+/** The metrics that activities are recorded for. Followers are not among them, because they have their own section of world files. */
 export const recordedMetrics = ["views", "likes", "replies", "reposts", "quotes", "shares", "clicks"] as const;
 export type RecordedMetric = (typeof recordedMetrics)[number];
 
@@ -26,8 +26,8 @@ export const titles: Readonly<Record<MediaMetric | UserMetric, { readonly title:
 
 export const DAY_SECONDS = 86_400;
 
-/** Days since 1970 in UTC (D-54). */
+/** Returns the day of a time: the number of days since 1970 in UTC (D-54). */
 export const dayOf = (seconds: number): number => Math.floor(seconds / DAY_SECONDS);
 
-/** ISO 8601 in UTC, `2026-11-18T00:00:00+0000`. */
+/** Writes a time as ISO 8601 in UTC, such as `2026-11-18T00:00:00+0000`. */
 export const momentText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;

@@ -35,7 +35,7 @@ export async function recordFollowers(tx: Transaction, group: FollowerRow): Prom
   }
 }
 
-/** Returns whether the id was free. */
+/** Stores a new media object. Returns false, and stores nothing, if its id is used already. */
 export async function insertMedia(tx: Transaction, media: MediaRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(media.id), type: "microblog_media", owner: nodeId(media.owner) }))) return false;
   await tx.runOne(

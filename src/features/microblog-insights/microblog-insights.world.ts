@@ -28,10 +28,10 @@ export const microblogMediaSection = ownedSection({
   remove: deleteMedia,
 });
 
-/** The limit of one entry, so that sums stay far below 2^53. */
+/** The largest value of one entry, so that sums stay far below 2^53. */
 const VALUE_MAX = 1_000_000_000;
 
-/** Activities are stored only as sums, at the finest by second, so a single one cannot be read, updated or removed. */
+/** Activities are stored only as sums, the shortest of which are for one second, so a single activity cannot be read, updated or removed. */
 const recordsOnly = {
   identity: [],
   find: async () => undefined,
@@ -41,7 +41,7 @@ const recordsOnly = {
   remove: async () => false,
 } as const satisfies Partial<WorldSection>;
 
-/** The types that have the metric. Others are refused, because no request could read the count. */
+/** Returns the node types that have the metric. An activity of another type is refused, because no request could read its count. */
 function targetTypes(metric: RecordedMetric): string[] {
   const types: string[] = [];
   if ((mediaMetrics as readonly string[]).includes(metric)) types.push("microblog_media");
