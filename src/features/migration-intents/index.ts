@@ -1,4 +1,4 @@
-/** The public API of the migration-intents feature: H7, solutions, and creating an intent (D-58). */
+/** The public API of the migration-intents feature, which stores solutions, and reads (H7) and creates migration intents (D-58). */
 
 import { nobody } from "#auth/policy";
 import { defineFeature, nodeType } from "#graph/contract/feature";

@@ -14,7 +14,7 @@ const text = { schema: Type.String(), policy: migrationIntent } as const;
 
 const idOnly: FieldSet = { fields: { id: text }, defaults: ["id"], isExhaustive: true };
 
-/** An account or solution that the intent does not have is left out, also where `fields` names it (D-58). */
+/** If an intent does not have an account or a solution, the field is left out of the response, even if `fields` asks for it (D-58). */
 const object = { schema: Type.Object({ id: Type.String() }), policy: migrationIntent } as const;
 
 const account = (column: "waba" | "destination_waba"): Field<IntentRow> => ({
@@ -22,7 +22,7 @@ const account = (column: "waba" | "destination_waba"): Field<IntentRow> => ({
   reference: { type: "chatapp_account", idOf: (row) => row[column] },
 });
 
-/** A solution has no read of its own. */
+/** The solution of an intent. Only its id is shown, because no operation reads a solution. */
 const solution: Field<IntentRow> = {
   ...object,
   nested: {

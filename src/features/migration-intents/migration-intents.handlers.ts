@@ -9,7 +9,7 @@ import type { Transaction } from "#storage/database";
 import { NO_OTHER_ACCOUNT, NO_SOLUTION, type setSolutionMigrationIntent } from "./migration-intents.contract.ts";
 import { insertIntent, isSolutionSeen } from "./migration-intents.store.ts";
 
-/** D-305: an account that the caller may not see or act for gets the error of a missing one. */
+/** D-305: returns whether the caller may use an account. If not, the handler throws the error of a missing account. */
 async function mayUseAccount({ caller, world: { ports } }: OperationRequest, tx: Transaction, account: NodeId): Promise<boolean> {
   if (!(await ports.get("chatapp_account").isSubscribed(tx, account, caller.app.id))) return false;
   return mayChangeAccount(account, { ...caller, reader: tx, ports, facts: uncachedFacts });

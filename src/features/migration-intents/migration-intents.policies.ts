@@ -3,7 +3,7 @@ import { chatappAccount, isSubscribedApp } from "#features/chatapp-accounts/api"
 import { nodeId } from "#kernel/ids";
 import { findIntent, findSolution } from "./migration-intents.store.ts";
 
-/** D-58: the app is subscribed on the source or destination account, or owns the solution. */
+/** D-58: the policy of an intent: the calling app is subscribed to the source or destination account, or owns the solution. */
 export const migrationIntent = definePolicy({
   ...chatappAccount,
   name: "migrationIntent",

@@ -30,11 +30,11 @@ export const findIntent = (reader: Reader, waba: NodeId, id: string): Promise<In
 
 const intentsByAccount = ordered("ascending", "i.waba", "i.id");
 
-/** For the control API. */
+/** Lists all intents, ordered by account, for the control API. */
 export const listAllIntents = (reader: Reader, page: PageRequest): Promise<ListPage<IntentRow>> =>
   readPage<IntentRow>(reader, append(selectIntents, "WHERE i.waba > 0"), intentsByAccount, page);
 
-/** Returns whether the id was free. */
+/** Stores a new intent. Returns false, and stores nothing, if the intent's id is used already. */
 export async function insertIntent(tx: Transaction, intent: IntentRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(intent.id), type: "migration_intent", owner: nodeId(intent.waba) }))) return false;
   await saveIntent(tx, intent);
@@ -53,7 +53,10 @@ export async function deleteIntent(tx: Transaction, waba: NodeId, id: string): P
   return true;
 }
 
-/** For an account, a solution or an app that is being removed. Deletes the intents of the account and the solutions of the app; other intents only lose the reference. */
+/**
+ * Forgets a removed account, solution or app. Deletes the intents of the account and the solutions of the app; other intents only lose their
+ * reference to it.
+ */
 export async function forgetParty(tx: Transaction, party: NodeId): Promise<void> {
   const intents = await tx.all<{ id: string }>(sql`SELECT CAST(i.id AS TEXT) AS id FROM migration_intents i WHERE i.waba = ${party}`);
   for (const { id } of intents) await deleteIntent(tx, party, id);
@@ -71,7 +74,7 @@ const selectSolutions = sql`SELECT CAST(s.id AS TEXT) AS id, s.name, CAST(s.owne
 export const findSolution = (reader: Reader, id: string): Promise<SolutionRow | undefined> =>
   reader.get<SolutionRow>(append(selectSolutions, "WHERE s.id = ?", [id]));
 
-/** D-306: the app owns the solution, or an intent from or to the account names it. */
+/** D-306: returns whether the app may see the solution: the app owns the solution, or an intent from or to the account has the solution. */
 export async function isSolutionSeen(reader: Reader, solution: NodeId, account: NodeId, app: NodeId): Promise<boolean> {
   const row = await reader.get(sql`
     SELECT 1 AS one FROM solutions s WHERE s.id = ${solution} AND (s.owner_app = ${app}
@@ -85,7 +88,7 @@ const solutionsById = ordered("ascending", "s.id");
 export const listSolutions = (reader: Reader, page: PageRequest): Promise<ListPage<SolutionRow>> =>
   readPage<SolutionRow>(reader, append(selectSolutions, "WHERE s.id > 0"), solutionsById, page);
 
-/** Returns whether the id was free. */
+/** Stores a new solution. Returns false, and stores nothing, if the solution's id is used already. */
 export async function insertSolution(tx: Transaction, { id, name, owner_app }: SolutionRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(id), type: "solution", owner: nodeId(id) }))) return false;
   await tx.runOne(sql`INSERT INTO solutions (id, name, owner_app) VALUES (${id}, ${name}, ${owner_app})`);
