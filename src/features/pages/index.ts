@@ -1,4 +1,4 @@
-/** The public API of the pages feature. */
+/** The public API of the pages feature, which stores pages, the people who write to them, and the roles of users on them. */
 
 import { defineFeature } from "#graph/contract/feature";
 import { namedNode } from "#graph/contract/named-node";

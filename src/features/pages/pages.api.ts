@@ -1,4 +1,4 @@
-/** For other features. */
+/** The part of the pages feature that other features may import: the port `page`, policies, and fields that show a page. */
 
 import { Type } from "typebox";
 import { onPage } from "#auth/page-policies";
@@ -9,9 +9,9 @@ import type { Reader } from "#storage/database";
 
 interface PagePort {
   findName(reader: Reader, page: NodeId): Promise<string | undefined>;
-  /** By id; other ids than those of pages are left out. */
+  /** Returns the names of pages by the pages' ids. Ids that are not ids of pages are left out. */
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Whether a person with this page-scoped id has written to the page. */
+  /** Returns whether a person with this page-scoped id has written to the page. */
   hasPerson(reader: Reader, page: NodeId, psid: NodeId): Promise<boolean>;
 }
 
@@ -21,7 +21,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** D-13, A: `pages_messaging` on that page, with page task MESSAGING for a user token. */
+/** D-13: the policy of labels and personas (A). The token needs the scope `pages_messaging`, and a user token also needs the page task MESSAGING. */
 export const pageMessaging = onPage({
   name: "pageMessaging",
   summary: "a token of the page, or of a person with task MESSAGING on it",
@@ -29,7 +29,7 @@ export const pageMessaging = onPage({
   anyOf: ["MESSAGING"],
 });
 
-/** D-165: who knows of the page may read its name. */
+/** D-165: the policy of reading a page by its id. Everyone with a role on the page may read its name. */
 export const pageNodePolicy = definePolicy({
   name: "pageNode",
   summary: "a token of the page, or of a person with any role on it",
@@ -38,7 +38,10 @@ export const pageNodePolicy = definePolicy({
   canSee: pageMessaging.canSee,
 });
 
-/** D-92: pages inside other nodes, `page{id,name}`. Of rows whose `id` is a page's, or a person's: only pages have names to show. `policy` is that of the field that holds the pages. */
+/**
+ * D-92: the fields of pages inside other nodes, `page{id,name}`. The `id` of a row can also be a person's; only pages have names to show. `policy` is
+ * the policy of the field that contains the pages.
+ */
 export function pageSet(policy: Policy, defaults: readonly string[]): FieldSet {
   const text = { schema: Type.String(), policy };
   const name: Field = {
@@ -54,7 +57,7 @@ export function pageSet(policy: Policy, defaults: readonly string[]): FieldSet {
   return { fields: { id: text, name }, defaults };
 }
 
-/** For features whose nodes' owner is their page. `policy` is the node type's own. */
+/** Returns the field `page` for nodes whose owner is their page. `policy` is the policy of the node type. */
 export function pageField(policy: Policy): Field {
   const set = pageSet(policy, ["id", "name"]);
   return {

@@ -8,7 +8,7 @@ export const pageMigrations: readonly Migration[] = [
       "CREATE TABLE page_people (page BIGINT NOT NULL, psid BIGINT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, psid)) WITHOUT ROWID",
       `CREATE TABLE page_roles (page BIGINT NOT NULL, user_id BIGINT NOT NULL, tasks TEXT NOT NULL, via_business INTEGER NOT NULL,
         PRIMARY KEY (page, user_id)) WITHOUT ROWID`,
-      // For deleting a user.
+      // This index finds the roles of a deleted user.
       "CREATE INDEX page_roles_by_user ON page_roles (user_id, page)",
     ],
   },

@@ -42,7 +42,7 @@ export const findPage = (reader: Reader, id: string): Promise<PageRow | undefine
 
 const selectAll = append(select, "WHERE p.id > 0");
 
-/** By id; other ids than those of pages are left out. */
+/** Returns the names of pages by the pages' ids. Ids that are not ids of pages are left out. */
 export async function findPageNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<PageRow>(reader, selectAll, "p.id", ids);
   return new Map(rows.map(({ id, name }) => [id, name]));
@@ -60,7 +60,7 @@ export async function deletePage(tx: Transaction, id: NodeId): Promise<boolean> 
   return true;
 }
 
-/** Returns whether the id was free. */
+/** Stores a person who writes to the page. Returns false, and stores nothing, if the page-scoped id is used already. */
 export async function insertPerson(tx: Transaction, page: NodeId, psid: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id: psid, type: "page_person", owner: page }))) return false;
   await tx.runOne(sql`INSERT INTO page_people (page, psid, name) VALUES (${page}, ${psid}, ${name})`);
@@ -97,7 +97,7 @@ export async function deleteRole(tx: Transaction, page: NodeId, user: string): P
   tx.invalidate(pageRoleFact, pageRoleKey(page, user));
 }
 
-/** Deletes the roles of a user that is being removed. */
+/** Deletes the roles of a removed user on all pages. */
 export async function deleteRolesOfUser(tx: Transaction, user: NodeId): Promise<void> {
   const own = await tx.all<{ page: string }>(sql`SELECT CAST(r.page AS TEXT) AS page FROM page_roles r WHERE r.user_id = ${user}`);
   for (const { page } of own) await deleteRole(tx, nodeId(page), user);

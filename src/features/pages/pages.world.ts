@@ -50,7 +50,7 @@ async function addPerson(tx: Transaction, page: NodeId, psid: NodeId, name: stri
   if (!(await insertPerson(tx, page, psid, name))) throw new TakenProblem(`people[${index}].psid`, `${psid} is taken`);
 }
 
-/** A person of a page, with the labels that they have (D-172). */
+/** Erases a person from the pages that know the person, with the labels that are attached to the person (D-172). */
 export async function erasePerson(world: World, ids: readonly string[]): Promise<Erased> {
   let people = 0;
   for (const psid of ids.filter(isNodeId)) {
