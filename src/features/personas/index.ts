@@ -1,4 +1,4 @@
-/** The public API of the personas feature: A7 and A8. */
+/** The public API of the personas feature, which serves the display identities of a page's bot (A7 and A8). */
 
 import { pageMessaging } from "#features/pages/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";

@@ -4,12 +4,12 @@ import { type Access, type Field, type FieldSet, listOperation, writeOperation }
 import { filledText } from "#graph/schema/schema-node";
 import type { PersonaRow } from "./personas.store.ts";
 
-/** D-41. */
+/** D-41: the longest name of a persona. */
 const PERSONA_NAME_CHARACTERS_MAX = 50;
-/** Browsers and CDNs refuse much longer addresses. */
+/** The longest address of a picture. Browsers and CDNs refuse much longer addresses. */
 const PICTURE_URL_CHARACTERS_MAX = 2_048;
 
-/** D-41: a picture's address is stored as sent. */
+/** D-41: the schemas of a persona's name and picture. The address of the picture is stored as it was sent. */
 export const personaWords = {
   name: { ...filledText(PERSONA_NAME_CHARACTERS_MAX), description: "the persona's name" },
   profile_picture_url: { maxLength: PICTURE_URL_CHARACTERS_MAX, format: "web-address", description: "the address of its picture" },

@@ -28,11 +28,11 @@ export const listPersonasOfPage = (reader: Reader, page: NodeId, request: PageRe
 
 const oldestFirst = ordered("ascending", "p.page", "p.id");
 
-/** For the control API. */
+/** Lists the personas of all pages, oldest first, for the control API. */
 export const listAllPersonas = (reader: Reader, request: PageRequest): Promise<ListPage<PersonaRow>> =>
   readPage<PersonaRow>(reader, append(select, "WHERE p.page > 0"), oldestFirst, request);
 
-/** Returns whether the id was free. */
+/** Stores a new persona. Returns false, and stores nothing, if the persona's id is used already. */
 export async function insertPersona(tx: Transaction, page: NodeId, id: NodeId, persona: NewPersona): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "persona", owner: page }))) return false;
   await tx.runOne(sql`
@@ -45,7 +45,7 @@ export async function updatePersona(tx: Transaction, page: NodeId, id: string, p
     UPDATE personas SET name = ${persona.name}, profile_picture_url = ${persona.profile_picture_url} WHERE page = ${page} AND id = ${id}`);
 }
 
-/** Returns false if it does not exist. */
+/** Deletes a persona. Returns false if the persona does not exist. */
 export async function deletePersona(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM personas WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await deleteNode(tx, nodeId(id));
