@@ -1,4 +1,4 @@
-/** The public API of the places feature. */
+/** The public API of the places feature, which stores the places of live videos. */
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { placeMigrations } from "./places.migrations.ts";

@@ -17,7 +17,7 @@ declare module "#kernel/ports" {
 export interface PlaceRow extends Row {
   id: string;
   name: string;
-  /** JSON `{latitude, longitude}`. */
+  /** The position of the place: JSON `{latitude, longitude}` in degrees; null if it is not known. */
   location: string | null;
 }
 

@@ -3,7 +3,7 @@ import { closedMap, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import { deletePlace, findPlace, insertPlace, listPlaces, type PlaceRow, updatePlace } from "./places.store.ts";
 
-/** Degrees. */
+/** The position of a place in degrees. */
 const location = closedMap({ latitude: Type.Number({ minimum: -90, maximum: 90 }), longitude: Type.Number({ minimum: -180, maximum: 180 }) });
 const entry = closedMap({ id: worldId, name: Type.String({ default: "" }), location: Type.Optional(location) });
 
