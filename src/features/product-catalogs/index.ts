@@ -1,4 +1,4 @@
-/** The public API of the product-catalogs feature: G1. */
+/** The public API of the product-catalogs feature, which creates and deletes the catalogs of a page (G1). */
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading } from "./product-catalogs.api.ts";

@@ -1,4 +1,7 @@
-/** For other features: the owners of a catalog, and the policies of catalogs (G1). */
+/**
+ * The part of the product-catalogs feature that other features may import: the facts about the owners of a catalog, and the policies of catalogs
+ * (G1).
+ */
 import type { FactsOf } from "#auth/app-facts";
 import { type PageTask, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";
@@ -8,7 +11,7 @@ import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader, Transaction } from "#storage/database";
 
-/** G1-20, G1-21: what an agency may do with a catalog that is shared with it. */
+/** G1-20, G1-21: the ids of the tasks that an agency can have on a catalog that is shared with it. */
 const MANAGE_CATALOG_TASK = "240588526848665";
 const ADVERTISE_WITH_CATALOG_TASK = "2015469438531460";
 export const catalogTasks = [MANAGE_CATALOG_TASK, ADVERTISE_WITH_CATALOG_TASK] as const;
@@ -22,7 +25,7 @@ export interface AgencyShare {
 export interface CatalogFacts {
   readonly id: NodeId;
   readonly page: NodeId;
-  /** G1-12: without one the catalog belongs to the page alone. */
+  /** G1-12: the business that is linked to the catalog; undefined if the catalog belongs only to its page. */
   readonly business: NodeId | undefined;
   readonly agencies: readonly AgencyShare[];
 }
@@ -37,10 +40,10 @@ declare module "#kernel/ports" {
   }
 }
 
-/** Taken before a catalog is deleted or something is created in it, so that nothing is created in a deleted catalog. */
+/** Locks a catalog. Deleting a catalog and creating something in it both take this lock, so that nothing is created in a deleted catalog. */
 export const lockCatalog = (tx: Transaction, catalog: string): Promise<void> => tx.lock("product_catalog", catalog);
 
-/** The fact's key is the catalog's id; the store invalidates it when the catalog changes. */
+/** The cached facts of a catalog. The key is the catalog's id; the store invalidates the facts when the catalog changes. */
 export const catalogFact = "product_catalog";
 
 function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<CatalogFacts | undefined> {
@@ -49,9 +52,9 @@ function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: 
 
 /** The tasks that give a person rights on a catalog. People of the linked business have these rights without a task (D-13). */
 interface Ways {
-  /** Any of these tasks on the catalog's page. */
+  /** People with one of these tasks on the catalog's page have the right. */
   readonly tasks: readonly PageTask[];
-  /** People of an agency that has one of these tasks on the catalog. */
+  /** People of an agency that has one of these tasks on the catalog have the right. */
   readonly sharedFor: readonly CatalogTask[];
 }
 
@@ -62,7 +65,7 @@ const toFill: Ways = { tasks: ["MANAGE", "CREATE_CONTENT"], sharedFor: [MANAGE_C
 const toDelete: Ways = { tasks: ["MANAGE"], sharedFor: [] };
 
 async function isAllowed({ token, node, reader, ports, facts }: PolicyInput, { tasks, sharedFor }: Ways): Promise<boolean> {
-  // The owner of a feed is its catalog; a catalog is its own owner.
+  // `node` is a catalog, which is its own owner, or a feed, whose owner is its catalog.
   const catalog = await catalogOf(node.owner, reader, ports, facts);
   if (catalog === undefined) return false;
   if (token.type === "page") return token.page === catalog.page;
@@ -76,7 +79,7 @@ async function isAllowed({ token, node, reader, ports, facts }: PolicyInput, { t
   return false;
 }
 
-/** For a catalog and its feeds. */
+/** The policy of access to a catalog and its feeds. */
 export const catalogAccess = definePolicy({
   name: "catalogAccess",
   summary:
@@ -86,10 +89,10 @@ export const catalogAccess = definePolicy({
   canSee: (input) => isAllowed(input, toAccess),
 });
 
-/** D-145: reading a catalog. */
+/** D-145: the policy of reading a catalog. */
 export const catalogReading = definePolicy({ ...catalogAccess, name: "catalogReading", scopes: ["catalog_management"] });
 
-/** D-146: for the feeds of a catalog. */
+/** D-146: the policy of creating, changing and deleting the feeds of a catalog. */
 export const catalogFilling = definePolicy({
   ...catalogReading,
   name: "catalogFilling",
@@ -99,7 +102,7 @@ export const catalogFilling = definePolicy({
     (await isAllowed(input, toFill)) ? undefined : taskMissing("the page task MANAGE or CREATE_CONTENT, or an agency that manages the catalog"),
 });
 
-/** D-146. */
+/** D-146: the policy of deleting a catalog. */
 export const catalogDeletion = definePolicy({
   ...catalogReading,
   name: "catalogDeletion",
@@ -107,7 +110,7 @@ export const catalogDeletion = definePolicy({
   deny: async (input) => ((await isAllowed(input, toDelete)) ? undefined : taskMissing("the page task MANAGE or the catalog's business")),
 });
 
-/** AUTH-17, D-13. */
+/** AUTH-17, D-13: the policy of creating a catalog. */
 export const catalogCreation = definePolicy({
   name: "catalogCreation",
   summary: "a user token with task MANAGE on the page",

@@ -8,18 +8,18 @@ import type { ShownCatalog } from "./product-catalogs.store.ts";
 
 /** G1-10, ERR-32: the only supported vertical. */
 export const CATALOG_VERTICAL = "commerce";
-/** The document sets no limit; this is the limit of product names. */
+/** The longest name of a catalog. The document sets no limit, so catalogs have the limit of the names of products. */
 export const CATALOG_NAME_CHARACTERS_MAX = 200;
-/** Enough for a UUID, a number or an e-mail address. */
+/** The longest external id of a business: enough for a UUID, a number or an e-mail address. */
 export const EXTERNAL_BUSINESS_ID_CHARACTERS_MAX = 255;
 
-/** The task ids of G1-20 and G1-21. */
+/** The ids of the tasks that an agency can have (G1-20, G1-21). */
 const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum: ["240588526848665", "2015469438531460"] });
 
-/** D-337: there are two tasks, and a name may be repeated. */
+/** D-337: the most tasks in a list. Only two tasks exist, but the list may repeat them. */
 const PERMITTED_TASKS_MAX = 100;
 
-/** A value that is not an id gets the same problem as an unknown business (D-56). */
+/** The problem of a wrong business (D-56). A value that is not an id has the same problem as the id of an unknown business. */
 export const NO_BUSINESS = "is not a business";
 const business = (description: string) => Type.Unsafe<NodeId>({ ...worldId, description, [PROBLEM]: NO_BUSINESS });
 
@@ -31,7 +31,7 @@ const agency = Type.Object({
 
 const text: Field<ShownCatalog> = { schema: Type.String(), policy: catalogReading };
 
-/** D-145. */
+/** D-145: the fields of a catalog. */
 export const catalogNode: FieldSet<ShownCatalog> = {
   fields: { id: text, name: text, vertical: { ...text, of: () => CATALOG_VERTICAL } },
   defaults: ["id", "name"],

@@ -7,11 +7,11 @@ import { type AgencyShare, type CatalogFacts, catalogFact, lockCatalog } from ".
 
 export interface Catalog extends CatalogFacts {
   readonly name: string;
-  /** The partner's id of the business (G1-15). */
+  /** The id that a partner of the platform uses for the business (G1-15). */
   readonly external_business_id: string | undefined;
 }
 
-/** The fields of a catalog. */
+/** The columns of a catalog that responses show. */
 export interface ShownCatalog extends Row {
   id: string;
   name: string;
@@ -27,7 +27,7 @@ interface CatalogRow extends Row {
 
 interface AgencyRow extends Row {
   business: string;
-  /** JSON list of task ids. */
+  /** The permitted tasks: a JSON list of their ids. */
   permitted_tasks: string;
 }
 
@@ -42,7 +42,7 @@ export async function findCatalog(reader: Reader, id: string): Promise<Catalog |
 
 const byId = ordered("ascending", "c.id");
 
-/** For the control API. */
+/** Lists all catalogs for the control API. */
 export async function listAllCatalogs(reader: Reader, page: PageRequest): Promise<ListPage<Catalog>> {
   const found = await readPage<CatalogRow>(reader, append(select, "WHERE c.id > 0"), byId, page);
   return { ...found, rows: await Promise.all(found.rows.map((row) => catalogOf(reader, row))) };
@@ -65,15 +65,15 @@ async function listAgencies(reader: Reader, catalog: string): Promise<AgencyShar
   return rows.map(({ business, permitted_tasks }) => ({ business: nodeId(business), permitted_tasks: JSON.parse(permitted_tasks) }));
 }
 
-/** Returns whether the id was free. */
+/** Stores a new catalog. Returns false, and stores nothing, if the catalog's id is used already. */
 export async function insertCatalog(tx: Transaction, catalog: Catalog): Promise<boolean> {
-  // A catalog may belong to a page and to businesses, so the node is its own owner, and policies look up who may access it (D-13).
+  // A catalog may belong to a page and to businesses. So the catalog's node is its own owner, and policies look up who may access the catalog (D-13).
   if (!(await insertNode(tx, { id: catalog.id, type: "product_catalog", owner: catalog.id }))) return false;
   await saveCatalog(tx, catalog);
   return true;
 }
 
-/** Inserts or replaces the catalog and its agencies. */
+/** Inserts a catalog and its agencies, or replaces the stored ones. */
 export async function saveCatalog(tx: Transaction, { id, page, name, business, external_business_id, agencies }: Catalog): Promise<void> {
   await tx.runOne(sql`
     INSERT INTO product_catalogs (id, page, name, business, external_business_id)
@@ -104,7 +104,7 @@ export async function listCatalogsOfPage(reader: Reader, page: NodeId): Promise<
   return own.map(({ id }) => nodeId(id));
 }
 
-/** Removes a business that is being deleted from its catalogs, which stay with their pages. */
+/** Removes a deleted business from its catalogs; the catalogs still belong to their pages. */
 export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
   const touched = await tx.all<{ id: string }>(sql`
     SELECT CAST(c.id AS TEXT) AS id FROM product_catalogs c WHERE c.business = ${business}

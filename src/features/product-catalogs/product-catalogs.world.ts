@@ -28,6 +28,6 @@ export const catalogSection = section({
   list: listAllCatalogs,
   entryOf: (catalog: Catalog) => ({ ...catalog, vertical: CATALOG_VERTICAL }),
   replace: (tx, given) => saveCatalog(tx, catalogOf(given)),
-  // Its feeds are deleted by `forgetOwner`, like everything below a removed node.
+  // `forgetOwner` deletes the feeds of a removed catalog, like everything below a removed node.
   remove: deleteCatalog,
 });
