@@ -1,4 +1,4 @@
-/** The public API of the required-actions feature: B1. */
+/** The public API of the required-actions feature, which serves the actions that the platform requires of apps (B1). */
 
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";

@@ -8,7 +8,7 @@ export const status = Type.Unsafe<Status>(Type.Union(statuses.map((one) => Type.
 /** D-02: ids of required actions are JSON integers below 2^53. */
 export const ACTION_ID_MAX = Number.MAX_SAFE_INTEGER;
 
-/** VER-1e. D-50: the header is optional, but another version is refused. */
+/** VER-1e, D-50: the version in the header `X-API-Version`. The header is optional, but a request with another version is refused. */
 export const API_VERSION = "1.0.0";
 
 export const listRequiredActions = readOperation({
@@ -28,7 +28,7 @@ export const listRequiredActions = readOperation({
   errorForm: "wrapped",
   params: Type.Object({ statuses: Type.Optional(Type.Array(status, { minItems: 1, description: "only actions in these states" })) }),
   requestHeaders: { "X-API-Version": { description: "The version of the interface.", schema: Type.Literal(API_VERSION) } },
-  // D-50: a misspelt filter would return every action.
+  // D-50: unknown parameters are refused, because a request with a misspelt filter would return every action.
   isClosed: true,
   returns: Type.Object({
     required_action: Type.Array(

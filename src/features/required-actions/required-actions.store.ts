@@ -18,7 +18,7 @@ export interface ActionRow extends Row {
 const select = sql`
   SELECT CAST(r.app AS TEXT) AS app, CAST(r.id AS TEXT) AS id, r.title, r.description, r.due_date, r.status, r.status_time FROM required_actions r`;
 
-/** By due date, then id (D-50); actions without a due date last. */
+/** Lists the actions of an app, ordered by due date, then by id (D-50). Actions without a due date are last. */
 export const listActionsOfApp = (reader: Reader, app: NodeId): Promise<ActionRow[]> =>
   reader.all<ActionRow>(append(select, "WHERE r.app = ? ORDER BY CASE WHEN r.due_date IS NULL THEN 1 ELSE 0 END, r.due_date, r.id", [app]));
 
@@ -30,7 +30,7 @@ const oldestFirst = ordered("ascending", "r.app", "r.id");
 export const listAllActions = (reader: Reader, page: PageRequest): Promise<ListPage<ActionRow>> =>
   readPage<ActionRow>(reader, append(select, "WHERE r.app > 0"), oldestFirst, page);
 
-/** Returns whether the id was free. */
+/** Stores a new action. Returns false, and stores nothing, if the action's id is used already. */
 export async function insertAction(tx: Transaction, action: ActionRow): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(action.id), type: "required_action", owner: nodeId(action.app) }))) return false;
   await saveAction(tx, action);

@@ -24,7 +24,10 @@ function rowOf({ description = undefined, due_date = undefined, ...rest }: Stati
   return { ...rest, description: description ?? null, due_date: due_date ?? null, status_time: unixSeconds(clock) };
 }
 
-/** Minted ids may have 63 bits. Without the last ten they still increase with time and are below 2^53 (D-02). */
+/**
+ * The number of bits that are removed from a minted id. Minted ids may have 63 bits. Without the last ten bits they still increase with time, and are
+ * below 2^53 (D-02).
+ */
 const SURPLUS_BITS = 10n;
 
 async function mintId(tx: Transaction, world: World): Promise<string> {
