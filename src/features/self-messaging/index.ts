@@ -1,4 +1,6 @@
-/** The public API of the self-messaging feature: D1, and the actions of a person in the app. */
+/**
+ * The public API of the self-messaging feature, which sends messages of an account to itself (D1) and simulates the actions of a person in the app.
+ */
 
 import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";

@@ -3,7 +3,7 @@ import { writeOperation } from "#graph/contract/operation";
 import { PROBLEM } from "#graph/schema/schema-node";
 import { selfMessagingPolicy } from "./self-messaging.onboarding.ts";
 
-/** D-52. */
+/** D-52: the longest text of a message. */
 export const TEXT_CHARACTERS_MAX = 1_000;
 
 export const sendSelfMessage = writeOperation({
@@ -21,7 +21,7 @@ export const sendSelfMessage = writeOperation({
   versions: "platform",
   scheme: "bearer",
   policy: selfMessagingPolicy,
-  // SELF-8, SELF-9: each flow has a host of its own.
+  // SELF-8, SELF-9: the flow with page tokens and the flow with user tokens have different hosts.
   kindsOn: { base: ["page"], social_login: ["social_user"] },
   visibility: selfMessagingPolicy,
   errorForm: "wrapped",
@@ -29,7 +29,7 @@ export const sendSelfMessage = writeOperation({
     message: Type.Object(
       {
         text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, description: "what is sent" }),
-        /** Declared so that it can be refused (D1-10); an empty list counts as absent. */
+        /** `quick_replies` is declared so that it can be refused (D1-10); an empty list counts as absent. */
         quick_replies: Type.Optional(
           Type.Array(Type.Unknown(), {
             maxItems: 0,

@@ -1,4 +1,4 @@
-/** Acts of a person in the app, each with its webhook (operating.md: in-app). */
+/** The control routes that simulate the actions of a person in the app. Each action sends its webhook (operating.md: in-app). */
 import { type Static, Type } from "typebox";
 import { badRequest, unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -13,7 +13,7 @@ import { type CommentedMedia, type CommentField, comment, pressButton, type Reci
 import { LIVE_PRODUCT_TYPE } from "./self-messaging.webhooks.ts";
 
 const closed = { additionalProperties: false };
-/** The length of captions on such platforms. */
+/** The longest comment. Captions on such platforms have the same limit. */
 const COMMENT_CHARACTERS_MAX = 2_200;
 
 const account = { ...worldId, description: "the account that writes to itself" };
@@ -77,7 +77,10 @@ const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlRequ
     await pressButton(tx, world, await recipientOf(tx, world, social_account), pressed);
   });
 
-/** If the page has several accounts, the video belongs to the author if the author is one of them, otherwise to the first. */
+/**
+ * Finds a live video and the account that it belongs to. If the page of the video has several accounts, the video belongs to the author of the
+ * comment if the author is one of these accounts, otherwise to the first account.
+ */
 async function liveVideoOf(reader: Reader, world: World, id: NodeId, author: SocialAccountFacts): Promise<CommentedMedia> {
   const node = await findNode(reader, id);
   if (node?.type !== "live_video") throw unprocessable(`there is no live video ${id}`, "live_video");

@@ -1,6 +1,6 @@
 /**
- * The events of self messaging, from D1 or from the app. Each is emitted in the transaction of its cause. Payloads (HOOK-4 to HOOK-18) are in
- * the envelope of HOOK-2 and HOOK-3; times are Unix milliseconds (D-52).
+ * The events of self messaging, which a message (D1) or an action in the app causes. Each event is emitted in the transaction of its cause. Payloads
+ * (HOOK-4 to HOOK-18) are in the envelope of HOOK-2 and HOOK-3; times are Unix milliseconds (D-52).
  */
 import type { SocialAccountFacts } from "#features/social-accounts/api";
 import type { World } from "#graph/worlds/world";
@@ -18,7 +18,7 @@ import {
 /** An account that can receive messages. */
 export type Recipient = SocialAccountFacts & { readonly social_scoped_id: NodeId };
 
-/** HOOK-6, HOOK-7, D-134: the account is the sender by its id and the recipient by its social-scoped id. */
+/** HOOK-6, HOOK-7, D-134: the payload of an echo. The account is the sender, with its id, and the recipient, with its social-scoped id. */
 const echoPayload = (account: Recipient, mid: string, text: string, timestamp: number): EchoPayload => ({
   sender: { id: account.id },
   recipient: { id: account.social_scoped_id },
@@ -33,7 +33,7 @@ export interface Postback {
   readonly mid: string;
 }
 
-/** HOOK-12, HOOK-13, D-134: the account pressed the button as a person, so it is the sender by its social-scoped id. */
+/** HOOK-12, HOOK-13, D-134: the payload of a postback. The account pressed the button as a person, so as the sender it has its social-scoped id. */
 const postbackPayload = (account: Recipient, { title, payload, mid }: Postback, timestamp: number): PostbackPayload => ({
   sender: { id: account.social_scoped_id },
   recipient: { id: account.id },
@@ -42,15 +42,15 @@ const postbackPayload = (account: Recipient, { title, payload, mid }: Postback, 
   postback: { title, payload, mid },
 });
 
-/** A medium or a live video. */
+/** A media object or a live video that somebody comments on. */
 export interface CommentedMedia {
   readonly id: NodeId;
-  /** A social account. */
+  /** The social account that the media object or live video belongs to. */
   readonly owner: NodeId;
   readonly media_product_type: string;
 }
 
-/** HOOK-17, HOOK-18, D-134: only a comment on the account's own post contains the social-scoped id. */
+/** HOOK-17, HOOK-18, D-134: the payload of a comment. It contains the social-scoped id only if the account comments on its own post. */
 function commentPayload(from: SocialAccountFacts, media: CommentedMedia, id: NodeId, text: string): CommentPayload {
   const isOwn = from.id === media.owner && from.social_scoped_id !== undefined;
   return {
@@ -61,21 +61,24 @@ function commentPayload(from: SocialAccountFacts, media: CommentedMedia, id: Nod
   };
 }
 
-/** HOOK-19. Returns the message's id. */
+/** HOOK-19: sends a message of an account to itself, by emitting its echo. Returns the id of the message. */
 export async function writeToSelf(tx: Transaction, world: World, account: Recipient, text: string): Promise<NodeId> {
   const mid = world.ids.mint();
   await world.webhooks.emit(tx, messageWebhook, { entity: account.id, payload: echoPayload(account, mid, text, world.clock.nowMs()) });
   return mid;
 }
 
-/** HOOK-10. */
+/** HOOK-10: emits the event of a pressed button. */
 export const pressButton = (tx: Transaction, world: World, account: Recipient, postback: Postback): Promise<void> =>
   world.webhooks.emit(tx, messageWebhook, { entity: account.id, payload: postbackPayload(account, postback, world.clock.nowMs()) });
 
 const commentWebhooks = { comments: commentWebhook, live_comments: liveCommentWebhook };
 export type CommentField = keyof typeof commentWebhooks;
 
-/** HOOK-14, SELF-16: the event belongs to the owner of the media or live video (D-134). Returns the comment's id. */
+/**
+ * HOOK-14, SELF-16: emits the event of a comment. The event is one of the owner of the media object or live video (D-134). Returns the id of the
+ * comment.
+ */
 export async function comment(
   tx: Transaction,
   world: World,

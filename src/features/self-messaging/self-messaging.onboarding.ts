@@ -1,6 +1,6 @@
 /**
- * The onboarding table of self messaging (SELF-4 to SELF-19, D-52): what an app needs of an account before it may send for it and get its
- * webhooks.
+ * The onboarding table of self messaging (SELF-4 to SELF-19, D-52): the conditions under which an app may send messages for an account and gets the
+ * account's webhooks.
  *
  * | | flow with user token | flow with page token |
  * | --- | --- | --- |
@@ -29,13 +29,13 @@ import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
 import type { EventFacts } from "#webhooks/ports";
 
-/** SELF-15, SELF-16. */
+/** SELF-15, SELF-16: the webhook fields of self messaging. */
 const selfMessagingFields = ["messages", "comments", "live_comments"] as const;
 export type SelfMessagingField = (typeof selfMessagingFields)[number];
 
 const MESSAGE_SCOPES = ["social_business_basic", "social_business_manage_messages"];
 
-/** By the kind of token that a flow uses (SELF-6, SELF-7): the scopes for each field. */
+/** The scopes that each webhook field needs, by the kind of token that the flow uses (SELF-6, SELF-7). */
 export const flows: Readonly<Record<"social_user" | "page", Readonly<Record<SelfMessagingField, readonly string[]>>>> = {
   social_user: {
     messages: MESSAGE_SCOPES,
@@ -49,16 +49,19 @@ export const flows: Readonly<Record<"social_user" | "page", Readonly<Record<Self
   },
 };
 
-/** SELF-14: both, for comments in the flow with page token. */
+/** SELF-14: the scopes that comments in the flow with page token need in addition if the role is via business. Both are needed. */
 export const BUSINESS_ROLE_SCOPES: readonly string[] = ["ads_management", "ads_read"];
 
-/** Whether the token is one of a flow for this account: its own, or its page's. */
+/** Returns whether a token can be used for the account: it is a token of the account itself, or of the account's page. */
 function isOfFlow(token: Pick<Token, "type" | "page" | "social_account">, account: SocialAccountFacts): boolean {
   if (token.type === "social_user") return token.social_account === account.id;
   return token.type === "page" && token.page !== undefined && token.page === account.page;
 }
 
-/** `isPersonOnApp`: the person behind the account has a role on the app. Returns what is missing, in words. */
+/**
+ * Returns a text with the condition that the app lacks for sending messages for the account, or undefined if the app meets all conditions.
+ * `isPersonOnApp` says whether the person behind the account has a role on the app.
+ */
 function missingForSelfMessaging(
   account: Pick<SocialAccountFacts, "professional" | "app_connections">,
   app: Pick<AppFacts, "id" | "messaging_access" | "access_level">,
@@ -67,12 +70,12 @@ function missingForSelfMessaging(
   if (!account.professional) return "a professional account";
   if (!account.app_connections.includes(app.id)) return "an account that is connected to the app";
   if (!app.messaging_access) return "business messaging access of the app";
-  // SELF-4, SELF-5, D-52: standard access covers accounts of people with a role on the app, advanced all.
+  // SELF-4, SELF-5, D-52: standard access covers the accounts of people who have a role on the app; advanced access covers all accounts.
   if (app.access_level === "standard" && !isPersonOnApp) return "advanced access, or a role on the app for the person behind the account";
   return undefined;
 }
 
-/** Whether the app's access level covers the account. Advanced access covers all, without a look at roles. */
+/** Returns whether the app's access level covers the account. Advanced access covers all accounts, so roles are not looked up for it. */
 async function isCovered(
   reader: Reader,
   ports: PortRegistry,
@@ -83,14 +86,14 @@ async function isCovered(
   return account.user !== undefined && (await ports.get("app").rolesOf(reader, app.id, account.user)).length > 0;
 }
 
-/** D-13, D-52, D-133, SELF-4 to SELF-11, SELF-17, SELF-18. */
+/** D-13, D-52, D-133, SELF-4 to SELF-11, SELF-17, SELF-18: the policy of sending a message to oneself. */
 export const selfMessagingPolicy = definePolicy({
   name: "selfMessaging",
   summary:
     "a token of the account, or of its page; the account is professional and connected to the app, and the app has messaging access and, at access level standard, a role for the person behind the account",
   kinds: ["page", "social_user"],
   scopes: flows.page.messages,
-  // D-52: the id of another account is for the caller one that does not exist.
+  // D-52: a caller cannot see other accounts, so the id of another account is like the id of a missing account.
   async canSee({ token, node, reader, ports, facts }) {
     const account = await socialAccountOf(node.owner, reader, ports, facts);
     return account !== undefined && isOfFlow(token, account);
@@ -104,7 +107,7 @@ export const selfMessagingPolicy = definePolicy({
 });
 
 interface HeldToken extends Pick<LiveToken, "type" | "scopes"> {
-  /** Whether the user of a page token has the role on the page through the business management tool. */
+  /** Whether the user of a page token has a role on the page that was given through the business management tool. */
   readonly isRoleViaBusiness: boolean;
 }
 
@@ -114,17 +117,17 @@ export interface OnboardingFacts {
   readonly app: Pick<AppFacts, "id" | "messaging_access" | "access_level">;
   readonly isPersonOnApp: boolean;
   readonly isSubscribed: boolean;
-  /** The app's valid tokens of the account and of its page. */
+  /** The valid tokens of the app that belong to the account or to the account's page. */
   readonly tokens: readonly HeldToken[];
 }
 
-/** Pure; defined for every combination of facts. */
+/** Returns whether the app receives an event of the account. This is a pure function, which is defined for every combination of facts. */
 export function receivesWebhook({ field, account, app, isPersonOnApp, isSubscribed, tokens }: OnboardingFacts): boolean {
   return isSubscribed && missingForSelfMessaging(account, app, isPersonOnApp) === undefined && tokens.some((token) => suffices(token, field));
 }
 
 function suffices({ type, scopes, isRoleViaBusiness }: HeldToken, field: SelfMessagingField): boolean {
-  // SELF-14.
+  // SELF-14: a role via business needs more scopes for comments.
   const more = type === "page" && field !== "messages" && isRoleViaBusiness ? BUSINESS_ROLE_SCOPES : [];
   return [...flows[type][field], ...more].every((scope) => scopes.includes(scope));
 }
@@ -152,7 +155,7 @@ async function factsOf(
   nowSeconds: number,
 ): Promise<OnboardingFacts | undefined> {
   const isSubscribed = await ports.get("webhook_subscription").isSubscribed(reader, id, "social", field);
-  // Checked first, because most connected apps are not subscribed.
+  // The subscription is checked first, because most connected apps are not subscribed.
   const app = isSubscribed ? await ports.get("app").findFacts(reader, id) : undefined;
   if (app === undefined) return undefined;
   const tokens: HeldToken[] = [];
@@ -162,7 +165,7 @@ async function factsOf(
   return { field, account, app, isSubscribed, isPersonOnApp: await isCovered(reader, ports, account, app), tokens };
 }
 
-/** The app's live tokens of the account and of its page. */
+/** Returns the app's live tokens of the account and of the account's page. */
 async function tokensOf(reader: Reader, app: NodeId, { id, page }: SocialAccountFacts, nowSeconds: number): Promise<LiveToken[]> {
   const own = await listLiveTokens(reader, app, "social_user", id, nowSeconds);
   return page === undefined ? own : [...own, ...(await listLiveTokens(reader, app, "page", page, nowSeconds))];

@@ -4,7 +4,7 @@ import { defineWebhookField, EXAMPLE_ID, type ExampleEvent, payloadId } from "#w
 
 const exact = { additionalProperties: false };
 const holderOfId = Type.Object({ id: payloadId }, exact);
-/** D-52: milliseconds. */
+/** D-52: the time of an event in Unix milliseconds. */
 const timestamp = Type.Integer({ minimum: 0 });
 
 /** HOOK-5 to HOOK-9: the echo of an account's message to itself. */
@@ -32,7 +32,7 @@ const selfPostback = Type.Object(
 );
 export type PostbackPayload = Static<typeof selfPostback>;
 
-/** HOOK-16 to HOOK-18: `self_social_scoped_id` is set when the account comments on its own post. D-52: also for live comments. */
+/** HOOK-16 to HOOK-18, D-52: a comment or a live comment. `self_social_scoped_id` is set if the account comments on its own post. */
 const comment = Type.Object(
   {
     from: Type.Object({ id: payloadId, username: Type.String(), self_social_scoped_id: Type.Optional(payloadId) }, exact),
@@ -44,7 +44,7 @@ const comment = Type.Object(
 );
 export type CommentPayload = Static<typeof comment>;
 
-/** The account's own comment, on a post or a live video of its own. */
+/** An example of a comment: the account comments on its own post or live video. */
 const exampleComment =
   (media_product_type: string) =>
   ({ entity, scopedId }: ExampleEvent): CommentPayload => ({
@@ -62,7 +62,7 @@ export const messageWebhook = defineWebhookField({
   field: "messages",
   carriedIn: "messaging",
   payload: Type.Union([selfMessageEcho, selfPostback]),
-  // An account without a social-scoped id gets no messages: its example is made up as a whole.
+  // An account without a social-scoped id gets no messages, so its example has an invented recipient.
   example: ({ entity, scopedId, nowMs }): EchoPayload => ({
     sender: { id: entity },
     recipient: { id: scopedId ?? EXAMPLE_ID },
