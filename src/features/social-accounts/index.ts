@@ -1,4 +1,4 @@
-/** The public API of the social-accounts feature. */
+/** The public API of the social-accounts feature, which stores professional social accounts. */
 
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { socialAccount } from "./social-accounts.api.ts";

@@ -1,4 +1,4 @@
-/** For other features: professional social accounts and their policy. */
+/** The part of the social-accounts feature that other features may import: the facts of social accounts, and their policy. */
 import type { FactsOf } from "#auth/app-facts";
 import { type PageRole, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";
@@ -9,7 +9,7 @@ import type { Reader } from "#storage/database";
 export interface SocialAccountFacts {
   readonly id: NodeId;
   readonly username: string;
-  /** The id under which the account is a recipient (D1, D-52); it leads to the account. */
+  /** The id of the account as a recipient of messages (D1, D-52). This id also leads to the account. */
   readonly social_scoped_id: NodeId | undefined;
   /** The page that the account belongs to. */
   readonly page: NodeId | undefined;
@@ -22,9 +22,9 @@ export interface SocialAccountFacts {
 
 interface SocialAccountPort {
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
-  /** The accounts of the page, ordered by id. */
+  /** Returns the accounts of the page, ordered by id. */
   accountsOfPage(reader: Reader, page: NodeId): Promise<readonly SocialAccountFacts[]>;
-  /** By id; ids of missing accounts are left out. */
+  /** Returns the usernames of accounts by the accounts' ids. Ids of missing accounts are left out. */
   findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -34,21 +34,24 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact's key is the account's id; the store invalidates it when the account changes. */
+/** The cached facts of an account. The key is the account's id; the store invalidates the facts when the account changes. */
 export const socialAccountFact = "social_account";
 
 export function socialAccountOf(account: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<SocialAccountFacts | undefined> {
   return facts<SocialAccountFacts>(socialAccountFact).get(account, () => ports.get("social_account").findAccount(reader, account));
 }
 
-/** The role of the caller on the page that the node's account belongs to. */
+/** Returns the caller's role on the page that the node's account belongs to. */
 export async function roleOnPageOfAccount({ token, node, reader, ports, facts }: PolicyInput): Promise<PageRole | undefined> {
   const account = await socialAccountOf(node.owner, reader, ports, facts);
   if (account?.page === undefined || token.user === undefined) return undefined;
   return pageTasksOf(account.page, token.user, reader, ports, facts);
 }
 
-/** The account's own token, a token of its page, the person behind it, or a person with a role on its page. */
+/**
+ * Returns whether the caller may see the account: the caller has a token of the account or of its page, is the person behind the account, or has a
+ * role on the account's page.
+ */
 export async function canSeeAccount(input: PolicyInput): Promise<boolean> {
   const { token, node, reader, ports, facts } = input;
   const account = await socialAccountOf(node.owner, reader, ports, facts);

@@ -6,7 +6,7 @@ import { type ListPage, ordered, type PageRequest, readPage } from "#storage/key
 import { append, type Row, sql } from "#storage/sql";
 import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.api.ts";
 
-/** The fields of an account. */
+/** The columns of an account that responses show. */
 export interface ShownAccount extends Row {
   id: string;
   username: string;
@@ -34,7 +34,7 @@ export async function findSocialAccount(reader: Reader, id: string): Promise<Soc
 
 const usernames = sql`SELECT CAST(a.id AS TEXT) AS id, a.username FROM social_accounts a WHERE a.id > 0`;
 
-/** By id; ids of missing accounts are left out. */
+/** Returns the usernames of accounts by the accounts' ids. Ids of missing accounts are left out. */
 export async function findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<{ id: string; username: string }>(reader, usernames, "a.id", accounts);
   return new Map(rows.map(({ id, username }) => [id, username]));
@@ -52,7 +52,7 @@ export async function listAccountsOfPage(reader: Reader, page: NodeId): Promise<
   return rows.map(accountOf);
 }
 
-/** Returns whether both ids were free. */
+/** Stores a new account. Returns false if the account's id or its social-scoped id is used already. */
 export async function insertSocialAccount(tx: Transaction, account: SocialAccountFacts): Promise<boolean> {
   if (!(await insertNode(tx, { id: account.id, type: "social_account", owner: account.id }))) return false;
   const scoped = account.social_scoped_id;
@@ -74,7 +74,7 @@ export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<
   return true;
 }
 
-/** Removes a page, a user or an app that is being deleted from its accounts, which stay. */
+/** Removes a deleted page, user or app from its social accounts; the accounts stay. */
 export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<void> {
   const own = await tx.all<{ id: string }>(
     sql`SELECT CAST(a.id AS TEXT) AS id FROM social_accounts a WHERE a.page = ${holder} OR a.user_id = ${holder}`,
