@@ -1,4 +1,4 @@
-/** The public API of the tagged-media feature: E1. */
+/** The public API of the tagged-media feature, which lists the media in which an account is tagged (E1). */
 
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";

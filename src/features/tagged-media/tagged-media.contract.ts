@@ -5,12 +5,12 @@ import { type Field, type FieldSet, listOperation } from "#graph/contract/operat
 import { permissionMissing, taskMissing } from "#kernel/errors";
 import type { MediaRow } from "./tagged-media.store.ts";
 
-/** AUTH-14, D-13: the page tasks that match the permissions, any one of them. */
+/** AUTH-14, D-13: the page tasks that match the permissions; a user needs one of them. */
 const TASKS = ["MANAGE", "CREATE_CONTENT", "MODERATE"];
-/** AUTH-13: either one, when the role came through the business management tool. */
+/** AUTH-13: a token needs one of these scopes if the user's role was given through the business management tool. */
 export const BUSINESS_SCOPES = ["ads_management", "ads_read"];
 
-/** E1-6, D-53: E1 treats an account that is not professional like a missing one. */
+/** E1-6, D-53: returns whether the caller may see the account and the account is professional. Any other account is treated like a missing one. */
 async function canSeeProfessional(input: PolicyInput): Promise<boolean> {
   const account = await socialAccountOf(input.node.owner, input.reader, input.ports, input.facts);
   return account?.professional === true && (await canSeeAccount(input));
@@ -24,7 +24,7 @@ export const professionalAccount = definePolicy({
   canSee: canSeeProfessional,
 });
 
-/** AUTH-9 to AUTH-14. */
+/** AUTH-9 to AUTH-14: the policy of listing tagged media. */
 export const taggedMediaPolicy = definePolicy({
   name: "taggedMedia",
   summary:
@@ -44,10 +44,10 @@ const plain = (schema: TSchema): Field<MediaRow> => ({ schema, policy: taggedMed
 const text = plain(Type.String());
 const count = plain(Type.Integer());
 
-/** ISO 8601 in UTC with a numeric offset, `2026-11-18T00:00:00+0000`. */
+/** Writes a time as ISO 8601 in UTC with a numeric offset, such as `2026-11-18T00:00:00+0000`. */
 const timestampText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
-/** For a field that names an account; the column has the account's id. */
+/** Loads the usernames for a field with the username of an account. The column has the account's id. */
 const usernameOf =
   (column: "id" | "owner"): NonNullable<Field["load"]> =>
   async ({ world }, reader, rows) => {
@@ -56,7 +56,9 @@ const usernameOf =
     return accounts.map((id) => usernames.get(id));
   };
 
-/** The account behind a medium. The account may be anybody's, so only the fields that are part of the medium are returned. */
+/**
+ * The account that a media object belongs to. Any person may own this account, so only the two fields that are part of the media object are returned.
+ */
 const ownerSet: FieldSet = {
   fields: {
     id: text,
@@ -65,7 +67,7 @@ const ownerSet: FieldSet = {
   defaults: ["id"],
 };
 
-/** D-53, D-38: the fields of all media. An album contains no albums, so only media of the list have `children`. */
+/** D-53, D-38: the fields of all media objects. An album contains no albums, so only the media objects in the list have `children`. */
 const mediaFields = {
   id: text,
   caption: text,

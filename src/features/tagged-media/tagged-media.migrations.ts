@@ -9,7 +9,8 @@ export const taggedMediaMigrations: readonly Migration[] = [
         permalink TEXT, thumbnail_url TEXT, shortcode TEXT, like_count BIGINT NOT NULL, comments_count BIGINT NOT NULL, timestamp BIGINT NOT NULL,
         is_private INTEGER NOT NULL, children TEXT NOT NULL, PRIMARY KEY (owner, id)
       ) WITHOUT ROWID`,
-      // The key starts with the tagged account and separates private media, so that a page of the list is read in key order.
+      // The primary key starts with the tagged account and separates private from public media, so that a page of the list is read in the order of
+      // the key.
       `CREATE TABLE media_tags (
         account BIGINT NOT NULL, is_private INTEGER NOT NULL, timestamp BIGINT NOT NULL, media BIGINT NOT NULL, owner BIGINT NOT NULL,
         PRIMARY KEY (account, is_private, timestamp, media)

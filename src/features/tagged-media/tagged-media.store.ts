@@ -7,12 +7,12 @@ import { append, type Row, sql } from "#storage/sql";
 
 interface MediaPort {
   find(reader: Reader, owner: NodeId, media: NodeId): Promise<{ readonly media_product_type: string } | undefined>;
-  /** The public children of each album that are not deleted, in their order. The owner of an album owns its children. */
+  /** Returns for each album its public children that are not deleted, in the album's order. The owner of an album owns its children. */
   publicChildren(reader: Reader, albums: readonly Row[]): Promise<(readonly Row[])[]>;
 }
 
 interface MediaWritesPort {
-  /** Adds one to `comments_count`. */
+  /** Adds one to the media object's `comments_count`. */
   countComment(tx: Transaction, owner: NodeId, media: NodeId): Promise<void>;
 }
 
@@ -35,10 +35,10 @@ export interface MediaRow extends Row {
   shortcode: string | null;
   like_count: number;
   comments_count: number;
-  /** Unix seconds. */
+  /** The time of the media object in Unix seconds. */
   timestamp: number;
   is_private: number;
-  /** JSON list of ids. */
+  /** The children of an album: a JSON list of their ids. */
   children: string;
 }
 
@@ -53,7 +53,10 @@ const newestFirst = {
   keyOf: (row: MediaRow) => [String(row.timestamp), row.id],
 } as const;
 
-/** E1: private media are never returned. The query leaves them out before it limits the page, so pages are full (D-35). */
+/**
+ * E1: lists the media in which an account is tagged. Private media are never returned. The query leaves them out before it limits the page, so each
+ * page is full (D-35).
+ */
 export function listTaggedMedia(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<MediaRow>> {
   const tagged = "FROM media_tags g JOIN media m ON m.owner = g.owner AND m.id = g.media WHERE g.account = ? AND g.is_private = 0";
   return readPage<MediaRow>(reader, append(columns, tagged, [account]), newestFirst, page);
@@ -64,11 +67,11 @@ export const findMedia = (reader: Reader, owner: NodeId, id: string): Promise<Me
 
 const oldestFirst = ordered("ascending", "m.owner", "m.id");
 
-/** For the control API. */
+/** Lists all media, oldest first, for the control API. */
 export const listAllMedia = (reader: Reader, page: PageRequest): Promise<ListPage<MediaRow>> =>
   readPage<MediaRow>(reader, append(select, "WHERE m.owner > 0"), oldestFirst, page);
 
-/** Returns whether the id was free. */
+/** Stores a new media object and its tags. Returns false, and stores nothing, if its id is used already. */
 export async function insertMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(media.id), type: "media", owner: nodeId(media.owner) }))) return false;
   await saveMedia(tx, media, tagged);
@@ -91,12 +94,12 @@ export async function saveMedia(tx: Transaction, media: MediaRow, tagged: readon
   }
 }
 
-/** Adds one to `comments_count`. */
+/** Adds one to the media object's `comments_count`. */
 export async function countComment(tx: Transaction, owner: NodeId, id: NodeId): Promise<void> {
   await tx.runOne(sql`UPDATE media SET comments_count = comments_count + 1 WHERE owner = ${owner} AND id = ${id}`);
 }
 
-/** E1: private media are never returned, not even as a child of a public album. */
+/** E1: returns the public children of albums. Private media are never returned, not even as a child of a public album. */
 export async function publicChildren(reader: Reader, albums: readonly MediaRow[]): Promise<(readonly MediaRow[])[]> {
   const children = albums.map((album) => (JSON.parse(album.children) as string[]).map((id) => [album.owner, id] as const));
   const rows = await allWithKeys<MediaRow>(reader, children.flat(), publicOfWanted);
@@ -113,7 +116,7 @@ export async function listTaggedAccounts(reader: Reader, owner: string, media: s
   return rows.map(({ account }) => account);
 }
 
-/** Also removes it from its owner's albums. Returns false if it does not exist. */
+/** Deletes a media object, and removes it from its owner's albums. Returns false if the media object does not exist. */
 export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): Promise<boolean> {
   if (!(await deleteAlone(tx, owner, id))) return false;
   const albums = await tx.all<{ id: string; children: string }>(
