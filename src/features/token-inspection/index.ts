@@ -1,4 +1,4 @@
-/** The public API of the token-inspection feature: F3. */
+/** The public API of the token-inspection feature, which inspects tokens (F3). */
 
 import { defineFeature } from "#graph/contract/feature";
 import { serveRead } from "#graph/contract/operation";

@@ -3,7 +3,10 @@ import { definePolicy } from "#auth/policy";
 import { readOperation } from "#graph/contract/operation";
 import { taskMissing, tokenInvalid } from "#kernel/errors";
 
-/** AUTH-16: a microblog tester of the app. D-55 [clients]: the app's own token too, and people's, as the handler decides. */
+/**
+ * AUTH-16: the policy of inspecting a token: the caller is a microblog tester of the app. D-55 [clients]: the caller may also be the app itself or a
+ * person; the handler decides which people.
+ */
 export const inspection = definePolicy({
   name: "inspection",
   summary: "a microblog tester of the inspected token's app",
@@ -26,7 +29,7 @@ export const inspectToken = readOperation({
   on: null,
   edge: "debug_token",
   surfaces: ["microblog"],
-  // D-55 [clients]: also served at {base_url}.
+  // D-55 [clients]: `{base_url}` serves the operation too.
   clientsSurfaces: ["base"],
   versions: "unversioned",
   scheme: "query",

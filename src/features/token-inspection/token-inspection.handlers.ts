@@ -17,11 +17,11 @@ export async function handleInspectToken(request: OperationRequest<Static<typeof
   if (caller.token.user !== undefined && !isOwn && !(await isAdministrator(caller, world, reader)))
     throw taskMissing("the role administrator on the app, or a token of the same user");
   const live = world.tokens.alive(token, "input_token", unixSeconds(world.clock));
-  // D-55 [clients]: libraries look for the reason beside `is_valid`.
+  // D-55 [clients]: client libraries look for the reason of an invalid token beside `is_valid`.
   const error = live instanceof GraphError && world.profile === "clients" ? errorOf(live) : undefined;
-  // D-55: an unknown token is a 200 response, not an error.
+  // D-55: the response for an unknown token is 200 with `is_valid: false`, not an error.
   if (token === undefined) return { data: { is_valid: false, scopes: [], ...error } };
-  // F3-14.
+  // F3-14: a token of another app is refused.
   if (token.app !== caller.app.id) throw invalidParameter("input_token", "belongs to another app than access_token");
   const userId = personOf(token);
   return {
@@ -47,7 +47,7 @@ const errorOf = ({ entry: { code, subcode }, message }: GraphError): Pick<Inspec
   error: { code, message, ...(subcode === undefined ? {} : { subcode }) },
 });
 
-/** F3-2: APP or USER; other types have their own names. */
+/** F3-2: the names of token types in the response. The document has APP and USER; the remaining types have names of Plaza's own. */
 const typeNames: Readonly<Record<Token["type"], string>> = {
   app: "APP",
   user: "USER",
