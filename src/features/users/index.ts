@@ -1,4 +1,4 @@
-/** The public API of the users feature. */
+/** The public API of the users feature, which stores the people who use the platform. */
 import { definePolicy } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { namedNode } from "#graph/contract/named-node";
@@ -6,7 +6,7 @@ import { userMigrations } from "./users.migrations.ts";
 import { findUser } from "./users.store.ts";
 import { userSection } from "./users.world.ts";
 
-/** D-165. */
+/** D-165: the policy of reading a user. */
 const ownUser = definePolicy({
   name: "ownUser",
   summary: "the user's own token",
