@@ -1,4 +1,4 @@
-/** The public API of the webhook-overrides feature: H1 to H6. */
+/** The public API of the webhook-overrides feature, which sets callback addresses for accounts and phone numbers (H1 to H6). */
 
 import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";

@@ -3,7 +3,7 @@ import { chatappAccount, chatappChange, chatappSubscription } from "#features/ch
 import { type Access, type Field, noOthers, writeOperation } from "#graph/contract/operation";
 import { having } from "#graph/schema/schema-node";
 
-/** H1-4, H4-4. */
+/** H1-4, H4-4: the longest address of an override. */
 const OVERRIDE_URI_CHARACTERS_MAX = 200;
 
 const access = {
@@ -20,7 +20,7 @@ const uri = Type.String({
   format: "callback",
   description: "the address of the alternate callback",
 });
-/** H1-6, H4-6, D-304: no maximum length except that of the body. */
+/** H1-6, H4-6, D-304: the verify token of a callback. Its length is limited only by the length of the request's body. */
 const tokenOf = { description: "what the callback is asked to know, before it is stored" };
 const verifyToken = Type.String({ minLength: 1, ...tokenOf });
 const removal = Type.Object({ override_callback_uri: Type.Literal(""), verify_token: Type.Optional(Type.String(tokenOf)) });
@@ -54,14 +54,14 @@ export const setAccountOverride = writeOperation({
   on: "chatapp_account",
   method: "POST",
   edge: "subscribed_apps",
-  // D-305 [clients]: H3 by an app that is not subscribed subscribes it.
+  // D-305 [clients]: an app that is not subscribed may send a request without parameters (H3), which subscribes the app.
   visibility: chatappSubscription,
   policy: chatappSubscription,
   params: Type.Object(
     { override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) },
     {
       dependentRequired: { override_callback_uri: ["verify_token"], verify_token: ["override_callback_uri"] },
-      // H3, D-57: there an unknown parameter may be a misspelt one.
+      // H3, D-57: a request without `override_callback_uri` must not have unknown parameters, because a misspelt one would remove the override.
       if: having("override_callback_uri"),
       else: noOthers,
     },
@@ -87,7 +87,7 @@ export const setNumberOverride = writeOperation({
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
 });
 
-/** H5-1 to H5-7: the overrides and the default callback of the calling app (D-57). */
+/** H5-1 to H5-7: the field with the overrides and the default callback of the calling app (D-57). */
 export const webhookConfiguration: Field = {
   schema: Type.Object({
     phone_number: Type.Optional(Type.String()),
@@ -101,7 +101,7 @@ export const webhookConfiguration: Field = {
     const application = await world.ports.get("webhook_subscription").findCallbackUrl(reader, caller.app.id, "chatapp_business_account");
     return overrides.map(({ phone_number, account }) => ({
       ...(phone_number === undefined ? {} : { phone_number }),
-      // H5-3.
+      // H5-3: an override that is not set is left out.
       ...(account === undefined ? {} : { chatapp_business_account: account }),
       ...(application === undefined ? {} : { application }),
     }));

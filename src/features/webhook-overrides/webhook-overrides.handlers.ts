@@ -16,15 +16,18 @@ interface Override {
   readonly verifyToken: string;
 }
 
-/** D-57: both parameters set the override, and a request without any removes it (undefined). */
+/**
+ * D-57: returns the override that a request sets. A request with both parameters sets the override; a request without parameters removes it
+ * (undefined).
+ */
 const wantedOverride = ({ override_callback_uri: uri, verify_token: verifyToken }: AccountRequest["params"]): Override | undefined =>
   uri === undefined || verifyToken === undefined ? undefined : { uri, verifyToken };
 
-/** ROUTE-27: the handshake is made before the transaction. */
+/** ROUTE-27: makes the handshake with the callback, before the transaction begins. */
 export async function prepareAccountOverride(request: AccountRequest, reader: Reader): Promise<void> {
   const wanted = wantedOverride(request.params);
   if (wanted === undefined) return;
-  // H1-8: in the `clients` profile an unsubscribed app gets this far; no handshake is made for it.
+  // H1-8: in the profile `clients` the policy allows requests of an app that is not subscribed. No handshake is made for such an app.
   if (!(await isSubscribed(request, reader))) throw notFoundNode(request);
   await verifyCallback(request.world.outbound, wanted.uri, wanted.verifyToken);
 }
@@ -45,7 +48,10 @@ export async function handleSetAccountOverride(request: AccountRequest, tx: Tran
   return { success: true };
 }
 
-/** H6: an empty address removes the override (undefined). `verify_token` is required only to set it. */
+/**
+ * H6: returns the override that a request sets. An empty address removes the override (undefined). `verify_token` is required only for setting an
+ * override.
+ */
 function wantedNumberOverride({ params }: NumberRequest): Override | undefined {
   const { override_callback_uri: uri, verify_token: verifyToken } = params.webhook_configuration;
   return uri === "" || verifyToken === undefined ? undefined : { uri, verifyToken };
@@ -60,7 +66,7 @@ export async function handleSetNumberOverride(request: NumberRequest, tx: Transa
   const { node, caller } = request;
   const wanted = wantedNumberOverride(request);
   await tx.lock("chatapp_account", node.owner);
-  // During the handshake the app may have been unsubscribed, or the number removed.
+  // During the handshake the app's subscription may have ended, or the number may have been removed.
   if (!(await isSubscribed(request, tx)) || !(await isStillThere(request, tx))) throw notFoundNode(request);
   if (wanted === undefined) await deleteOverride(tx, node.owner, caller.app.id, node.id);
   else await saveOverride(tx, node.owner, caller.app.id, node.id, wanted.uri);
@@ -68,13 +74,15 @@ export async function handleSetNumberOverride(request: NumberRequest, tx: Transa
   return { success: true };
 }
 
-/** D-63: routes waiting events again. `verified` is a callback that has just passed the handshake; its deliveries resume if they were paused. */
+/**
+ * D-63: routes waiting events once more. `verified` is a callback that has just passed the handshake; deliveries to it resume if they were paused.
+ */
 async function reroute({ caller, world }: Pick<OperationRequest, "caller" | "world">, tx: Transaction, verified: string | undefined): Promise<void> {
   if (verified !== undefined) await world.webhooks.resumeUrl(tx, caller.app.id, verified);
   await world.webhooks.routesChanged(tx, caller.app.id);
 }
 
-/** The account or number that was there when the request came. */
+/** Returns whether the account or number of the request still exists. */
 async function isStillThere({ node }: Pick<OperationRequest, "node">, tx: Transaction): Promise<boolean> {
   const stored = await findNode(tx, node.id);
   return stored?.type === node.type && stored.owner === node.owner;

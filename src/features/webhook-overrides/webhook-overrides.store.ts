@@ -3,12 +3,15 @@ import type { Reader, Transaction } from "#storage/database";
 import { allWithKeys } from "#storage/id-lists";
 import { sql } from "#storage/sql";
 
-/** An override belongs to an app and an account, or to an app and one of its numbers (D-57). `number` undefined: the account's own. */
+/**
+ * The ports of overrides. An override belongs to an app and an account, or to an app and one of the account's numbers (D-57). If `number` is
+ * undefined, the override of the account itself is meant.
+ */
 interface OverridePort {
   find(reader: Reader, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<string | undefined>;
-  /** For each of the apps on its account that account's override. */
+  /** Returns for each app the override that is set for the app on its account, or undefined. */
   ofApps(reader: Reader, apps: readonly { readonly account: string; readonly app: string }[]): Promise<readonly (string | undefined)[]>;
-  /** For each of the numbers the app's override of it and of its account. */
+  /** Returns for each phone number the app's override for the number, and the app's override for the number's account. */
   ofNumbers(
     reader: Reader,
     app: NodeId,
@@ -18,10 +21,10 @@ interface OverridePort {
 }
 
 interface OverrideWritesPort {
-  /** Stores an address that is already verified. */
+  /** Stores the address of an override. The address must be verified already. */
   save(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined, uri: string): Promise<void>;
   remove(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<void>;
-  /** Removes every override of the app on the account and its numbers. */
+  /** Removes all overrides of the app for the account and for the account's numbers. */
   removeAll(tx: Transaction, account: NodeId, app: NodeId): Promise<void>;
 }
 
@@ -32,10 +35,10 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The `phone_number` of the account's own override. */
+/** The value of `phone_number` in the row of an account's own override. */
 const ACCOUNT_ITSELF = "0";
 
-/** A cached fact for routing. The key is the account's id, also for overrides of its numbers. */
+/** The cached fact by which routing finds overrides. The key is the account's id, also for the overrides of the account's numbers. */
 const webhookOverrideFact = "webhook_override";
 
 const keyOf = (number: NodeId | undefined): string => number ?? ACCOUNT_ITSELF;
@@ -47,7 +50,7 @@ export async function findOverride(reader: Reader, account: NodeId, app: NodeId,
   return row?.override_callback_uri;
 }
 
-/** For each of the apps on its account that account's override. */
+/** Returns for each app the override that is set for the app on its account, or undefined. */
 export async function findOverridesOfApps(
   reader: Reader,
   apps: readonly { readonly account: string; readonly app: string }[],
@@ -68,7 +71,7 @@ interface OverridesOfNumber {
   readonly account: string | undefined;
 }
 
-/** For each of the numbers the app's override of it and of its account. */
+/** Returns for each phone number the app's override for the number, and the app's override for the number's account. */
 export async function findOverridesOfNumbers(
   reader: Reader,
   app: NodeId,
@@ -113,7 +116,7 @@ export async function deleteOverridesOfApp(tx: Transaction, account: NodeId, app
   tx.invalidate(webhookOverrideFact, account);
 }
 
-/** Deletes the overrides of an account or an app that is being removed. */
+/** Deletes the overrides of a removed account or app. */
 export async function deleteOverridesOfOwner(tx: Transaction, owner: NodeId): Promise<void> {
   const accounts = await tx.all<{ account: string }>(
     sql`SELECT DISTINCT CAST(o.account AS TEXT) AS account FROM webhook_overrides o WHERE o.app = ${owner}`,
