@@ -1,4 +1,4 @@
-/** The public API of the webhook-subscriptions feature: subscriptions of apps and pages to webhooks (D-60). */
+/** The public API of the webhook-subscriptions feature, which stores the subscriptions of apps and pages to webhooks (D-60). */
 
 import { defineFeature } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";

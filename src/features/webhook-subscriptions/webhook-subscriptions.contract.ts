@@ -6,10 +6,10 @@ import type { WebhookObject } from "#webhooks/catalogue/field";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
 import { unservedPageFields } from "./webhook-subscriptions.unserved.ts";
 
-/** D-60. */
+/** D-60: the policy of an app's own subscriptions. */
 export const appSubscriptions = appTokenAlone("appSubscriptions");
 
-/** D-60: the calling app is subscribed, or lists which apps are. */
+/** D-60: the policy of a page's subscriptions: the calling app subscribes itself to the page, or lists the apps that are subscribed. */
 export const pageSubscriptions = definePolicy({
   name: "pageSubscriptions",
   summary: "a token of the page",
@@ -18,26 +18,28 @@ export const pageSubscriptions = definePolicy({
   canSee: ({ token, node }) => token.page === node.owner,
 });
 
-/** Many servers refuse longer addresses. */
+/** The longest address of a callback. Many servers refuse longer addresses. */
 const CALLBACK_URL_CHARACTERS_MAX = 2_048;
 
 const access = { surfaces: ["base"], versions: "platform", scheme: "anywhere", errorForm: "wrapped" } as const satisfies Partial<Access>;
 const ofApp = { ...access, policy: appSubscriptions, on: "app", edge: "subscriptions" } as const;
 const ofPage = { ...access, policy: pageSubscriptions, on: "page", edge: "subscribed_apps" } as const;
 
-/** D-60. */
+/** D-60: the kinds of nodes whose events an app can subscribe to. */
 const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page"), Type.Literal("catalog")], {
   description: "of which kind of nodes the events are",
 });
 const objects = object.anyOf.map(({ const: name }) => name);
 const names = Type.Array(Type.String());
 
-/** D-164: of pages, `clients` takes names that are never sent. */
+/**
+ * D-164: the names of the fields that an app can subscribe to. In the profile `clients` these include fields of pages whose events are never sent.
+ */
 const fieldNames = (of: readonly WebhookObject[]) => [
   ...of.map((one) => ({ type: "string", [NAMES_OF]: one })),
   ...(of.includes("page") ? [{ type: "string", enum: [...unservedPageFields], [ONLY_IN]: "clients" }] : []),
 ];
-/** D-337: an object has some tens of fields, and each name is compared with all of them. */
+/** D-337: the most names in a list of fields, because each name is compared with all fields. An object has some tens of fields. */
 const FIELDS_MAX = 200;
 
 const fieldsOf = (...of: readonly WebhookObject[]) =>
@@ -48,7 +50,7 @@ const fieldsOf = (...of: readonly WebhookObject[]) =>
     [PROBLEM]: `must be fields of ${of.join(", ")}`,
   });
 
-/** The allowed `fields` depend on the object. Generators of types do not see the rule in this form. */
+/** The rule that `fields` must be fields of the `object`. It is written as conditions, which generators of types do not see. */
 const ofTheirObject = objects.reduceRight<Record<string, unknown>>(
   (otherwise, one) => ({
     if: { properties: { object: { const: one } } },
@@ -64,7 +66,7 @@ const subscription: FieldSet<ShownSubscriptionRow> = {
   fields: {
     object: { schema: Type.String(), policy: appSubscriptions },
     callback_url: { schema: Type.String(), policy: appSubscriptions },
-    /** Whether the callback is verified. Events are sent only to verified callbacks. */
+    /** The field is true if the callback is verified. Events are sent only to verified callbacks. */
     active: { schema: Type.Boolean(), policy: appSubscriptions, of: (row) => row.is_verified === 1 },
     fields: { schema: names, policy: appSubscriptions, of: (row) => JSON.parse(row.fields) },
   },

@@ -22,7 +22,7 @@ export const handleListSubscriptions = (request: ListRequest, reader: Reader) =>
 type Subscribe = OperationRequest<Static<typeof subscribeApp.params>>;
 type SubscribeToPage = OperationRequest<Static<typeof subscribeToPage.params>>;
 
-/** D-164: what `debug=all` says of fields of pages that are never sent. */
+/** D-164: returns the notes of `debug=all` about fields of pages whose events are never sent. */
 const notesOn = (fields: readonly string[], parameter: string): string[] =>
   fields.filter((field) => unservedPageFields.has(field)).map((field) => `${parameter} contains ${field}, which is subscribed and never sent.`);
 
@@ -72,7 +72,7 @@ export async function handleSubscribeToPage(request: SubscribeToPage, tx: Transa
   await tx.lock("page", node.id);
   if ((await world.ports.get("page").findName(tx, node.id)) === undefined) throw notFoundNode(request);
   await savePageSubscription(tx, node.id, caller.app.id, [...new Set(params.subscribed_fields)]);
-  // The fields of the request replace those before (D-131).
+  // The fields of the request have replaced the earlier fields (D-131).
   await world.webhooks.subscriptionsChanged(tx, caller.app.id);
   return { success: true };
 }

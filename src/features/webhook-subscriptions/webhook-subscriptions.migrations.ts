@@ -4,7 +4,8 @@ export const webhookSubscriptionMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // The row of object '*' has the callback for objects without their own, as set by a world file; it has no fields.
+      // The row with the object '*' has the callback for objects without a callback of their own. Only a world file sets this row, and it has no
+      // fields.
       `CREATE TABLE webhook_subscriptions (
         app BIGINT NOT NULL, object TEXT NOT NULL, callback_url TEXT, sealed_verify_token TEXT, is_verified INTEGER NOT NULL, fields TEXT NOT NULL,
         PRIMARY KEY (app, object)

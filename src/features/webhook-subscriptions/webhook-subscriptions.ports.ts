@@ -1,4 +1,7 @@
-/** The ports of subscriptions: in the entries of apps and pages of a world file, for H5, and for the webhook engine (`src/webhooks`). */
+/**
+ * The ports of subscriptions. The features apps and pages use them for the entries of a world file, webhook-overrides uses them for the default
+ * callback (H5), and the webhook engine (`src/webhooks`) uses them for routing.
+ */
 
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 import type { World } from "#graph/worlds/world";
@@ -24,7 +27,7 @@ import {
 } from "./webhook-subscriptions.store.ts";
 import { isSubscribable } from "./webhook-subscriptions.unserved.ts";
 
-/** A callback in a world file; verified by default. */
+/** A callback in a world file. It counts as verified unless `verified` is false. */
 interface CallbackEntry {
   readonly url: string;
   readonly verify_token?: string;
@@ -34,7 +37,7 @@ interface CallbackEntry {
 interface SubscriptionEntry {
   readonly object: WebhookObject;
   readonly fields: readonly string[];
-  /** The object's own callback; by default the app's `callback`. */
+  /** The callback of the object; if it is absent, the app's `callback` is used. */
   readonly callback?: CallbackEntry;
 }
 
@@ -50,11 +53,11 @@ export interface PageSubscription {
 
 interface SubscriptionPort {
   findOfApp(reader: Reader, app: NodeId, world: World): Promise<AppWebhooks>;
-  /** The callback URL for events of the object without an override. */
+  /** Returns the callback URL for events of the object to which no override applies. */
   findCallbackUrl(reader: Reader, app: NodeId, object: WebhookObject): Promise<string | undefined>;
   isSubscribed(reader: Reader, app: NodeId, object: WebhookObject, field: string): Promise<boolean>;
   listOfPage(reader: Reader, page: NodeId): Promise<readonly PageSubscription[]>;
-  /** How many sealed values do not begin with `prefix`. */
+  /** Returns the number of sealed values that do not begin with `prefix`. */
   countSealedOtherwise(reader: Reader, prefix: string): Promise<number>;
 }
 
@@ -65,7 +68,7 @@ interface SubscriptionWritesPort {
   saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;
   /** Stores the old secret of an app, which signs beside the new one for a day (D-132). */
   retireSecret(tx: Transaction, app: NodeId, sealedSecret: string, world: World): Promise<void>;
-  /** Replaces each sealed value of an app by the result of `again`; undefined leaves it as it is. */
+  /** Replaces each sealed value of an app by the result of `again`. If the result is undefined, the value stays as it is. */
   resealOfApp(tx: Transaction, app: NodeId, again: (sealed: string) => string | undefined): Promise<void>;
 }
 
@@ -122,7 +125,7 @@ export async function saveOfApp(tx: Transaction, app: NodeId, { callback, subscr
     requireFields(world, object, fields, `${path}.fields`);
     await saveSubscription(tx, app, rowOf(object, [...new Set(fields)], own, world));
   }
-  // A new app has no waiting events, and no callback of it has failed.
+  // A new app has no waiting events, and none of its callbacks has failed.
   if (before.length === 0) return;
   const known = new Set(before.map(({ callback_url }) => callback_url));
   for (const given of [callback, ...subscriptions.map((subscription) => subscription.callback)]) {
@@ -148,14 +151,14 @@ export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: r
   }
 }
 
-/** D-132: a day of real time, in which an operator gives the new secret to all receivers. */
+/** D-132: how long a replaced secret still signs: a day of real time, in which an operator gives the new secret to all receivers. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 export async function retireSecret(tx: Transaction, app: NodeId, sealed_secret: string, world: World): Promise<void> {
   await saveRetiredSecret(tx, app, { sealed_secret, until_ms: world.webhooks.deps.realNowMs() + OVERLAP_MS });
 }
 
-/** AUTH-21, D-60: the apps that are subscribed both on the account and to the field. */
+/** AUTH-21, D-60: returns the apps that are subscribed both to the account and to the field. */
 export async function subscribersOfAccount(reader: Reader, ports: PortRegistry, { object, field, entity }: EventFacts): Promise<NodeId[]> {
   const subscribed: NodeId[] = [];
   for (const app of await ports.get("chatapp_account").subscribedApps(reader, entity)) {
@@ -167,7 +170,7 @@ export async function subscribersOfAccount(reader: Reader, ports: PortRegistry, 
 const callbackOf = (row: SubscriptionRow | undefined): AppCallback | undefined =>
   row === undefined || row.callback_url === null ? undefined : { url: row.callback_url, isVerified: row.is_verified === 1 };
 
-/** The app's callbacks: for each object its own, or the one for all objects (ROUTE-3). */
+/** Returns the app with its callback for each object: the object's own callback, or the callback for all objects (ROUTE-3). */
 export async function findWebhookApp(reader: Reader, ports: PortRegistry, app: NodeId): Promise<WebhookApp | undefined> {
   const facts = await ports.get("app").findFacts(reader, app);
   if (facts === undefined) return undefined;

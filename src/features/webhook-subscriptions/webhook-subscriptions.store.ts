@@ -4,20 +4,20 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
-/** The object of the row with the callback for objects without their own. */
+/** The object in the row that has the callback for objects without a callback of their own. */
 export const ANY_OBJECT = "*";
 
 export interface SubscriptionRow extends Row {
   object: string;
-  /** null: the callback of the row `ANY_OBJECT` is used. */
+  /** The callback of the object; null if the callback of the row `ANY_OBJECT` is used. */
   callback_url: string | null;
   sealed_verify_token: string | null;
   is_verified: number;
-  /** JSON list. */
+  /** The subscribed fields as a JSON list. */
   fields: string;
 }
 
-/** A row of `GET /{app_id}/subscriptions`, with the callback that is used. */
+/** A row of the response to `GET /{app_id}/subscriptions`, with the callback that is used for the object. */
 export interface ShownSubscriptionRow extends Row {
   object: string;
   callback_url: string | null;
@@ -30,7 +30,10 @@ export interface PageSubscriptionRow extends Row {
   subscribed_fields: string;
 }
 
-/** Searches the JSON list as text. Field names come from the catalogue of fields, so none contains quotes. */
+/**
+ * Returns whether a JSON list contains a field, by searching the list as text. Field names come from the catalogue of fields, so they contain no
+ * quotes.
+ */
 const holds = (fields: string, field: string): boolean => fields.includes(`"${field}"`);
 
 const select = sql`SELECT s.object, s.callback_url, s.sealed_verify_token, s.is_verified, s.fields FROM webhook_subscriptions s`;
@@ -87,9 +90,9 @@ const newestFirst = ordered("descending", "p.app");
 export const pagePageSubscriptions = (reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<PageSubscriptionRow>> =>
   readPage<PageSubscriptionRow>(reader, append(selectOfPages, "WHERE p.page = ?", [page]), newestFirst, request);
 
-/** D-131: the apps that are subscribed to the field both on the page and for themselves. */
+/** D-131: returns the apps that are subscribed to the field both on the page and for themselves. */
 export async function subscribersOfPage(reader: Reader, page: NodeId, field: string): Promise<NodeId[]> {
-  // Two queries instead of a join, because this runs for each event of a page and most pages have no subscriber.
+  // There are two queries instead of a join, because the function runs for each event of a page, and most pages have no subscriber.
   const rows = await reader.all<PageSubscriptionRow>(append(selectOfPages, "WHERE p.page = ?", [page]));
   const subscribers: NodeId[] = [];
   for (const { app, subscribed_fields } of rows) {
@@ -109,7 +112,7 @@ export async function deletePageSubscription(tx: Transaction, page: NodeId, app:
   await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${page} AND app = ${app}`);
 }
 
-/** A replaced secret. It signs until `until_ms`, Unix ms of real time (D-132). */
+/** A replaced secret of an app. It signs until `until_ms`, in Unix milliseconds of real time (D-132). */
 export interface RetiredSecretRow extends Row {
   sealed_secret: string;
   until_ms: number;
@@ -126,7 +129,7 @@ export async function saveRetiredSecret(tx: Transaction, app: NodeId, { sealed_s
   tx.invalidate(appFact, app);
 }
 
-/** How many values are sealed in another way. `prefix` has no character that LIKE knows. */
+/** Returns the number of sealed values that do not begin with `prefix`. `prefix` must contain no wildcard of LIKE. */
 export async function countSealedOtherwise(reader: Reader, prefix: string): Promise<number> {
   const row = await reader.get<{ n: number }>(sql`
     SELECT (SELECT COUNT(*) FROM retired_app_secrets r WHERE r.sealed_secret NOT LIKE ${`${prefix}%`})
@@ -134,7 +137,7 @@ export async function countSealedOtherwise(reader: Reader, prefix: string): Prom
   return row?.n ?? 0;
 }
 
-/** The same values, sealed anew by `again`; undefined leaves a value as it is. */
+/** Replaces each sealed value of an app by the result of `again`. If the result is undefined, the value stays as it is. */
 export async function resealOfApp(tx: Transaction, app: NodeId, again: (sealed: string) => string | undefined): Promise<void> {
   const retired = await findRetiredSecret(tx, app);
   const secret = retired === undefined ? undefined : again(retired.sealed_secret);
@@ -152,7 +155,7 @@ export async function resealOfApp(tx: Transaction, app: NodeId, again: (sealed: 
   tx.invalidate(appFact, app);
 }
 
-/** Deletes the subscriptions of an app or a page that is being removed. */
+/** Deletes the subscriptions of a removed app or page. */
 export async function deleteAllOf(tx: Transaction, owner: NodeId): Promise<void> {
   await tx.run(sql`DELETE FROM webhook_subscriptions WHERE app = ${owner}`);
   await tx.run(sql`DELETE FROM retired_app_secrets WHERE app = ${owner}`);

@@ -2,8 +2,9 @@ import type { World } from "#graph/worlds/world";
 import type { WebhookObject } from "#webhooks/catalogue/field";
 
 /**
- * D-164: fields of pages that the platforms of this kind send and Plaza does not, because no clause describes them. Libraries subscribe
- * to them together with others. Source: the enumeration `SubscribedFields` of the class `Page` in such a platform's own library for Python.
+ * D-164: the fields of pages whose events platforms of this kind send, but Plaza does not send, because no clause describes them. Client libraries
+ * subscribe to these fields together with other ones. The list is the enumeration `SubscribedFields` of the class `Page` in such a platform's own
+ * library for Python.
  */
 export const unservedPageFields: ReadonlySet<string> = new Set(
   `affiliation attire awards bio birthday call_permission_reply calls category checkins company_overview conversations culinary_team
