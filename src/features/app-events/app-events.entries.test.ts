@@ -1,4 +1,4 @@
-/** A log entry of an event without optional parts, and the sums of days with installs. */
+/** Tests the log entry of an event without optional parts, and the sums of days with installs. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

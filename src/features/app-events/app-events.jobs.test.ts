@@ -45,7 +45,7 @@ onEachDatabase("retention of app events", (database) => {
     expect(data).toMatchObject([{ event_time: NOW + 6 * DAY }]);
     await advance(plaza, 6);
     expect(await idsOf(plaza)).toEqual([]);
-    // An empty log does not reuse request numbers, so old entries of the index do not lead to new requests.
+    // The numbers of deleted requests are not used for new ones, even if the log is empty, so old entries of the index do not lead to new requests.
     await send(plaza, "after");
     const { rows } = await listEvents(plaza.world.database.reader, SHOP, { name: undefined, since: undefined }, { limit: 100 });
     expect(rows.map(({ request, event_id }) => ({ request, event_id }))).toEqual([{ request: 3, event_id: "after" }]);
@@ -72,7 +72,7 @@ onEachDatabase("retention of app events", (database) => {
     expect(await rowsOf()).toBe(3);
     await advance(plaza, 4);
     expect(await rowsOf()).toBe(2);
-    // Only the request with the cookie alone is left, and the click named the advertising id.
+    // The only request that is left has the cookie but not the advertising id, and the click has the advertising id.
     await advance(plaza, 6);
     expect(await idsOf(plaza)).toEqual([null]);
     expect(await rowsOf()).toBe(1);

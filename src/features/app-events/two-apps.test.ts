@@ -17,7 +17,7 @@ const COOKIE = "x".repeat(22);
 
 const world = {
   clock: { now: NOW, frozen: true },
-  // Each app may use two of the three names.
+  // Each app may use two of the three event names.
   apps: APPS.map((id) => ({ id, name: "Shop", secret: "s", event_name_limit: 2 })),
   ads: APPS.map((app) => ({ id: `85${app}`, app, campaign_id: "9501" })),
 };
@@ -35,7 +35,7 @@ const event = fc.record({
   _valueToSum: fc.constantFrom(1, "0.5", undefined),
   _logTime: secondsAround(NOW, DAY, [NOW - 2 * DAY, NOW]),
 });
-/** A step for one app, or for both: time passes for all. */
+/** A step of a history. Only the passing of time concerns both apps. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant("events" as const), device, events: fc.array(event, { minLength: 1, maxLength: 3 }) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("install" as const), device }) },
@@ -67,7 +67,7 @@ const examples: [[App, Step][]][] = [
   ],
 ];
 
-/** The responses about an app after the steps, and what each of its own requests returned. */
+/** Returns the responses about each app after the steps, and the responses to the app's own requests. */
 async function play(database: "sqlite" | "postgres", steps: readonly (readonly [App, Step])[], apps: readonly App[]) {
   const { plaza, request, app: control } = await openControl({ database, world });
   const { clock, work, database: store } = plaza.world;
@@ -83,7 +83,7 @@ async function play(database: "sqlite" | "postgres", steps: readonly (readonly [
     if (one.kind === "deactivate") results.get(app)?.push((await request("POST", `app-events/${app}/names/${one.name}/deactivate`)).status);
     if (one.kind === "remove") await store.write(async (tx) => appEvents.onOwnerDeleted?.(tx, nodeId(app), plaza.world));
   };
-  // Requests of different apps that follow each other arrive together, those of one app in their order.
+  // Successive requests of different apps arrive together; the requests of one app arrive in their order.
   const together = new Map<App, Promise<void>>();
   const settle = async () => {
     await Promise.all(together.values());

@@ -1,4 +1,6 @@
-/** Rows of ads and touches: those of one ad or person, beside another with equal ones, and the first and last times. */
+/**
+ * Tests which rows of ads and touches a statement takes: each test has equal rows of another ad or person, and the first and last times of a span.
+ */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
@@ -13,7 +15,7 @@ const NO_ID = "00000000-0000-0000-0000-000000000000";
 const UUID = "1B671A64-40D5-491E-99B0-DA01FF1F3341";
 
 onEachDatabase("ads", (kind) => {
-  /** Ads 9 and 100 of the app, 10 of another; each tracks the apps of both. */
+  /** Stores the ads 9 and 100 of the app, and the ad 10 of another app. Each ad tracks both apps. */
   async function open(): Promise<Database> {
     const { database } = (await openPlaza({ database: kind })).world;
     const both = { campaign_id: "7", objective: "LINK_CLICKS", tracked_apps: [APP, OTHER] };

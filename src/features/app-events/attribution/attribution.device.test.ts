@@ -1,4 +1,4 @@
-/** The operator's view of a device, and reports and lists of more ads and touches than one query reads. */
+/** Tests the operator's view of a device, and reports and lists with more ads and touches than one query reads. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

@@ -114,7 +114,7 @@ onEachDatabase("attribution", (database) => {
       expect(await ask(plaza, query)).toHaveLength(count);
       return rows;
     };
-    // The entries of the index are rows too: 16 for each id.
+    // The entries of the index count as rows that were read, too: 16 for each id.
     const entries = 2 * 16;
     for (const query of [{ limit: 10 }, { event: "MOBILE_APP_INSTALL" }]) {
       const count = "limit" in query ? 10 : 1;
@@ -153,7 +153,7 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(plaza)).toEqual([]);
     expect((await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: false })).body).toEqual({ success: true, data: [] });
     await click(plaza, { advertiser_id: "a" });
-    // I1-23: only rows of the reported kind, although the conversion is attributed to the click as well.
+    // I1-23: the response has only rows of the reported kind, although the custom event is attributed to the click as well.
     const again = await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: true });
     expect(again.body.data).toEqual([{ ...row, click_time: NOW - DAY }]);
     expect((await ask(plaza, { advertiser_id: "a", consider_views: true }))[1]).toEqual({ ...row, click_time: NOW - DAY });
@@ -199,7 +199,7 @@ onEachDatabase("attribution", (database) => {
     const plaza = await open();
     const attribution = "A".repeat(22);
     await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", attribution, ud: { em: EM }, advertiser_tracking_enabled: 0 });
-    // A touch of that person on another device does not belong to this device; a touch that names its other id does.
+    // A touch of the same person on another device does not belong to this device. A touch that names the other id of this device does.
     await click(plaza, { advertiser_id: "b", ud: { em: EM } });
     await buy(plaza, NOW);
     expect(await ask(plaza)).toEqual([]);

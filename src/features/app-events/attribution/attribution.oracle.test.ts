@@ -22,7 +22,7 @@ const world = {
   ads: APPS.map((app, at) => ({ id: `850${at + 1}`, app, campaign_id: "9501", objective: "APP_INSTALLS" })),
 };
 
-/** The ids and the person of a request or a click, as sent. */
+/** The ids and the person of a request or a click, as they are sent. */
 const names = fc.record({
   advertiser_id: fc.constantFrom(undefined, "a", "b", "c", PHONE, PHONE.toUpperCase(), NO_ID),
   attribution: fc.constantFrom(undefined, undefined, COOKIE, COOKIE.toUpperCase(), NO_ID, "x".repeat(22), "X".repeat(22)),
@@ -54,14 +54,14 @@ interface Row {
   readonly cross_device: boolean;
 }
 
-/** Slow and naive: compares everything with everything until nothing changes. */
+/** Finds all ids of a device in a slow and naive way: compares every step with every other step until nothing changes. */
 function deviceOf(steps: readonly Step[], wanted: readonly string[]): string[] {
   const ids = new Set(wanted);
   for (const _round of steps) for (const one of steps) if (idsOf(one.names).some((id) => ids.has(id))) for (const id of idsOf(one.names)) ids.add(id);
   return [...ids].sort();
 }
 
-/** Clicks on the ads of all apps tell which ids belong together, but requests only for their own app. */
+/** Returns the steps that say which ids belong together for an app: the clicks on ads of all apps, and the requests of this app. */
 const stepsOf = (steps: readonly Step[], app: string): Step[] => steps.filter((one) => one.kind === "click" || one.app === app);
 
 function rowsOf(steps: readonly Step[], app: string, wanted: string, days: number, isReport: boolean): Row[] {
@@ -110,7 +110,7 @@ async function play(plaza: TestPlaza, steps: readonly Step[]): Promise<void> {
 
 type Paging = { cursors: { before: string; after: string }; next?: string; previous?: string };
 
-/** All rows of all pages. Checks that the pages backwards equal the pages forwards. */
+/** Returns the rows of all pages. Checks that reading the pages backwards returns the same rows as reading them forwards. */
 async function readPages(plaza: TestPlaza, app: string, query: Record<string, unknown>): Promise<Row[]> {
   const page = async (cursor: object) => {
     const { body } = await plaza.get(`/v26.0/${app}/app_attribution`, { bearer: `${app}|s`, query: { ...query, ...cursor } });

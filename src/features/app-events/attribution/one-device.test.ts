@@ -1,4 +1,4 @@
-/** D-290: histories of requests with overlapping ids, duplicates and installs, compared with a naive search. */
+/** D-290: compares what Plaza returns after random requests, with overlapping ids, duplicates and installs, with a naive search. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { onEachDatabase } from "#harness/databases";
@@ -16,7 +16,7 @@ const world = {
   ads: [{ id: "8501", app: "1001" }],
 };
 
-/** Advertising ids of all Unicode. */
+/** Advertising ids with characters of all of Unicode. */
 const deviceId = fc.string({ unit: "grapheme", minLength: 1, maxLength: 3 }).filter((text) => text.isWellFormed() && !text.includes("\u0000"));
 const cookie = fc.constantFrom("x".repeat(22), "y".repeat(22), "z".repeat(22), "0".repeat(22), NO_ID);
 
@@ -38,7 +38,7 @@ const history = fc.uniqueArray(deviceId, { minLength: 3, maxLength: 6 }).chain((
       fc.record({
         ids: idsFrom(devices),
         app: fc.constantFrom("1001", "1001", "1001", "1002"),
-        /** `install`, or the `event_id` of a custom event. There are few, so that some are duplicates. */
+        /** The word `install`, or the `event_id` of a custom event. There are only a few different ids, so that some events are duplicates. */
         event: fc.constantFrom("install", "install", "1", "2", "3", "4"),
       }),
       { minLength: 1, maxLength: 14 },
@@ -47,7 +47,7 @@ const history = fc.uniqueArray(deviceId, { minLength: 3, maxLength: 6 }).chain((
 );
 type Request = typeof history extends fc.Arbitrary<infer H> ? (H extends { requests: (infer R)[] } ? R : never) : never;
 
-/** All ids that requests name together with these, in any number of steps. */
+/** Returns all ids that requests name together with the wanted ids, in any number of steps. */
 function deviceOf(requests: readonly Request[], wanted: readonly string[]): Set<string> {
   const ids = new Set(wanted);
   for (const _round of requests)
@@ -72,7 +72,7 @@ onEachDatabase("one device", (database) => {
         const plaza = await openPlaza({ database, world });
         for (const advertiser_id of clicked) await recordTouch(plaza.world, "click", { ad: "8501", advertiser_id, time: NOW - 60 });
         const seen: Request[] = [];
-        /** The first of each event, and the installs that count. */
+        /** The first request with each event, and the installs that count. */
         const counted: Request[] = [];
         for (const one of requests) {
           const answer = await send(plaza, one);
@@ -121,7 +121,7 @@ onEachDatabase("one device", (database) => {
     const [A, B, C, D] = [{ advertiser_id: "a" }, { advertiser_id: "b" }, { attribution: "c".repeat(22) }, { attribution: "d".repeat(22) }];
     await event({ ...A, ...C });
     expect([await install(A), await install(C)]).toEqual([1, 1]);
-    // Another advertising id with the same cookie.
+    // A request names another advertising id with the same cookie.
     await event({ ...B, ...C });
     expect(await install(B)).toBe(1);
     await event({ ...A, ...D });
@@ -129,7 +129,7 @@ onEachDatabase("one device", (database) => {
     const other = { advertiser_id: "other" };
     expect((await event({ ...other, ...D }, { _eventName: "one more" })).status).toBe(400);
     expect(await install(other)).toBe(2);
-    // Installs that counted stay counted.
+    // An install that counted before two devices were joined still counts.
     await event({ ...other, ...D });
     expect([await install(other), await install(A)]).toEqual([2, 2]);
   });

@@ -41,7 +41,7 @@ const models: Record<string, { model: Model; clickDays: number; views: (kind: st
   reporting: { model: reporting, clickDays: 28, views: () => true },
 };
 
-/** A naive version of the rule, written after the document's sentences. */
+/** A naive version of the attribution rule, written after the document's sentences. */
 interface Reported {
   readonly kind: string;
   readonly time: number;

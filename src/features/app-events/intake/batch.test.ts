@@ -1,4 +1,4 @@
-/** Stored batches: duplicates, devices, amounts beyond 53 bits, times, and ties. */
+/** Tests how a batch is stored: duplicates, devices, amounts beyond 53 bits, times, and ties. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { World } from "#graph/worlds/world";
@@ -59,9 +59,9 @@ onEachDatabase("a batch of app events", (kind) => {
     expect(
       await duplicatesOf(one("buy", "c"), one("buy", "b", near), one("sell", "a", far), one("sell", "b"), one("buy", "a", 2 * NOON - near)),
     ).toEqual([1, 4]);
-    // The second event of a key counts if the first is too old; events near the second one are duplicates of it.
+    // The second event of a key counts if the first event is too old; events near the second event are duplicates of the second event.
     expect(await duplicatesOf(one("sell", "a", far + 2 * DAY - 1), one("sell", "a", NOON - 2 * DAY + 1), one("buy", "b", far))).toEqual([0, 1]);
-    // The same before it as after it.
+    // The window of duplicates is the same before an event as after it.
     expect(await duplicatesOf(one("buy", "c", NOON - 2 * DAY), one("buy", "c", NOON - 9 * DAY))).toEqual([]);
     expect((await logged(world)).map(({ event_name, event_id }) => `${event_name} ${event_id}`)).toEqual([
       ...["buy a", "buy b", "sell a", "buy c", "sell a", "sell b", "buy b", "buy c", "buy c"],
@@ -188,7 +188,7 @@ onEachDatabase("a batch of app events", (kind) => {
         return storeBatch(new Proxy(tx, { get }), APP, [report], KEY);
       });
       expect(outcomes).toEqual([{ duplicates: new Set(report.events.keys()) }]);
-      // One row more is the name.
+      // The one row more is the row of the event name.
       expect(rows).toBe(count + 1);
       expect(statements).toBeLessThan(count / 5);
     }

@@ -31,7 +31,7 @@ test("a full queue refuses requests with 503 and Retry-After, and every acknowle
     });
     expect(headers.deprecation).toBeString();
   }
-  // They were refused before they were looked at.
+  // The requests were refused before their events were looked at.
   expect(
     testEventsOf(plaza.world)
       .list(nodeId("1001"))
@@ -128,7 +128,7 @@ const report = (plaza: TestPlaza, app: string, event_id = "e") =>
   });
 const counted = async (plaza: TestPlaza, app: string) => (await listEventNames(plaza.world, nodeId(app)))[0]?.count;
 
-/** Batches of several apps, and requests whose transaction fails or is tried again. */
+/** Tests batches of several apps, and requests whose transaction fails or is repeated. */
 onEachDatabase("batches of several apps", (kind) => {
   const open = () => openPlaza({ database: kind, world: shops });
 

@@ -19,7 +19,7 @@ const read = (event: unknown) => {
   return found;
 };
 
-/** The parameter that the refusal names, or undefined when the events are accepted. */
+/** Returns the parameter that the error for these events names, or undefined if the events are accepted. */
 function refusedAt(events: readonly unknown[], more: Partial<EventContext> = {}): unknown {
   try {
     readEvents(events, { ...context, ...more });
@@ -31,7 +31,7 @@ function refusedAt(events: readonly unknown[], more: Partial<EventContext> = {})
   }
 }
 
-/** A valid value for each form. */
+/** A valid value for each form of a parameter. */
 const values: Record<string, unknown> = {
   string: "text",
   currency: "EUR",

@@ -1,4 +1,4 @@
-/** The work that one request causes: statements and rows, by the number of its events. */
+/** Tests how many statements and rows one request causes, by the number of its events. */
 import { expect, test } from "bun:test";
 import { countStatements } from "#harness/counted-steps";
 import { onEachDatabase } from "#harness/databases";

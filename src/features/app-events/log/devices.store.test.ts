@@ -8,7 +8,7 @@ import { sql } from "#storage/sql";
 import { findRequests, findTies, indexDevices } from "./devices.store.ts";
 import { deleteEventsBetween, deleteEventsOfApp, emptyRequest, insertEvents } from "./log.store.ts";
 
-/** Both apps have the same requests, in opposite orders. A search for one app must not find those of the other. */
+/** Two apps that have the same requests, in opposite orders. A search for one app must not find requests of the other app. */
 const APPS = [nodeId("1001"), nodeId("1002")] as const;
 const PHONE = "1b671a64-40d5-491e-99b0-da01ff1f3341";
 const INSTALL = ":MOBILE_APP_INSTALL";
@@ -28,13 +28,13 @@ const identitiesOf = ({ advertiser_id, attribution, em }: Request): string[] => 
   ...(attribution === undefined ? [] : [`cookie:${attribution}`]),
   ...(em === undefined ? [] : [`em:${em}`]),
 ];
-/** The device and the person that a request names together, as one text; empty if it does not name both. */
+/** Returns the device and the person that a request names together, as one text; the text is empty if the request does not name both. */
 const tieOf = (one: Request): string => {
   const tied = identitiesOf(one);
   return one.em === undefined || tied.length < 2 ? "" : tied.join(" ");
 };
 
-/** `device`: as JSON in the log. */
+/** Returns the log rows of a request. `device` is the device as JSON text, as the log has it. */
 const rowsOf = (app: string, request: number, { name }: Request, device: string) =>
   [device, null].flatMap((ofRow, position) => [app, request, position, TIME, TIME, name, null, null, null, "", "", 1, ofRow]);
 
@@ -57,13 +57,13 @@ async function addRequests(database: Database, app: NodeId, first: number, added
 
 const history = fc.record({
   added: fc.array(request, { minLength: 1, maxLength: 40 }),
-  /** The number of oldest requests that are deleted. */
+  /** The number of requests that are deleted, beginning with the oldest. */
   expired: fc.nat(40),
-  /** Requests that follow. */
+  /** The requests that arrive after the deletion. */
   later: fc.array(request, { maxLength: 10 }),
 });
 
-/** All requests that the index finds, in its order, read in pages of `limit`. */
+/** Returns all requests that the index finds, in the order of the index, read in pages of `limit`. */
 async function allRequests({ reader }: Database, wanted: { ids: string[]; kind: string | undefined; isBackward: boolean; limit: number }) {
   const found: number[] = [];
   for (let from = wanted.isBackward ? 0 : Number.MAX_SAFE_INTEGER; ; ) {

@@ -1,4 +1,7 @@
-/** D-172: the log of app events, the ids of devices and the touches of ads after a person was erased, in whatever form the data were sent. */
+/**
+ * D-172: tests that the erasure of a person reaches the log of app events, the ids of devices and the touches of ads, in whatever form the data were
+ * sent.
+ */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { onEachDatabase } from "#harness/databases";
@@ -22,7 +25,7 @@ interface Logged {
   readonly event_id?: string;
 }
 
-/** A request for each list of events; `device` is that of its first event. */
+/** Inserts one request for each list of events. The device of a request is the `device` of its first event. */
 const insert = (database: Database, app: string, requests: readonly (readonly Logged[])[], first = 1): Promise<void> =>
   database.write((tx) =>
     insertEvents(
@@ -38,7 +41,7 @@ const insert = (database: Database, app: string, requests: readonly (readonly Lo
 
 onEachDatabase("a person is erased from app events", (kind) => {
   const open = async () => (await openPlaza({ database: kind })).world;
-  /** The numbers of emptied requests. */
+  /** Returns the numbers of requests that were emptied. */
   const emptied = async ({ reader }: Database, app = APP): Promise<number[]> =>
     (await listLoggedTexts(reader, app, 0, -1, 10_000)).filter(({ parameters }) => parameters === "{}").map(({ request }) => request);
 
@@ -80,7 +83,7 @@ onEachDatabase("a person is erased from app events", (kind) => {
       expect(events).toBe(fresh.length);
       return fresh.map((request) => names[request - 1]);
     };
-    // Erasing the id in lower case leaves texts in upper case to the next erasure.
+    // The erasure of the id in lower case does not find texts with the id in upper case; the next erasure does.
     expect(await erasedBy(PHONE.toLowerCase())).toEqual([
       ...["the id in upper case", "the id in lower case", "a cookie that is a UUID", "a parameter in lower case"],
     ] as string[]);
@@ -96,7 +99,7 @@ onEachDatabase("a person is erased from app events", (kind) => {
     const { database } = world;
     const others = Array.from({ length: 998 }, () => [{ device: { advertiser_id: "b" } }]);
     const theirs: Logged[] = [{ device: { advertiser_id: "a" }, event_id: "1" }, { event_id: "2" }, { parameters: '{"by":"ada-1"}' }];
-    // The first page ends within their first request, and only the last row of this request names them.
+    // The first page of the erasure ends within the person's first request, and only the last row of this request names the person.
     await insert(database, APP, [...others, theirs, [{ device: { advertiser_id: "ada-1" } }], [{ device: { advertiser_id: "b" } }]]);
     await insert(database, OTHER, [[{ device: { advertiser_id: "b" } }], [{ device: { attribution: "ada-1" } }]]);
     expect(await erasePerson(world, ["ada-1"])).toEqual({ "app events": 5, "device ids": 0, "ad touches": 0 });

@@ -1,4 +1,4 @@
-/** The ids of devices beside a union-find, and their limit. */
+/** Compares the joined ids of devices with a union-find structure, and tests the limit of ids. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { onEachDatabase } from "#harness/databases";
@@ -16,7 +16,7 @@ interface Step {
   readonly isInstall: boolean;
 }
 
-/** Plays the steps in one batch. Returns whether each install counts. */
+/** Applies the steps in one batch. Returns for each install whether it counts. */
 const play = (database: Database, app: NodeId, steps: readonly Step[]): Promise<(boolean | undefined)[]> =>
   database.write(async (tx) => {
     const devices = await JoinedIds.open(
@@ -44,7 +44,7 @@ class UnionFind {
   }
 }
 
-/** No text in PostgreSQL has U+0000 or a lone surrogate, and the request is refused before. */
+/** Ids do not contain U+0000 or lone surrogates: PostgreSQL cannot store such texts, and requests with them are refused earlier. */
 const id = fc.string({ unit: "binary", minLength: 1, maxLength: 4 }).filter((text) => text.isWellFormed() && !text.includes("\u0000"));
 const history = fc.uniqueArray(id, { minLength: 2, maxLength: 12 }).chain((ids) =>
   fc.array(fc.array(fc.record({ ids: fc.subarray(ids, { minLength: 1, maxLength: 2 }), isInstall: fc.boolean() }), { maxLength: 8 }), {
@@ -86,7 +86,7 @@ onEachDatabase("ids of devices", (kind) => {
     const database = await open();
     const cookies = Array.from({ length: DEVICE_IDS_MAX }, (_, at) => `cookie:${at}`);
     const steps = cookies.map((cookie) => ({ ids: ["device:a", cookie], isInstall: false }));
-    // In one batch, and again one by one.
+    // The steps are applied in one batch, and then once more in a batch each.
     for (const batches of [[steps], steps.map((step) => [step])]) {
       await database.write((tx) => deleteEventsOfApp(tx, APP));
       for (const batch of batches) await play(database, APP, batch);

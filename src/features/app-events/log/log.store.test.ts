@@ -1,4 +1,6 @@
-/** The log and its counts, row by row: those of one app, beside another app with equal ones, and the first and last numbers and times. */
+/**
+ * Tests which rows of the log and of the counts a statement takes: each test has equal rows of another app, and the first and last numbers and times.
+ */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

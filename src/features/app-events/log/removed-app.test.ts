@@ -1,4 +1,4 @@
-/** An app is removed, and another app with equal rows stays. */
+/** Tests that removing an app deletes all its rows, and that the equal rows of another app stay. */
 import { expect, test } from "bun:test";
 import type { WorldSection } from "#graph/contract/feature";
 import { sectionsOf } from "#graph/worlds/file/import-export";

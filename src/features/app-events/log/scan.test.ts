@@ -1,4 +1,4 @@
-/** A filtered list of a long log: each page scans at most 10,000 rows, and the next page continues there. */
+/** Tests a filtered list of a long log: each page scans at most 10,000 rows, and the next page continues at the row where the scan stopped. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
@@ -29,20 +29,20 @@ onEachDatabase("a filter over a long log", (kind) => {
     ];
     await database.write(async (tx) => {
       await insertEvents(tx, Array.from({ length: ROWS }, (_, at) => row(APP, at + 1)).flat());
-      // Those of another app do not count.
+      // The rows of another app do not count.
       await insertEvents(tx, Array.from({ length: 50 }, (_, at) => row("1002", at + 1)).flat());
     });
     const list = async (name: string | undefined, since: number | undefined, limit: number, after?: readonly string[]) => {
       const { rows, hasNext, lastKey } = await listEvents(database.reader, APP, { name, since }, { limit, after });
       return { requests: rows.map(({ request }) => request), hasNext, ...(hasNext ? { lastKey } : {}) };
     };
-    // The row at which the first page stops is that of request 4.
+    // The first page stops at the row of request 4.
     const first = await list("rare", undefined, 9);
     expect(first).toEqual({ requests: [10_000, 4], hasNext: true, lastKey: ["4", "0"] });
     expect(await list("rare", undefined, 9, first.lastKey)).toEqual({ requests: [3, 1], hasNext: false });
     expect(await list("none", undefined, 9)).toEqual({ requests: [], hasNext: true, lastKey: ["4", "0"] });
     expect(await list("none", undefined, 9, ["10003", "0"])).toEqual({ requests: [], hasNext: true, lastKey: ["2", "0"] });
-    // A full page ends where it is full.
+    // A page that is full ends at its last row, not at the end of the scan.
     expect(await list("rare", undefined, 1)).toEqual({ requests: [10_000], hasNext: true, lastKey: ["10000", "0"] });
     // Rows of the same second as the last row that was read may precede it; earlier rows may not.
     expect(await list("rare", 4, 9)).toEqual({ requests: [10_000, 4], hasNext: true, lastKey: ["4", "0"] });
