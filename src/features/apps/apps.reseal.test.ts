@@ -11,7 +11,7 @@ import { randomKey } from "#system";
 import { resealSecret } from "./apps.store.ts";
 
 const SEALING_KEY = "/v1/sealing-key";
-/** More than the job takes in one transaction. */
+/** The number of apps, which is more than the job takes in one transaction. */
 const APPS = 250;
 
 const ownKeys = () => keyRingOf({ data: ":memory:", secret_key: undefined, further_secret_keys: [] } as unknown as Config, randomKey);
@@ -25,7 +25,7 @@ const world = {
   })),
 };
 
-/** Each value that looks sealed, in any table. */
+/** Returns each value in any table that looks like a sealed value. */
 const sealedValues = async ({ world: { database } }: TestPlaza): Promise<string[]> =>
   (await everyValue(database)).map(({ text }) => text).filter((text) => /^v\d\./.test(text));
 
@@ -33,7 +33,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
   const open = async () => {
     const keys = ownKeys();
     const control = await openControl({ database, world, keys });
-    // Its old secret is kept sealed as well.
+    // The old secret of the app is kept, and is sealed as well.
     await control.request("PATCH", "nodes/apps/10000", { secret: "another secret" });
     return { ...control, keys, exported: async () => (await exportWorld(control.plaza.world, control.plaza.registry, { secrets: true })).apps };
   };
@@ -48,7 +48,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
     const rotated = await request("POST", `${SEALING_KEY}/rotate`, { overlap_seconds: 3_600 });
     expect(rotated).toMatchObject({ status: 200, body: { previous: [{ key_id: old, valid_until: 1_795_003_600 }] } });
     expect(rotated.body.waiting).toBe(3 * APPS + 1);
-    // Before the job has run, too.
+    // The export is the same before the job has run.
     expect(await exported()).toEqual(before);
     await plaza.world.work.runDue();
     expect((await request("GET", SEALING_KEY)).body).toMatchObject({ previous: [{ key_id: old }], waiting: 0 });
@@ -111,7 +111,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
 onEachDatabase("D-171: previous keys that stay", (database) => {
   const NOW_MS = 1_795_000_000_000;
 
-  /** After how many ms the job asks about them again; undefined: never. */
+  /** Returns the milliseconds after which the job looks at previous keys with these ends once more, or undefined if the job is not scheduled. */
   async function askedAgainIn(...ends: readonly (number | undefined)[]): Promise<number | undefined> {
     const previous = ends.map((end, at) => ({ key: new Uint8Array(32).fill(at), untilMs: end === undefined ? undefined : NOW_MS + end }));
     const keys = { current: new Uint8Array(32).fill(9), previous, isOwn: true, rotate: () => {}, retire: () => {} };

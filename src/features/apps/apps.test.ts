@@ -41,7 +41,7 @@ onEachDatabase("apps", (database) => {
       ...{ require_appsecret_proof: false, allow_tokenless_events: false, automatic_event_logging: false, access_level: "advanced" },
       ...{ messaging_access: true, event_name_limit: 1_000, migrations: {}, subscriptions: [], roles: [] },
     });
-    // 128 bits, six in each character.
+    // A secret has 128 bits, six in each character.
     expect(String(secret)).toMatch(/^[\w-]{22}$/);
   });
 

@@ -1,4 +1,4 @@
-/** Which verify token an app's callback keeps when a file without secrets is merged (D-263). */
+/** Tests which verify token an app's callback has after a world file without secrets was merged (D-263). */
 import { expect, test } from "bun:test";
 import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
 import { onEachDatabase } from "#harness/databases";
