@@ -1,4 +1,6 @@
-/** Accounts, their numbers and apps by row: of one where another has the same, and what goes with what. */
+/**
+ * Tests which rows of accounts, numbers and subscriptions a statement takes if another account has equal rows, and which rows are deleted together.
+ */
 import { expect, test } from "bun:test";
 import { findNode } from "#graph/worlds/nodes.store";
 import { onEachDatabase } from "#harness/databases";
@@ -14,7 +16,7 @@ const [A, B] = [nodeId("1001"), nodeId("1002")];
 const page = { limit: 10 };
 
 onEachDatabase("accounts of business messaging", (kind) => {
-  /** Two accounts of one business with both apps and two numbers each, and one of no business. */
+  /** Stores two accounts of one business, each with both apps and two numbers, and one account without a business. */
   async function open() {
     const { world } = await openPlaza({ database: kind });
     const { database } = world;

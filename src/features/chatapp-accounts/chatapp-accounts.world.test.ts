@@ -1,4 +1,4 @@
-/** Waiting webhooks of an account or a number after its entry has changed. */
+/** Tests what happens to the waiting webhooks of an account or a number if the entry of the account or number changes. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
