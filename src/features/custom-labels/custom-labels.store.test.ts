@@ -1,4 +1,4 @@
-/** The names of a page's labels: which are taken after one was renamed or deleted. */
+/** Tests which names of labels are in use on a page after a label was renamed or deleted. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
@@ -41,7 +41,7 @@ onEachDatabase("names of labels", (database) => {
   });
 
   test("D-40, D-82: the error names the label with the name, even on a full page; a name in another case is then one label too many", async () => {
-    // The later one was there first.
+    // The label with the larger id is stored first.
     const labels = [
       { id: "50012", page: "2001", name: "VIP" },
       { id: "5003", page: "2001", name: "vip" },

@@ -192,7 +192,7 @@ onEachDatabase("custom labels", (database) => {
     }
     for (const body of [both("1", 1), both("2", null), both(null, "3")]) expect((await plaza.post(onPage, { bearer: token, body })).status).toBe(200);
     expect(await namesOf(plaza)).toEqual(["3", "2", "1", "vip"]);
-    // In strict, `name` means nothing here.
+    // The profile `strict` ignores the parameter `name` of this request.
     const strict = await open();
     expect((await strict.post(onPage, { token, body: both("this", "that") })).body.name).toBe("that");
   });
