@@ -59,7 +59,7 @@ onEachDatabase("who may use live videos", (database) => {
     expect(onClub).toEqual([{ id: "5301", title: "Opening", page: { id: "2001", name: "Cafe" } }]);
     expect((await plaza.get("/v26.0/5301", { bearer: "club-live" })).status).toBe(200);
     for (const token of ["bar-live", "cleo-live"]) expect((await plaza.get("/v26.0/5301", { bearer: token })).status).toBeOneOf([400, 403]);
-    // The other page may only read.
+    // The page that shares the video may only read it.
     expect((await plaza.post("/v26.0/5301", { bearer: "club-live", body: { title: "x" } })).body.error.error_subcode).toBe(33);
     expect((await plaza.delete("/v26.0/5301", { bearer: "club-live" })).body.error.error_subcode).toBe(33);
     expect((await share("2003", bearer, "disable_crossposting")).status).toBe(200);
@@ -70,7 +70,7 @@ onEachDatabase("who may use live videos", (database) => {
   test("LIVE-25: a person with the task on a sharing page reads the video and changes nothing; without the task nobody reads it", async () => {
     const live_videos = [{ id: "5302", page: "2001", title: "Closing", crossposted_pages: ["2004"] }];
     const plaza = await openPlaza({ database, world: { ...liveWorld, live_videos } });
-    // Cleo has the task there alone, and a role on the page of the video.
+    // Cleo has the task only on the page that shares the video, and a role on the page of the video.
     expect((await plaza.get("/v26.0/5302", { bearer: "cleo-live" })).body).toMatchObject({ id: "5302", title: "Closing" });
     for (const method of ["post", "delete"] as const)
       expect((await plaza[method]("/v26.0/5302", { bearer: "cleo-live", body: { title: "x" } })).body.error.code).toBe(200);
@@ -169,12 +169,12 @@ onEachDatabase("who may use live videos", (database) => {
     expect((await share("5301", ids.slice(0, 50))).status).toBe(200);
     expect(await shared("5301")).toEqual(ids.slice(0, 50));
     expect((await share("5301", [ids[50] as string])).body.error.message).toContain("more than 50 pages");
-    // Pages that already share it count once, and a page that leaves makes room.
+    // A page that shares the video already counts only once, and a page that stops sharing makes room for another page.
     expect((await share("5301", ids.slice(0, 50))).status).toBe(200);
     expect((await share("5301", [ids[0] as string, "2003"], "disable_crossposting")).status).toBe(200);
     expect((await share("5301", [ids[50] as string])).status).toBe(200);
     expect(await shared("5301")).toEqual(ids.slice(1));
-    // Nobody may create content on this page, but it shares the video since the world file said so.
+    // The callers may not create content on this page, but the page shares the video because the world file says so.
     expect([(await share("5302", ["2002"])).status, await shared("5302")]).toEqual([200, ["2002"]]);
     expect((await share("5302", ["2002"], "disable_crossposting")).status).toBe(200);
     expect(refusal(await share("5302", ["2003", "2002"]))).toEqual([400, 100, "crossposting_actions[1].page_id"]);

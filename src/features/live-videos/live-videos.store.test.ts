@@ -1,4 +1,4 @@
-/** Which videos a statement takes: each test has those of other pages, places and countries beside. */
+/** Tests which videos a statement takes: each test also has videos of other pages, places and countries. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

@@ -40,7 +40,7 @@ onEachDatabase("live videos", (database) => {
     const plaza = await open();
     const { body: made } = await plaza.post(ON_PAGE, { bearer, body: { title: "Launch", description: "Live from the cafe" } });
     expect(Object.keys(made)).toEqual(["id", "stream_url", "stream_key"]);
-    // At least 96 bits in base64url.
+    // The stream key has at least 96 bits in base64url.
     expect(made.stream_key).toMatch(/^(\w+\.)?[\w-]{16,}$/);
     expect(made.stream_url).toBe(`rtmp://plaza.test:1935/live/${made.stream_key}`);
     const shown = { id: made.id, title: "Launch", description: "Live from the cafe", embeddable: false, creation_time: "2026-11-18T11:06:40+0000" };
@@ -71,7 +71,7 @@ onEachDatabase("live videos", (database) => {
     for (let i = 0; i < 5; i++) {
       const { body } = await plaza.post(ON_PAGE, { bearer, body: {} });
       keys.add(body.stream_key);
-      // The control API returns the request log.
+      // The control API returns the request log, so stream keys must be removed from it.
       expect(redactJson(JSON.stringify(body))).not.toContain(body.stream_key);
     }
     expect(keys.size).toBe(5);
@@ -123,7 +123,7 @@ onEachDatabase("live videos", (database) => {
       { id: "0" },
       "999999",
       { id: "999999", location: { latitude: 0, longitude: 0 } },
-      // Nodes of other types.
+      // These are ids of nodes of other types.
       "5301",
       "1001",
       "3001",
@@ -146,7 +146,7 @@ onEachDatabase("live videos", (database) => {
     expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live", query: { fields: "title,place,page{name}" } })).body.data).toEqual([
       { id, title: "Here", place: { id: "9901" }, page: { id: "2001", name: "Cafe" } },
     ]);
-    // D-114: its cursors are those of an app.
+    // D-114: a cursor of the live map is valid only for the app that got it.
     const { after } = (await plaza.get("/v26.0/live_map", { bearer })).body.paging.cursors;
     expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live", query: { after } })).body.data).toEqual([]);
     const ofOther = await plaza.get("/v26.0/live_map", { bearer: "bar-live-of-other-app", query: { after } });
@@ -217,7 +217,7 @@ onEachDatabase("live videos", (database) => {
       expect(refusal(await plaza.post(ON_PAGE, { bearer, body: { [name]: null } }))).toEqual([400, 100, name]);
       expect(refusal(await plaza.post("/v26.0/5301", { bearer, query: { [name]: "" } }))).toEqual([400, 100, name]);
     }
-    // Other unknown parameters are ignored (D-34), also with these letters in their names.
+    // Unrelated unknown parameters are ignored (D-34), even if their names contain the letters of a refused word.
     for (const name of ["privacy", "uploads", "is_loaded", "heading", "loadAddress"])
       expect((await update(plaza, "5301", { [name]: "1" })).status).toBe(200);
     for (const edge of ["ad_breaks", "boost", "captions"]) {

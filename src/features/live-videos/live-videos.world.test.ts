@@ -147,7 +147,7 @@ onEachDatabase("live videos of a world file", (database) => {
     });
     expect(await rowOf(plaza, "2")).toMatchObject({ broadcast_start_ms: NOW * 1000, deadline_ms: null });
     expect(await rowOf(plaza, "3")).toMatchObject({ takedown_reason: "COPYRIGHT", broadcast_start_ms: null });
-    // No encoder can connect to a recording, so it has no key.
+    // Encoders cannot connect to a recording, so the video has no stream key.
     expect(await rowOf(plaza, "4")).toMatchObject({ embeddable: 1, sealing_fails: 1, stream_key_hash: null });
   });
 

@@ -1,4 +1,4 @@
-/** Comments, reactions and ingests by row: those of one video, actor or process where others have the same. */
+/** Tests which rows of comments, reactions and ingest processes a statement takes: each test has equal rows of another video, actor or process. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
@@ -65,7 +65,7 @@ onEachDatabase("the audience of live videos", (kind) => {
     await other.write((tx) => store.deleteAudience(tx, PAGE, "71"));
     expect([await comments(other, "71"), await comments(other, "72")]).toEqual([[], ["11 Hi"]]);
     expect([await reactions(other, "71"), await reactions(other, "72")]).toEqual([[], ["3001 LIKE"]]);
-    // The ids of the deleted ones are free, and no others.
+    // Only the ids of the deleted comments can be used for new comments.
     const insert = (id: string) => other.write((tx) => store.insertComment(tx, comment(id, "73", "3001")));
     expect([await insert("9"), await insert("100"), await insert("11")]).toEqual([true, true, false]);
   });

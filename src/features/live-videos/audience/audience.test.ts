@@ -40,7 +40,7 @@ onEachDatabase("comments and reactions", (database) => {
       { id: first, message: "hello 😀", from: { id: "2001", name: "Cafe" }, created_time: "2026-11-18T11:06:40+0000" },
     ]);
     expect(await list(plaza, "5301/comments", { limit: "1", fields: "message" })).toEqual([{ id: second, message: "and I" }]);
-    // With a page token of a person the page speaks.
+    // A comment with a page token is a comment of the page, even if the token belongs to a person.
     const third = (await comment(plaza, "all of us", "author-of-ada")).body.id;
     expect(await list(plaza, "5301/comments", { limit: "1", fields: "from" })).toEqual([{ id: third, from: { id: "2001", name: "Cafe" } }]);
     for (const wrong of ["", "x".repeat(8_001), "a\u0000", { a: 1 }])

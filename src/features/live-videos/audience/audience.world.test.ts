@@ -1,4 +1,4 @@
-/** Comments and reactions of a world file: what an entry says, what it may not, and how it is found again. */
+/** Tests the comments and reactions of a world file: valid and invalid entries, and finding and changing a stored entry. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

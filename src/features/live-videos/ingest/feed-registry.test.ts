@@ -57,7 +57,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
       feed: { is_sending: true, session: 1 },
       health: { key_frame_ms: 8000, warnings: ["key frames every 8 s: viewers start late; set 2 s"] },
     });
-    // Of an encoder that was there before.
+    // The report is about the encoder of an earlier feed.
     await registry.report([healthy(id, 0)]);
     expect((await stateOf(plaza, id))?.health).toBeUndefined();
     const { body } = await plaza.get(`/v26.0/${id}`, { bearer, query: { fields: "embed_html" } });
@@ -78,7 +78,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     const time = plaza.world.clock.nowMs() / 1000;
     expect(await stateOf(plaza, id)).toMatchObject({ state: "live", refused: { time, reason: MP3 } });
     expect(await alerts()).toEqual([`error Live video ${id} of page 2001: an encoder was refused: ${MP3}.`]);
-    // An encoder that tries again and again is one refusal, with its newest time.
+    // The attempts of an encoder that is refused many times are shown as one refusal, with the time of the newest attempt.
     await registry.refused(id, MP3);
     expect((await stateOf(plaza, id))?.refused?.time).toBe(time);
     await advance(plaza, 5);
@@ -89,7 +89,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     await registry.start(stream_key, SIZE);
     expect(await stateOf(plaza, id)).not.toHaveProperty("refused");
     expect(await alerts()).toEqual([]);
-    // While one sends, a second one is a warning for a minute.
+    // If one encoder sends and a second encoder is refused, the refusal is a warning for a minute.
     await registry.refused(id, "another encoder");
     expect(await alerts()).toEqual([`warning Live video ${id} of page 2001: an encoder was refused: another encoder.`]);
     await advance(plaza, 60);
@@ -126,7 +126,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
       { video: first.id, session: 1 },
       { video: second.id, session: 1 },
     ]);
-    // Its health is known, but it does not send.
+    // The quality of this feed is known, but its encoder does not send.
     for (const word of ["end_reason", "health"]) expect(await stateOf(plaza, first.id)).not.toHaveProperty(word);
   });
 
@@ -157,7 +157,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     const plaza = await open();
     const [first, second] = [await create(plaza), await create(plaza)];
     const [silent, next] = [new FeedRegistry(plaza.world), new FeedRegistry(plaza.world)];
-    // From now on the next one looks only at what it is asked for.
+    // From now on the new ingest process looks for dead processes only in its reports.
     await next.takeOver();
     await silent.start(first.stream_key, SIZE);
     await silent.start(second.stream_key, SIZE);
@@ -166,7 +166,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     plaza.time.realMs += 1;
     expect((await next.check(first.stream_key))?.feed).toEqual({ video: first.id, session: 0 });
     expect((await next.start(first.stream_key, SIZE))?.feed).toEqual({ video: first.id, session: 2 });
-    // It was only slow.
+    // The silent process was only slow, and reports once more.
     expect(await silent.report([healthy(first.id, 1), healthy(second.id, 1)])).toEqual([{ video: first.id, session: 1 }]);
     expect(await next.check(second.stream_key)).toBeUndefined();
     expect(await stateOf(plaza, first.id)).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
@@ -260,7 +260,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     const nowhere = await openPlaza({ database, world: liveWorld });
     const alone = await create(nowhere);
     expect(Object.keys(alone).sort()).toEqual(["id", "stream_key"]);
-    // Nobody can send, so nobody is waited for.
+    // Encoders cannot connect to this world, so no timer waits for an encoder.
     expect(await stateOf(nowhere, alone.id)).toMatchObject({ state: "live", next: null });
   });
 });

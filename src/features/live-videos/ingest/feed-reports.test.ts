@@ -1,4 +1,4 @@
-/** The reports of an operator's own media server, and how long it may be silent (D-115, D-118). */
+/** Tests the reports of an operator's own media server, and how long the media server may be silent (D-115, D-118). */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";

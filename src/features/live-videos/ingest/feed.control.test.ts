@@ -14,7 +14,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     const control = await openControl({ database, world });
     const callback = async (fields: Record<string, string> | string) => {
       const body = typeof fields === "string" ? fields : String(new URLSearchParams({ app: "live", addr: "192.0.2.7", ...fields }));
-      // The stream key is the secret: there is no control key.
+      // The request has no control key, because the stream key is its secret.
       return (await control.request("POST", "live-feeds/callback", body, "")).status;
     };
     const state = async () => (await control.request("GET", "live-videos/5301/ingest")).body;
@@ -27,7 +27,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await callback({ ...publish, name: "unknown" })).toBe(403);
     expect(await callback(publish)).toBe(200);
     expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 1 } });
-    // The same connection again, and a second one, which may not while the first one is heard of.
+    // The same connection reports once more. A second connection is refused while the first one reports.
     expect(await callback({ ...publish, call: "update_publish" })).toBe(200);
     expect(await callback({ ...publish, clientid: "2" })).toBe(403);
     expect(await callback({ ...publish, call: "publish_done", clientid: "2" })).toBe(200);
@@ -36,7 +36,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await state()).toMatchObject({ state: "reconnecting", feed: { is_sending: false } });
     expect(await callback({ ...publish, clientid: "3" })).toBe(200);
     expect(await state()).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
-    // Ended, so the next update has the module drop the encoder.
+    // The broadcast is ended, so the response to the next update makes the RTMP module drop the encoder.
     await plaza.post("/v26.0/5301", { bearer: "author", body: { end_live_video: true } });
     expect(await callback({ ...publish, clientid: "3", call: "update_publish" })).toBe(403);
   });
@@ -81,7 +81,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     const key = await newKey(control);
     expect(await callback({ ...publish, call: "update" })).toBe(200);
     expect(await state()).toMatchObject({ state: "key_replaced", feed: { is_sending: true, session: 1 } });
-    // It cannot connect again with the old key, and neither can another one.
+    // Neither this encoder nor another one can connect with the old key.
     expect(await callback({ ...publish, clientid: "2" })).toBe(403);
     expect(await callback({ ...publish, call: "publish_done", clientid: "2" })).toBe(200);
     expect(await state()).toMatchObject({ feed: { is_sending: true, session: 1 } });
@@ -114,7 +114,7 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await report("started", KEY)).toBe(200);
     const key = await newKey(control);
     for (const event of ["check", "started"]) expect({ event, status: await report(event, KEY) }).toEqual({ event, status: 404 });
-    // Nothing sends with the new key.
+    // No encoder sends with the new key.
     expect(await report("lost", key)).toBe(409);
     expect(await state()).toMatchObject({ state: "key_replaced", feed: { is_sending: true } });
     expect(await report("lost", KEY)).toBe(200);

@@ -15,7 +15,7 @@ test("a healthy feed has no warning, even at the limits; beyond them each warnin
   expect(warningsOf({ ...good, key_frame_ms: 4_001 })).toEqual(["key frames every 4 s: viewers start late; set 2 s"]);
   expect(warningsOf({ ...good, audio_behind_ms: 2_001 })).toEqual(["no sound for 2 s: after 10 s the stream ends; check the audio source"]);
   expect(warningsOf({ ...good, audio_bits_per_second: 3_999 })).toEqual(["the sound is silent or almost so: check the audio source"]);
-  // Without sound, nothing is said of its rate.
+  // If there is no sound, no warning is about the bit rate of the sound.
   expect(warningsOf({ ...good, audio_behind_ms: 7_000, audio_bits_per_second: 0 })).toEqual([
     "no sound for 7 s: after 10 s the stream ends; check the audio source",
   ]);

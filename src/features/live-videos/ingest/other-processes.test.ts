@@ -1,4 +1,4 @@
-/** Several ingest processes on one world: whose feeds are lost, and when; and what a process says of itself. */
+/** Tests several ingest processes on one world: which feeds are lost and when, and the row in which a process is stored. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
@@ -29,7 +29,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     return { plaza, first: new FeedRegistry(plaza.world), second: new FeedRegistry(plaza.world) };
   };
   const isSending = async ({ world }: TestPlaza, id = "5301") => (await readLiveState(world, nodeId(id)))?.feed.is_sending;
-  /** When each process that may have feeds was last heard of. */
+  /** Returns when each ingest process that may have feeds has reported, in milliseconds before or after now. */
   const heardOf = async (plaza: TestPlaza) =>
     ((await plaza.dump(["live_ingests.seen_ms"])) as { value: unknown }[]).map(({ value }) => Number(value) - plaza.time.realMs);
 
@@ -41,7 +41,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     expect(await isSending(plaza)).toBe(true);
     await second.takeOver();
     expect(await isSending(plaza)).toBe(database === "postgres");
-    // Once is enough: who comes later is looked at by the reports.
+    // `takeOver` works only once: reports find the processes that die later.
     await first.start(KEY, SIZE);
     await second.takeOver();
     expect(await isSending(plaza)).toBe(true);
@@ -84,7 +84,7 @@ onEachDatabase("one ingest process beside another", (database) => {
 
   test("a process reports from its first feed while it has one; without a feed it is silent, and its end leaves no row", async () => {
     const { plaza, first } = await open();
-    // The world was replaced: the process brings feeds of another one.
+    // The world was replaced, and the process still has feeds of the earlier world.
     expect(await first.report([healthy("5301", 1)])).toEqual([{ video: "5301", session: 1 }]);
     expect([await heardOf(plaza), healthOf(plaza.world, "5301")]).toEqual([[], undefined]);
     await first.start(KEY, SIZE);
@@ -98,7 +98,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     await first.start(OTHER_KEY, SIZE);
     await first.lost();
     expect([await heardOf(plaza), await isSending(plaza, "5302")]).toEqual([[], false]);
-    // Its feeds are over, and its reports about them change nothing.
+    // The feeds of the process are over, and its reports about these feeds change nothing.
     expect([await first.report([healthy("5302", 1)]), await heardOf(plaza)]).toEqual([[{ video: "5302", session: 1 }], []]);
   });
 

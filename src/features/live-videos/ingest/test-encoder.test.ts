@@ -1,4 +1,4 @@
-/** D-119: the test encoder as the control API starts and stops it; what it sends is nobody's business here. */
+/** D-119: tests how the control API starts and stops the test encoder. These tests do not look at the stream that it sends. */
 import { expect, test } from "bun:test";
 import type { Streaming, TestFeed } from "#graph/worlds/world";
 import { openControl } from "#harness/control";
@@ -17,7 +17,7 @@ const live_videos = [
 const SIZE = { width: 640, height: 360 };
 
 onEachDatabase("the test encoder", (database) => {
-  /** `send` in place of the encoder, with the key that it was given. */
+  /** Opens a world in which `send` replaces the test encoder, and gets the stream key that the encoder would get. */
   const open = async (send?: (key: string, registry: FeedRegistry) => Promise<unknown>) => {
     const { request, plaza } = await openControl({ database, world: { ...cafe, live_videos } });
     const registry = new FeedRegistry(plaza.world);

@@ -1,4 +1,4 @@
-/** A live video after an encoder's events: its feed, its key, and the reason of its end. */
+/** Tests a live video after events of an encoder: the video's feed, its stream key, and the reason of its end. */
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { onEachDatabase } from "#harness/databases";
@@ -65,7 +65,7 @@ onEachDatabase("the feed of a live video", (database) => {
     const { database: store } = plaza.world;
     const write = store.write.bind(store);
     const meanwhile = async (body: Record<string, unknown>, id: string, key: string) => {
-      // The key is known; its video is not held yet.
+      // At this moment the video of the key is found, but not locked yet.
       store.write = async (change) => {
         store.write = write;
         expect((await plaza.post(`/v26.0/${id}`, { bearer: "author", body })).status).toBe(200);
@@ -88,7 +88,7 @@ onEachDatabase("the feed of a live video", (database) => {
     for (const report of [noAudio, noStorage, feedLost]) {
       const feed = await feedOf(plaza, PREVIEW_KEY);
       expect((await report(plaza.world, feed))?.state).toBe("unpublished");
-      // A second report changes nothing.
+      // A second report of the same event changes nothing.
       expect(await report(plaza.world, feed)).toBeUndefined();
       expect(await stateOf(plaza, "2")).toMatchObject({ state: "unpublished", feed: { is_sending: false }, stream_key: "usable" });
       expect(await stateOf(plaza, "2")).not.toHaveProperty("end_reason");
@@ -110,7 +110,7 @@ onEachDatabase("the feed of a live video", (database) => {
     expect(await findEntry(plaza, "live_videos", "1")).not.toHaveProperty("stream_key_sha256");
     expect(await insertEntry(plaza, "live_videos", { id: "4", page: "2001", status: "LIVE", stream_key: KEY })).toBe(true);
     expect((await feedOf(plaza, KEY)).video).toBe(nodeId("4"));
-    // A live video whose key nobody knows takes no encoder.
+    // A live video of a world file without a stream key takes no encoder.
     await transitionLiveVideo(plaza.world, nodeId("3"), "published");
     expect(await stateOf(plaza, "3")).toMatchObject({ state: "live", stream_key: "none" });
   });
@@ -136,7 +136,7 @@ onEachDatabase("the feed of a live video", (database) => {
     await transitionLiveVideo(plaza.world, nodeId("1"), "end_signalled");
     expect(await setSealing(plaza.world, nodeId("1"), true)).toMatchObject({ is: "done", state: { state: "ending", sealing: { fails: true } } });
     expect((await stateOf(plaza, "1")).state).toBe("ending");
-    // A video that runs has no notice to repeat.
+    // A video that was not taken down has no restore notice to repeat.
     expect(await repeatNotice(plaza.world, nodeId("1"))).toMatchObject({ is: "refused", state: { restore_notice: "none" } });
   });
 });

@@ -36,7 +36,7 @@ onEachDatabase("the life of a live video", (database) => {
   };
   const update = async (plaza: TestPlaza, id: string, body: Record<string, unknown>) => plaza.post(`/v26.0/${id}`, { bearer, body });
   const statusNow = async (plaza: TestPlaza, id: string) => (await plaza.get(`/v26.0/${id}`, { bearer, query: { fields: "status" } })).body.status;
-  /** When the broadcast began, as clients see it, and from when on its recording is shown. */
+  /** Returns when the broadcast began, as clients see it, and the time from which on its recording is shown. */
   const beginOf = async (plaza: TestPlaza, id: string) => {
     const shown = (await plaza.get(`/v26.0/${id}`, { bearer, query: { fields: "broadcast_start_time" } })).body.broadcast_start_time;
     return { shown, published_real_ms: (await findVideoById(plaza.world.database.reader, nodeId(id)))?.published_real_ms };
@@ -63,7 +63,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await feedStarted(plaza.world, key)).toEqual({ video: nodeId(id), session: 2, state: "live" });
     await advance(plaza, 10_000);
     expect({ status: await statusNow(plaza, id), state: await stateNow(plaza, id) }).toEqual({ status: "LIVE", state: "live" });
-    // It is still the broadcast that began before the loss.
+    // The broadcast is still the one that began before the feed was lost.
     expect(await beginOf(plaza, id)).toEqual(begin);
   });
 
@@ -90,7 +90,7 @@ onEachDatabase("the life of a live video", (database) => {
     const plaza = await open();
     const { id, feed } = await onAir(plaza);
     await feedLost(plaza.world, feed);
-    // Both windows end at once, and the second one started where the first one ended.
+    // One move of the clock passes the end of both waits, and the second wait began at the end of the first one.
     await advance(plaza, 150 + 599);
     expect(await stateNow(plaza, id)).toBe("key_dead");
     await advance(plaza, 1);
@@ -125,7 +125,7 @@ onEachDatabase("the life of a live video", (database) => {
     await advance(plaza, 599);
     expect(await stateNow(plaza, id)).toBe("live");
     expect(await feedStarted(plaza.world, stream_key)).toMatchObject({ session: 2, state: "live" });
-    // The used key has the window of LIVE-9 again.
+    // After an encoder has used the new key, the encoder may reconnect within the time of LIVE-9.
     expect(await feedLost(plaza.world, { video: nodeId(id), session: 2 })).toMatchObject({ state: "reconnecting" });
   });
 
@@ -147,7 +147,7 @@ onEachDatabase("the life of a live video", (database) => {
     for (const tell of [feedLost, noAudio]) expect(await tell(plaza.world, feed)).toBeUndefined();
     expect(await stateNow(plaza, id)).toBe("live");
     expect((await feedLost(plaza.world, { video: nodeId(id), session: 2 }))?.state).toBe("reconnecting");
-    // A second report of the same loss opens no second window.
+    // A second report of the same loss does not give the encoder more time.
     expect(await feedLost(plaza.world, { video: nodeId(id), session: 2 })).toBeUndefined();
   });
 
@@ -228,7 +228,7 @@ onEachDatabase("the life of a live video", (database) => {
     const plan = async (status: string) =>
       (await plaza.post("/v26.0/2001/live_videos", { bearer, body: { status, planned_start_time: 1_795_000_100 } })).body.id;
     const [auto, manual, moved] = [await plan("SCHEDULED_LIVE"), await plan("SCHEDULED_UNPUBLISHED"), await plan("SCHEDULED_LIVE")];
-    // A new time alone keeps the kind of the plan.
+    // A request that changes only the time keeps the kind of the plan.
     await update(plaza, moved, { planned_start_time: 1_795_005_000 });
     await advance(plaza, 99);
     expect(await statusNow(plaza, auto)).toBe("SCHEDULED_LIVE");
@@ -299,7 +299,7 @@ onEachDatabase("the life of a live video", (database) => {
   });
 });
 
-/** Whether any number of transitions leads there, because several automatic events may happen at once. */
+/** Returns whether any number of transitions leads from one state to the other, because several automatic events may happen at once. */
 function canReach(from: State, to: State): boolean {
   const seen = new Set<string>([from]);
   for (const state of seen) for (const next of Object.values(transitions[state as State] ?? {})) seen.add(next);

@@ -1,4 +1,7 @@
-/** LIVE-14: with a live video goes its recording, also where its page deletes it; the recordings of others stay. */
+/**
+ * LIVE-14: tests that the recording of a deleted video is removed, also if the video is deleted with its page, and that the recordings of other
+ * videos stay.
+ */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +42,7 @@ onEachDatabase("the recording of a live video", (database) => {
     const { plaza, recorded } = await open();
     expect(await jobsOf(plaza)).toEqual(["1"]);
     expect((await plaza.delete("/v26.0/1", { bearer: "author" })).status).toBe(200);
-    // A job that survives the server removes it.
+    // A job removes the recording. The job is stored, so a restart of the server does not prevent that.
     expect([recorded(), await jobsOf(plaza)]).toEqual([["1", "2", "3"], ["1"]]);
     await plaza.world.work.runDue();
     expect([recorded(), await jobsOf(plaza)]).toEqual([["2", "3"], []]);

@@ -17,7 +17,7 @@ import {
   transitions,
 } from "./states.ts";
 
-/** The rows of a table of the comment above the data, as lists of cells. */
+/** Returns the rows of a table in the comment of `states.ts` with this number of columns, as lists of cells. */
 function rowsOfProse(columns: number): string[][] {
   const prose = readFileSync(new URL("./states.ts", import.meta.url), "utf8").split("*/", 1)[0] ?? "";
   return [...prose.matchAll(/^ \* \|(.+)\|$/gm)]

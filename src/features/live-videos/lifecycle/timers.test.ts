@@ -1,4 +1,4 @@
-/** The automatic events of a live video, and their times: to the second, also where a clock was set back or a job came late. */
+/** Tests the automatic events of a live video and their times, to the second, also if the clock was set back or a job ran late. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
@@ -40,7 +40,7 @@ onEachDatabase("timers of live videos", (database) => {
     const id = nodeId("1");
     await setSealing(plaza.world, id, true);
     await transitionLiveVideo(plaza.world, id, "end_signalled");
-    // The first try is due at once.
+    // The first attempt to seal the recording is due at once.
     expect(await nextOf(plaza)).toBe("ending 0");
     for (const [tries, wait] of [5, 10, 30, 60, 300, 300].entries()) {
       await plaza.world.work.runDue();
@@ -49,7 +49,7 @@ onEachDatabase("timers of live videos", (database) => {
       expect((await stateOf(plaza)).sealing.tries).toBe(tries + 1);
       plaza.time.realMs += 1_000;
     }
-    // Works again: sealed at once, and nothing is tried any more.
+    // Sealing works once more, so the recording is sealed at once and no more attempts follow.
     expect(await setSealing(plaza.world, id, false)).toMatchObject({ is: "done", state: { state: "stopped", sealing: { fails: false } } });
     expect(await setSealing(plaza.world, nodeId("2"), false)).toMatchObject({ is: "done", state: { state: "unpublished" } });
   });
@@ -106,7 +106,7 @@ onEachDatabase("timers of live videos", (database) => {
     const responses: string[] = [];
     const created = plaza.post("/v26.0/2001/live_videos", { bearer: "author", body: {} }).then(() => responses.push("created"));
     const updated = plaza.post("/v26.0/2", { bearer: "author", body: { title: "x" } }).then(() => responses.push("updated"));
-    // A read waits for nobody, and is later than both.
+    // A read does not wait for the ingest process. The responses to the two writes have not arrived after several reads.
     for (let times = 0; times < 5; times++) expect((await plaza.get("/v26.0/2", { bearer: "author" })).status).toBe(200);
     expect(responses).toEqual([]);
     listening.resolve();

@@ -1,4 +1,4 @@
-/** The page, playlist and segments that a player may load, and for how long. */
+/** Tests which page, playlist and segments a player may load, and for how long. */
 import { expect, test } from "bun:test";
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -85,18 +85,18 @@ test("D-296: the playlist of an ended broadcast ends at once, even after a kill,
   const { world, time, ticketOf, record, playlist } = await open();
   const ticket = await ticketOf("1");
   expect(await playlist("1", ticket)).toBe("starting");
-  // The feed was killed: no end is written.
+  // The process that received the feed was killed, so the recording has no end.
   record("1", `2000 9 ${time.realMs - 5_000}\n`);
   expect(await playlist("1", ticket)).toBe("whole");
   time.realMs += HOUR_MS;
   expect(await playlist("1", ticket)).toBe("whole");
-  // The last segment comes while a player waits for it.
+  // The last segment is written while a player waits for it.
   record("1", `2000 9 ${time.realMs - 1_000}\n`);
   const waiting = readPlaylist(world, "1", ticket, anybody, Bun.sleep);
   record("1", `1000 9 ${time.realMs + 1_000}\nend\n`);
   const found = await waiting;
   expect(typeof found === "string" ? found : found.playlist.split("\n").slice(-4)).toEqual(["#EXTINF:1.000,", "1/2.ts", "#EXT-X-ENDLIST", ""]);
-  // A live recording continues, however long nothing arrives.
+  // The recording of a live video counts as growing, however long no segment arrives.
   const live = await ticketOf("5");
   time.realMs += HOUR_MS;
   record("5", "2000 9 1000\nend\n");

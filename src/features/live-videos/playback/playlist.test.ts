@@ -25,7 +25,7 @@ test("D-115: a recording from before the publication is a preview, and not in th
   const onlySecond = playlistOf([first, second], 5001);
   expect(onlySecond?.match(/^\d.*ts$/gm)).toEqual(["3/0.ts"]);
   expect(onlySecond).not.toContain("DISCONTINUITY");
-  // A segment that began in the very millisecond of the publication is part of it.
+  // A segment that began in the millisecond of the publication is part of the broadcast.
   expect(playlistOf([first, second], 3000)?.match(/^\d.*ts$/gm)).toEqual(["1/1.ts", "1/2.ts", "3/0.ts"]);
   expect(playlistOf([first, second], 3001)?.match(/^\d.*ts$/gm)).toEqual(["1/2.ts", "3/0.ts"]);
 });
@@ -44,7 +44,7 @@ test("D-297: a segment that does not continue the one before it has a break and 
     ...["#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:01.000Z", "#EXTINF:2.000,", "1/0.ts", "#EXTINF:2.000,", "1/1.ts"],
     ...["#EXT-X-DISCONTINUITY", "#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:05.000Z", "#EXTINF:0.500,", "1/2.ts", ""],
   ]);
-  // Published after the second one: the playlist begins with the third.
+  // The video was published after the second segment, so the playlist begins with the third segment.
   expect(playlistOf([session], 4_000)).not.toContain("DISCONTINUITY");
 });
 
@@ -71,18 +71,18 @@ test("a playlist is created once for all viewers, and again when a segment, an e
   expect(await read()).toBe(first);
   record(1, "2000 900 3000\n");
   expect(await segments()).toEqual(["1/0.ts", "1/1.ts"]);
-  // Published after the first one: what came before was a preview.
+  // The video was published after the first segment, which was a preview.
   expect(await segments(2000)).toEqual(["1/1.ts"]);
   record(1, "end\n");
   expect((await read()).openUntilRealMs).toBeUndefined();
   record(2, "1000 900 60000\n");
   expect(await segments()).toEqual(["1/0.ts", "1/1.ts", "2/0.ts"]);
-  // The second session goes on, although the first one is over.
+  // The second session continues, although the first session is over.
   expect((await read()).openUntilRealMs).toBe(61_000);
   record(2, "2000 900 61000\n");
   expect((await read()).openUntilRealMs).toBe(63_000);
   record(2, "end\n");
   expect((await read()).openUntilRealMs).toBeUndefined();
-  // Another video is another one.
+  // The playlist of another video is not the kept one.
   expect((await readKeptPlaylist(world, recordings, "8", null)).playlist).toBeUndefined();
 });
