@@ -1,4 +1,7 @@
-/** D-54: ranges are exact to the second and read few sums. The oracle keeps every activity and adds up those of the range. */
+/**
+ * D-54: tests that counts in a range are exact to the second and read few sums. The oracle keeps every activity, and adds up the activities in the
+ * range.
+ */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { onEachDatabase } from "#harness/databases";
@@ -44,7 +47,7 @@ test("D-54: the stretches of a range cover each second once, and need at most 43
   );
 });
 
-/** Around now, at the edges of minutes, hours and days, long ago, and in the future. */
+/** Times around now, at the edges of minutes, hours and days, long ago, and in the future. */
 const moment = fc.oneof(
   fc.integer({ min: -3 * DAY, max: DAY }).map((seconds) => NOW + seconds),
   fc.integer({ min: -200, max: 3 }).map((seconds) => NOW + seconds),
@@ -61,7 +64,7 @@ const activity = fc.record({
 });
 type Activity = typeof activity extends fc.Arbitrary<infer One> ? One : never;
 
-/** The slow oracle. */
+/** The oracle, which is slow: it looks at every activity. */
 function oracleOf(history: readonly Activity[]) {
   const counted = (metric: Activity["metric"], since: number, until: number) =>
     history.filter((one) => one.metric === metric && one.time >= since && one.time < Math.min(until, NOW + 1));
@@ -114,7 +117,7 @@ onEachDatabase("sums of insights", (database) => {
           history.push(one);
         }
         const [a, b, c] = moments.sort((x, y) => x - y) as [number, number, number];
-        // A range has a second at least, and a series not thousands of days.
+        // Each range has at least one second, and few enough days that its series is short.
         const [since, middle, until] = [Math.max(a, b - 400 * DAY), b + 1, Math.min(Math.max(c, b + 1) + 1, b + 400 * DAY)];
         const [first, second, both] = [await read(since, middle), await read(middle, until), await read(since, until)];
         expect(first).toEqual(oracle(since, middle));

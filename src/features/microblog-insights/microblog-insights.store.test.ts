@@ -1,4 +1,4 @@
-/** Posts, followers and sums by row: of one user where another has the same, and the spans in which everything is kept. */
+/** Tests which rows of posts, followers and sums a statement takes if another user has equal rows, and the spans for which sums are kept. */
 import { expect, test } from "bun:test";
 import { findNode } from "#graph/worlds/nodes.store";
 import { onEachDatabase } from "#harness/databases";
@@ -24,7 +24,7 @@ const world = {
 
 onEachDatabase("insights by row", (kind) => {
   const group = { country: "DE", city: "", age: "25-34", gender: "" };
-  /** Two posts of each user, with likes, and followers of each. */
+  /** Stores for each of the two users two posts with likes, and followers. */
   async function open(): Promise<Database> {
     const { database } = (await openPlaza({ database: kind })).world;
     await database.write(async (tx) => {

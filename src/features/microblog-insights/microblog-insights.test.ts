@@ -5,7 +5,7 @@ import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["microblog_basic", "microblog_manage_insights"];
-/** The harness's clock is at 1795000000, in the UTC day that starts at 1794960000. */
+/** The start of the current UTC day: the clock of the tests is at 1795000000. */
 const TODAY = 1_794_960_000;
 const DAY = 86_400;
 const days = (ago: number) => TODAY - ago * DAY + 3_600;
@@ -90,7 +90,7 @@ onEachDatabase("microblog insights", (database) => {
     expect(await likes({ since: days(2), until: TODAY })).toBe(54);
     expect(await likes({ since: days(1) })).toBe(7);
     expect(await likes({ until: TODAY })).toBe(54);
-    // A range without a beginning has two days, the last of them that of its last second.
+    // A range without `since` has two days; the last day is the day of the range's last second.
     const daysUntil = async (until: number) => (await ofUser(plaza, { metric: "views", until })).body.data[0].values.length;
     expect([await daysUntil(TODAY - 1), await daysUntil(TODAY), await daysUntil(TODAY + 1)]).toEqual([2, 2, 2]);
     expect((await ofUser(plaza, { metric: "views", until: TODAY + 1 })).body.data[0].values[0].end_time).toBe("2026-11-18T00:00:00+0000");
