@@ -85,7 +85,7 @@ onEachDatabase("migration intents", (database) => {
     for (const [fields, field] of [["colour", "colour"] as const, ["id,Status", "Status"] as const, ["waba{colour}", "colour"] as const]) {
       expect(await refused(fields)).toEqual({ fields, status: 400, code: 100, parameter: "fields", field });
     }
-    // Of a persona, a phone number, tagged media (which is only in a list), and an account.
+    // These are fields of a persona, a phone number, a media object (which is only in a list), and an account.
     for (const [fields, field] of [
       ["profile_picture_url", "profile_picture_url"] as const,
       ["id,webhook_configuration", "webhook_configuration"] as const,
@@ -94,7 +94,7 @@ onEachDatabase("migration intents", (database) => {
     ]) {
       expect(await refused(fields)).toEqual({ fields, status: 422, code: 100, parameter: "fields", field });
     }
-    // Elsewhere both are unknown.
+    // In a request for any other node, a field of a different node type is an unknown field.
     const label = await plaza.get("/v26.0/5001", { token: "page", query: { fields: "shortcode" } });
     expect(label).toMatchObject({ status: 400, body: { code: 100 } });
   });
@@ -120,7 +120,7 @@ onEachDatabase("migration intents", (database) => {
     expect({ ...stranger.body.error, pftrace_id: "" }).toEqual(
       JSON.parse(JSON.stringify({ ...missing.body.error, pftrace_id: "" }).replaceAll("4309", "4301")),
     );
-    // D-02: a decimal number that no node can have.
+    // D-02: these are decimal numbers that no node can have as its id.
     for (const id of ["0", "04301", "9223372036854775808"]) {
       const none = await read(plaza, {}, "source", `/v25.0/${id}`);
       expect({ id, status: none.status, code: none.body.error.code }).toEqual({ id, status: 404, code: 803 });
@@ -183,7 +183,7 @@ onEachDatabase("migration intents", (database) => {
     expect(missing).toMatchObject({ code: 100, error_data: { parameter: "solution_id" } });
     expect(await problem("4202")).toEqual(missing);
     expect(await problem("4201", "4003")).toEqual(missing);
-    // Its intent 4301 is from 4001 to 4002.
+    // The intent 4301 of the solution is from 4001 to 4002.
     for (const solution of ["4201", "4203"]) expect((await begin(solution)).status).toBe(200);
     await changeEntry(plaza, "chatapp_accounts", "4002", { subscribed_apps: [{ app: "1001" }] });
     expect((await begin("4201", "4002")).status).toBe(200);
