@@ -11,7 +11,7 @@ const agencies = fc.uniqueArray(fc.record({ business: fc.nat(2), task: fc.consta
   maxLength: 2,
 });
 
-/** A random world: who works where, who has which task, and to whom a catalog belongs. */
+/** A random world: the people of businesses, the tasks of people, and the owners of catalogs are drawn. */
 const drawn = fc.record({
   tasks: fc.array(fc.tuple(fc.nat(3), fc.nat(1), fc.subarray(["MANAGE", "ADVERTISE", "CREATE_CONTENT", "MODERATE", "MESSAGING", "ANALYZE"])), {
     maxLength: 6,
@@ -21,7 +21,7 @@ const drawn = fc.record({
 });
 
 const allowed = { status: 200, code: undefined };
-/** A caller who sees it learns that a right is missing. */
+/** The error for a caller without a right: only a caller who can see the catalog learns that the right is missing. */
 const refused = (isSeen: boolean) => (isSeen ? { status: 403, code: 200 } : { status: 400, code: 100 });
 
 test("D-13: in random worlds, exactly the tokens with access to a catalog can read, fill and delete it; for others it does not exist", async () => {
@@ -61,7 +61,7 @@ test("D-13: in random worlds, exactly the tokens with access to a catalog can re
           const response = await plaza.get(`/v25.0/80${at}1/articles_and_publications`, { bearer: `user${who}` });
           expect(response.status).toBe(has ? 200 : 400);
           const hidden = ({ error }: { error: Record<string, unknown> }) => ({ ...error, pftrace_id: "" });
-          // D-146: who fills it, and who deletes it.
+          // D-146: some callers may change the feeds of the catalog, and fewer may delete the catalog.
           const managing = agencies.filter(({ task }) => task === MANAGE).map((one) => one.business);
           const mayFill = hasTask("MANAGE", "CREATE_CONTENT") || worksFor(business, ...managing);
           const renamed = await plaza.post(`/v25.0/80${at}1`, { bearer: `user${who}`, body: { name: "renamed" } });

@@ -1,4 +1,4 @@
-/** Which catalogs and shares a statement takes: each test has those of another page, business and catalog beside. */
+/** Tests which catalogs and agencies a statement takes: each test also has rows of another page, business and catalog. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
@@ -66,7 +66,7 @@ onEachDatabase("stored catalogs", (database) => {
     const remove = () => write((tx) => deleteCatalog(tx, nodeId("8001")));
     expect([await remove(), await remove()]).toEqual([true, false]);
     expect(await all()).toEqual([catalog("8002")]);
-    // Nothing of the old one comes back with its id, which is free again.
+    // The id of the deleted catalog can be used for a new catalog, which has nothing of the deleted one.
     expect(await write((tx) => insertCatalog(tx, catalog("8001", { agencies: [] })))).toBe(true);
     expect((await all())[0]).toEqual(catalog("8001", { agencies: [] }));
   });

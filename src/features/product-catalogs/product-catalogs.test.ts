@@ -46,7 +46,7 @@ const entryOf = async (plaza: TestPlaza, id: string, key = "catalogs"): Promise<
 const countCatalogs = async (plaza: TestPlaza) =>
   (await sectionOf(plaza, "catalogs").list(plaza.world.database.reader, { limit: 100 }, plaza.world)).rows.length;
 
-/** A feed of the catalog, and whether a token may read it. */
+/** Adds a feed to a catalog. Returns a function that reads the feed with a token and returns the status. */
 async function addFeed(plaza: TestPlaza, catalog: string): Promise<(token: string) => Promise<number>> {
   const id = plaza.world.ids.mint();
   const entry = { id, catalog, name: "", items: [] };
@@ -239,10 +239,10 @@ onEachDatabase("product catalogs", (database) => {
       [undefined, undefined, 104, 104],
       [live, live, 200, 200],
       [draft, draft, 200, 200],
-      // Only the places of a token are read.
+      // Plaza reads a token only from the places where a token may be.
       [live, dead, 200, 190],
       [dead, live, 190, 200],
-      // Two tokens in such places must be equal.
+      // If a request has tokens in two such places, they must be equal.
       [draft, dead, 100, 190],
       [dead, draft, 100, 200],
     ] as const) {
