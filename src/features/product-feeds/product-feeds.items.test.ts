@@ -97,7 +97,7 @@ describe("D-56: items", () => {
   });
 });
 
-/** The stored value of a field in an otherwise valid item, or the reason why the item is refused. */
+/** Returns the stored value of a field in an item that is valid otherwise, or the reason why the item is refused. */
 function keptAs(field: ItemField, value: string): unknown {
   const read = readItem({ ...row("a"), ...(field === "sale_price" ? { price: "1" } : {}), [field]: value });
   if (read instanceof BadItem) return `${read.field} ${read.reason}`;

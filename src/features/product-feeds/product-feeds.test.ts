@@ -54,7 +54,7 @@ onEachDatabase("product feeds", (database) => {
 
   test("D-145: callers with access to the catalog read it, its feeds and a feed", async () => {
     const plaza = await openPlaza({ database, world });
-    // In the query: a bare id with a bearer header may be a migration intent's, which is refused in its own way (D-20).
+    // The token is in the query: a request for only an id, with a bearer header, may be for a migration intent, and has errors of its own (D-20).
     const get = async (path: string, access_token = "reader") => (await plaza.get(`/v25.0/${path}`, { query: { access_token } })).body;
     expect((await plaza.get("/v25.0/8001", { bearer: "reader", query: { fields: "name,vertical" } })).body).toEqual({
       ...{ id: "8001", name: "Books", vertical: "commerce" },
@@ -155,7 +155,7 @@ onEachDatabase("product feeds", (database) => {
     expect(await as("of-bar", "8103")).toEqual([200, undefined, undefined]);
     const none = await plaza.get("/v25.0/8101/articles_and_publications");
     expect(none).toMatchObject({ status: 401, body: { error: { code: 104 } } });
-    // D-12: the document does not say where the token stands.
+    // D-12: the document does not say where the token must be, so the query and the body are accepted.
     expect((await plaza.get("/v25.0/8101/articles_and_publications", { query: { access_token: "reader" } })).status).toBe(200);
     expect((await plaza.get("/v25.0/8101/articles_and_publications", { body: { access_token: "reader" } })).status).toBe(200);
   });

@@ -16,7 +16,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     const post = (file: string | Uint8Array, body: Record<string, unknown> = {}) =>
       plaza.post("/v25.0/8101/uploads", { bearer: "reader", files: fileOf(file), body });
     const get = async (path: string, query: Record<string, unknown> = {}) => (await plaza.get(`/v25.0/${path}`, { bearer: "reader", query })).body;
-    /** Sends a file and reads it; returns the upload's id. */
+    /** Sends a file and runs the job that reads it. Returns the id of the upload. */
     const take = async (file: string | Uint8Array, body?: Record<string, unknown>): Promise<string> => {
       const sent = await post(file, body);
       expect(sent.status).toBe(200);
@@ -96,7 +96,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
       expect(forwards).toEqual([ids.slice(0, 2), ids.slice(2, 4), ...(count > 4 ? [ids.slice(4)] : [])]);
       expect(backwards).toEqual(forwards.toReversed());
       expect(page.paging.next).toBeString();
-      // If one row precedes it, the page before has one row, whatever the limit.
+      // If only one row precedes a page, the previous page has one row, whatever the limit.
       page = await get(`${id}/errors`, { limit: "1" });
       await follow(page.paging.next);
       expect(idsOf(page)).toEqual(["x1"]);
@@ -127,7 +127,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
       items_replaced: 1,
       items_removed: 0,
     });
-    // A file that cannot be used changes nothing, and one without rows neither.
+    // A file that cannot be used changes nothing, and a file without rows changes nothing.
     await take("<html></html>", { update_only: true });
     await take(csv(), { update_only: true });
     expect(await get("8101", { fields: "product_count" })).toEqual({ id: "8101", product_count: 4_101 });

@@ -1,4 +1,7 @@
-/** Files as programs and people write them: line ends, quotes, what is above the header, repeated columns; and that no cut changes what is read. */
+/**
+ * Tests files as programs and people write them, with their line ends, quotes, lines above the header and repeated columns, and that the rows do not
+ * depend on where the file is cut.
+ */
 import { describe, expect, test } from "bun:test";
 import { deflateRawSync, deflateSync } from "node:zlib";
 import type { ItemField } from "../product-feeds.items.ts";
@@ -12,7 +15,7 @@ interface Read {
   readonly problem?: string;
 }
 
-/** Reads a file that arrives in these pieces. */
+/** Reads a file that arrives in the given pieces. */
 async function read(...pieces: (string | Uint8Array)[]): Promise<Read> {
   const found = { rows: [] as Read["rows"][number][], bad: [] as Read["bad"][number][], warnings: [] as Read["warnings"][number][] };
   const reader = new FeedTextReader(undefined, {
@@ -117,7 +120,7 @@ describe("D-313: files as programs write them", () => {
     }
     const right = ["<![CDATA[ a & b ]]>", "a &amp; &lt;&#38;&#x26;", "<!-- & -->x"];
     for (const address of right) expect((await read([...lines(address), "</item></channel></rss>"].join("\n"))).problem).toBeUndefined();
-    // The ampersand of a section does not hide the line of a later one.
+    // The ampersand in a CDATA section does not hide the line of a later, wrong ampersand.
     const { problem } = await read([...lines("<![CDATA[ a & b ]]>"), "<link>x&y</link>", "</item></channel></rss>;"].join("\n"));
     expect(problem).toContain("line 8: this &");
   });
@@ -140,18 +143,18 @@ describe("D-313: files as programs write them", () => {
           ...{ level, strategy, problem: "the file is compressed with deflate; only gzip is unpacked" },
         });
     }
-    // Text in another encoding is not taken for it.
+    // Text in another encoding is not taken for deflate data.
     const latin = Buffer.from([HEADER, `1,Caf\u00e9,https://shop.example/p/1,${PICTURE}`].join("\n"), "latin1");
     expect((await read(latin)).rows.map(({ name }) => name)).toEqual(["Caf\ufffd"]);
     expect((await read(`xz,${HEADER}\nx,${rowOf("1")}`)).rows).toEqual(items([2, "1"]));
   });
 });
 
-/** The reader begins when it has this much of a file, so each file has a long value or comment near its beginning. */
+/** The reader begins when it has this number of characters, so each file has a long value or comment near its beginning. */
 const LONG = "x".repeat(16_384);
 
 describe("any cut gives the same rows", () => {
-  /** `first` arrives whole, and `rest` is cut at every byte. */
+  /** Expects the same rows for each cut of a file: `first` arrives whole, and `rest` is cut at each byte. */
   async function expectNoDifference(first: string, rest: string, expected: readonly { line: number; id: string; name: string }[]): Promise<void> {
     const [head, bytes] = [Buffer.from(first), Buffer.from(rest)];
     const whole = await read(head, bytes);

@@ -1,4 +1,4 @@
-/** How items of RSS and entries of Atom are read, element by element, and how long their texts may be. */
+/** Tests how items of RSS and entries of Atom are read, element by element, and how long their texts may be. */
 import { expect, test } from "bun:test";
 import type { RawItem } from "../product-feeds.items.ts";
 import { ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
@@ -34,7 +34,7 @@ test.each([
 ])("the picture of an item: %s", (_title, element, picture) => {
   expect(itemOf(`<guid>a</guid>${element}`)).toMatchObject({ retailer_id: "a" });
   expect(itemOf(`<guid>a</guid>${element}`)?.image_url).toBe(picture);
-  // A named element has precedence over a found one, in any order.
+  // An element with a name of the field has precedence over a picture element, in any order.
   expect(itemOf(`<image_url>named</image_url>${element}`)?.image_url).toBe("named");
   expect(itemOf(`${element}<g:image_link>named</g:image_link>`)?.image_url).toBe("named");
 });

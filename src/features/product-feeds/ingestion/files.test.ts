@@ -1,4 +1,4 @@
-/** D-147: a file is stored as it came, in parts of one size, wherever the pieces in which it arrives are cut. */
+/** D-147: tests that a file is stored unchanged, in parts of one size, however the file is cut into pieces when it arrives. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { feedWorld } from "#harness/feeds";
@@ -10,7 +10,7 @@ import { fetchFile, PartWriter } from "./files.ts";
 import { findPart } from "./uploads.store.ts";
 import { receiveUrl } from "./uploads.ts";
 
-/** No two neighbours are equal, and no part begins as another does. */
+/** Returns a file in which neighbouring bytes differ, and no part begins like another part. */
 const fileOf = (size: number): Uint8Array => Uint8Array.from({ length: size }, (_, at) => (at * 7 + (at >> 16)) & 255);
 
 async function stored(size: number, cuts: readonly number[], most?: number) {
@@ -50,7 +50,7 @@ test("a file can have as many bytes as the operator allows, and not one more", a
   await expect(stored(2_001, [1_000], 2_000)).rejects.toThrow("the file is larger than 2000 bytes");
 });
 
-/** How a fetched file ends, by how its address returns. */
+/** The tests below are about the result of fetching a file, by the response of its address. */
 const MINUTE_MS = 60_000;
 const UPLOAD = { feed: "8101", n: 1, generation: 1 };
 const ADDRESS = "https://a.example/feed.csv";

@@ -95,7 +95,7 @@ onEachDatabase("reading a feed file", (database) => {
       expect(report).toMatchObject({ status: "failed", items: 0, problem: expect.stringContaining(problem) });
       expect(await idsOf()).toEqual(["a"]);
     }
-    // A header and nothing else is a feed without items, which is what its sender says.
+    // A file with only a header is a feed without items, because its sender says so.
     expect(await upload(HEADER)).toMatchObject({ status: "done", rows: 0, items_removed: 1 });
     expect(await idsOf()).toEqual([]);
   });
@@ -105,7 +105,7 @@ onEachDatabase("reading a feed file", (database) => {
     const rows = Array.from({ length: 3 * ROWS_PER_WRITE }, (_, at) => row(`r${at}`));
     await send(csv(...rows));
     const { database: store } = plaza.world;
-    // The connection to the store breaks when two writes of rows are done.
+    // The connection to the database breaks after two writes of rows.
     const { write } = store;
     let writes = 0;
     store.write = (body) => (++writes === 6 ? Promise.reject(new Error("gone")) : write.call(store, body)) as never;
@@ -144,7 +144,7 @@ onEachDatabase("reading a feed file", (database) => {
     goesOn.resolve();
     await run;
     const statusOf = async (n: number) => (await request("GET", `feeds/8101/uploads/${n}`)).body.status;
-    // A run that fails is made again half a minute later, and no time goes by here.
+    // A run that fails is repeated half a minute later, and the clock does not move in this test.
     expect([await statusOf(1), await statusOf(2), await idsOf()]).toEqual(["done", "done", ["b"]]);
   });
 
@@ -181,7 +181,7 @@ onEachDatabase("reading a feed file", (database) => {
           const isUsed = good.length > 0 || rows.length === 0;
           expect(report.status).toBe(isUsed ? "done" : "failed");
           if (isUsed) expected = new Map(isUpdate ? [...expected, ...good] : good);
-          // D-148: those that an update does not name stay.
+          // D-148: items that the file of an update does not have stay.
           expect(report.items_removed === 0 || !isUpdate).toBe(true);
           const items = await itemsOf("retailer_id,brand");
           expect(new Map(items.map(({ retailer_id, brand }) => [retailer_id as string, brand as string]))).toEqual(expected);
@@ -197,7 +197,7 @@ onEachDatabase("reading a feed file", (database) => {
   }, 30_000);
 });
 
-/** How the report of a file names its rows. */
+/** Makes a line of JSON lines for the tests about the rows in a report. */
 const item = (more: object) => JSON.stringify({ title: "t", link: "https://a.example/", image_link: "https://a.example/i.png", ...more });
 
 onEachDatabase("the report of a feed file", (database) => {
@@ -272,7 +272,7 @@ onEachDatabase("D-149: the end of an ingestion", (database) => {
   });
 });
 
-/** How an upload ends if its feed is deleted while the file arrives. */
+/** Tests how an upload ends if its feed is deleted while the file arrives. */
 onEachDatabase("a received file", (database) => {
   test("is refused if its feed was deleted meanwhile, and nothing of it stays", async () => {
     const { world } = await openPlaza({ database, world: feedWorld });

@@ -1,4 +1,4 @@
-/** Which items a statement takes: each test has those of another generation beside. */
+/** Tests which items a statement takes: each test also has items of another generation. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { feedWorld } from "#harness/feeds";
@@ -20,7 +20,7 @@ import { showGeneration } from "../product-feeds.store.ts";
 
 const [FEED, OTHER] = ["8101", "8102"];
 
-/** An item without fields; its retailer_id is `r` and its id unless it is named. */
+/** Returns an item without fields. Its retailer_id is `r` followed by its id, unless another one is given. */
 const item = (id: number, retailer_id = `r${id}`): NewItem => ({ id: nodeId(String(id)), retailer_id, position: id, item: "[]" });
 const items = (from: number, to: number): NewItem[] => Array.from({ length: to - from + 1 }, (_, at) => item(from + at));
 

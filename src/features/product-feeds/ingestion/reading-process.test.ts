@@ -97,7 +97,7 @@ onEachDatabase("D-314: hostile files", (database) => {
       expect((await request("GET", `feeds/${feed}/uploads/${n}`)).body.status).toBe(status);
     }
     expect(await idsOf()).toEqual([`a${RUNS_MAX - 1}`]);
-    // Each upload is counted by itself.
+    // The processes that ended are counted for each upload separately.
     expect(await upload(csv(row("b")))).toMatchObject({ status: "done", items: 1 });
   });
 

@@ -1,4 +1,4 @@
-/** How many rows a file may have, and what a run does on the way through a long one. */
+/** Tests how many rows a file may have, and how often a run collects garbage while it reads a long file. */
 import { expect, test } from "bun:test";
 import type { World } from "#graph/worlds/world";
 import { HEADER, row } from "#harness/feeds";
@@ -25,7 +25,7 @@ test("D-141: a file has at most five million rows, good and bad ones together", 
 test("garbage is collected after every ten writes of rows, and never otherwise", async () => {
   const { world } = await openPlaza();
   let writes: (number | "collected")[] = [];
-  // A store that takes everything at once.
+  // A world whose database accepts each write at once.
   const taking: Partial<World> = {
     ...{ ids: world.ids, clock: world.clock, collectGarbage: () => writes.push("collected") },
     database: { write: async () => ({ added: writes.push(writes.length), replaced: 0, overwritten: [] }) } as never,
@@ -40,6 +40,6 @@ test("garbage is collected after every ten writes of rows, and never otherwise",
     await new Ingestion(taking as World, UPLOAD, SHOWN, false).run(readFeed(file(), "csv"));
     return writes.flatMap((what, at) => (what === "collected" ? [at] : []));
   };
-  // The last write is that of the end.
+  // The last write is the write at the end of the file.
   expect([await written(9), await written(10), await written(20)]).toEqual([[], [10], [10, 21]]);
 });

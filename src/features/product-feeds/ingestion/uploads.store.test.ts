@@ -1,4 +1,4 @@
-/** Which uploads and generations a statement takes: each test has those of another feed, of other runs and in other statuses beside. */
+/** Tests which uploads and generations a statement takes: each test also has rows of another feed, of other runs, and in other statuses. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { feedWorld } from "#harness/feeds";

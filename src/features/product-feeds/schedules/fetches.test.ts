@@ -7,7 +7,7 @@ import { UPLOADS_WAITING_MAX } from "../product-feeds.limits.ts";
 
 const HOUR_S = 3_600;
 
-/** Serves what `files` holds at each address. */
+/** Starts a server that serves the text of each file at the path of the file. */
 function serve(files: Record<string, string>): string {
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: ({ url }) => new Response(files[new URL(url).pathname]) });
   afterThisTest(() => server.stop(true));
@@ -18,7 +18,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
   const open = async () => {
     const feeds = await openFeeds(database);
     const { plaza, request } = feeds;
-    /** Runs what becomes due when the clock moves on. */
+    /** Moves the clock, and runs the jobs that become due. */
     const pass = async (seconds: number) => {
       await request("POST", "clock/advance", { seconds });
       await plaza.world.work.runDue();
@@ -42,7 +42,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     await pass(30 * 24 * HOUR_S);
     expect(asked.sort()).toEqual(["https://also-gone.example/b.csv", "https://gone.example/a.csv"]);
     const { data } = (await request("GET", "feeds/8101/uploads")).body as { data: { status: string; problem: string }[] };
-    // The uploads that are kept.
+    // The list has the uploads whose reports are kept.
     expect(data.length).toBeGreaterThan(2);
     for (const { status, problem } of data) expect({ status, problem }).toEqual({ status: "failed", problem: "nobody is there" });
     await pass(24 * HOUR_S);
@@ -83,7 +83,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     const { update, pass, idsOf, plaza } = await open();
     const planned = async () => plaza.dump(["jobs.due_ms"]);
     await update({ schedule: { interval: "HOURLY", interval_count: 5, url }, update_schedule: { interval: "DAILY", interval_count: 3, url } });
-    // The first time is the next hour; from then on it is every fifth.
+    // The first fetch is at the next hour; after that, every fifth hour has a fetch.
     await pass(HOUR_S);
     expect(await idsOf()).toEqual(["a"]);
     const before = await planned();
