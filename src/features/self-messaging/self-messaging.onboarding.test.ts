@@ -6,7 +6,7 @@ import { type OnboardingFacts, receivesWebhook } from "./self-messaging.onboardi
 
 const fields = ["messages", "comments", "live_comments"] as const;
 
-/** The document's table, written independently: the scopes that a token needs in each case. */
+/** The document's table, written without the code of the program: returns the scopes that a token needs in each case. */
 function neededScopes(type: string, field: string, isViaBusiness: boolean): string {
   if (field === "messages") return "social_business_basic social_business_manage_messages";
   if (type === "social_user") return "social_business_basic social_business_manage_comments";
@@ -18,7 +18,7 @@ const allScopes = [
   ...["pages_read_engagement", "ads_management", "ads_read", "pages_messaging"],
 ];
 
-/** Scopes that are exactly enough for a case, one too few for it, or random. */
+/** Draws scopes that are exactly enough for a case, scopes of which one is missing for the case, or random scopes. */
 const scopes = fc.oneof(
   fc.subarray(allScopes),
   fc
@@ -67,7 +67,7 @@ describe("onboarding", () => {
       }),
       { numRuns: 5_000 },
     );
-    // Without onboarded apps the property would prove nothing.
+    // If no drawn app met all conditions, the property would prove nothing.
     expect(granted).toBeGreaterThan(10);
   });
 
@@ -94,7 +94,7 @@ describe("onboarding", () => {
   });
 });
 
-/** A small world with everything that onboarding depends on. */
+/** The types below describe a small world with everything that onboarding depends on. */
 const NOW = 1_795_000_000;
 
 interface SmallToken {
@@ -122,7 +122,7 @@ interface Small {
   readonly field: (typeof fields)[number];
 }
 
-/** Prefers the usual value, so that all conditions often hold together. */
+/** Draws the usual value most of the time, so that all conditions often hold together. */
 const mostly = <T, U>(usual: T, ...others: U[]): fc.Arbitrary<T | U> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 
@@ -172,7 +172,7 @@ const entryOfToken = (token: SmallToken, index: number) => {
   return { ...common, social_account: token.isOther ? "6002" : "6001" };
 };
 
-/** Computed from the world file without code of the program. */
+/** Returns the apps that must receive the event, computed from the world file without the code of the program. */
 function expectedApps({ account, apps, viaBusiness, tokens, field }: Small): string[] {
   return apps
     .filter((app) => {
@@ -180,7 +180,7 @@ function expectedApps({ account, apps, viaBusiness, tokens, field }: Small): str
       const isOfAccount = (token: SmallToken) =>
         (token.type === "social_user" && !token.isOther) || (token.type === "page" && token.page === account.page);
       const holds = (token: SmallToken) => {
-        // Only 3001 has a role on 2001, possibly through the business management tool.
+        // Only the user 3001 has a role on the page 2001, possibly through the business management tool.
         const isViaBusiness = viaBusiness && token.type === "page" && token.page === "2001" && token.user === "3001";
         return neededScopes(token.type, field, isViaBusiness)
           .split(" ")
