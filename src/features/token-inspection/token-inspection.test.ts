@@ -10,7 +10,7 @@ const world = {
     roles: [
       { microblog_user: "7001", role: "microblog_tester" },
       ...["administrator", "developer", "tester", "analyst"].map((role) => ({ microblog_user: "7002", role })),
-      // Only on the other app.
+      // This microblog user is a tester only of the other app.
       ...(app.id === "1002" ? [{ microblog_user: "7003", role: "microblog_tester" }] : []),
     ],
   })),
@@ -101,7 +101,7 @@ onEachDatabase("token inspection", (database) => {
     const plaza = await open();
     for (const access_token of ["stranger", "elsewhere"])
       expect(await ask(plaza, { access_token, input_token: "tester" })).toMatchObject({ status: 403, body: { error: { code: 200 } } });
-    // A caller who may not ask learns nothing about parameters.
+    // The error for a caller without the right says nothing about the parameters.
     expect((await ask(plaza, { access_token: "stranger" })).status).toBe(403);
     expect((await ask(plaza, { access_token: "1001|s3cret" })).status).toBe(401);
     expect((await ask(plaza, { access_token: "ada", input_token: "tester" })).status).toBe(401);
