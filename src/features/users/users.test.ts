@@ -26,7 +26,7 @@ onEachDatabase("users", (database) => {
     expect(await isKept()).toEqual({ page: 403, other: 200 });
     expect((await labels("page")).body).toMatchObject({ code: 190, error_subcode: 466 });
     expect(await labels("ada")).toMatchObject({ status: 403, body: { code: 190 } });
-    // A new user with the same id does not have them either.
+    // A new user with the same id does not get the tokens of the deleted user.
     expect((await request("POST", "nodes/users", { id: "3001", name: "Eve" })).status).toBe(201);
     expect(await plaza.get("/v26.0/me", { bearer: "ada" })).toMatchObject({ status: 401, body: { error: { code: 190 } } });
     expect((await labels("page")).body).toMatchObject({ code: 190, error_subcode: 466 });
