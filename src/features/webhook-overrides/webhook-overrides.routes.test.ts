@@ -1,4 +1,4 @@
-/** Routes of events that waited while an override was set or removed, and overrides that are deleted with their app or account. */
+/** Tests the routes of events that waited while an override was set or removed, and that overrides are deleted with their app or account. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
@@ -52,7 +52,7 @@ onEachDatabase("webhook overrides", (database) => {
       expect([valuesAt(override), valuesAt(own)]).toEqual([[{ n: 1 }], []]);
       await post(nothing);
       expect([valuesAt(override), valuesAt(own)]).toEqual([[{ n: 1 }], [{ n: 2 }]]);
-      // Verified anew, it has not failed yet.
+      // The callback was verified once more, so it counts as one that has not failed.
       await post({ override_callback_uri: override.url, verify_token: "v" });
       override.response = () => new Response("", { status: 410 });
       await emit(plaza, 3);
