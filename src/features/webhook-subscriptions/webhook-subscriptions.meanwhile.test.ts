@@ -1,4 +1,4 @@
-/** Changes during the handshake of a subscription. */
+/** Tests changes that happen during the handshake of a subscription. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

@@ -1,4 +1,4 @@
-/** Subscriptions and retired secrets by row: those of an app, an object or a page where others have the same. */
+/** Tests which rows of subscriptions and replaced secrets a statement takes if another app, object or page has equal rows. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

@@ -152,7 +152,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect((await set(["custom_labels", "live_videos"])).body).toEqual({ success: true });
     expect((await set("live_videos", "other-app")).body).toEqual({ success: true });
     expect((await set("custom_labels")).body).toEqual({ success: true });
-    // D-30, D-96: newest first.
+    // D-30, D-96: the subscriptions of a page are listed newest first.
     const entries = [
       { id: "1002", name: "Other", link: "http://plaza.test/1002", subscribed_fields: ["live_videos"] },
       { id: "1001", name: "Shop", link: "http://plaza.test/1001", subscribed_fields: ["custom_labels"] },

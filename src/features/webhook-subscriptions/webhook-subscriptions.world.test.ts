@@ -1,4 +1,4 @@
-/** An app's waiting events after an entry of a world file or of the control API has replaced its webhooks. */
+/** Tests what happens to an app's waiting events after an entry of a world file, or of the control API, has replaced the app's webhooks. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
@@ -141,7 +141,7 @@ onEachDatabase("an app whose webhook entries are replaced", (database) => {
     await emit(plaza, { n: 1 });
     receiver.response = () => new Response("");
     await emit(plaza, { n: 2 });
-    // Another callback says nothing about this one.
+    // That another callback works does not resume the deliveries to this callback.
     await subscribe(other.url, "social");
     expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
     await subscribe(receiver.url);
