@@ -97,7 +97,7 @@ const extinfoWords = {
   maxItems: EXTINFO_VALUES,
 };
 
-/** I1-14, I1-17: which parameters a report of each kind needs. */
+/** I1-14, I1-17: the rule which parameters a request needs, by the kind of the reported event. */
 const neededByKind = {
   if: { properties: { event: { const: "DEFERRED_APP_LINK" } } },
   else: {
@@ -144,7 +144,7 @@ const unixTime = (description = "Unix seconds") => Type.Integer({ description })
 
 const attributionRow = Type.Object({
   event: kind,
-  /** Only for custom events. */
+  /** The name of a custom event; absent for installs and links. */
   event_name: Type.Optional(Type.String()),
   event_time: unixTime(),
   ad_id: Type.String(),
@@ -177,7 +177,7 @@ const flags: ReadonlySet<string> = new Set(["is_view_through", "cross_campaign",
 const attributionValue = (row: AttributedRow, name: keyof AttributionRow): unknown =>
   flags.has(name) && row[name] !== null ? row[name] === 1 : (row[name] ?? undefined);
 
-/** The row in the response of I1; JSON omits undefined fields. */
+/** Returns an attribution row for the response to reported events (I1). JSON omits its undefined fields. */
 export const responseRow = (row: AttributedRow): AttributionRow =>
   Object.fromEntries(attributionFields.map((name) => [name, attributionValue(row, name)])) as unknown as AttributionRow;
 

@@ -120,7 +120,7 @@ export function logEntry(row: EventRow): Static<typeof logged> {
     ...(row.value === null ? {} : { value_to_sum: amountText(BigInt(row.value)) }),
     parameters: row.parameters === "" ? {} : JSON.parse(row.parameters),
     ...device,
-    // The event's own value overrides the request's (D-76).
+    // An event's own `advertiser_tracking_enabled` overrides the value of its request (D-76).
     advertiser_tracking_enabled: row.tracking === 1 ? 1 : 0,
     ud: ud as Record<string, string>,
   };
@@ -129,7 +129,9 @@ export function logEntry(row: EventRow): Static<typeof logged> {
 /** The number of log rows that an export reads at once. */
 const EXPORT_ROWS = 1_000;
 
-/** The log as JSON lines, newest first. Each chunk consists of whole lines. Events that arrive during the export are left out. */
+/**
+ * Yields the log of an app as JSON lines, newest event first. Each chunk consists of whole lines. Events that arrive during the export are left out.
+ */
 async function* exportLines(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   let after: readonly string[] | undefined;
@@ -152,14 +154,14 @@ export async function listEventNames(world: World, app: NodeId): Promise<Static<
       active: active === 1,
       count: parts.reduce((sum, { count }) => sum + count, 0),
       sums: Object.fromEntries(parts.filter(({ valued }) => valued > 0).map(({ currency, sum }) => [currency, amountText(sum)])),
-      // A name has no events if the request that added it contained only duplicates.
+      // A name without sums is possible: the request that added the name may have contained only duplicates.
       first_time: parts.reduce((first, { first_time }) => Math.min(first, first_time), parts[0]?.first_time ?? 0),
       last_time: parts.reduce((last, { last_time }) => Math.max(last, last_time), 0),
     };
   });
 }
 
-/** The sums of all days from that of `since` to that of `until` (Unix seconds), both included. */
+/** Returns the sums of all days from the day of `since` to the day of `until` (Unix seconds), both included. */
 export async function listDaySums(world: World, app: NodeId, since: number, until: number): Promise<Static<typeof daySum>[]> {
   const days = [since, until].map((time) => Math.floor(time / DAY_SECONDS)) as [number, number];
   return (await readSums(world.database.reader, app, ...days)).map(({ day, name, currency, count, valued, sum }) => ({

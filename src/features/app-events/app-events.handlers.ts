@@ -57,12 +57,12 @@ function showAccepted({ world, node, params }: ReportRequest, report: Report, du
   testEventsOf(world).add({ app: node.id, received, kind: params.event, events, duplicates, refusal: undefined, dropped });
 }
 
-/** The test events view shows the events of a refused request as far as they can be parsed. */
+/** Adds a refused request to the view of test events, with its events as far as they can be parsed. */
 export function showRefused(request: OperationRequest<Parameters>, error: unknown): void {
   const { world, node, params } = request;
   const refusal = error instanceof Error ? error.message : String(error);
   const event: unknown = params.event;
-  // `event[a]=x` is an object without a text of its own.
+  // The parameter `event[a]=x` is read as an object, which is shown as JSON.
   const kind = typeof event === "object" ? JSON.stringify(event) : String(event);
   testEventsOf(world).add({
     app: node.id,

@@ -21,10 +21,10 @@ export const DEVICE_ID_CHARACTERS_MAX = VALUE_CHARACTERS_MAX;
 export const DEVICE_IDS_MAX = 100;
 /** With 100 bytes for each event, 10,000 events fill the largest body that is accepted by default (1 MiB). */
 export const EVENTS_PER_REQUEST_MAX = 10_000;
-/** 9999-12-31 (D-70): a larger `_logTime` is in milliseconds by mistake. */
+/** D-70: the latest time of an event, in the year 9999. A larger `_logTime` is in milliseconds by mistake. */
 export const LOG_TIME_MAX = UNIX_SECONDS_MAX;
 
-/** D-71: two events with one `event_id` are duplicates when their event times differ by less. */
+/** D-71: two events with the same name and `event_id` are duplicates if their times differ by less than 48 hours. */
 export const DEDUP_WINDOW_SECONDS = 48 * HOUR_SECONDS;
 
 /** LIM-10, ATTR-3: an event is attributed to a click of the last 30 days. */

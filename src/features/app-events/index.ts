@@ -34,5 +34,5 @@ export const appEvents = defineFeature({
   },
 });
 
-/** The command line gathers the test events of all processes. */
+/** The code of the command line (`src/cli`) uses these to gather the test events of all processes. */
 export { type TestEvent, testEventsOf } from "./intake/test-view.ts";

@@ -82,7 +82,7 @@ export const standardEvents: Readonly<Record<string, StandardEvent>> = {
   pf_mobile_tutorial_completion: { clause: "EVT-27", parameters: ["pf_success", "pf_content_id"] },
 };
 
-/** EVT-34: the SDK reports this event itself while the app logs events automatically. */
+/** EVT-34: the event that the platform's SDK reports by itself while the app logs events automatically. */
 export const ACTIVATE_APP = "pf_mobile_activate_app";
 
 export const isStandardEvent = (name: string): boolean => Object.hasOwn(standardEvents, name);
@@ -93,8 +93,8 @@ const priced = new Set(Object.keys(standardEvents).filter((name) => standardEven
 export const isPriced = (name: string): boolean => priced.has(name);
 
 /**
- * EVT-42: the active codes of ISO 4217 (list one, including funds, metals and testing), and those withdrawn since 2015,
- * because goods may still be priced in them.
+ * EVT-42: the codes of currencies: the active codes of ISO 4217 (list one, including funds, metals and testing), and the codes that were withdrawn
+ * since 2015, because goods may still be priced in them.
  */
 const CODES = `
   AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU

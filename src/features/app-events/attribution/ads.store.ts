@@ -121,7 +121,7 @@ export async function findTouches(reader: Reader, identities: readonly string[])
 /** The number of touches of one ad that are read at once. */
 const TOUCHES_PAGE = 5_000;
 
-/** The touches of one ad from `since` to `until`, for reports, in the order in which they were recorded. */
+/** Yields the touches of one ad from `since` to `until`, in the order in which the touches were recorded, for reports. */
 export async function* touchesOfAd(reader: Reader, ad: string, since: number, until: number): AsyncGenerator<StoredTouch> {
   for (let last = "0"; ; ) {
     const rows = await reader.all<TouchRow>(

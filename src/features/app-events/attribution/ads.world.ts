@@ -10,7 +10,10 @@ const entry = closedMap({
   app: idOf("app"),
   /** The ad's campaign; by default the campaign has the ad's own id. */
   campaign_id: Type.Optional(worldId),
-  /** With `APP_INSTALLS` or `APP_ENGAGEMENT` the ad claims events of its own app, otherwise of the tracked apps (ATTR-7). */
+  /**
+   * An ad with the objective `APP_INSTALLS` or `APP_ENGAGEMENT` claims events of its own app. An ad with another objective claims events of the
+   * tracked apps (ATTR-7).
+   */
   objective: Type.String({ minLength: 1, default: "APP_INSTALLS" }),
   tracked_apps: Type.Array(idOf("app"), { default: [] }),
 });

@@ -1,8 +1,7 @@
 /**
- * The attribution of an event to an ad (D-74, ATTR clauses): a pure function of the event and the touches of its device.
+ * The rule that attributes an event to an ad (D-74, ATTR clauses). The rule is a pure function of the event and the touches of the event's device.
  *
- * | | window | touch | ads |
- * |---|---|---|---|
+ * | | window | touch | ads | |---|---|---|---|
  * | last click | `click_seconds` | the latest click, even if an impression is later | ads that may claim events of the app |
  * | view-through, if there is no such click | `view_seconds` | the latest impression, for the events of `views` | the same |
  */
@@ -14,7 +13,7 @@ export interface Ad {
   readonly app: string;
   readonly campaign_id: string;
   readonly objective: string;
-  /** The apps in the ad's app events tracking field. */
+  /** The apps whose events the ad tracks. */
   readonly tracked_apps: readonly string[];
 }
 
@@ -23,7 +22,7 @@ export interface Touch {
   readonly id: string;
   readonly ad: Ad;
   readonly kind: "click" | "impression";
-  /** Unix seconds. */
+  /** The time of the touch in Unix seconds. */
   readonly time: number;
   /** The ids of the device that was touched; empty if the touch names only a person. */
   readonly devices: readonly string[];
@@ -31,7 +30,7 @@ export interface Touch {
 
 export interface AttributableEvent {
   readonly kind: EventKind;
-  /** Unix seconds. */
+  /** The time of the event in Unix seconds. */
   readonly time: number;
   /** D-76: the value 0 keeps the event out of attribution; only reports count such an event. */
   readonly advertiser_tracking_enabled: 0 | 1;
@@ -89,7 +88,7 @@ export function attribute(
   return {
     touch,
     cross_campaign: claimOf(touch.ad, app) === "cross-campaign",
-    // ATTR-8: the touch names another device.
+    // ATTR-8: the attribution is cross-device if the touch names devices, but not the device of the event.
     cross_device: touch.devices.length > 0 && !touch.devices.some((id) => devices.includes(id)),
   };
 }

@@ -151,7 +151,7 @@ class AppBatch {
       this.#rows.push(amount, currency, parameters, tracking, deviceJson);
       this.#count(event);
     }
-    // D-76: a request whose events are all kept out of attribution ties no person to its device.
+    // D-76: if all events of a request are kept out of attribution, the request does not tie its persons to its device.
     const isTracked = events.some(({ advertiser_tracking_enabled }) => advertiser_tracking_enabled === 1);
     this.#requests.push({ request, identities: isTracked ? identitiesOf(device) : deviceIdentities(device), name: events[0]?.name ?? "" });
   }
@@ -241,7 +241,7 @@ class NameQuota {
     return new NameQuota(tx, app, states, limit, states.size === names.size ? 0 : limit - (await countActiveNames(tx, app)));
   }
 
-  /** Adds the new names of a request, or returns the error that refuses it. */
+  /** Adds the new event names of a request, or returns the error that refuses the request. */
   admit({ events, list }: Report): Error | undefined {
     let added: Set<string> | undefined;
     for (const [at, { name }] of events.entries()) {

@@ -53,7 +53,7 @@ export class Intake {
   readonly #queued = new Set<NodeId>();
   readonly #shares = new Shares({ count: Number.POSITIVE_INFINITY, size: WAITING_EVENTS_MAX });
   #isRetentionScheduled = false;
-  /** The key of fingerprints of event keys; undefined until a batch is stored. */
+  /** The secret key of the fingerprints of event keys; undefined until the first batch is stored. */
   #key: FingerprintKey | undefined;
 
   constructor(world: World) {
@@ -133,7 +133,7 @@ export class Intake {
 
   /** Reads the secret key of the world's fingerprints. The key is made with the world's first events and never changes. */
   async #readKey(tx: Transaction): Promise<FingerprintKey> {
-    // Another process may make the key at the same time.
+    // The lock is needed because another process may make the key at the same time.
     await tx.lock("app events", KEY_SETTING);
     let secret = await findSetting(tx, KEY_SETTING);
     if (secret === undefined) {

@@ -11,13 +11,13 @@ import { ACTIVATE_APP, contentTypes, currencies, isPriced, type ParameterForm, s
 import { readAmount } from "./amounts.ts";
 import type { Device } from "./parse-request.ts";
 
-/** A valid event. */
+/** A valid reported event. */
 export interface ReportedEvent {
   readonly name: string;
   readonly event_id: string | undefined;
   /** The time of the event in Unix seconds: `_logTime`, or the arrival of the request if the event has no `_logTime`. */
   readonly time: number;
-  /** Millionths. */
+  /** The event's `_valueToSum` in millionths; undefined if the event has no value. */
   readonly value: bigint | undefined;
   /** The currency of the value; empty if the event has no currency. */
   readonly currency: string;
@@ -36,7 +36,7 @@ export interface Report {
   /** The name of the parameter that contained the events, for error messages. */
   readonly list: string;
   readonly event_name_limit: number;
-  /** Unix seconds. */
+  /** The arrival of the request in Unix seconds. */
   readonly received: number;
 }
 
@@ -64,7 +64,7 @@ export function readEvents(events: readonly unknown[], context: EventContext): R
 }
 
 /** EVT-1: the form of an event name. */
-// linear: tidy checks it where it is written.
+// linear: tidy checks the text of EVENT_NAME in the file that defines it.
 const NAME = new RegExp(EVENT_NAME);
 
 /** The properties of an event that are not parameters: they are neither counted nor stored as parameters (D-70). */

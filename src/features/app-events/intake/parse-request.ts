@@ -56,7 +56,10 @@ function readForwardedFor(header: string | undefined, { profile }: World): strin
   return address;
 }
 
-/** Four numbers up to 255 without leading zeros, which some parsers read as octal; ipaddr.js would also accept `1` and `0x7f.1`. */
+/**
+ * An IPv4 address: four numbers up to 255 without leading zeros, because some parsers read numbers with leading zeros as octal. ipaddr.js alone would
+ * also accept `1` and `0x7f.1`.
+ */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /** An empty device id counts as absent, because forms send blank fields. An id of zeros counts as absent, too (D-290). */

@@ -14,7 +14,7 @@ type Verdict = "accepted" | "duplicate" | "refused";
 export interface TestEvent {
   readonly channel: "App";
   readonly app: NodeId;
-  /** Unix seconds. */
+  /** The arrival of the request in Unix seconds. */
   readonly received_time: number;
   readonly event: string;
   /** The name of a custom event, as sent; absent for installs and links. */
@@ -36,7 +36,7 @@ export interface SeenRequest {
   readonly app: NodeId;
   readonly received: number;
   readonly kind: string;
-  /** Valid events, or the elements of a refused list, which can be any values. */
+  /** The valid events of the request. For a refused request these are the elements of its list, which can be any values. */
   readonly events: readonly unknown[];
   readonly duplicates: ReadonlySet<number>;
   readonly refusal: string | undefined;
@@ -101,7 +101,7 @@ export class TestEvents {
       .flatMap((request) => request.shown());
   }
 
-  /** Resolves with the next request of any app. */
+  /** Returns a promise that resolves when the next request of any app is added. */
   next(): Promise<void> {
     return this.#next.promise;
   }
@@ -140,7 +140,7 @@ function eventsOf({ app, received, kind, events, duplicates, refusal, dropped }:
 
 type Facts = Pick<TestEvent, "event_name" | "event_id" | "value_to_sum" | "parameters">;
 
-/** `event` is a valid event, or an element of a refused list. */
+/** Returns what the view shows of an event. `event` is a valid event, or an element of a refused list. */
 function factsOf(event: unknown): Facts {
   if (typeof event !== "object" || event === null) return {};
   return isReported(event) ? reportedFacts(event) : sentFacts(event as Record<string, unknown>);

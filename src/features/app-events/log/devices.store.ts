@@ -67,7 +67,7 @@ export interface RequestSpan {
   readonly last: number;
 }
 
-/** Removes the index rows of these identities for the requests of the span. */
+/** Removes the rows of these identities from the index of devices, for the requests of the span. */
 export async function forgetDevices(tx: Transaction, app: NodeId, identities: readonly string[], { first, last }: RequestSpan): Promise<void> {
   const devices = identities.filter(isDevice).flatMap((id) => ["", ...kindNames].map((kind) => deviceFingerprint(id, kind)));
   const ties = identities.map((identity) => fingerprintOf(identity));

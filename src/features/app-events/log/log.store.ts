@@ -15,12 +15,12 @@ export interface EventRow extends Row {
   time: number;
   name: string;
   event_id: string | null;
-  /** Millionths, decimal. */
+  /** The value of the event in millionths, as decimal text. */
   value: string | null;
   currency: string;
   parameters: string;
   tracking: number;
-  /** Set in the first row of a request only. */
+  /** The device of the request as JSON text; set only in the first row of the request. */
   device: string | null;
 }
 
@@ -72,7 +72,7 @@ export interface RequestEvent extends Row {
   position: number;
   time: number;
   name: string;
-  /** Millionths, decimal. */
+  /** The value of the event in millionths, as decimal text. */
   value: string | null;
   currency: string;
   tracking: number;
@@ -232,7 +232,7 @@ const TABLES = [
   "app_device_ids",
 ];
 
-/** Deletes all that the feature stores about an app, except its ads (`ads.store.ts`). */
+/** Deletes everything that app-events stores about an app, except the app's ads (`ads.store.ts`). */
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   for (const table of TABLES) await tx.run(append(sql`DELETE FROM`, `${table} WHERE app = ?`, [app]));
 }
@@ -247,9 +247,9 @@ export interface EventSum {
   readonly name: string;
   readonly currency: string;
   count: number;
-  /** The number of events with a value. */
+  /** The number of counted events that have a value. */
   valued: number;
-  /** Millionths. */
+  /** The sum of the values in millionths. */
   sum: bigint;
   first_time: number;
   last_time: number;
@@ -307,7 +307,7 @@ export interface LoggedTexts extends Row {
   position: number;
   event_id: string | null;
   parameters: string;
-  /** Set in the first row of a request only. */
+  /** The device of the request as JSON text; set only in the first row of the request. */
   device: string | null;
 }
 

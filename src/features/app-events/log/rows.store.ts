@@ -6,7 +6,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { paddedSize, textOnce } from "#storage/id-lists";
 import { append, placeholders, type Row, type Sql, type SqlValue } from "#storage/sql";
 
-/** With 13 columns the largest statement has 1,664 values; SQLite allows 32,766. */
+/** The numbers of rows in one statement. With 13 columns the largest statement has 1,664 values; SQLite allows 32,766. */
 const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const;
 
 /**
