@@ -45,7 +45,7 @@ export function listPeople(reader: Reader, business: string): Promise<{ user: st
   return reader.all(sql`SELECT CAST(p.user_id AS TEXT) AS "user" FROM business_people p WHERE p.business = ${business} ORDER BY p.user_id`);
 }
 
-/** Replaces the people of the business. */
+/** Replaces the people who work for the business. */
 export async function savePeople(tx: Transaction, business: string, people: readonly { readonly user: string }[]): Promise<void> {
   for (const { user } of await listPeople(tx, business)) {
     if (!people.some((kept) => kept.user === user)) await deletePerson(tx, business, user);
