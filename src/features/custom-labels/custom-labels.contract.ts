@@ -27,7 +27,7 @@ const labelInList: FieldSet<LabelRow> = {
   clientsDefaults: ["id", "name", "page_label_name"],
 };
 
-/** D-36: a label that is read by its id has `id, page_label_name`. */
+/** D-36: the fields of a label that is read by its id. By default these are `id, page_label_name`. */
 export const labelNode: FieldSet<LabelRow> = {
   fields: { id, page_label_name: pageLabelName, page: pageField(pageMessaging), name: { ...name, onlyIn: "clients" } },
   defaults: ["id", "page_label_name"],

@@ -30,7 +30,7 @@ onEachDatabase("a label of a world file", (database) => {
     await expect(changeEntry(plaza, "labels", "5009", { name: "vip" })).rejects.toThrow("is already used by the label 5001 of this page");
     await expect(changeEntry(plaza, "labels", "5009", { page: "2002" })).rejects.toThrow("cannot change");
     expect(await findEntry(plaza, "labels", "5009")).toEqual({ id: "5009", page: "2001", name: "VIP", users: [] });
-    // The name of another page's label is free.
+    // A label can have the name of another page's label.
     expect(await insert({ id: "5010", page: "2002", name: "vip" })).toBe(true);
     expect(await findEntry(plaza, "labels", "2001")).toBeUndefined();
     expect(await removeEntry(plaza, "labels", "2001")).toBe(false);
