@@ -1,4 +1,4 @@
-/** Windows and sizes of live video, each with its source. Times are world time. */
+/** The limits of time and size of live videos, each with its source. Times are world time. */
 
 /** LIM-8, D-51: how long an encoder can reconnect after its connection was lost. The document says 2 to 3 minutes. */
 export const RECONNECT_WINDOW_MS = 150_000;
@@ -16,11 +16,11 @@ export const SEALING_WAITS_MS = [5_000, 10_000, 30_000, 60_000, 300_000] as cons
 /** The size of the secret of a stream key: 144 bits, because D-51 requires an address that cannot be guessed. */
 export const STREAM_KEY_BYTES = 18;
 
-/** D-113. */
+/** D-113: the longest title of a live video. */
 export const TITLE_CHARACTERS_MAX = 255;
-/** D-113. */
+/** D-113: the longest description of a live video. */
 export const DESCRIPTION_CHARACTERS_MAX = 5_000;
-/** D-113. */
+/** D-113: the longest comment. */
 export const COMMENT_CHARACTERS_MAX = 8_000;
 /** D-113: the most pages that can share a video, because a read by another page checks each of them. */
 export const CROSSPOSTED_PAGES_MAX = 50;

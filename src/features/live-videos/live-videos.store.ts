@@ -138,7 +138,7 @@ export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<v
   await tx.runOne(append(sql`UPDATE live_videos SET`, `${assignments} WHERE page = ? AND id = ?`, values));
 }
 
-/** LIVE-14: deletes every row of the video, so that it cannot be restored. */
+/** LIVE-14: deletes every row of the video, so that nobody can restore the video. */
 export async function deleteVideo(tx: Transaction, { page, id }: Pick<LiveVideoRow, "page" | "id">): Promise<void> {
   await deleteAudience(tx, page, id);
   await tx.run(sql`DELETE FROM live_video_pages WHERE original_page = ${page} AND video = ${id}`);

@@ -42,7 +42,7 @@ const commentSet: FieldSet<CommentRow> = {
 export const reactionTypes = ["LIKE", "LOVE", "CARE", "HAHA", "WOW", "SAD", "ANGRY"] as const;
 const reactionType = Type.Union(reactionTypes.map((type) => Type.Literal(type)));
 
-/** The id of a reaction is the id of its actor, because each actor has one reaction per video. */
+/** The fields of a reaction. The id of a reaction is the id of its actor, because each actor has at most one reaction to a video. */
 const reactionSet: FieldSet<ReactionRow> = {
   fields: { id: { ...text, of: (row) => row.actor }, from: from as Field<ReactionRow>, type: plain(reactionType) },
   defaults: ["id", "type"],

@@ -105,7 +105,7 @@ export async function deleteReaction(tx: Transaction, { page, video, actor }: Re
   await tx.run(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video} AND actor = ${actor}`);
 }
 
-/** Deletes the comments and reactions of a video that is being deleted (LIVE-14). */
+/** Deletes the comments and reactions of a deleted video (LIVE-14). */
 export async function deleteAudience(tx: Transaction, page: string, video: string): Promise<void> {
   const comments = await tx.all<{ id: string }>(
     sql`SELECT CAST(c.id AS TEXT) AS id FROM live_comments c WHERE c.page = ${page} AND c.video = ${video}`,
@@ -115,7 +115,7 @@ export async function deleteAudience(tx: Transaction, page: string, video: strin
   await tx.run(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video}`);
 }
 
-/** Deletes the comments and reactions of a person or a page that is being removed. */
+/** Deletes the comments and reactions of a removed person or page. */
 export async function deleteActor(tx: Transaction, actor: NodeId): Promise<void> {
   const comments = await tx.all<CommentRow>(append(selectComments, "WHERE c.actor = ?", [actor]));
   for (const comment of comments) await deleteComment(tx, comment);

@@ -69,15 +69,15 @@ async function findVideoOf(world: World, keyHash: string): Promise<LiveVideoRow 
 }
 
 /**
- * LIVE-9: the connection to the encoder is lost, or the encoder stopped by itself, which does not end the broadcast (D-110). The encoder may
+ * LIVE-9: reports that the connection to the encoder is lost, or that the encoder has stopped. Neither ends the broadcast (D-110): the encoder may
  * reconnect with its key within `RECONNECT_WINDOW_MS`.
  */
 export const feedLost = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "feed_lost");
 
-/** LIVE-11: the stream has no sound, so the stream ends. */
+/** LIVE-11: reports that the stream has no sound, which ends the stream. */
 export const noAudio = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "audio_missing");
 
-/** D-115: the recording cannot be stored, so the stream ends. */
+/** D-115: reports that the recording cannot be stored, which ends the stream. */
 export const noStorage = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "storage_missing");
 
 /** Applies an event of a feed in a transaction. Returns undefined, and changes nothing, if the feed is not the current feed of its video. */

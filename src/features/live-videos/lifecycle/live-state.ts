@@ -152,7 +152,7 @@ function changeLiveVideo(
 export const transitionLiveVideo = (world: World, id: NodeId, event: LiveEvent): Promise<TransitionResult> =>
   changeLiveVideo(world, id, (tx, row) => moveVideo(tx, world, row, event));
 
-/** LIVE-15: the reason stays with the video until it is restored. */
+/** LIVE-15: takes a video down. The reason of the takedown is stored until the video is restored. */
 export const takeDown = (world: World, id: NodeId, takedown_reason: TakedownReason): Promise<TransitionResult> =>
   changeLiveVideo(world, id, (tx, row) => moveVideo(tx, world, { ...row, takedown_reason }, "taken_down"));
 

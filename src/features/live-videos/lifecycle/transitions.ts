@@ -1,4 +1,4 @@
-/** The only code that changes the state of a live video, by the table of `states.ts`. */
+/** Changes the state of a live video by the table of `states.ts`. No other code changes the state. */
 import { createHash } from "node:crypto";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
@@ -134,7 +134,7 @@ export async function moveVideo(
   await updateVideo(tx, moved);
   await setTimer(tx, world, moved);
   await announceMove(tx, world, moved, row.state);
-  // D-51: sealing runs at once; when it fails, the timer repeats it.
+  // D-51: a recording is sealed at once when its broadcast ends; if sealing fails, the timer repeats it.
   return state === "ending" && event !== "sealing_failed" && moved.sealing_fails === 0 ? moveVideo(tx, world, moved, "sealed", atMs) : moved;
 }
 
@@ -178,7 +178,7 @@ export function deadlineOf(row: LiveVideoRow, event: LiveEvent | undefined, atMs
   return atMs + timer.afterMs;
 }
 
-/** C1-3: the live map contains live videos with a place. */
+/** C1-3: returns the row with the mark whether the video is on the live map, which contains live videos with a place. */
 export const onMap = (row: LiveVideoRow): LiveVideoRow => ({ ...row, is_on_map: row.place !== null && isLive(row.state) ? 1 : 0 });
 
 /** Schedules the timer's job at the row's deadline, or cancels the job if the row has no deadline. */
@@ -187,7 +187,7 @@ export async function setTimer(tx: Transaction, world: World, { id, deadline_ms 
   else await world.jobs.schedule(tx, { kind: DEADLINE_JOB, key: id, dueMs: deadline_ms });
 }
 
-/** Applies the automatic event of the state if it is due. */
+/** Applies the automatic event of the video's state, if the event is due. */
 async function passDeadline(tx: Transaction, world: World, row: LiveVideoRow): Promise<void> {
   const { deadline_ms, state } = row;
   const timer = timers[state];

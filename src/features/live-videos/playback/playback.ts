@@ -36,7 +36,7 @@ const WRITTEN_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 100;
 const LOOKS_MAX = 30;
 
-/** The name of a segment in a playlist. */
+/** The name of a segment in a playlist: `{session}/{number}.ts`. */
 const SEGMENT = /^(\d{1,15})\/(\d{1,9}\.ts)$/;
 
 interface Ticket {

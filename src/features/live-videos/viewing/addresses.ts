@@ -3,7 +3,7 @@ import type { World } from "#graph/worlds/world";
 
 /** The address for an encoder. Only the response to the request that creates the stream key contains this address (D-51). */
 export interface StreamAddress {
-  /** D-115: absent if no encoder can connect. */
+  /** D-115: the address without TLS; absent if encoders cannot connect. */
   readonly stream_url?: string;
   /** The address with TLS; absent if encoders cannot connect with TLS. */
   readonly secure_stream_url?: string;
@@ -44,7 +44,7 @@ const heightOf = ({ feed_width, feed_height }: Shown): number =>
 export const embedHtml = (baseUrl: string, video: Shown): string =>
   `<iframe src="${escaped(playerUrl(baseUrl, video.id))}" width="${WIDTH}" height="${heightOf(video)}" style="border:none;overflow:hidden" scrolling="no" frameborder="0" allow="autoplay; encrypted-media; fullscreen; picture-in-picture" allowfullscreen="true"></iframe>`;
 
-/** Escapes the address, because the host comes from the request. */
+/** Escapes an address for HTML, because the host in the address comes from the request. */
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 /** D-51: the stream addresses by request. Only the response to the request that created a key contains the key's address. */

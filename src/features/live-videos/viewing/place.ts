@@ -1,4 +1,4 @@
-/** The place of a live video on the live map (C1-3, C1-6, D-51): the id of a place or page, a point, or both. */
+/** Reads the place of a live video on the live map (C1-3, C1-6, D-51). A place has the id of a place or page, a point, or both. */
 import { type Static, Type } from "typebox";
 import { having } from "#graph/schema/schema-node";
 import { idOf, worldId } from "#graph/worlds/file/schema-words";

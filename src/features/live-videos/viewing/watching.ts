@@ -60,7 +60,7 @@ export type RefusalToWatch = (typeof refusalsToWatch)[number];
 export function refusalToWatch(row: LiveVideoRow, viewer: Viewer, nowMs: number): RefusalToWatch | undefined {
   if (isTakenDown(row.state)) return "not_shown";
   if (!isPublished(row.state)) return "not_published";
-  // LIVE-24: the country is checked first, so that viewers elsewhere learn nothing else.
+  // LIVE-24: the country is checked first, so that viewers in other countries learn nothing more about the video.
   if (!isOpenTo(row, viewer.country)) return "not_in_this_country";
   if (isLive(row.state) && row.broadcast_start_ms !== null && nowMs < row.broadcast_start_ms + START_DELAY_MS) return "starting";
   if (viewer.isMobileWeb && row.state !== "vod") return "not_on_mobile_web_until_vod";
