@@ -1,8 +1,7 @@
 /**
- * The status of a migration intent (H7-7, D-58):
+ * The changes of a migration intent's status (H7-7, D-58):
  *
- * | from | may become |
- * |---|---|
+ * | from | may become | |---|---|
  * | INITIATED | ACCEPTED, REJECTED |
  * | ACCEPTED | COMPLETED, REJECTED |
  * | COMPLETED | nothing |
