@@ -59,9 +59,9 @@ interface Ways {
 }
 
 const toAccess: Ways = { tasks: ["MANAGE", "ADVERTISE", "CREATE_CONTENT"], sharedFor: catalogTasks };
-/** D-146: people who only advertise with a catalog do not change its feeds. */
+/** D-146: the tasks for changing the feeds of a catalog. People who only advertise with a catalog may not change its feeds. */
 const toFill: Ways = { tasks: ["MANAGE", "CREATE_CONTENT"], sharedFor: [MANAGE_CATALOG_TASK] };
-/** D-146: only the owners of a catalog delete it. */
+/** D-146: the tasks for deleting a catalog, which only its owners may do. */
 const toDelete: Ways = { tasks: ["MANAGE"], sharedFor: [] };
 
 async function isAllowed({ token, node, reader, ports, facts }: PolicyInput, { tasks, sharedFor }: Ways): Promise<boolean> {

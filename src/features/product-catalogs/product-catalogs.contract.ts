@@ -6,7 +6,7 @@ import type { NodeId } from "#kernel/ids";
 import { catalogCreation, catalogDeletion, catalogReading } from "./product-catalogs.api.ts";
 import type { ShownCatalog } from "./product-catalogs.store.ts";
 
-/** G1-10, ERR-32: the only supported vertical. */
+/** G1-10, ERR-32: the only supported `vertical` of catalogs. */
 export const CATALOG_VERTICAL = "commerce";
 /** The longest name of a catalog. The document sets no limit, so catalogs have the limit of the names of products. */
 export const CATALOG_NAME_CHARACTERS_MAX = 200;
