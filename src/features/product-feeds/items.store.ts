@@ -12,7 +12,7 @@ export interface ItemRow extends Row {
   retailer_id: string;
 }
 
-/** A new item. */
+/** An item that a run or a world file adds to a generation. */
 export interface NewItem {
   readonly id: NodeId;
   readonly retailer_id: string;
@@ -124,7 +124,7 @@ export async function isItemOfOtherFeed(reader: Reader, feed: string, id: string
   return found !== undefined;
 }
 
-/** Replaces an item by a later row with the same retailer_id (D-141). */
+/** Replaces a stored item by the item of a later row with the same retailer_id (D-141). */
 export async function overwriteItem(tx: Transaction, generation: number, { retailer_id, position, item }: NewItem): Promise<void> {
   await tx.runOne(sql`
     UPDATE feed_items SET position = ${position}, item = ${item} WHERE generation = ${generation} AND retailer_id = ${retailer_id}`);

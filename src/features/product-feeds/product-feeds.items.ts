@@ -101,7 +101,7 @@ const pattern = (expression: RegExp, reason: string) => reader(reason, (input) =
 
 /** The longest address of an item. Browsers and CDNs refuse much longer addresses. */
 const URL_CHARACTERS_MAX = 2_048;
-/** An absolute http(s) address with a host, an optional port, and no white space or control characters (D-312). */
+/** D-312: the address of an item is an absolute http(s) address with a host, an optional port, and no white space or control characters. */
 const WEB_ADDRESS = /^https?:\/\/(?:[^\s/?#@]*@)?(?:[\p{L}\p{N}\p{M}._~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#][^\s\p{Cc}]*)?$/iu;
 const webAddress = reader("is not an http or https address", (input) => input.length <= URL_CHARACTERS_MAX && WEB_ADDRESS.test(input));
 

@@ -97,7 +97,7 @@ export async function deleteGeneration(tx: Transaction, feed: string, generation
   await tx.run(sql`DELETE FROM feed_generations WHERE feed = ${feed} AND generation = ${generation}`);
 }
 
-/** Switches the feed to another generation (D-140). */
+/** Switches the feed to another generation, whose items the feed shows from now on (D-140). */
 export async function showGeneration(tx: Transaction, feed: string, generation: number, itemCount: number): Promise<void> {
   await tx.runOne(sql`UPDATE product_feeds SET generation = ${generation}, item_count = ${itemCount} WHERE id = ${feed}`);
 }

@@ -8,7 +8,7 @@
 import { RESCANNED_CHARACTERS_MAX, ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 
 interface CsvRowSink {
-  /** `line` is the first line of the row, from 1. */
+  /** Takes the values of a row. `line` is the line on which the row begins, counted from 1. */
   values(line: number, values: readonly string[]): void;
   bad(line: number, reason: string): void;
 }

@@ -7,7 +7,7 @@ import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 export const delimiters = [",", "\t", ";", "|"] as const;
 
 interface Header {
-  /** The number of all columns. */
+  /** The number of columns that the header has. */
   readonly width: number;
   /** The columns whose names are fields of items. */
   readonly columns: readonly { readonly field: ItemField; readonly at: number }[];

@@ -48,7 +48,7 @@ export class PartWriter {
     }
   }
 
-  /** Stores the last part and returns the size of the file in bytes. */
+  /** Stores the last part of the file. Returns the size of the file in bytes. */
   async end(): Promise<number> {
     if (this.#filled > 0) await this.#store();
     return this.#bytes;

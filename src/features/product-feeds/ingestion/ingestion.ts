@@ -63,7 +63,7 @@ export class Ingestion {
   async run(pieces: AsyncIterable<Piece>): Promise<void> {
     try {
       for await (const piece of pieces) await this.#take(piece);
-      // D-140: a wrong file must not remove all items.
+      // D-140: a file in which each row is bad fails, because a wrong file must not remove all items of the feed.
       if (this.#counts.items === 0 && this.#counts.rows > 0) throw new FeedFileProblem("no row is a valid item");
     } catch (error) {
       if (!(error instanceof FeedFileProblem)) throw error;

@@ -69,7 +69,7 @@ class ReaderProcess {
     const waited = Promise.withResolvers<void>();
     this.#wake = () => waited.resolve();
     if (this.#answers.length > 0 || this.#died !== undefined) waited.resolve();
-    // timer: the process takes the machine's time, and not the world's.
+    // timer: the child process takes real time, so its turn is limited by the machine's clock and not by the world's.
     const timer = setTimeout(() => waited.resolve(), this.#turnMsMax);
     await waited.promise;
     clearTimeout(timer);

@@ -11,7 +11,7 @@ export type UploadStatus = (typeof uploadStatuses)[number];
 
 /** Counts of the rows that were read so far. */
 export interface UploadCounts {
-  /** All rows, good and bad. */
+  /** The number of all rows, good and bad. */
   readonly rows: number;
   readonly items: number;
   readonly items_added: number;
@@ -50,7 +50,7 @@ export interface UploadRow extends Row {
   bad_rows: number;
   duplicates: number;
   problem: string | null;
-  /** A JSON list of `RowError`. */
+  /** The report: a JSON list of `RowError`. */
   errors: string;
 }
 

@@ -134,7 +134,7 @@ export interface RunningUpload {
   readonly generation: number;
 }
 
-/** Returns false when another run has the upload, or it was deleted. */
+/** Saves the counts of a run. Returns false if another run has taken over the upload, or the upload was deleted. */
 export async function saveCounts(tx: Transaction, { feed, n, generation }: RunningUpload, counts: UploadCounts): Promise<boolean> {
   const changed = await tx.run(sql`
     UPDATE feed_uploads SET rows = ${counts.rows}, items = ${counts.items}, items_added = ${counts.items_added},
@@ -153,7 +153,7 @@ export interface UploadEnd {
   readonly errors: string;
 }
 
-/** Returns false when another run has the upload, or it was deleted. */
+/** Ends a run of an upload. Returns false if another run has taken over the upload, or the upload was deleted. */
 export async function endUpload(tx: Transaction, { feed, n, generation }: RunningUpload, end: UploadEnd): Promise<boolean> {
   const changed = await tx.run(sql`
     UPDATE feed_uploads SET status = ${end.status}, ended_time = ${end.ended_time}, format = ${end.format ?? null}, problem = ${end.problem ?? null},
