@@ -1,5 +1,5 @@
 /**
- * The status of a required action (D-50):
+ * The changes of a required action's status (D-50):
  *
  * | from | may become | |---|---|
  * | in_progress | in_review |
