@@ -8,15 +8,15 @@
  * | messages | social_business_basic, social_business_manage_messages | the same |
  * | comments, live_comments | social_business_basic, social_business_manage_comments | social_basic, social_manage_comments, pages_read_engagement; ads_management and ads_read besides, if the role is via business |
  *
- * An app receives an event of an account when all of these hold:
+ * An app receives an event of an account if all of the following conditions hold:
  *
  * | condition | clauses |
  * | --- | --- |
  * | the account is professional and connected to the app | SELF-17 |
  * | the app has messaging access | SELF-18 |
- * | its access level is advanced, or the account's person has a role on it | SELF-4, SELF-5 |
- * | it is subscribed to the field for the object `social` | SELF-15, SELF-16, SELF-19 |
- * | it has a valid token of either flow with that flow's scopes for the field | SELF-6 to SELF-14 |
+ * | the app's access level is advanced, or the account's person has a role on it | SELF-4, SELF-5 |
+ * | the app is subscribed to the field for the object `social` | SELF-15, SELF-16, SELF-19 |
+ * | the app has a valid token of either flow with that flow's scopes for the field | SELF-6 to SELF-14 |
  */
 import type { AppFacts } from "#auth/app-facts";
 import { definePolicy } from "#auth/policy";
