@@ -39,7 +39,7 @@ export async function handleSubscribeApp(request: Subscribe, tx: Transaction) {
   const { node, params, world } = request;
   const { object, callback_url, verify_token } = params;
   await tx.lock("app", node.id);
-  // The app may have been removed during the handshake.
+  // The app is looked up once more, because it may have been removed during the handshake.
   if ((await world.ports.get("app").findFacts(tx, node.id)) === undefined) throw notFoundNode(request);
   const stored = await findSubscription(tx, node.id, object);
   const fields = [...new Set([...(stored === undefined ? [] : (JSON.parse(stored.fields) as string[])), ...params.fields])];
@@ -56,7 +56,7 @@ export async function handleUnsubscribeApp({ node, params, world }: OperationReq
   for (const stored of await listSubscriptions(tx, node.id)) {
     if (stored.object === ANY_OBJECT || (object !== undefined && stored.object !== object)) continue;
     const kept = fields === undefined ? [] : (JSON.parse(stored.fields) as string[]).filter((field) => !fields.includes(field));
-    // A subscription without fields is deleted with its callback.
+    // A subscription that has no fields left is deleted together with its callback.
     if (kept.length === 0) await deleteSubscription(tx, node.id, stored.object);
     else await saveSubscription(tx, node.id, { ...stored, fields: JSON.stringify(kept) });
   }

@@ -66,7 +66,7 @@ interface SubscriptionWritesPort {
   saveOfApp(tx: Transaction, app: NodeId, webhooks: AppWebhooks, world: World): Promise<void>;
   /** Replaces the page's subscriptions. Throws `WorldProblem` for a field that pages do not have. */
   saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;
-  /** Stores the old secret of an app, which signs beside the new one for a day (D-132). */
+  /** Stores the replaced secret of an app. For a day it signs beside the new secret (D-132). */
   retireSecret(tx: Transaction, app: NodeId, sealedSecret: string, world: World): Promise<void>;
   /** Replaces each sealed value of an app by the result of `again`. If the result is undefined, the value stays as it is. */
   resealOfApp(tx: Transaction, app: NodeId, again: (sealed: string) => string | undefined): Promise<void>;
