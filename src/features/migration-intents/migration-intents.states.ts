@@ -1,7 +1,8 @@
 /**
  * The changes of a migration intent's status (H7-7, D-58):
  *
- * | from | may become | |---|---|
+ * | from | may become |
+ * |---|---|
  * | INITIATED | ACCEPTED, REJECTED |
  * | ACCEPTED | COMPLETED, REJECTED |
  * | COMPLETED | nothing |

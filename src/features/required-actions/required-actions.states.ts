@@ -1,7 +1,8 @@
 /**
  * The changes of a required action's status (D-50):
  *
- * | from | may become | |---|---|
+ * | from | may become |
+ * |---|---|
  * | in_progress | in_review |
  * | in_review | completed, in_progress |
  * | past_due | in_review |

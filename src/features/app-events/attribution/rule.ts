@@ -1,7 +1,8 @@
 /**
  * The rule that attributes an event to an ad (D-74, ATTR clauses). The rule is a pure function of the event and the touches of the event's device.
  *
- * | | window | touch | ads | |---|---|---|---|
+ * | | window | touch | ads |
+ * |---|---|---|---|
  * | last click | `click_seconds` | the latest click, even if an impression is later | ads that may claim events of the app |
  * | view-through, if there is no such click | `view_seconds` | the latest impression, for the events of `views` | the same |
  */

@@ -31,7 +31,8 @@ const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
  * Returns the normal form of a value. Clients send the SHA-256 of the normal form (over UTF-8, in lower-case hexadecimal digits) as `ud[key]`. The
  * normal forms are those of the document's table of user data (UD-2, UD-4 to UD-14).
  *
- * | key | normal form | example | |---|---|---|
+ * | key | normal form | example |
+ * |---|---|---|
  * | `em` | without spaces around it, lower case | ` Ada@Example.com ` → `ada@example.com` |
  * | `fn`, `ln` | only lower-case letters | `O'Neill` → `oneill` |
  * | `ph` | only digits; country and area code must be in it | `+49 (30) 123` → `4930123` |

@@ -2,7 +2,8 @@
  * The lifecycle of a live video (LIVE-7 to LIVE-17, D-51, D-110 to D-112), as tables in this comment and as data below. Responses show the status of
  * a video, not its state. A video in the state `taken_down` or `lapsed` is shown only to its own page.
  *
- * | state | status | |---|---|
+ * | state | status |
+ * |---|---|
  * | unpublished | UNPUBLISHED |
  * | scheduled_unpublished | SCHEDULED_UNPUBLISHED |
  * | scheduled_live | SCHEDULED_LIVE |
@@ -20,7 +21,8 @@
  * | lapsed | TAKEN_DOWN |
  * | deleted | none |
  *
- * | from | when | to | |---|---|---|
+ * | from | when | to |
+ * |---|---|---|
  * | unpublished | published | live |
  * | unpublished | planned_unpublished | scheduled_unpublished |
  * | unpublished | planned_live | scheduled_live |
