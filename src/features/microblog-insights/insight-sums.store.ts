@@ -41,7 +41,7 @@ export function stretchesOf(since: number, until: number): Stretch[] {
   return [...stretches, { span: LONGEST_SPAN, from, to }];
 }
 
-/** What a sum counts: a metric, or the followers by a breakdown. */
+/** The kind of things that a sum counts: a metric, or the followers by a breakdown. */
 export type Counted = MediaMetric | UserMetric | RecordedMetric | Breakdown;
 
 export interface SumRow extends Row {
