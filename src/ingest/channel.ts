@@ -1,6 +1,6 @@
 /**
- * Messages between the ingest process and the server, over the channel of parent and child. An operator's own media server sends the same over HTTP
- * (`src/features/live-videos/ingest/feed.control.ts`).
+ * Messages between the ingest process and the server, over the channel of parent and child. An operator's own media server sends the same facts over
+ * HTTP (`src/features/live-videos/ingest/feed.control.ts`).
  */
 
 import type { FeedHealth as HealthInWorld } from "#features/live-videos";
@@ -8,12 +8,12 @@ import type { Streaming } from "#graph/worlds/world";
 
 export interface VideoName {
   readonly world: string;
-  /** Unique in its world. */
+  /** The video's id, which is unique in its world. */
   readonly video: string;
 }
 
 export interface FeedName extends VideoName {
-  /** Counts the feeds of the video. */
+  /** The number of the feed among all feeds of the video. */
   readonly session: number;
 }
 
@@ -24,19 +24,19 @@ export interface FeedHealth extends HealthInWorld {
 
 export type ConnectionCounts = NonNullable<Streaming["connections"]>;
 
-/** Why a feed ended. */
+/** The reason why a feed ended. */
 export type FeedEnding = "lost" | "no_audio" | "no_storage";
 
 export interface IngestConfig {
   readonly hostname: string;
   readonly port: number;
-  /** RTMPS: a port, and the paths of PEM files. Undefined means no RTMPS. */
+  /** RTMPS: a port, and the paths of PEM files. Undefined: the process does not serve RTMPS. */
   readonly secure: { readonly port: number; readonly cert: string; readonly key: string } | undefined;
-  /** The folder of the recordings, the disk space that they may use (0: no limit), and the space that stays free. */
+  /** The folder of the recordings. The next two keys are the disk space that they may use (0: no limit), and the space that stays free. */
   readonly recordings: string;
   readonly recordings_bytes_max: number;
   readonly disk_reserve_bytes: number;
-  /** A stream with a higher bit rate is ended. */
+  /** The highest bit rate; a stream with a higher one is ended. */
   readonly stream_bits_max: number;
   readonly streams_max: number;
   readonly log_level: "silent" | "error" | "warn" | "info" | "debug";
@@ -48,18 +48,18 @@ export type ToServer =
   | { readonly kind: "failed"; readonly message: string }
   /** Asks whether an encoder may publish with this key. */
   | { readonly kind: "check"; readonly id: number; readonly key: string }
-  /** The first key frame has arrived. */
+  /** Says that the first key frame has arrived, so that the feed begins. */
   | { readonly kind: "start"; readonly id: number; readonly key: string; readonly width: number; readonly height: number }
   | { readonly kind: "end"; readonly feed: FeedName; readonly ending: FeedEnding }
   | { readonly kind: "refused"; readonly video: VideoName; readonly reason: string }
-  /** Once a second: the feeds that send. */
+  /** Sent once a second, with all feeds that send. */
   | { readonly kind: "report"; readonly feeds: readonly FeedHealth[]; readonly connections: ConnectionCounts };
 
 export type ToIngest =
   | { readonly kind: "config"; readonly config: IngestConfig }
-  /** The reply to `check` and `start`. Without a feed the key is unknown. `session` is 0 in the reply to `check`. */
+  /** The reply to `check` and `start`. `feed` is undefined if the key is unknown. `session` is 0 in the reply to `check`. */
   | { readonly kind: "reply"; readonly id: number; readonly feed: FeedName | undefined }
-  /** The process has to end these feeds. */
+  /** Tells the process to end these feeds. */
   | { readonly kind: "drop"; readonly feeds: readonly FeedName[] }
   | { readonly kind: "stop" };
 
@@ -68,7 +68,7 @@ export interface FeedGate {
   check(key: string): Promise<Admission | undefined>;
   start(key: string, size: { readonly width: number; readonly height: number }): Promise<Admission | undefined>;
   end(feed: FeedName, ending: FeedEnding): void;
-  /** An encoder with a valid key was refused. `reason` is for people: what is wrong, and what to change. */
+  /** Reports that an encoder with a valid key was refused. `reason` says to people what is wrong, and what to change. */
   refused(video: VideoName, reason: string): void;
 }
 

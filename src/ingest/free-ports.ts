@@ -1,13 +1,13 @@
-/** Finds ports for the ingest process before it starts, because the server prints them and does not wait for the process. */
+/** Finds free ports for the ingest process before it starts, because the server prints them and does not wait for the process. */
 
 /** A port, or 0 for a free one. */
 export interface WantedPort {
   readonly port: number;
-  /** Plaza chose the port; if it is taken, any free one will do. */
+  /** Whether Plaza chose the port: if it is taken, any free port will do. */
   readonly isChoice: boolean;
 }
 
-/** The ports in the order of `wanted`. Throws the error of listening if a port that somebody asked for is taken. */
+/** Finds the ports, in the order of `wanted`. If a port that the operator asked for is taken, it throws the error of listening. */
 export function findFreePorts(hostname: string, wanted: readonly WantedPort[]): number[] {
   const listeners: { readonly port: number; stop(): void }[] = [];
   try {

@@ -1,6 +1,6 @@
 /**
- * Runs the ingest process, which receives the streams of encoders. The server starts it once the server itself is ready, starts it again if it dies,
- * and ends it when the server ends. The process asks the server about keys and feeds over the channel of parent and child.
+ * Runs the ingest process, which receives the streams of encoders. The server starts this process once it is ready itself, starts the process again
+ * if it dies, and ends it when the server ends. The process asks the server about keys and feeds over the channel of parent and child.
  */
 import type { ChildProcess } from "node:child_process";
 import { startChild } from "#jobs/child-process";
@@ -13,28 +13,28 @@ import type { WorldFeeds } from "./world-feeds.ts";
 type FeedRegistry = Pick<WorldFeeds, "check" | "start" | "end" | "refused" | "report" | "lost">;
 
 export interface IngestObserver {
-  /** The process ended by itself; it is started again. */
+  /** Called if the process ended by itself; it is started again. */
   died(ending: string): void;
   failed(error: unknown): void;
-  /** Once a second. */
+  /** Called once a second with the numbers of connections. */
   counted(connections: ConnectionCounts): void;
 }
 
 export interface IngestProcess {
   /** Resolves when the process listens for the first time. */
   readonly listening: Promise<void>;
-  /** Starts the process a moment later. `registry` answers it. */
+  /** Starts the process a moment later. `registry` answers the messages of the process. */
   serve(registry: FeedRegistry): void;
   /** Ends the process. Resolves when it has finished its recordings and ended. */
   stop(): Promise<void>;
 }
 
-/** Starting a process blocks this one for 6 to 21 ms (measured), so it happens after the first requests. */
+/** The wait before the process is started: starting it blocks the server for 6 to 21 ms (measured), so it happens after the first requests. */
 const START_AFTER_MS = 50;
-/** A process that ended sooner is started again only after a pause, so that a permanent failure does not keep the machine busy. */
+/** If a process lived for a shorter time, the next one is started only after a pause, so that a permanent failure does not keep the machine busy. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** Writing the last segments takes less than a second; if it takes longer, the disk is stuck. */
+/** The time that the process gets to end. Writing the last segments takes less than a second; if it takes longer, the disk is stuck. */
 const STOPPED_WITHIN_MS = 5_000;
 
 export const startIngest = (config: IngestConfig, observer: IngestObserver): IngestProcess => new Supervisor(config, observer);
@@ -59,12 +59,12 @@ class Supervisor implements IngestProcess {
     void this.#startUntilItListens(START_AFTER_MS);
   }
 
-  /** Resolves when the process listens. */
+  /** Starts the process. Resolves when it listens. */
   #start(): Promise<void> {
     const startedMs = monotonicMs();
     const child = startChild("ingest", process.argv[1]);
     this.#child = child;
-    // Not as arguments, because everybody on the machine can read these.
+    // The configuration is not in the arguments, because everybody on the machine can read those.
     this.#send({ kind: "config", config: this.#config });
     return new Promise((resolve, reject) => {
       this.#isListening = false;
@@ -126,14 +126,14 @@ class Supervisor implements IngestProcess {
 
   #send(message: ToIngest): void {
     const child = this.#child;
-    // Nothing can be sent to a process that has just died.
+    // A message to a process that has just died is dropped.
     if (child?.connected === true) child.send(message, () => {});
   }
 
   async #startUntilItListens(firstAfterMs: number): Promise<void> {
     for (let waitMs = firstAfterMs; !this.#isStopping; waitMs = RESTART_AFTER_MS) {
       try {
-        // The feeds of the process before this one, if there was one.
+        // The feeds of the process before this one have ended with it.
         await this.#registry?.lost();
         if (waitMs > 0) await sleepMs(waitMs);
         if (!this.#isStopping) await this.#start();

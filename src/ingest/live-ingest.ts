@@ -14,22 +14,28 @@ import { findFreePorts } from "./free-ports.ts";
 import { type IngestObserver, type IngestProcess, startIngest } from "./ingest-process.ts";
 import { WorldFeeds } from "./world-feeds.ts";
 
-/** RTMP's usual port. RTMPS gets the next one, because its usual one, 443, is HTTPS's. */
+/** RTMP's usual port. RTMPS gets the next port, because its usual one, 443, is the port of HTTPS. */
 const USUAL_PORT = 1935;
 const USUAL_SECURE_PORT = 1936;
 
-/** How often the server looks for media servers that have stopped reporting. */
+/** The interval at which the server looks for media servers that have stopped reporting. */
 const LOOK_EVERY_MS = 5_000;
-/** A process starts in a tenth of a second. If it cannot listen, the log says so, and requests stop waiting for it. */
+/**
+ * The time for which requests wait for the process. It starts in a tenth of a second; if it cannot listen, the log says so, and requests wait no
+ * longer.
+ */
 const LISTENING_WITHIN_MS = 5_000;
 
-/** Starts nothing yet. `isOwner`: this process of the server runs the ingest process; the others only know its address. */
+/**
+ * Prepares live video, and starts nothing yet. `isOwner`: this process of the server runs the ingest process; the server's other processes only know
+ * its address.
+ */
 export function openLiveIngest(config: Config, log: Log, isOwner: boolean): LiveIngest {
   const { rtmp_url: rtmpUrl, rtmp_port: port } = config;
   const isTaken = rtmpUrl === undefined && port !== "off";
   const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config, log) : undefined;
   if (!isTaken || !isOwner || recordings === undefined) return new LiveIngest(config, log, recordings, undefined);
-  // Without the folder the ingest process would fail later.
+  // The folder is made now, because without it the ingest process would fail later.
   makeFolder(recordings.folder);
   return new LiveIngest(config, log, recordings, (ports, counted) =>
     startIngest(
@@ -75,7 +81,7 @@ class LiveIngest {
   #feeds: WorldFeeds | undefined;
   #looking: ReturnType<typeof setInterval> | undefined;
 
-  /** `makeProcess` undefined: another process of the server runs the ingest process, or nobody does. */
+  /** `makeProcess` is undefined if another process of the server runs the ingest process, or if no process does. */
   constructor(config: Config, log: Log, recordings: Recordings | undefined, makeProcess: MakeProcess | undefined) {
     this.#config = config;
     this.#log = log;
@@ -83,12 +89,15 @@ class LiveIngest {
     this.#makeProcess = makeProcess;
   }
 
-  /** The folder of the recordings. Undefined if this server has no recordings. */
+  /** The folder of the recordings; undefined if this server has no recordings. */
   get recordings(): string | undefined {
     return this.#recordings?.folder;
   }
 
-  /** The addresses for encoders. Undefined if encoders cannot connect. Throws if a port that the operator chose is taken. */
+  /**
+   * Reserves the ports and returns the addresses for encoders; undefined if encoders cannot connect. Throws if a port that the operator chose is
+   * taken.
+   */
   open(): Streaming | undefined {
     const { rtmp_url: rtmpUrl, rtmp_port, rtmps_port, host } = this.#config;
     if (rtmpUrl !== undefined) return { rtmpUrl, rtmpPort: undefined, rtmpsPort: undefined };
@@ -106,7 +115,7 @@ class LiveIngest {
     });
     const listening = within(this.#process.listening, LISTENING_WITHIN_MS);
     const playClip = async (key: string): Promise<TestFeed> => {
-      // Loaded on first use.
+      // The test encoder is loaded when it is used first.
       const { playClip: play } = await import("./test-encoder/test-encoder.ts");
       await listening;
       return play(addressOf(host).replace(/^\[|\]$/g, ""), rtmpPort, key, monotonicMs);
@@ -115,16 +124,16 @@ class LiveIngest {
     return streaming;
   }
 
-  /** Starts the process, which checks keys in these worlds. */
+  /** Starts the ingest process, whose stream keys are checked in these worlds. */
   serve(worlds: Worlds): void {
     const feeds = new WorldFeeds(worlds);
     this.#feeds = feeds;
     this.#process?.serve(feeds);
-    // No ingest process reports, and only a timer can notice that a media server has stopped reporting.
+    // With an operator's own media server no ingest process reports, and only a timer can notice that the media server has stopped reporting.
     if (this.#config.rtmp_url !== undefined) this.#looking = setInterval(() => this.#loseSilent(feeds), LOOK_EVERY_MS);
   }
 
-  /** A world was opened: feeds of dead processes are lost. */
+  /** Called when a world was opened: it notes that feeds of dead processes are lost. */
   async opened(world: World): Promise<void> {
     await this.#feeds?.opened(world);
   }
@@ -142,7 +151,7 @@ class LiveIngest {
   }
 }
 
-/** A server in memory has recordings only as long as it runs. */
+/** The folder of the recordings. A server in memory has recordings only as long as it runs. */
 function recordingsOf({ recordings, data }: Config, log: Log): Recordings {
   if (recordings !== undefined) return { folder: recordings, remove: () => {} };
   if (data !== ":memory:") return { folder: join(data.startsWith("postgres") ? ".plaza" : data, "recordings"), remove: () => {} };

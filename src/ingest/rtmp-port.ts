@@ -1,4 +1,4 @@
-/** The port for encoders: its connections, and their limits of number and time. */
+/** The port for encoders, with its connections and their limits of number and time. */
 import type { Socket, TCPSocketListener } from "bun";
 import ipaddr from "ipaddr.js";
 import { type CertificateAndKey, TLS_CIPHERS } from "#config/certificate";
@@ -10,23 +10,23 @@ import { Publisher, type PublisherOwner } from "./session/publisher.ts";
 
 export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordings" | "space" | "onError" | "onNote"> {
   readonly hostname: string;
-  /** 0 picks a free one. */
+  /** The port of RTMP; 0 picks a free one. */
   readonly port: number;
-  /** RTMPS. Undefined means no RTMPS. */
+  /** The port and certificate of RTMPS; undefined means that RTMPS is not served. */
   readonly secure?: { readonly port: number; readonly certificate: CertificateAndKey } | undefined;
   readonly limits: FeedLimits & ConnectionLimits;
 }
 
 interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** Connections without an accepted key, of all addresses and of one. */
+  /** The number of connections without an accepted key: first of all addresses together, then of one address. */
   readonly unauthenticatedMax: number;
   readonly unauthenticatedPerAddressMax: number;
 }
 
-/** How often time limits are checked and feeds are reported. */
+/** The interval at which time limits are checked and feeds are reported. */
 const TICK_MS = 1_000;
-/** How often the log says that connections were closed. */
+/** The shortest interval between two lines of the log about closed connections. */
 const CLOSED_NOTED_EVERY_MS = 10_000;
 
 export class RtmpPort implements PublisherOwner {
@@ -36,9 +36,9 @@ export class RtmpPort implements PublisherOwner {
   readonly #closing = new Set<Promise<void>>();
   /** The network address of each open connection. */
   readonly #addresses = new Map<Publisher, string>();
-  /** Connections that were closed, or not taken, because there were too many. */
+  /** The number of connections that were closed, or not accepted, because there were too many. */
   #turnedAway = 0;
-  /** The number of them by address, since the last line of the log about them. */
+  /** The number of turned-away connections by address, since the last line of the log about them. */
   #unnoted = new Map<string, number>();
   #notedMs = Number.NEGATIVE_INFINITY;
   readonly #plain: TCPSocketListener<Publisher>;
@@ -52,7 +52,7 @@ export class RtmpPort implements PublisherOwner {
   readonly realNowMs = realNowMs;
   readonly randomBytes = randomKey;
 
-  /** `report` gets the health of all feeds, and counts of connections, once a second. Throws where the address cannot be listened on. */
+  /** `report` gets the health of all feeds and counts of connections, once a second. Throws if the server cannot listen at the address. */
   constructor(options: RtmpPortOptions, report: (feeds: readonly FeedHealth[], connections: ConnectionCounts) => void) {
     this.#options = options;
     this.gate = options.gate;
@@ -66,7 +66,7 @@ export class RtmpPort implements PublisherOwner {
       this.#plain.stop(true);
       throw error;
     }
-    // Only a timer can notice that nothing arrives.
+    // A timer, because nothing else can notice that nothing arrives.
     this.#ticking = setInterval(() => {
       for (const publisher of [...this.#publishers]) publisher.checkTime();
       this.#noteTurnedAway();
@@ -82,11 +82,11 @@ export class RtmpPort implements PublisherOwner {
     return this.#secure?.port;
   }
 
-  /** New connections get this certificate; open ones continue. Throws if the certificate is not valid; then the old one stays. */
+  /** Gives new connections this certificate; open ones continue. Throws if the certificate is not valid; then the old certificate stays. */
   renew(certificate: CertificateAndKey): void {
     const listener = this.#secure;
     if (listener === undefined) return;
-    // Tried on a port of its own first, so that a certificate that is not valid leaves the old listener open.
+    // The certificate is first tried on another port, so that the old listener stays open if the certificate is not valid.
     this.#listen(0, certificate).stop(true);
     listener.stop(false);
     this.#secure = this.#listen(listener.port, certificate);
@@ -141,7 +141,7 @@ export class RtmpPort implements PublisherOwner {
         drain: (socket) => socket.data?.drained(),
         end: (socket) => void socket.end(),
         close: (socket) => this.#closed(socket.data),
-        // A close follows.
+        // The runtime calls `close` after an error.
         error: () => {},
       },
     });
@@ -159,8 +159,9 @@ export class RtmpPort implements PublisherOwner {
   }
 
   /**
-   * Closes the oldest connection without a key if there are too many (D-298): of the new connection's address if that has its share, otherwise of the
-   * address with the most. An encoder sends its key at once, so an old connection without one is idle. Returns false if all connections have keys.
+   * Makes room for a new connection: closes the oldest connection without a key if there are too many (D-298). If the new connection's address has
+   * used its share, it closes one of that address, otherwise one of the address with the most. An encoder sends its key at once, so an old connection
+   * without a key is idle. Returns false if all connections have keys.
    */
   #makeRoom(address: string): boolean {
     const { connectionsMax, unauthenticatedMax, unauthenticatedPerAddressMax } = this.#options.limits;
@@ -188,7 +189,7 @@ export class RtmpPort implements PublisherOwner {
     close();
   }
 
-  /** D-298. One line for all of them, so that a flood does not fill the log. */
+  /** D-298: notes connections that were turned away. The log has one line for all of them, so that a flood does not fill it. */
   #noteTurnedAway(): void {
     if (this.#unnoted.size === 0 || monotonicMs() - this.#notedMs < CLOSED_NOTED_EVERY_MS) return;
     const [address, count] = [...this.#unnoted].reduce((most, one) => (one[1] > most[1] ? one : most));
@@ -206,7 +207,7 @@ export class RtmpPort implements PublisherOwner {
   }
 }
 
-/** A host with IPv6 has a whole /64. */
+/** The network of an address: a host with IPv6 has a whole /64. */
 function networkOf(address: string): string {
   const client = ipaddr.process(address.split("%", 1)[0] as string);
   return client instanceof ipaddr.IPv6 ? `${client.parts.slice(0, 4).join(":")}::/64` : client.toString();

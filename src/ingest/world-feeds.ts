@@ -6,14 +6,14 @@ import type { Admission, FeedEnding, FeedHealth, FeedName, VideoName } from "./c
 
 export class WorldFeeds {
   readonly #worlds: Pick<Worlds, "hold" | "open">;
-  /** The registry of each open world. A world that replaces another has its own. */
+  /** The registry of feeds of each open world. A world that replaces another has its own registry. */
   readonly #registries = new WeakMap<World, FeedRegistry>();
 
   constructor(worlds: Pick<Worlds, "hold" | "open">) {
     this.#worlds = worlds;
   }
 
-  /** A world was opened: the feeds of dead processes are lost. */
+  /** Called when a world was opened: it notes that feeds of dead processes are lost. */
   opened(world: World): Promise<void> {
     return this.#registryOf(world).takeOver();
   }
@@ -34,10 +34,10 @@ export class WorldFeeds {
     await this.#in(world, (registry) => registry.refused(video, reason));
   }
 
-  /** Returns the feeds that have to end, which includes all of worlds that are gone. */
+  /** Takes the report of the ingest process. Returns the feeds that have to end, among them all feeds of worlds that no longer exist. */
   async report(feeds: readonly FeedHealth[]): Promise<readonly FeedName[]> {
     const names = new Set(feeds.map(({ world }) => world));
-    // Worlds without feeds forget their health, and look for dead processes.
+    // Worlds without feeds are reported too: they clear their health, and look for dead processes.
     for (const { name } of this.#worlds.open()) names.add(name);
     const ended = await Promise.all(
       [...names].map(async (world) => {
@@ -49,7 +49,7 @@ export class WorldFeeds {
     return ended.flat();
   }
 
-  /** Loses the feeds of other processes and of media servers that have stopped reporting. */
+  /** Ends the feeds of other processes and of media servers that have stopped reporting. */
   async loseSilent(): Promise<void> {
     for (const world of this.#worlds.open()) await this.#registryOf(world).loseSilent();
   }
@@ -64,7 +64,10 @@ export class WorldFeeds {
     return admission && { feed: { ...admission.feed, world } };
   }
 
-  /** Undefined if there is no such world. `isUse`: the call counts as use, so the world is opened if it is not open. */
+  /**
+   * Calls `use` with the registry of a world; undefined if the world does not exist. With `isUse` the call counts as use of the world, so the world
+   * is opened if it is closed.
+   */
   async #in<T>(name: string, use: (registry: FeedRegistry) => Promise<T>, isUse = true): Promise<T | undefined> {
     if (!isUse) {
       for (const world of this.#worlds.open()) if (world.name === name) return use(this.#registryOf(world));

@@ -2,22 +2,22 @@
 import { BitReader, MediaProblem } from "./bits.ts";
 
 export interface AacConfig {
-  /** In hertz. */
+  /** The sample rate in hertz. */
   readonly sampleRate: number;
   readonly channels: number;
-  /** The object type minus one, as ADTS has it. */
+  /** The profile as ADTS has it, which is the object type minus one. */
   readonly profile: number;
   readonly rateIndex: number;
 }
 
 const RATES = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350];
-/** 5 and 29 are the high-efficiency profiles. They extend AAC LC, which every player decodes. */
+/** Object types 5 and 29 are the high-efficiency profiles. They extend AAC LC, which every player decodes. */
 const SBR = 5;
 const PS = 29;
 const AAC_LC = 2;
 const OBJECT_TYPES_OF_ADTS = 4;
 
-/** Throws `MediaProblem`. */
+/** Reads an AudioSpecificConfig. Throws `MediaProblem`. */
 export function readAacConfig(bytes: Uint8Array): AacConfig {
   const reader = new BitReader(bytes);
   const objectType = reader.bits(5);
@@ -32,15 +32,15 @@ export function readAacConfig(bytes: Uint8Array): AacConfig {
 }
 
 const HEADER_BYTES = 7;
-/** The length has 13 bits. */
+/** The longest frame: its length has 13 bits in ADTS. */
 const FRAME_BYTES_MAX = 0x1f_ff;
 
-/** A frame with its ADTS header (ISO/IEC 14496-3, 1.A.2.2). Throws `MediaProblem`. */
+/** Puts the ADTS header before a frame (ISO/IEC 14496-3, 1.A.2.2). Throws `MediaProblem`. */
 export function adtsFrame({ profile, rateIndex, channels }: AacConfig, frame: Uint8Array): Uint8Array {
   const length = HEADER_BYTES + frame.length;
   if (length > FRAME_BYTES_MAX) throw new MediaProblem("an AAC frame is too large");
   const bytes = new Uint8Array(length);
-  // The sync word, MPEG-4, no checksum; then the variable part, a full buffer, one frame.
+  // The header has the sync word, MPEG-4, no checksum; then the variable part, a full buffer, one frame.
   bytes.set([
     0xff,
     0xf1,

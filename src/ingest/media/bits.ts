@@ -1,4 +1,4 @@
-/** The stream cannot be recorded. The encoder gets the message and is disconnected. */
+/** The stream cannot be recorded. The encoder gets the error's message and is disconnected. */
 export class MediaProblem extends Error {
   constructor(problem: string) {
     super(problem);
@@ -19,7 +19,7 @@ export class BitReader {
     return this.#at > this.#bytes.length * 8;
   }
 
-  /** Up to 32 bits. */
+  /** Reads a number of up to 32 bits. */
   bits(count: number): number {
     let value = 0;
     for (let i = 0; i < count; i++, this.#at++) value = value * 2 + (((this.#bytes[this.#at >> 3] ?? 0) >> (7 - (this.#at & 7))) & 1);
@@ -30,14 +30,14 @@ export class BitReader {
     this.#at += count;
   }
 
-  /** Unsigned Exp-Golomb (H.264, 9.1). */
+  /** Reads an unsigned Exp-Golomb number (H.264, 9.1). */
   unsigned(): number {
     let zeros = 0;
     while (this.bits(1) === 0) if (++zeros > 31) return 0;
     return 2 ** zeros - 1 + this.bits(zeros);
   }
 
-  /** Signed Exp-Golomb (H.264, 9.1.1). */
+  /** Reads a signed Exp-Golomb number (H.264, 9.1.1). */
   signed(): number {
     const value = this.unsigned();
     return value % 2 === 0 ? -(value / 2) : (value + 1) / 2;

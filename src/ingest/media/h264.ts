@@ -1,21 +1,21 @@
-/** H.264 as in RTMP: the decoder's configuration, and pictures of NAL units that follow their lengths (ISO/IEC 14496-15). */
+/** H.264 as RTMP carries it: the decoder's configuration, and pictures, which are NAL units each after its length (ISO/IEC 14496-15). */
 import { BitReader, MediaProblem } from "./bits.ts";
 
 export interface VideoConfig {
-  /** The size of the length before a NAL unit: 1, 2 or 4. */
+  /** The number of bytes of the length before each NAL unit: 1, 2 or 4. */
   readonly lengthBytes: number;
-  /** NAL units: the sequence parameter sets, then the picture parameter sets. */
+  /** The parameter sets, as NAL units: first those for sequences, then those for pictures. */
   readonly parameterSets: readonly Uint8Array[];
-  /** In pixels, after cropping. */
+  /** The width in pixels, after cropping. */
   readonly width: number;
   readonly height: number;
-  /** For example `avc1.64001f`, as in `codecs` of a playlist. */
+  /** The name of the codec, for example `avc1.64001f`, as in `codecs` of a playlist. */
   readonly codec: string;
 }
 
 const ACCESS_UNIT_DELIMITER = 9;
 const SEQUENCE_PARAMETERS = 7;
-/** More than any level of H.264 allows. */
+/** The largest width or height, which is more than any level of H.264 allows. */
 const PIXELS_MAX = 16_384;
 
 /** Reads an AVCDecoderConfigurationRecord. Throws `MediaProblem`. */
@@ -56,10 +56,10 @@ export function nalUnitsOf(bytes: Uint8Array, lengthBytes: number): Uint8Array[]
   return units;
 }
 
-/** Profiles whose sequence parameters say how colours are stored (H.264, 7.3.2.1.1). */
+/** The profiles whose sequence parameters say how colours are stored (H.264, 7.3.2.1.1). */
 const WITH_CHROMA = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
-/** The size of the pictures (H.264, 7.3.2.1.1). */
+/** Reads the size of the pictures from the sequence parameters (H.264, 7.3.2.1.1). */
 function sizeOf(sequence: Uint8Array): { width: number; height: number } {
   const reader = new BitReader(withoutEmulation(sequence).subarray(4));
   reader.unsigned();
@@ -84,7 +84,7 @@ function sizeOf(sequence: Uint8Array): { width: number; height: number } {
   return { width, height };
 }
 
-/** Returns how the colours are sampled: 1 is 4:2:0. */
+/** Reads the parts about colours. Returns how the colours are sampled: 1 is 4:2:0. */
 function skipChroma(reader: BitReader): number {
   const chroma = reader.unsigned();
   if (chroma === 3) reader.skip(1);
@@ -108,7 +108,7 @@ function skipPictureOrder(reader: BitReader): void {
   reader.skip(1);
   reader.signed();
   reader.signed();
-  // At most 255, so that a broken header does not keep the program busy.
+  // The count is limited to 255, so that a broken header does not keep the program busy.
   for (let left = Math.min(reader.unsigned(), 255); left > 0; left--) reader.signed();
 }
 

@@ -1,7 +1,7 @@
 /**
- * Packs an encoder's pictures and sound into segments. A segment begins with a key frame if the encoder sends them often enough. Nothing is recorded
- * before the first sound, because a stream without audio is not recorded at all (LIVE-12). The encoder's time stamps decide how long pictures last, but
- * not whether sound is missing (D-297).
+ * Packs an encoder's pictures and sound into segments. A segment begins with a key frame if the encoder sends key frames often enough. Nothing is
+ * recorded before the first sound, because a stream without audio is not recorded at all (LIVE-12). The encoder's time stamps decide how long
+ * pictures last, but not whether sound is missing (D-297).
  */
 import { SEGMENT_SECONDS_MAX } from "#recordings/recording-space";
 import type { AacConfig } from "./aac.ts";
@@ -14,41 +14,44 @@ import type { TransportStream } from "./transport-stream.ts";
 export interface Segment {
   readonly bytes: Uint8Array;
   readonly durationMs: number;
-  /** Its picture size or sound format differs from the segment before it, or the encoder's clock stepped between them. */
+  /** Whether the segment's picture size or sound format differs from the segment before it, or the encoder's clock stepped between the two. */
   readonly isDiscontinuous: boolean;
 }
 
-/** Writes the bytes of segments. */
+/** A container that writes the bytes of segments. */
 type Container = Pick<TransportStream, "isEmpty" | "addPicture" | "addSound" | "take">;
 
 interface PackagerOwner {
-  /** The first key frame has arrived, so the feed has begun. */
+  /** Called when the first key frame has arrived, so that the feed has begun. */
   began(config: VideoConfig): void;
   /** Called for every segment, in order. */
   segment(segment: Segment): void;
-  /** D-51: the stream has video and no audio. */
+  /** D-51: called if the stream has video and no audio. */
   audioMissing(): void;
-  /** The machine's clock, which does not step. */
+  /** The milliseconds of the machine's monotonic clock. */
   monotonicMs(): number;
 }
 
-/** D-51: how long sound may be missing: if the encoder did not announce it, if it did, and after sound has come. */
+/** D-51: the time for which sound may be missing: if the encoder did not announce it, if the encoder did, and after sound has come. */
 const SILENT_MS_MAX = { unannounced: 2_000, announced: 4_000, inTheMiddle: 10_000 } as const;
-/** A segment is cut at the first key frame after a second: players load few segments, and viewers start early. */
+/** The time after which a segment is cut at the next key frame. With a second, players load few segments, and viewers start early. */
 const SEGMENT_MS_MIN = 1_000;
-/** It is cut at any picture after 5 s, and soon after at a sound if no picture comes, so that it cannot exceed `SEGMENT_MS_MAX` by far. */
+/**
+ * The time after which a segment is cut at any picture; half a second later it is cut at a sound if no picture comes. So it cannot exceed
+ * `SEGMENT_MS_MAX` by far.
+ */
 const CUT_AT_PICTURE_MS = 5_000;
 const CUT_AT_SOUND_MS = 5_500;
 const SEGMENT_MS_MAX = SEGMENT_SECONDS_MAX * 1_000 + 499;
-/** x264 sends a key frame at least every 250 frames. */
+/** The longest time between key frames: x264 sends one at least every 250 frames. */
 const KEY_FRAME_MS_MAX = 20_000;
-/** Sound of this length is packed together, because each packet has a header. */
+/** The duration of sound that is packed together, because each packet has a header. */
 const SOUND_MS = 150;
-/** How long the first picture, or the first key frame, may take. */
+/** The time that the first picture, or the first key frame, may take. */
 const START_MS_MAX = 10_000;
-/** A longer time between two pictures is a gap: the slowest usual rate is 10 pictures a second. */
+/** The shortest time between two pictures that counts as a gap: the slowest usual rate is 10 pictures a second. */
 const GAP_MS = 250;
-/** The last picture of the stream is shown this long: 30 pictures a second are usual. */
+/** The duration of the stream's last picture: 30 pictures a second are usual. */
 const LAST_FRAME_MS = 33;
 
 export class Packager {
@@ -61,20 +64,20 @@ export class Packager {
   /** A new configuration of the sound, which takes effect with the next segment, because all sound of a segment has one configuration. */
   #nextAudio: AacConfig | undefined;
   #isAudioAnnounced = false;
-  /** When the first packet was, on the timeline. */
+  /** The time of the first packet on the timeline. */
   #firstMs: number | undefined;
   #hasPicture = false;
-  /** The first key frame: its place on the timeline, and when it arrived. */
+  /** The first key frame: its time on the timeline, and the time at which it arrived. */
   #began: { readonly ms: number; readonly arrivedMs: number } | undefined;
   #lastSoundMs: number | undefined;
   #soundArrivedMs = 0;
   /** The duration of all pictures that arrived after the last sound. */
   #silentMs = 0;
-  /** Sound came after the first key frame, so there is something to record. */
+  /** Whether sound came after the first key frame, so that there is something to record. */
   #hasSound = false;
   #segmentBeganMs = 0;
   #isSegmentDiscontinuous = false;
-  /** The next segment is discontinuous with this one. */
+  /** Whether the next segment is discontinuous with this one. */
   #isDiscontinuous = false;
   /** The time of the newest picture or sound of the segment. */
   #newestMs = 0;
@@ -82,9 +85,9 @@ export class Packager {
   #lastPictureMs = 0;
   #pictureArrivedMs = 0;
   #hasEnded = false;
-  /** How often pictures were missing for `GAP_MS` or more. */
+  /** The number of times that pictures were missing for `GAP_MS` or more. */
   gaps = 0;
-  /** Between the last two key frames; null before the second one. */
+  /** The time between the last two key frames; null before the second one. */
   keyFrameMs: number | null = null;
   #waitingSound: { ms: number; frames: Uint8Array[] } | undefined;
 
@@ -93,12 +96,12 @@ export class Packager {
     this.#owner = owner;
   }
 
-  /** How often the encoder's clock has stepped. */
+  /** The number of steps of the encoder's clock. */
   get clockSteps(): number {
     return this.#time.steps;
   }
 
-  /** Throws `MediaProblem`. */
+  /** Adds a configuration or a picture. Throws `MediaProblem`. */
   addVideo(timestamp: number, packet: VideoPacket): void {
     if (this.#hasEnded) return;
     if (packet.kind === "config") this.#configureVideo(packet.bytes);
@@ -145,13 +148,13 @@ export class Packager {
     this.#pictureArrivedMs = nowMs;
   }
 
-  /** How far the newest sound is behind the newest picture, but not more than the duration of the pictures that arrived after it. */
+  /** The time by which the newest sound is behind the newest picture, but at most the duration of the pictures that arrived after that sound. */
   get audioBehindMs(): number {
     const behindMs = this.#lastPictureMs - Math.max(this.#lastSoundMs ?? 0, this.#began?.ms ?? 0);
     return Math.max(0, Math.min(behindMs, this.#silentMs));
   }
 
-  /** Throws `MediaProblem`. */
+  /** Adds a configuration or sound. Throws `MediaProblem`. */
   addAudio(timestamp: number, packet: AudioPacket): void {
     if (this.#hasEnded) return;
     if (packet.kind === "config") {
@@ -165,7 +168,7 @@ export class Packager {
     this.#soundArrivedMs = nowMs;
     this.#silentMs = 0;
     if (this.#began === undefined) this.#requireStart(ms);
-    // Sound before the first key frame, and of another form than the segment's, is not recorded.
+    // Sound is not recorded before the first key frame, or if its format differs from the format of the segment.
     if (this.#began === undefined || this.#nextAudio !== undefined) return;
     if (this.#hasSound && ms - this.#segmentBeganMs >= CUT_AT_SOUND_MS) this.#cut(ms);
     this.#hasSound = true;
@@ -187,7 +190,7 @@ export class Packager {
     }
   }
 
-  /** The metadata say that audio will come. */
+  /** Notes that the stream's metadata announce audio. */
   announceAudio(): void {
     this.#isAudioAnnounced = true;
   }
@@ -196,11 +199,11 @@ export class Packager {
   end(): void {
     if (this.#hasEnded || !this.#hasSound) return;
     this.#hasEnded = true;
-    // A segment of sound alone ends with its sound.
+    // A segment that has only sound ends with its sound.
     this.#give((this.#lastPictureMs >= this.#segmentBeganMs ? this.#lastPictureMs : this.#newestMs) + LAST_FRAME_MS);
   }
 
-  /** A step of the encoder's clock makes the next segment discontinuous. */
+  /** Calls `place` for the time of a packet. If the encoder's clock steps, the next segment is discontinuous. */
   #timed(place: () => number): number {
     const { steps } = this.#time;
     const ms = place();
@@ -223,8 +226,8 @@ export class Packager {
   }
 
   /**
-   * Sound is missing only if none arrived for the time allowed, by the machine's clock, and the pictures that arrived in that time last as long. So
-   * neither a slow network nor a step of the encoder's clock counts as silence.
+   * Whether sound is missing. It is missing only if no sound arrived for the allowed time, by the machine's clock, and the pictures that arrived in
+   * that time last as long. So neither a slow network nor a step of the encoder's clock counts as silence.
    */
   #isSilent(nowMs: number): boolean {
     if (this.#lastSoundMs === undefined) return this.#silentMs > (this.#isAudioAnnounced ? SILENT_MS_MAX.announced : SILENT_MS_MAX.unannounced);
@@ -238,14 +241,17 @@ export class Packager {
     if (ageMs < CUT_AT_PICTURE_MS && !isWanted) return;
     if (this.#hasSound) this.#cut(ms);
     else if (ageMs >= CUT_AT_PICTURE_MS || this.#isDiscontinuous) {
-      // D-51: nothing is recorded before there was sound.
+      // D-51: nothing is recorded before the first sound.
       this.#container.take();
       this.#isDiscontinuous = false;
       this.#segmentBeganMs = ms;
     }
   }
 
-  /** Completes the segment; the next one begins at `ms`. If nothing came for so long that the segment would be too long, that time is in neither. */
+  /**
+   * Completes the segment; the next one begins at `ms`. If no packet came for such a long time that the segment would be too long, that time is in
+   * neither segment.
+   */
   #cut(ms: number): void {
     const isTooLong = ms - this.#segmentBeganMs > SEGMENT_MS_MAX;
     this.#give(isTooLong ? this.#newestMs + LAST_FRAME_MS : ms);

@@ -1,17 +1,17 @@
-/** Messages of audio and video as an encoder sends them, read into packets. */
+/** Reads the messages of audio and video that an encoder sends into packets. */
 import { type AacConfig, readAacConfig } from "./aac.ts";
 import { MediaProblem } from "./bits.ts";
 import type { VideoConfig } from "./h264.ts";
 
 export type VideoPacket =
-  /** An AVCDecoderConfigurationRecord (ISO/IEC 14496-15). */
+  /** The configuration, as an AVCDecoderConfigurationRecord (ISO/IEC 14496-15). */
   | { readonly kind: "config"; readonly bytes: Uint8Array }
   | {
       readonly kind: "frame";
       readonly isKey: boolean;
-      /** Milliseconds from decoding to presentation. It can be negative. */
+      /** The milliseconds from decoding to presentation, which can be negative. */
       readonly compositionMs: number;
-      /** NAL units, each after its length. */
+      /** The NAL units of the picture, each after its length. */
       readonly bytes: Uint8Array;
     };
 
@@ -20,29 +20,29 @@ export type AudioPacket = { readonly kind: "config"; readonly config: AacConfig 
 export interface Picture {
   readonly config: VideoConfig;
   readonly isKey: boolean;
-  /** Milliseconds since the beginning of the session. */
+  /** The time of decoding, in milliseconds since the beginning of the session. */
   readonly decodeMs: number;
   readonly showMs: number;
-  /** NAL units, each after its length. */
+  /** The NAL units of the picture, each after its length. */
   readonly bytes: Uint8Array;
 }
 
 export interface Sound {
   readonly config: AacConfig;
-  /** Milliseconds since the beginning of the session. */
+  /** The time of the first frame, in milliseconds since the beginning of the session. */
   readonly ms: number;
-  /** Without gaps between them. */
+  /** The frames, which follow each other without gaps. */
   readonly frames: readonly Uint8Array[];
 }
 
 /**
- * The body of an FLV tag, which is also the body of an RTMP message (FLV file format 10.1, annex E.4; Enhanced RTMP v2 for codecs named by four
- * characters).
+ * The numbers in the body of an FLV tag, which is also the body of an RTMP message (FLV file format 10.1, annex E.4; Enhanced RTMP v2 for codecs that
+ * are given by four characters).
  */
 const H264 = 7;
 const AAC = 10;
 const KEY_FRAME = 1;
-/** A server's command instead of a picture. */
+/** The type of a tag that has a server's command instead of a picture. */
 const COMMAND_FRAME = 5;
 const CONFIG = 0;
 const FRAME = 1;
@@ -66,7 +66,7 @@ const FOUR_CHARACTER_CODECS: Readonly<Record<string, string>> = {
 const videoRefused = (codec: string): MediaProblem => new MediaProblem(`the video is not H.264 but ${codec}: choose H.264 (AVC) in the encoder`);
 const audioRefused = (codec: string): MediaProblem => new MediaProblem(`the audio is not AAC but ${codec}: choose AAC in the encoder`);
 
-/** Undefined if the tag has no picture and no configuration. Throws `MediaProblem`. */
+/** Reads a tag of video; undefined if it has no picture and no configuration. Throws `MediaProblem`. */
 export function readVideoTag(body: Uint8Array): VideoPacket | undefined {
   const first = body[0];
   if (first === undefined) return undefined;
@@ -79,7 +79,7 @@ export function readVideoTag(body: Uint8Array): VideoPacket | undefined {
   return body[1] === FRAME ? videoFrame(frameType, signed24(body, 2), body.subarray(5)) : undefined;
 }
 
-/** Undefined if the tag has no sound and no configuration. Throws `MediaProblem`. */
+/** Reads a tag of audio; undefined if it has no sound and no configuration. Throws `MediaProblem`. */
 export function readAudioTag(body: Uint8Array): AudioPacket | undefined {
   const first = body[0];
   if (first === undefined) return undefined;
@@ -89,7 +89,7 @@ export function readAudioTag(body: Uint8Array): AudioPacket | undefined {
   return audioPacket(body[1], body.subarray(2));
 }
 
-/** In place of the number of a codec: four characters after the tag's type name it (Enhanced RTMP). */
+/** The number that means that the codec is given by four characters after the tag's type (Enhanced RTMP). */
 const ENHANCED_AUDIO = 9;
 const FRAME_WITHOUT_COMPOSITION = 3;
 const VIDEO_METADATA = 4;
@@ -103,11 +103,11 @@ interface EnhancedTag {
   readonly bytes: Uint8Array;
 }
 
-/** Undefined if the tag is cut off. `multitrack`: the type of a tag with several tracks. */
+/** Reads a tag of Enhanced RTMP; undefined if it is cut off. `multitrack` is the type of a tag with several tracks. */
 function readEnhancedTag(body: Uint8Array, multitrack: number): EnhancedTag | undefined {
   let type = (body[0] as number) & 0x0f;
   let at = 1;
-  // A modifier, such as a time in nanoseconds, has its size, its bytes, and a byte with its type and the type of the rest.
+  // A modifier, such as a time in nanoseconds, has its size, its bytes, and a byte with its own type and the type of the remaining tag.
   while (type === MODIFIER) {
     const short = (body[at] ?? 0) + 1;
     const isLong = short === 256;

@@ -1,31 +1,33 @@
 /**
- * Places pictures and sound on one timeline, by the encoder's time stamps (milliseconds in 32 bits, which wrap). An encoder's clock may step, for example
- * when a source begins again or somebody sets the computer's time. The timeline leaves steps out (D-297).
+ * Places pictures and sound on one timeline, by the encoder's time stamps (milliseconds in 32 bits, which wrap). An encoder's clock may step, for
+ * example when a source begins again or somebody sets the computer's time. The timeline leaves such steps out (D-297).
  */
 
 type Track = "video" | "audio";
 
 interface Newest {
   readonly timestamp: number;
-  /** On the timeline. */
+  /** The time of the packet on the timeline. */
   readonly ms: number;
-  /** Since the packet before it. */
+  /** The time since the packet before this one. */
   readonly durationMs: number;
   readonly arrivedMs: number;
 }
 
-/** Larger differences are steps. Missing pictures and packets in the wrong order make smaller ones. */
+/**
+ * The difference between two time stamps above which it counts as a step. Missing pictures and packets in the wrong order make smaller differences.
+ */
 const STEP_MS = 1_000;
-/** How far apart picture and sound may begin: an encoder starts its sources one after the other. */
+/** The time between the beginnings of picture and sound: an encoder starts its sources one after the other. */
 const START_MS_MAX = 5_000;
 
 export class StreamTime {
   readonly #newest: Record<Track, Newest | undefined> = { video: undefined, audio: undefined };
   #pictureMs = -1;
-  /** How often the clock has stepped. A step of both tracks counts once. */
+  /** The number of steps of the encoder's clock. A step of both tracks counts once. */
   steps = 0;
 
-  /** The time of a picture, which is always later than that of the picture before. `nowMs`: when it arrived. */
+  /** Places a picture: its time is always later than the time of the picture before. `nowMs` is the time at which the picture arrived. */
   video(timestamp: number, nowMs: number): number {
     this.#pictureMs = Math.max(this.#place("video", timestamp, nowMs), this.#pictureMs + 1);
     return this.#pictureMs;
@@ -49,12 +51,12 @@ export class StreamTime {
   }
 }
 
-/** With a sign, modulo 2^32. */
+/** The difference of two time stamps with its sign, modulo 2^32. */
 const difference = (timestamp: number, before: number): number => (timestamp - before) | 0;
 
 /**
- * Whether a packet at `ms` continues its track, whose newest packet is `own`. It may be as much later as time has passed, or be at the other track's time,
- * because the encoder left pictures out or the network delayed them.
+ * Whether a packet at `ms` continues its track, whose newest packet is `own`. The packet may be later by as much time as has passed. It may also be
+ * at the time of the other track, because the encoder left pictures out or the network delayed them.
  */
 function goesOn(ms: number | undefined, own: Newest | undefined, other: Newest | undefined, nowMs: number): boolean {
   if (ms === undefined) return false;

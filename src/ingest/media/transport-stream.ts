@@ -19,14 +19,14 @@ const AUDIO_STREAM = 0xc0;
 const H264 = 0x1b;
 const ADTS_AAC = 0x0f;
 
-/** Ticks per millisecond of the 90 kHz clock. */
+/** The number of ticks of the 90 kHz clock in a millisecond. */
 const TICKS = 90;
-/** The first picture is at this time, because audio may begin a little earlier, and the clock runs ahead of the pictures. */
+/** The time of the first picture. It is not 0, because audio may begin a little earlier, and the clock runs ahead of the pictures. */
 const START_MS = 1_000;
 const CLOCK_AHEAD_MS = 100;
 
 const START_CODE = Uint8Array.of(0, 0, 0, 1);
-/** An access unit delimiter for any kind of picture; players expect one before each. */
+/** An access unit delimiter for any kind of picture; players expect one before each picture. */
 const DELIMITER = Uint8Array.of(0, 0, 0, 1, 9, 0xf0);
 
 const FIRST_BUFFER_BYTES = 262_144;
@@ -41,7 +41,7 @@ export class TransportStream {
     return this.#length === 0;
   }
 
-  /** Throws `MediaProblem`. */
+  /** Adds a picture to the segment. Throws `MediaProblem`. */
   addPicture({ config, isKey, decodeMs, showMs, bytes }: Picture): void {
     const units = nalUnitsOf(bytes, config.lengthBytes);
     if (isKey) units.unshift(...config.parameterSets);
@@ -51,26 +51,26 @@ export class TransportStream {
     this.#addElement(VIDEO_PID, elementOf(VIDEO_STREAM, show, decode, parts), isKey, ticksOf(decodeMs - CLOCK_AHEAD_MS));
   }
 
-  /** Throws `MediaProblem`. */
+  /** Adds sound to the segment. Throws `MediaProblem`. */
   addSound({ ms, config, frames }: Sound): void {
     const parts = frames.map((frame) => adtsFrame(config, frame));
     this.#addElement(AUDIO_PID, elementOf(AUDIO_STREAM, ticksOf(ms), undefined, parts), false, undefined);
   }
 
-  /** Returns the segment and begins another one. */
+  /** Returns the segment and begins the next one. */
   take(): Uint8Array {
     const bytes = this.#bytes.slice(0, this.#length);
     this.#length = 0;
     return bytes;
   }
 
-  /** Cuts a packetized element into packets. `clock` is written into the first one. */
+  /** Cuts a packetized element into packets. `clock` is written into the first packet. */
   #addElement(pid: number, element: Uint8Array, isKey: boolean, clock: number | undefined): void {
     if (this.#length === 0) this.#addTables();
     for (let at = 0; at < element.length; ) {
       const isFirst = at === 0;
       const left = element.length - at;
-      // The length, the flags, and the clock's six bytes.
+      // These bytes are the length, the flags, and the six bytes of the clock.
       const extra = isFirst && clock !== undefined ? 8 : 0;
       const payload = Math.min(left, PAYLOAD_BYTES - extra);
       const packet = this.#beginPacket(pid, isFirst, extra > 0 || payload < PAYLOAD_BYTES);
@@ -81,7 +81,7 @@ export class TransportStream {
     }
   }
 
-  /** Writes `size` bytes: the length, the flags, the clock, and filling. */
+  /** Writes an adaptation field of `size` bytes: the length, the flags, the clock, and filling. */
   #writeAdaptation(at: number, size: number, isKey: boolean, clock: number | undefined): void {
     this.#bytes.fill(0xff, at, at + size);
     this.#bytes[at] = size - 1;
@@ -111,7 +111,7 @@ export class TransportStream {
     this.#bytes.set([0, ...section, sum >>> 24, (sum >>> 16) & 0xff, (sum >>> 8) & 0xff, sum & 0xff], packet + 4);
   }
 
-  /** Returns the index of the first byte of the packet. */
+  /** Begins a packet. Returns the index of the packet's first byte. */
   #beginPacket(pid: number, isFirst: boolean, hasAdaptation: boolean): number {
     const at = this.#length;
     this.#length += PACKET_BYTES;
@@ -130,7 +130,7 @@ export class TransportStream {
   }
 }
 
-/** The clock has 33 bits and wraps after 26 hours, as players expect. */
+/** A time on the 90 kHz clock, which has 33 bits and wraps after 26 hours, as players expect. */
 const ticksOf = (ms: number): number => Math.max(0, Math.round((ms + START_MS) * TICKS));
 
 /** A packetized elementary stream packet: header, times, payload. */
@@ -138,7 +138,7 @@ function elementOf(stream: number, show: number, decode: number | undefined, par
   const times = decode === undefined ? timeOf(2, show) : [...timeOf(3, show), ...timeOf(1, decode)];
   const payload = parts.reduce((sum, part) => sum + part.length, 0);
   const afterLength = 3 + times.length + payload;
-  // A picture may be larger than the field allows. 0 means that it ends where the next one begins.
+  // A picture may be larger than the field for the length allows. The length 0 means that the picture ends where the next one begins.
   const length = stream === VIDEO_STREAM || afterLength > 0xff_ff ? 0 : afterLength;
   const header = [0, 0, 1, stream, length >> 8, length & 0xff, 0x80, decode === undefined ? 0x80 : 0xc0, times.length, ...times];
   const element = new Uint8Array(header.length + payload);

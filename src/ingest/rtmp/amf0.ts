@@ -1,9 +1,9 @@
-/** AMF0, the values of RTMP's commands and metadata ("Action Message Format -- AMF 0", Adobe, 2007). */
+/** AMF0, the format of the values in RTMP's commands and metadata ("Action Message Format -- AMF 0", Adobe, 2007). */
 import { AMF_DEPTH_MAX, AMF_VALUES_MAX, RtmpProblem } from "./message.ts";
 
 export type AmfValue = number | boolean | string | null | undefined | readonly AmfValue[] | AmfObject;
 
-/** It has no prototype, so that `__proto__` is a name like any other. */
+/** An object of AMF0. It has no prototype, so that `__proto__` is a key like any other. */
 export interface AmfObject {
   readonly [name: string]: AmfValue;
 }
@@ -22,7 +22,7 @@ const Marker = {
   LongString: 12,
 } as const;
 
-/** All values of a message. Throws `RtmpProblem`. */
+/** Reads all values of a message. Throws `RtmpProblem`. */
 export function readAmf(bytes: Uint8Array): AmfValue[] {
   const reader = new AmfReader(bytes);
   const values: AmfValue[] = [];
@@ -63,7 +63,7 @@ class AmfReader {
       case Marker.Object:
         return this.#object(depth);
       case Marker.EcmaArray:
-        // The count is only a hint: the object ends with its end marker.
+        // The count before the keys is only a hint: the object ends with its end marker.
         this.#skip(4);
         return this.#object(depth);
       case Marker.StrictArray:
@@ -81,7 +81,7 @@ class AmfReader {
 
   #object(depth: number): AmfObject {
     const object = Object.create(null) as Record<string, AmfValue>;
-    // Some encoders leave out the end marker of the last object in a message.
+    // The message may end inside the object, because some encoders leave out the end marker of the last object.
     while (!this.isAtEnd) {
       const name = this.#text(this.#view.getUint16(this.#skip(2)));
       if (name === "" && this.#bytes[this.#at] === Marker.ObjectEnd) {
@@ -96,7 +96,7 @@ class AmfReader {
   #array(depth: number): AmfValue[] {
     const length = this.#view.getUint32(this.#skip(4));
     const values: AmfValue[] = [];
-    // `value` limits the number of values, so a wrong length uses no memory.
+    // The method `value` limits the number of values, so a wrong length uses no memory.
     for (let i = 0; i < length; i++) values.push(this.value(depth + 1));
     return values;
   }
@@ -116,7 +116,7 @@ class AmfReader {
     return this.#bytes[this.#skip(1)] as number;
   }
 
-  /** Returns the index of the first skipped byte. */
+  /** Skips bytes. Returns the index of the first skipped byte. */
   #skip(count: number): number {
     const start = this.#at;
     if (start + count > this.#bytes.length) throw new RtmpProblem("an AMF value is cut off");
@@ -127,7 +127,7 @@ class AmfReader {
 
 const encoder = new TextEncoder();
 
-/** The bytes of several values. */
+/** Writes the bytes of several values. */
 export function writeAmf(values: readonly AmfValue[]): Uint8Array {
   const bytes: number[] = [];
   for (const value of values) write(bytes, value);
@@ -157,7 +157,7 @@ function write(bytes: number[], value: AmfValue): void {
 
 const isList = (value: readonly AmfValue[] | AmfObject): value is readonly AmfValue[] => Array.isArray(value);
 
-/** Cuts the text after 65,535 bytes: longer text is never sent. */
+/** Writes a text, cut after 65,535 bytes; Plaza never sends a longer text. */
 function writeText(bytes: number[], text: string): void {
   const encoded = encoder.encode(text).subarray(0, 0xffff);
   bytes.push(encoded.length >> 8, encoded.length & 0xff, ...encoded);

@@ -1,26 +1,26 @@
-/** Assembles RTMP messages from chunks (section 5.3.1) as bytes arrive. */
+/** Assembles RTMP messages from chunks as their bytes arrive (section 5.3.1). */
 import { CHUNK_STREAMS_MAX, type Message, type MessageLimits, MessageType, RtmpProblem } from "./message.ts";
 
-/** The chunk size until the peer sets another one. */
+/** The size of chunks until the peer sets another one. */
 const DEFAULT_CHUNK_BYTES = 128;
-/** The size of the message header by the chunk's format. */
+/** The size of the message header, by the format of the chunk. */
 const MESSAGE_HEADER_BYTES = [11, 7, 3, 0] as const;
-/** A timestamp of this value means that four bytes after the header contain the real one. */
+/** The timestamp in a header that means that the four bytes after the header contain the real one. */
 const EXTENDED = 0xff_ff_ff;
 const NO_BYTES = new Uint8Array();
-/** A message gets a buffer of this size, and a larger one only as its bytes arrive, so that a large length alone uses no memory. */
+/** The size of a message's first buffer. The buffer grows only as bytes arrive, so that a large length alone uses no memory. */
 const FIRST_BUFFER_BYTES = 4096;
 
 interface ChunkStream {
   timestamp: number;
-  /** The next message adds it to the timestamp if it begins with a chunk of format 3. */
+  /** The time that the next message adds to the timestamp, if it begins with a chunk of format 3. */
   delta: number;
-  /** The extended timestamp, which each chunk of the message repeats. Undefined if the message has a short one. */
+  /** The extended timestamp, which each chunk of the message repeats; undefined if the message has a short one. */
   extended: number | undefined;
   length: number;
   type: number;
   stream: number;
-  /** The bytes of the message that is arriving. Undefined between two messages. */
+  /** The bytes of the message that is arriving; undefined between two messages. */
   body: Uint8Array | undefined;
   received: number;
 }
@@ -31,19 +31,19 @@ export class ChunkReader {
   readonly #streams = new Map<number, ChunkStream>();
   /** The beginning of a header whose end has not arrived. */
   #carry: Uint8Array = NO_BYTES;
-  /** Whether the peer repeats an extended timestamp in chunks of format 3; undefined: it has not sent one yet. */
+  /** Whether the peer repeats an extended timestamp in chunks of format 3; undefined until the peer has sent one. */
   #repeatsExtended: boolean | undefined;
-  /** The stream whose chunk is arriving, and how many bytes of that chunk are missing. */
+  /** The stream whose chunk is arriving; `#payloadLeft` is the number of bytes of that chunk that are missing. */
   #current: ChunkStream | undefined;
   #payloadLeft = 0;
-  /** The bytes of all incomplete messages together. */
+  /** The number of bytes of all incomplete messages together. */
   #assembling = 0;
 
   constructor(limits: MessageLimits) {
     this.limits = limits;
   }
 
-  /** Calls `take` for each message that `bytes` complete. `take` may keep the body. Throws `RtmpProblem`. */
+  /** Reads the next bytes of the connection, and calls `take` for each message that they complete. `take` may keep the body. Throws `RtmpProblem`. */
   read(bytes: Uint8Array, take: (message: Message) => void): void {
     const all = this.#carry.length === 0 ? bytes : Buffer.concat([this.#carry, bytes]);
     this.#carry = NO_BYTES;
@@ -52,7 +52,7 @@ export class ChunkReader {
       const rest = all.subarray(at);
       const used = this.#current === undefined ? this.#readHeader(rest) : this.#readPayload(this.#current, rest);
       if (used === undefined) {
-        // A copy: the owner of `bytes` may use its memory again.
+        // The rest is copied, because the owner of `bytes` may reuse their memory.
         this.#carry = new Uint8Array(rest);
         return;
       }
@@ -61,13 +61,13 @@ export class ChunkReader {
     }
   }
 
-  /** Section 5.4.1. The highest bit must be 0. */
+  /** Sets the size of chunks (section 5.4.1). The highest bit must be 0. */
   setChunkBytes(size: number): void {
     if (size < 1 || size > 0x7f_ff_ff_ff) throw new RtmpProblem(`a chunk size of ${size} is not allowed`);
     this.#chunkBytes = size;
   }
 
-  /** Section 5.4.2: the peer does not send the rest of the message. */
+  /** Drops an incomplete message, because the peer does not send its rest (section 5.4.2). */
   abort(id: number): void {
     const stream = this.#streams.get(id);
     if (stream?.body === undefined) return;
@@ -75,7 +75,7 @@ export class ChunkReader {
     stream.body = undefined;
   }
 
-  /** Returns the header's length, or undefined if its end has not arrived; then nothing has changed. */
+  /** Reads a chunk's header and returns its length. If the end of the header has not arrived, it returns undefined and changes nothing. */
   #readHeader(header: Uint8Array): number | undefined {
     const first = header[0] as number;
     const format = (first >> 6) as 0 | 1 | 2 | 3;
@@ -86,7 +86,7 @@ export class ChunkReader {
     const id = low === 0 ? 64 + (header[1] as number) : low === 1 ? 64 + (header[1] as number) + 256 * (header[2] as number) : low;
     const known = this.#streams.get(id);
     if (format === 3 && known !== undefined) return this.#continue(known, header, fixed);
-    // librtmp begins the chunk stream of its pings with format 1, which means the stream 0.
+    // A new chunk stream may begin with format 1 and then has the message stream 0, because librtmp begins the chunk stream of its pings so.
     if (known === undefined && format > 1) throw new RtmpProblem(`chunk stream ${id} does not begin with a whole header`);
     const isExtended = readUint24(header, basic) === EXTENDED;
     const end = isExtended ? fixed + 4 : fixed;
@@ -96,7 +96,7 @@ export class ChunkReader {
     const time = isExtended ? readUint32(header, fixed) : readUint24(header, basic);
     stream.extended = isExtended ? time : undefined;
     stream.timestamp = format === 0 ? time : (stream.timestamp + time) >>> 0;
-    // A message in format 3 right after one in format 0 has the same time, because encoders use it so.
+    // A message in format 3 right after a message in format 0 has the same time, because encoders use this format so.
     stream.delta = format === 0 ? 0 : time;
     if (format <= 1) {
       stream.length = readUint24(header, basic + 3);
@@ -107,7 +107,7 @@ export class ChunkReader {
     return end;
   }
 
-  /** Format 3: a chunk that continues a message, or begins another one with the same header. */
+  /** Reads a chunk of format 3, which continues a message, or begins another message with the same header. */
   #continue(stream: ChunkStream, header: Uint8Array, fixed: number): number | undefined {
     const isRepeated = stream.extended === undefined ? false : this.#isRepeated(stream.extended, header.subarray(fixed));
     if (isRepeated === undefined) return undefined;
@@ -119,8 +119,8 @@ export class ChunkReader {
   }
 
   /**
-   * Whether the extended timestamp comes again before `payload`. The specification says so, but older encoders leave it out. The first such
-   * chunk shows what the peer does: the payload does not begin with the same four bytes. Undefined if more bytes have to arrive to tell.
+   * Whether the extended timestamp is repeated before `payload`. The specification says so, but older encoders leave the repetition out. The first
+   * such chunk shows what the peer does: the payload itself does not begin with the same four bytes. Undefined if more bytes have to arrive to tell.
    */
   #isRepeated(extended: number, payload: Uint8Array): boolean | undefined {
     if (this.#repeatsExtended === false) return false;
@@ -150,7 +150,7 @@ export class ChunkReader {
     this.#payloadLeft = Math.min(this.#chunkBytes, stream.length - stream.received);
   }
 
-  /** Returns how many bytes it has used. */
+  /** Reads bytes of a chunk's payload, and returns the number of used bytes. */
   #readPayload(stream: ChunkStream, bytes: Uint8Array): number {
     const used = Math.min(bytes.length, this.#payloadLeft);
     const body = this.#bufferFor(stream, stream.received + used);
@@ -178,14 +178,14 @@ export class ChunkReader {
     stream.body = undefined;
     this.#assembling -= body.length;
     const { type, timestamp } = stream;
-    // Handled here, because the next chunk already has the new size.
+    // The size is set here, because the next chunk already has the new size.
     if (type === MessageType.SetChunkSize) this.setChunkBytes(readControl(body));
     else if (type === MessageType.Abort) this.abort(readControl(body));
     else take({ type, stream: stream.stream, timestamp, body });
   }
 }
 
-/** The number that a control message consists of. */
+/** The number that is the whole body of a control message. */
 export function readControl(body: Uint8Array): number {
   if (body.length < 4) throw new RtmpProblem("a control message is cut off");
   return readUint32(body, 0);

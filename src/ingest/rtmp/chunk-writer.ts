@@ -1,12 +1,15 @@
-/** Writes a message as chunks, with a whole header first. */
+/** Writes a message as chunks, of which the first has a complete header. */
 import type { Message } from "./message.ts";
 
-/** The chunk size unless the sender sets another one, which this server does not do. */
+/** The size of chunks unless the sender sets another one; this server does not. */
 const CHUNK_BYTES = 128;
-/** Section 5.3.1.3: from this time on, four bytes after the header of each chunk contain it. */
+/** Section 5.3.1.3: from this time on, a header is followed by four bytes that contain the time. */
 const EXTENDED_TIME = 0xff_ff_ff;
 
-/** `chunkStream`: 2 to 63; 2 is for control messages, 3 for commands. `chunkBytes`: the chunk size that the sender has set. */
+/**
+ * Writes a message as chunks. `chunkStream` is 2 for control messages, 3 for commands, and at most 63. `chunkBytes` is the chunk size that the sender
+ * has set.
+ */
 export function chunksOf(chunkStream: number, { type, stream, timestamp, body }: Message, chunkBytes = CHUNK_BYTES): Uint8Array {
   const chunkCount = Math.max(1, Math.ceil(body.length / chunkBytes));
   const timeBytes = timestamp < EXTENDED_TIME ? 0 : 4;

@@ -1,6 +1,6 @@
 /**
- * The handshake (section 5.2): the peer sends C0 and C1, gets S0, S1 and S2, and sends C2. Nothing in C2 is checked, because encoders fill it
- * differently.
+ * The handshake (section 5.2): the peer sends C0 and C1, receives S0, S1 and S2, and sends C2. The bytes of C2 are not checked, because encoders fill
+ * it differently.
  */
 import { RtmpProblem } from "./message.ts";
 
@@ -12,7 +12,10 @@ export class Handshake {
   #received = 0;
   #echoLeft = PART_BYTES;
 
-  /** `randomBytes` fills S1; `reply` is called once. Returns the bytes after the handshake. Undefined if the handshake is not complete. */
+  /**
+   * Reads bytes of the handshake. `randomBytes` fills S1; `reply` is called once. Returns the bytes after the handshake; undefined while the
+   * handshake is not complete.
+   */
   read(bytes: Uint8Array, randomBytes: (count: number) => Uint8Array, reply: (bytes: Uint8Array) => void): Uint8Array | undefined {
     let rest = bytes;
     if (this.#received < this.#hello.length) {

@@ -1,8 +1,8 @@
 /**
- * The protocol of one publisher's connection: handshake, chunks, commands. Its owner has the socket and checks the stream key. It serves only the commands
- * of publishers, and refuses `play`.
+ * The protocol of one publisher's connection: handshake, chunks, commands. The session's owner has the socket and checks the stream key. The session
+ * serves only the commands of publishers, and refuses `play`.
  *
- * **Invariant:** before the owner admits a key, a peer can send nothing that is large or stored.
+ * **Invariant:** before the owner admits a key, a peer cannot send large data, and nothing that the peer sends is stored.
  */
 import { type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, readControl } from "./chunk-reader.ts";
@@ -21,23 +21,23 @@ import {
 
 export interface SessionOwner {
   send(bytes: Uint8Array): void;
-  /** Ends the connection after everything is sent. */
+  /** Ends the connection after all bytes are sent. */
   end(): void;
-  /** The peer asks to publish with this key. The owner calls `admit` or `refuse`, now or later. */
+  /** Called when the peer asks to publish with this key. The owner then calls `admit` or `refuse`, at once or later. */
   publishAsked(key: string): void;
-  /** Audio or video of an admitted publisher; `timestamp` in ms of its clock. */
+  /** Called with audio or video of an admitted publisher; `timestamp` is in ms of the publisher's clock. */
   media(type: "audio" | "video", timestamp: number, body: Uint8Array): void;
   metadata(values: AmfObject): void;
-  /** The publisher ends its stream. The connection stays open until `finished` or the peer's close. */
+  /** Called when the publisher ends its stream. The connection stays open until `finished` is called or the peer closes it. */
   unpublished(): void;
-  /** The peer has sent its last command, and will close the connection. */
+  /** Called when the peer has sent its last command, after which it will close the connection. */
   finished(): void;
   randomBytes(count: number): Uint8Array;
 }
 
 /** The application of all stream addresses: `rtmp://host/live/{key}`. */
 const APPLICATION = "live";
-/** The peer acknowledges what it has received after this many bytes. */
+/** The number of bytes after which the peer acknowledges their arrival. */
 const WINDOW_BYTES = 2_500_000;
 const CONTROL_CHUNKS = 2;
 const COMMAND_CHUNKS = 3;
@@ -47,10 +47,12 @@ const PING_REQUEST = 6;
 const PING_RESPONSE = 7;
 const STREAM_BEGIN = 0;
 
-/** `unpublished`: the stream has ended, and the connection waits for `deleteStream` or the peer's close. */
+/**
+ * The state of a session. `unpublished`: the stream has ended, and the session waits until the peer sends `deleteStream` or closes the connection.
+ */
 type State = "handshake" | "commands" | "asking" | "publishing" | "unpublished" | "ended";
 
-/** `key`: the key is unknown or in use. `feed`: the stream cannot continue. */
+/** The reason of a refusal. `key`: the key is unknown or in use. `feed`: the stream cannot continue. */
 type Refusal = "key" | "feed";
 
 export class PublisherSession {
@@ -75,7 +77,7 @@ export class PublisherSession {
     return this.#state === "publishing";
   }
 
-  /** Throws `RtmpProblem`; the owner then has to close the connection. */
+  /** Handles bytes from the peer. If it throws an `RtmpProblem`, the owner has to close the connection. */
   received(bytes: Uint8Array): void {
     if (this.#state === "ended") return;
     let rest: Uint8Array | undefined = bytes;
@@ -122,7 +124,7 @@ export class PublisherSession {
         this.#command(readAmf(body), stream);
         return;
       case MessageType.CommandAmf3:
-        // A byte for the format precedes AMF0; encoders send nothing else.
+        // A byte for the format is before the AMF0 values; encoders send only this format.
         this.#command(readAmf(body.subarray(1)), stream);
         return;
       case MessageType.Aggregate:
@@ -164,7 +166,7 @@ export class PublisherSession {
         this.#publish(rest[0], stream);
         return;
       case "FCUnpublish":
-        // The connection stays open, because rtmp2sink reports an error if it is closed before deleteStream.
+        // The connection stays open, because rtmp2sink reports an error if the server closes it before deleteStream.
         this.#unpublish();
         return;
       case "deleteStream":
@@ -185,7 +187,7 @@ export class PublisherSession {
   #connect(transaction: number, argument: AmfValue): void {
     if (this.#isConnected) throw new RtmpProblem("connect comes twice");
     if (!isObject(argument)) throw new RtmpProblem("connect has no properties");
-    // Some encoders send the address with a slash at its end.
+    // Some encoders send the name of the application with a slash at its end.
     const application = typeof argument.app === "string" ? argument.app.replace(/\/$/, "") : undefined;
     if (application !== APPLICATION) {
       this.#sendCommand(["_error", transaction, null, status("error", "NetConnection.Connect.InvalidApp", `The application is ${APPLICATION}`)]);
@@ -230,7 +232,7 @@ export class PublisherSession {
     this.#owner.finished();
   }
 
-  /** Section 5.4.3. The counter has 32 bits. */
+  /** Acknowledges received bytes (section 5.4.3). The counter has 32 bits. */
   #acknowledge(byteCount: number): void {
     this.#receivedBytes += byteCount;
     if (this.#receivedBytes - this.#acknowledgedBytes < this.#windowBytes || this.#state === "ended") return;
@@ -254,11 +256,14 @@ export class PublisherSession {
 
 const status = (level: "status" | "error", code: string, description: string) => ({ level, code, description });
 
-/** Each message inside an aggregate message (section 7.1.6) has a header of type, length, time and stream, and its size after its body. */
+/**
+ * The size of the header before each message inside an aggregate message (section 7.1.6): type, length, time and stream. The message's size follows
+ * its body.
+ */
 const PART_HEADER_BYTES = 11;
 const PART_END_BYTES = 4;
 
-/** The times inside begin at another zero: the first message has the time of the whole. Throws `RtmpProblem`. */
+/** Splits an aggregate message. The times inside have another zero: the first message has the time of the whole. Throws `RtmpProblem`. */
 function partsOf({ body, stream, timestamp }: Message): Message[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const parts: Message[] = [];
@@ -271,7 +276,7 @@ function partsOf({ body, stream, timestamp }: Message): Message[] {
     firstTime ??= time;
     const start = at + PART_HEADER_BYTES;
     at = start + length + PART_END_BYTES;
-    // Some encoders leave out the size behind the last part.
+    // Only the header and the body of a part are required, because some encoders leave out the size after the last part.
     if (start + length > bytes.length) throw new RtmpProblem("an aggregate message is cut off");
     parts.push({
       type: bytes.readUInt8(start - PART_HEADER_BYTES),

@@ -16,33 +16,33 @@ export interface FeedOptions {
   readonly limits: FeedLimits;
   realNowMs(): number;
   monotonicMs(): number;
-  /** The feed has to end; the encoder gets the reason. */
+  /** Called if the feed has to end; the encoder gets the reason. */
   stop(reason: string): void;
   onError(error: unknown): void;
 }
 
 export interface FeedLimits {
-  /** An average over `RATE_TICKS` seconds. */
+  /** The highest bit rate, as an average over `RATE_TICKS` seconds. */
   readonly bitsPerSecondMax: number;
 }
 
-/** The rate is an average over 5 seconds, because encoders send key frames in bursts. */
+/** The number of seconds over which the rate is an average, because encoders send key frames in bursts. */
 const RATE_TICKS = 5;
 
 export class Feed {
   readonly #options: FeedOptions;
   readonly #packager: Packager;
   #config: VideoConfig | undefined;
-  /** When the first key frame arrived, by the machine's time. */
+  /** The machine's time at which the first key frame arrived. */
   #beganRealMs = 0;
   #admission: Admission | undefined;
   #recording: SessionRecording | undefined;
-  /** Segments that are complete before the server replies. */
+  /** The segments that are complete before the server has replied. */
   #early: RecordedSegment[] = [];
   #hasEnded = false;
   /** Resolves when the server has replied. */
   #starting: Promise<void> = Promise.resolve();
-  /** The last ticks, newest last. */
+  /** The counts of the last ticks, the newest last. */
   readonly #ticks: { bytes: number; audioBytes: number; frames: number }[] = [];
   #bytes = 0;
   #audioBytes = 0;
@@ -60,7 +60,7 @@ export class Feed {
     });
   }
 
-  /** Throws `MediaProblem`. */
+  /** Takes a packet of audio. Throws `MediaProblem`. */
   audio(timestamp: number, packet: AudioPacket): void {
     if (this.#hasEnded) return;
     if (packet.kind === "frame") {
@@ -70,7 +70,7 @@ export class Feed {
     this.#packager.addAudio(timestamp, packet);
   }
 
-  /** Throws `MediaProblem`. */
+  /** Takes a packet of video. Throws `MediaProblem`. */
   video(timestamp: number, packet: VideoPacket): void {
     if (this.#hasEnded) return;
     this.#bytes += packet.bytes.length;
@@ -94,9 +94,9 @@ export class Feed {
       throw new MediaProblem(`the stream has more than ${Math.round(bitsPerSecondMax / 1_000_000)} Mbit/s`);
   }
 
-  /** Undefined if the feed has not begun. */
+  /** The health of the feed; undefined before the feed has begun. */
   get health(): FeedHealth | undefined {
-    // There is no rate in the first second.
+    // In the first second a rate cannot be computed yet.
     if (this.#admission === undefined || this.#config === undefined || this.#hasEnded || this.#ticks.length === 0) return undefined;
     const { width, height } = this.#config;
     return {
@@ -112,7 +112,7 @@ export class Feed {
     };
   }
 
-  /** The first key frame has arrived. */
+  /** Whether the first key frame has arrived. */
   get hasBegun(): boolean {
     return this.#config !== undefined;
   }
@@ -122,12 +122,12 @@ export class Feed {
     return feed?.video === name.video && feed.session === name.session && feed.world === name.world;
   }
 
-  /** Ends the feed. `ending` undefined: the server knows already. Resolves when the recording is complete. */
+  /** Ends the feed. `ending` is undefined if the server knows of the end already. Resolves when the recording is complete. */
   async end(ending: FeedEnding | undefined): Promise<void> {
     if (this.#hasEnded) return;
     this.#packager.end();
     this.#hasEnded = true;
-    // If the server has not replied yet, the stream until now is recorded after its reply.
+    // The server may still be about to reply: the stream until now is recorded after its reply.
     await this.#starting;
     await this.#recording?.end();
     if (this.#admission !== undefined && ending !== undefined) this.#options.gate.end(this.#admission.feed, ending);

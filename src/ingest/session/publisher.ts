@@ -9,7 +9,7 @@ import { RtmpProblem } from "../rtmp/message.ts";
 import { PublisherSession, type SessionOwner } from "../rtmp/publisher-session.ts";
 import { Feed, type FeedLimits } from "./feed.ts";
 
-/** The port that the connection belongs to. */
+/** The port that a publisher's connection belongs to. */
 export interface PublisherOwner {
   readonly gate: FeedGate;
   readonly recordings: string;
@@ -18,39 +18,39 @@ export interface PublisherOwner {
   monotonicMs(): number;
   realNowMs(): number;
   randomBytes(count: number): Uint8Array;
-  /** The connection that publishes this video, if there is one. */
+  /** The connection that publishes this video; undefined if no connection does. */
   publisherOf(feed: FeedName): Publisher | undefined;
   onError(error: unknown, about: Readonly<Record<string, unknown>>): void;
-  /** A line of the log for the operator. */
+  /** Writes a line into the log for the operator. */
   onNote(about: Readonly<Record<string, unknown>>, note: string): void;
 }
 
-/** A connection has this time to get its key accepted. */
+/** The time in which a connection must get its key accepted. */
 const KEY_WITHIN_MS = 10_000;
-/** A publisher that is silent for longer has lost its network, and its socket is half open. */
+/** The silence after which a publisher counts as lost: its network failed, and its socket is half open. */
 const SILENT_MS_MAX = 8_000;
-/** After this silence another connection with the same key takes over. */
+/** The silence after which another connection with the same key takes over. */
 const TAKEN_OVER_AFTER_MS = 3_000;
-/** The time that the peer has to read the last message and close. */
+/** The time that the peer has to read the last message and to close the connection. */
 const LINGER_MS = 2_000;
-/** From FCUnpublish to deleteStream or the peer's close: encoders take less than a second. */
+/** The time from FCUnpublish until the peer sends deleteStream or closes the connection: encoders take less than a second. */
 const UNPUBLISHED_MS_MAX = 10_000;
-/** A peer that reads nothing is disconnected, because few and small messages are sent to it. */
+/** The number of unsent bytes at which a peer is disconnected, because it reads nothing: it gets only few and small messages. */
 const UNSENT_BYTES_MAX = 65_536;
 
 export class Publisher implements SessionOwner {
   readonly #socket: Socket<Publisher>;
   readonly #owner: PublisherOwner;
-  /** Undefined before the first byte. */
+  /** The session of the protocol; undefined before the first byte. */
   #session: PublisherSession | undefined;
   #feed: Feed | undefined;
   #unsent: Uint8Array[] = [];
   #unsentBytes = 0;
   readonly #openedMs: number;
   #receivedMs: number;
-  /** When the last message was sent or received. After it only the peer's close is expected. */
+  /** The time at which the last message was sent or received. After it only the peer's close is expected. */
   #endedMs: number | undefined;
-  /** When the publisher ended its stream. */
+  /** The time at which the publisher ended its stream. */
   #unpublishedMs: number | undefined;
   /** The video whose key was accepted, the world of the video, and the key. */
   video: string | undefined;
@@ -82,7 +82,7 @@ export class Publisher implements SessionOwner {
     return this.#feed?.is(name) === true;
   }
 
-  // Events of the socket.
+  // The following methods are the events of the socket.
 
   received(bytes: Uint8Array): void {
     if (this.#endedMs !== undefined) return;
@@ -100,7 +100,7 @@ export class Publisher implements SessionOwner {
     if (this.#endedMs !== undefined && this.#unsentBytes === 0) this.#socket.shutdown();
   }
 
-  /** The socket is closed. */
+  /** Called when the socket is closed. */
   closed(): Promise<void> {
     this.#endFeed("lost");
     return this.#recorded;
@@ -111,7 +111,7 @@ export class Publisher implements SessionOwner {
     this.#socket.terminate();
   }
 
-  /** Once a second. */
+  /** Checks the time limits, once a second. */
   checkTime(): void {
     const nowMs = this.#owner.monotonicMs();
     if (this.#endedMs !== undefined) {
@@ -126,7 +126,7 @@ export class Publisher implements SessionOwner {
     } else this.#guarded(() => this.#feed?.tick());
   }
 
-  /** Ends the feed. `ending` undefined: the server knows already. Resolves when the recording is complete. */
+  /** Ends the feed. `ending` is undefined if the server knows of the end already. Resolves when the recording is complete. */
   stop(reason: string, ending?: FeedEnding): Promise<void> {
     this.#endFeed(ending);
     if (this.#session === undefined) this.#socket.terminate();
@@ -134,7 +134,7 @@ export class Publisher implements SessionOwner {
     return this.#recorded;
   }
 
-  // The methods of `SessionOwner`.
+  // The following methods are those of `SessionOwner`.
 
   send(bytes: Uint8Array): void {
     if (this.#unsentBytes > 0) {
@@ -212,7 +212,9 @@ export class Publisher implements SessionOwner {
     this.#session?.admit();
   }
 
-  /** Whether the key is free. A silent connection is disconnected, because it may be half open; so is one with an older key. */
+  /**
+   * Whether the key is free now. It disconnects a silent connection with this key, because that may be half open, and a connection with an older key.
+   */
   #takeOver({ feed }: Admission, key: string): boolean {
     const other = this.#owner.publisherOf(feed);
     if (other === undefined || other === this) return true;
@@ -236,14 +238,14 @@ export class Publisher implements SessionOwner {
     if (this.#unsentBytes > UNSENT_BYTES_MAX) this.#socket.terminate();
   }
 
-  /** Nothing that a peer sends ends the process: a problem ends the connection. */
+  /** Runs work on the peer's bytes. No such bytes can end the process: a problem ends only the connection. */
   #guarded(work: () => void): void {
     try {
       work();
     } catch (error) {
       const isKnown = error instanceof MediaProblem || error instanceof RtmpProblem;
       if (!isKnown) this.#owner.onError(error, { world: this.world, video: this.video });
-      // A peer without a valid key gets no reason.
+      // A peer without a valid key does not get the reason.
       if (isKnown && this.#reportRefusal(error.message)) void this.stop(error.message, "lost");
       else {
         this.#endFeed("lost");
@@ -252,7 +254,7 @@ export class Publisher implements SessionOwner {
     }
   }
 
-  /** Reports to the server and the log. Returns false if the publisher has no valid key. */
+  /** Reports a refusal to the server and the log. Returns false if the publisher has no valid key. */
   #reportRefusal(reason: string): boolean {
     const { world, video } = this;
     if (world === undefined || video === undefined) return false;

@@ -1,29 +1,29 @@
-/** The test clip: an FLV file (format 10.1, annex E) that `tools/test-encoder/make-clip.ts` makes. */
+/** The test clip, which is an FLV file (format 10.1, annex E) that `tools/test-encoder/make-clip.ts` makes. */
 import clip from "./clip.flv" with { type: "file" };
 
-/** A tag, whose body is also the body of an RTMP message. */
+/** A tag of the file. Its body is also the body of an RTMP message. */
 export interface Tag {
   readonly isAudio: boolean;
-  /** The tag has the decoder's configuration, and neither sound nor a picture. */
+  /** Whether the tag has the decoder's configuration instead of sound or a picture. */
   readonly isConfig: boolean;
   readonly ms: number;
   readonly body: Uint8Array;
 }
 
-/** 120 pictures. */
+/** The duration of the clip, which has 120 pictures. */
 export const CLIP_MS = 4_800;
 
-/** The clip is in the source's folder, beside the build, or in the executable. */
+/** Reads the clip, which is in the source's folder, beside the build, or in the executable. */
 export const readClip = async (): Promise<Tag[]> => readTags(await Bun.file(new URL(clip, import.meta.url)).bytes());
 
 const FILE_HEADER_BYTES = 13;
 const TAG_HEADER_BYTES = 11;
-/** After each tag comes its length. */
+/** The size of the length after each tag. */
 const LENGTH_BYTES = 4;
 const AUDIO = 8;
 const VIDEO = 9;
 
-/** The tags of audio and video, in the order of the file. */
+/** Reads the tags of audio and video, in the order of the file. */
 export function readTags(bytes: Uint8Array): Tag[] {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const tags: Tag[] = [];

@@ -1,4 +1,4 @@
-/** Publishes to an RTMP server: the handshake, a stream key, then the messages of its owner. */
+/** Publishes to an RTMP server: does the handshake, sends a stream key, then the messages of the caller. */
 import type { Socket } from "bun";
 import { readAmf, writeAmf } from "../rtmp/amf0.ts";
 import { ChunkReader } from "../rtmp/chunk-reader.ts";
@@ -6,19 +6,19 @@ import { chunksOf } from "../rtmp/chunk-writer.ts";
 import { BEFORE_KEY, MessageType } from "../rtmp/message.ts";
 import type { Tag } from "./clip.ts";
 
-/** C0, C1 and C2; S0, S1 and S2 (section 5.2 of the specification). */
+/** The size of C0, C1 and C2 together, and of S0, S1 and S2 (section 5.2 of the specification). */
 const HANDSHAKE_BYTES = 1 + 2 * 1536;
 const VERSION = 3;
 const [CONTROL_CHUNKS, COMMAND_CHUNKS, AUDIO_CHUNKS, VIDEO_CHUNKS] = [2, 3, 4, 6];
-/** The first stream of `createStream`. */
+/** The stream that the first `createStream` makes. */
 const STREAM = 1;
-/** Encoders such as OBS send chunks of this size. */
+/** The size of chunks, as encoders such as OBS send them. */
 export const CHUNK_BYTES = 4_096;
 
 const command = (values: Parameters<typeof writeAmf>[0], stream = 0): Uint8Array =>
   chunksOf(COMMAND_CHUNKS, { type: MessageType.Command, stream, timestamp: 0, body: writeAmf(values) });
 
-/** For `RtmpClient.send`; the time has 32 bits and wraps. */
+/** The bytes of a tag for `RtmpClient.send`; the time has 32 bits and wraps. */
 export const mediaOf = ({ isAudio, ms, body }: Tag, chunkBytes: number): Uint8Array =>
   chunksOf(
     isAudio ? AUDIO_CHUNKS : VIDEO_CHUNKS,
@@ -34,17 +34,17 @@ export class RtmpClient {
   readonly #closed = Promise.withResolvers<string>();
   #reason = "the server has closed the connection";
   #waiting: Uint8Array[] = [];
-  /** The bytes that the network has not accepted yet. */
+  /** The number of bytes that the network has not accepted yet. */
   waitingBytes = 0;
-  /** Resolves when the connection is closed, with the server's reason. */
+  /** Resolves with the server's reason when the connection is closed. */
   readonly closed = this.#closed.promise;
 
   constructor() {
-    // A connection may end before anybody waits for `publish`.
+    // The connection may end before the caller waits for `publish`.
     this.#admitted.promise.catch(() => {});
   }
 
-  /** Resolves when the server accepts the stream. Rejects with the server's reason, or if nobody listens. */
+  /** Publishes. Resolves when the server accepts the stream. Rejects with the server's reason, or if no server listens there. */
   async publish(hostname: string, port: number, key: string, chunkBytes = CHUNK_BYTES): Promise<void> {
     const socket = await Bun.connect({
       ...{ hostname, port },
@@ -52,7 +52,7 @@ export class RtmpClient {
         data: (_, bytes) => this.#received(bytes),
         drain: () => this.#flush(),
         close: () => this.#ended(),
-        // A close follows.
+        // The runtime calls `close` after an error.
         error: () => {},
       },
     });
@@ -67,14 +67,14 @@ export class RtmpClient {
     await this.#admitted.promise;
   }
 
-  /** Keeps the bytes that the network does not accept at once, and sends them later. */
+  /** Sends bytes. Those that the network does not accept at once are kept and sent later. */
   send(bytes: Uint8Array): void {
     this.#waiting.push(bytes);
     this.waitingBytes += bytes.length;
     this.#flush();
   }
 
-  /** Ends the stream, then the connection. */
+  /** Ends the stream, and then the connection. */
   end(): void {
     this.send(command(["deleteStream", 4, null, STREAM]));
     this.#socket?.end();
@@ -108,7 +108,7 @@ export class RtmpClient {
     }
   }
 
-  /** Reads `onStatus`, which contains whether the server accepts the stream. */
+  /** Reads the arguments of `onStatus`, which say whether the server accepts the stream. */
   #take([name, , , information]: readonly unknown[]): void {
     if (name !== "onStatus") return;
     const { level, code, description } = information as { level?: unknown; code?: unknown; description?: unknown };

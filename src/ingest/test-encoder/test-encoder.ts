@@ -1,19 +1,22 @@
 /**
- * The test encoder (D-119): sends a short clip with sound to the server's port for encoders, again and again, until the server closes the connection,
- * for example because the video has ended.
+ * The test encoder (D-119): sends a short clip with sound to the server's port for encoders, in a loop, until the server closes the connection, for
+ * example because the video has ended.
  */
 import type { TestFeed } from "#graph/worlds/world";
 import { CLIP_MS, readClip, type Tag } from "./clip.ts";
 import { CHUNK_BYTES, mediaOf, RtmpClient } from "./rtmp-client.ts";
 
-/** The duration of a picture. */
+/** The interval at which tags are sent, which is the duration of a picture. */
 const TURN_MS = 40;
-/** If the machine slept or was busy for longer, the clip continues later, so that it is not sent in a burst. Its time stamps have no gap. */
+/**
+ * The delay up to which the clip catches up. After a longer sleep or a busy machine the clip continues later, so that it is not sent in a burst. Its
+ * time stamps have no gap.
+ */
 const BEHIND_MS_MAX = 2_000;
-/** About 20 s of the clip. If more waits, the server has stopped reading. */
+/** The number of waiting bytes, about 20 s of the clip, at which the server counts as no longer reading. */
 const WAITING_BYTES_MAX = 1_048_576;
 
-/** Sends the clip from `startedMs` on, again and again. */
+/** Sends the clip in a loop, from `startedMs` on. */
 export class Playback {
   readonly #configs: readonly Tag[];
   readonly #tags: readonly Tag[];
@@ -39,14 +42,14 @@ export class Playback {
     }
   }
 
-  /** The next tag, with its time in the stream. */
+  /** Returns the next tag, with its time in the stream. */
   #following(): Tag {
     const tag = this.#tags[this.#next % this.#tags.length] as Tag;
     return { ...tag, ms: tag.ms + Math.floor(this.#next / this.#tags.length) * CLIP_MS };
   }
 }
 
-/** Resolves when the server accepts the stream. Rejects with the server's reason. */
+/** Plays the clip. Resolves when the server accepts the stream. Rejects with the server's reason. */
 export async function playClip(hostname: string, port: number, key: string, monotonicMs: () => number): Promise<TestFeed> {
   const tags = await readClip();
   const client = new RtmpClient();
