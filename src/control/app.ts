@@ -1,4 +1,4 @@
-/** The control API as a Hono application: key, body, query, handler, response (docs/operating/control-api.md). */
+/** The control API as a Hono application: it checks the key, reads body and query, and calls the route's handler (docs/operating/control-api.md). */
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -31,20 +31,20 @@ import { home, isBrowser } from "./home.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { controlRoutes } from "./routes.ts";
 
-/** A node with its longest list: a page with 10,000 people is some 600 kB. */
+/** The size of a JSON body, for a node with its longest list: a page with 10,000 people is some 600 kB. */
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
-/** Forms may come without a control key. */
+/** The size of a form, which may come without a control key. */
 const FORM_BYTES_MAX = 16_384;
-/** A world file of some millions of labels. */
+/** The size of a world file, which allows some millions of labels. */
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface ControlAppOptions {
   readonly deps: ControlDeps;
   readonly key: string;
-  /** D-240. Undefined if every web page may send requests. */
+  /** D-240: the web pages that may send requests; undefined if every web page may. */
   readonly pages?: PageGuard | undefined;
   readonly health: Health;
-  /** Of all processes. */
+  /** Reads the metrics of all processes. */
   readMetrics(): MetricsReport | Promise<MetricsReport>;
   onUnexpected(error: unknown, operation: string): void;
 }
@@ -73,7 +73,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   });
   for (const path of ["/metrics", "/v1/*"]) {
     app.use(path, async (c, next) => {
-      // HTTP/1.0 may leave it out, but browsers always send it.
+      // An HTTP/1.0 client may leave the header out, but browsers always send it.
       const host = c.req.header("host") ?? "localhost";
       const problem = options.pages?.refusalOf({ method: c.req.method, host, header: (name) => c.req.header(name) });
       if (problem !== undefined) throw new ControlError("forbidden", problem);
@@ -120,7 +120,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   return app;
 }
 
-/** With its length, which HEAD has as well. */
+/** A response with JSON and its length; a HEAD request gets the same length. */
 function json(c: Context, value: unknown, status: ContentfulStatusCode = 200, shown: Shown = asItIs): Response {
   const text = shown(JSON.stringify(value));
   return c.body(text, status, { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) });
@@ -148,21 +148,23 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
   const given = bearerOf(c);
   const key = given === undefined ? undefined : await keys.find(given);
   if (given !== undefined && key === undefined) return unauthorized(c, KEY_WRONG);
-  // D-170: without a key, metrics name no worlds and apps while there are keys that may not see all of them.
+  // D-170: without a key, the metrics leave out worlds and apps while there are keys that may not see all of them.
   const ofServer = key === undefined ? ((await keys.hasBound()) ? "anonymous" : "all") : key.world === undefined ? "all" : "none";
   const isShown = ({ name }: OpenWorld): boolean => (key?.world === undefined ? ofServer === "all" : name === key.world);
   const text = await metricsText(await readMetrics(), [...deps.worlds.open()].filter(isShown), ofServer);
   return wholeResponse(text, { "content-type": METRICS_TYPE });
 }
 
-/** The interface as text for coding agents; without a key, because it has no data of worlds. */
+/** The description of the interface as text for coding agents. It needs no key, because it has no data of worlds. */
 async function llmsPage(c: Context, { registry }: ControlDeps): Promise<Response> {
   const { llmsPages } = await import("./llms/pages.ts");
   const text = llmsPages(registry).get(c.req.path.slice(1));
   return text === undefined ? c.notFound() : wholeResponse(text, { "content-type": "text/markdown; charset=utf-8" });
 }
 
-/** Ready if requests can be served, so that a load balancer may send them. A full disk keeps nobody from reading (D-341). */
+/**
+ * Whether the server is ready to serve requests, for a load balancer. A full disk does not make it unready, because clients can still read (D-341).
+ */
 async function ready(c: Context, health: Health, { databaseProblems }: ControlDeps): Promise<Response> {
   const readiness = await health.readiness();
   const problems = await databaseProblems();
@@ -173,7 +175,10 @@ async function ready(c: Context, health: Health, { databaseProblems }: ControlDe
   return json(c, bodyOf(new ControlError("unavailable", text)), 503);
 }
 
-/** D-170. A world that a bound key may not see and one that does not exist are one error. */
+/**
+ * D-170: the refusal of a request that its key does not allow. A world that a bound key may not see gives the same error as a world that does not
+ * exist.
+ */
 function refusalOfKey({ access, world }: CallerKey, { method, servesBoundKeys }: ControlRoute, named: string | undefined): ControlError | undefined {
   if (world !== undefined && named !== undefined && named !== world) return notFound(`world ${named}`);
   if (access === "read" && method !== "GET") return forbidden("this key may only read");
@@ -186,10 +191,13 @@ function refusalOfKey({ access, world }: CallerKey, { method, servesBoundKeys }:
 type Shown = (text: string) => string;
 const asItIs: Shown = (text) => text;
 
-/** D-170: a key with the access `read` sees addresses without the secrets in them; the handlers leave out other secrets. `url`: links of lists begin with it. */
+/**
+ * D-170: a key with the access `read` sees addresses without the secrets in them; the handlers leave out all other secrets. `url` is the beginning of
+ * a list's own links.
+ */
 const shownTo = (key: CallerKey | undefined, url: string): Shown => (key?.access === "read" ? (text) => hideAddressSecrets(text, url) : asItIs);
 
-/** A stream of lines of text. */
+/** A stream of lines of text, each as the caller may see it. */
 function linesShown(response: Response, shown: Shown): Response {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
@@ -200,20 +208,22 @@ function linesShown(response: Response, shown: Shown): Response {
     const text = rest + decoder.decode(value, { stream: !done });
     const end = done ? text.length : text.lastIndexOf("\n") + 1;
     rest = text.slice(end);
-    // Also without a whole line: a pull that enqueues nothing is not repeated.
+    // The text is enqueued even if it is empty, because a pull that enqueues nothing is not repeated.
     controller.enqueue(encoder.encode(shown(text.slice(0, end))));
     if (done) controller.close();
   };
   return new Response(new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }, { highWaterMark: 0 }), response);
 }
 
-/** The error for the caller. An unexpected one is logged with `operation`. */
+/** Turns a thrown value into the error for the caller. An unexpected one is logged with `operation`. */
 type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
-/** `ended` gets the status of work that goes on after its response, a stream of its progress, has begun. */
+/**
+ * Handles a request. If the response is a stream of progress, the work goes on after the response has begun, and `ended` gets its status at the end.
+ */
 type Handler = (c: Context<WithKey>, ended: (status: number) => Promise<void>) => Promise<Response>;
 
-/** Requests of keys with their entries in the audit list (D-331). Refuses what the key may not do. */
+/** Handles requests and stores their entries in the audit list (D-331). It refuses a request that its key does not allow. */
 function audited(route: ControlRoute, audit: Audit, handle: Handler): (c: Context<WithKey>) => Promise<Response> {
   return async (c) => {
     const key = c.get("key") as CallerKey | undefined;
@@ -249,7 +259,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
     if (held === undefined) throw notFound(`world ${path.w}`);
     held.world.workBegins(operation);
     const shown = shownTo(key, origin + pathname);
-    /** A stream, and work that reports progress to one, keeps its world open. */
+    /** True while a stream, or work that reports progress to one, keeps its world open. */
     let isHeld = false;
     try {
       const request: ControlRequest = {
@@ -295,8 +305,8 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
 }
 
 /**
- * The world stays open until the reader has read the stream to its end or left. The stream ends if the world is deleted or begins again; a reader
- * that connects again gets the new one.
+ * Keeps the world open until the reader has read the stream to its end or left. The stream ends if the world is deleted or reset; a reader that
+ * connects again gets the new world.
  */
 function leavingAtItsEnd(response: Response, held: HeldWorld, { outlivesReset = false }: ControlRoute): Response {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -368,9 +378,9 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** The database has no such key. */
+/** Marks a key that the database does not have. */
 const NOT_STORED = Symbol("not stored");
-/** Somebody has a few. */
+/** The number of keys that are kept in memory; a server has a few. */
 const KNOWN_KEYS_MAX = 100;
 
 /** Finds the key of a request and its access: the configured key, or a stored one (D-170). */
@@ -378,24 +388,25 @@ class ControlKeys {
   readonly #configured: string;
   readonly #reader: () => Reader;
   readonly #realNowMs: () => number;
-  /** The last answers of the database, by hash. */
+  /** The last answers of the database about keys, by the hash of the key. */
   readonly #known = new BoundedMap<string, ControlKeyRow | typeof NOT_STORED>(KNOWN_KEYS_MAX);
 
   constructor(configured: string, reader: () => Reader, realNowMs: () => number) {
     this.#configured = hashOf(configured);
     this.#reader = reader;
     this.#realNowMs = realNowMs;
-    // An operator may ask for the first time when the database cannot be reached.
+    // The configured key is looked up at the start, because an operator's first request may come while the database cannot be reached.
     void this.#find(this.#configured).catch(() => {});
   }
 
   /**
-   * Undefined for an unknown or expired key. If the database cannot be reached, its last answer about the key counts (D-341); rejects if there is none.
+   * Finds the access of a key; undefined if the key is unknown or expired. If the database cannot be reached, its last answer about the key counts
+   * (D-341); without such an answer it rejects.
    */
   async find(value: string): Promise<CallerKey | undefined> {
     const hash = hashOf(value);
     const stored = await this.#find(hash);
-    // A replaced configured key is stored as well, with its end.
+    // A configured key that was replaced is also stored, with the time at which it ends.
     if (stored !== undefined)
       return this.#isValid(stored) ? { hash, access: stored.access as CallerKey["access"], world: stored.world || undefined, stored } : undefined;
     const isConfigured = timingSafeEqual(Buffer.from(hash), Buffer.from(this.#configured));

@@ -9,10 +9,10 @@ import { isWorldName } from "#graph/worlds/hosting/worlds.store";
 
 const DAY_MS = 86_400_000;
 
-/** The oldest time of an entry that is kept, Unix ms. */
+/** The oldest time, in Unix ms, of an entry that is kept. */
 export const auditKeptFrom = ({ audit, realTime }: ControlDeps): number => realTime.nowMs() - audit.days * DAY_MS;
 
-/** Until the year 33658, so that ids grow with time. */
+/** The number of digits of the time in an id, which suffice until the year 33658, so that ids grow with time. */
 const MS_DIGITS = 15;
 const RANDOM_BYTES = 8;
 
@@ -24,7 +24,7 @@ export class Audit {
     this.#deps = deps;
   }
 
-  /** Whether a request that is not refused has an entry: it changes something or reads secrets, or all have one. */
+  /** Whether a request that is not refused gets an entry: the request changes something or reads secrets, or all requests get one. */
   isKept(
     { method, readsSecrets }: ControlRoute,
     { access }: CallerKey,
@@ -34,7 +34,7 @@ export class Audit {
     return this.#deps.audit.reads || method !== "GET" || (access === "full" && readsSecrets?.(path, query) === true);
   }
 
-  /** Returns a function that stores the result. Rejects if the entry cannot be stored, and the request must not go on. */
+  /** Stores an entry and returns a function that stores the result. Rejects if the entry cannot be stored; then the request must not go on. */
   async begin(
     { operation, method, path: route }: ControlRoute,
     { stored }: CallerKey,
@@ -42,11 +42,11 @@ export class Audit {
   ): Promise<(status: number) => Promise<void>> {
     const { realTime, newRandom, worlds } = this.#deps;
     const time_ms = realTime.nowMs();
-    // So the entries of a process have an order also within a millisecond, or if the machine's clock goes back.
+    // The time in ids always grows, so that the entries of a process have an order within a millisecond, and if the machine's clock goes back.
     this.#lastMs = Math.max(this.#lastMs + 1, time_ms);
     const id = String(this.#lastMs).padStart(MS_DIGITS, "0") + newRandom(RANDOM_BYTES);
     const of = { key_id: stored?.id ?? "0", key_name: stored?.name ?? "configured" };
-    // A world that cannot exist is not named, because a caller chooses its text.
+    // The name of a world that cannot exist is not stored, because a caller chooses its text.
     const world = named === undefined || !isWorldName(named) ? "" : named;
     const row = { id, time_ms, ...of, operation, method, route, world, status: 0 };
     await worlds.default.database.write((tx) => insertAudit(tx, row, auditKeptFrom(this.#deps)));

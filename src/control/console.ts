@@ -1,6 +1,6 @@
 /**
- * Two pages, each from one file that the build has written (`tools/console/`). They need no key and contain no data of worlds. The console asks
- * this API with the key of its user; the API reference shows the documents of the server (D-275).
+ * The pages of the console and of the API reference, each from one file that the build has written (`tools/console/`). They need no key and contain
+ * no data of worlds. The console sends requests to this API with the key of its user; the API reference shows the documents of the server (D-275).
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -10,17 +10,17 @@ import { wholeResponse } from "#http/web";
 import { randomSecret } from "#system";
 import { plainPage } from "./home.ts";
 
-/** The files of a page, in one file of the build: in the source tree, in the package, or in the executable. */
+/** A file of a page. All files of a page are in one file of the build: in the source tree, in the package, or in the executable. */
 interface PackedFile {
   readonly type: string;
-  /** Gzip, base64. */
+  /** The content, packed by gzip and written in base64. */
   readonly body: string;
 }
 
 type Pack = Readonly<Record<string, PackedFile>>;
 
 const PAGE = "index.html";
-/** The place of the nonce in the page. */
+/** The text in the page that the nonce replaces. */
 const NONCE_MARK = "%NONCE%";
 
 const PAGE_HEADERS = {
@@ -35,12 +35,12 @@ export class PackedPage {
   readonly #name: string;
   #loading: Promise<Pack | undefined> | undefined;
 
-  /** `name`: the file's name without its ending. */
+  /** `name` is the name of the page's file, without its ending. */
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** The names of its files contain a hash of their content, or a version. */
+  /** Serves a file of the page. Browsers may keep it forever, because its name contains a hash of its content, or a version. */
   async file(c: Context): Promise<Response> {
     const file = (await this.#pack())?.[c.req.path.slice(1)];
     if (file === undefined) return c.notFound();
@@ -50,7 +50,7 @@ export class PackedPage {
     return isPacked ? wholeResponse(bytes, { ...headers, "content-encoding": "gzip" }) : wholeResponse(Bun.gunzipSync(bytes), headers);
   }
 
-  /** The page with the nonce. Undefined if it was not built. */
+  /** The page with the nonce; undefined if the build has not made it. */
   async page(nonce: string): Promise<BuiltPage | undefined> {
     const page = (await this.#pack())?.[PAGE];
     if (page === undefined) return undefined;
@@ -58,7 +58,7 @@ export class PackedPage {
     return { html: html.replaceAll(NONCE_MARK, nonce), type: page.type };
   }
 
-  /** Read at the first request for a page, so that the start need not wait. A missing page may be built later. */
+  /** Reads the files of the page at the first request, so that the start need not wait. A missing page may be built later. */
   async #pack(): Promise<Pack | undefined> {
     this.#loading ??= this.#read();
     const found = await this.#loading;
@@ -76,19 +76,19 @@ export class PackedPage {
   }
 }
 
-/** 96 bits, new for each page. */
+/** The size of a nonce, which is new for each page: 96 bits. */
 const NONCE_BYTES = 12;
 
 export const consoleFiles = new PackedPage("console");
 
-/** Undefined if it was not built. */
+/** The console's page; undefined if the build has not made it. */
 export async function consolePage(server: ServerDescription): Promise<Response | undefined> {
   const nonce = randomSecret(NONCE_BYTES);
   const page = await consoleFiles.page(nonce);
   if (page === undefined) return undefined;
   const { base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host } = server;
   const graph = [...new Set([base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host].map((address) => new URL(address).origin))];
-  // The nonce is for style sheets of the editor. The page may connect only to the graph's addresses, and frame only its player.
+  // The editor needs the nonce for its style sheets. The page may connect only to the graph's addresses, and frame only its player.
   return pageResponse(page, nonce, ["font-src 'self'", `connect-src 'self' ${graph.join(" ")}`, `frame-src ${new URL(base_url).origin}`]);
 }
 
@@ -97,7 +97,7 @@ interface BuiltPage {
   readonly type: string;
 }
 
-/** `rules`: rules of its content security policy, besides those of both pages. */
+/** The response with a page. `rules` are rules of its content security policy, besides the rules of both pages. */
 const pageResponse = ({ html, type }: BuiltPage, nonce: string, rules: readonly string[]): Response =>
   wholeResponse(html, {
     ...PAGE_HEADERS,
@@ -111,7 +111,7 @@ const pageResponse = ({ html, type }: BuiltPage, nonce: string, rules: readonly 
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
   });
 
-/** The place of the graph's address in the page. */
+/** The text in the page that the graph's address replaces. */
 const GRAPH_MARK = "%GRAPH%";
 
 export const referenceFiles = new PackedPage("reference");
@@ -126,6 +126,6 @@ export async function referencePage({ base_url }: ServerDescription): Promise<Re
 <p>It shows these documents: <a href="/v1/openapi.json">v1/openapi.json</a>, and <code>/openapi.json</code> and <code>/asyncapi.json</code> of the graph.`,
     );
   const html = page.html.replaceAll(GRAPH_MARK, Bun.escapeHTML(base_url));
-  // D-275: the library sets style attributes, for which there is no nonce. It may read the documents, and no data of a world.
+  // D-275: the library sets style attributes, for which a nonce does not work. It may read the documents, but no data of a world.
   return pageResponse({ ...page, html }, nonce, ["style-src-attr 'unsafe-inline'", `connect-src 'self' ${new URL(base_url).origin}`]);
 }

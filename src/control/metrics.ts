@@ -1,6 +1,6 @@
 /**
- * `/metrics` in the Prometheus text format (prometheus.io/docs/instrumenting/exposition_formats). The listener already counts requests in buckets, so this
- * only formats them. A metrics library would have to observe each request, and costs 45 ms and 14 MB when it is loaded.
+ * The text of `/metrics` in the Prometheus format (prometheus.io/docs/instrumenting/exposition_formats). The listener already counts requests in
+ * buckets, so this module only formats the counts. A metrics library would have to observe each request, and costs 45 ms and 14 MB when it is loaded.
  */
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { countJobs, listFailingJobs } from "#jobs/jobs.store";
@@ -20,7 +20,7 @@ type Labels = Readonly<Record<string, string | number>>;
 class Page {
   readonly #lines: string[] = [];
 
-  /** Begins a metric; its samples follow. */
+  /** Begins a metric; the calls for its samples follow. */
   metric(name: string, type: "counter" | "gauge" | "histogram", help: string): void {
     this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
   }
@@ -40,7 +40,7 @@ class Page {
   }
 }
 
-/** `ofServer`: whether the page has what is not of one world; `anonymous`: without the apps in it. */
+/** Makes the text. `ofServer` says whether it has the metrics that belong to no single world; `anonymous` means those without the names of apps. */
 export async function metricsText(
   metrics: MetricsReport,
   worlds: readonly OpenWorld[],
@@ -60,7 +60,7 @@ export async function metricsText(
   await writeDatabases(page, worlds);
   writeWebhooks(
     page,
-    // The other processes may have opened further worlds.
+    // With `all`, webhooks of all worlds are shown, because other processes may have opened further worlds.
     ofServer === "all" ? metrics.webhooks : metrics.webhooks.filter(({ world }) => names.has(world)),
   );
   await writeCallbacks(page, worlds);
@@ -102,7 +102,7 @@ function writeRequests(page: Page, metrics: MetricsReport): void {
   page.sample("plaza_connections_evicted_total", {}, metrics.connections.evicted);
 }
 
-/** D-62: webhooks that all processes sent since their start, by callback and field. */
+/** D-62: the webhooks that all processes have sent since their start, by callback and field. */
 function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
   const sent = worlds.flatMap(({ world, attempts: all }) =>
     all.map((metrics) => {
@@ -148,7 +148,7 @@ function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
   }
 }
 
-/** D-137: a callback that has failed for an hour is an alert, and so is one that is paused. */
+/** D-137: callbacks that have failed for an hour, and paused ones; each of them is an alert. */
 async function writeCallbacks(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
   page.metric(
     "plaza_webhook_callbacks",
@@ -171,7 +171,7 @@ async function writeJobs(page: Page, worlds: readonly OpenWorld[]): Promise<void
   }
 }
 
-/** D-298. All worlds share one port for encoders. */
+/** D-298: the connections of encoders. All worlds share one port for encoders. */
 function writeEncoders(page: Page, [first]: readonly OpenWorld[]): void {
   const counts = first?.streaming?.connections;
   if (counts === undefined) return;
@@ -181,7 +181,7 @@ function writeEncoders(page: Page, [first]: readonly OpenWorld[]): void {
   page.sample("plaza_encoder_connections_turned_away_total", {}, counts.turned_away);
 }
 
-/** D-351: each process by itself, because one that is stuck does not show in a sum. */
+/** D-351: each process by itself, because a sum does not show a process that is stuck. */
 function writeProcesses(page: Page, processes: readonly ProcessReport[]): void {
   const write = (name: string, type: "counter" | "gauge", help: string, read: (one: ProcessReport) => number | undefined): void => {
     page.metric(name, type, help);
@@ -208,7 +208,7 @@ function writeHolds(page: Page, { holds }: MetricsReport): void {
   for (const { work, longestMs } of holds) page.sample("plaza_event_loop_longest_hold_seconds", { work }, longestMs / 1000);
 }
 
-/** D-341. */
+/** D-341: the problems of the database, and its connections. */
 function writeProblems(page: Page, { problems, failures, pool }: DatabaseReport): void {
   page.metric("plaza_database_problem", "gauge", "1 while the database has this problem; the log and the alerts describe it.");
   for (const { kind } of problems) page.sample("plaza_database_problem", { problem: kind }, 1);
@@ -224,7 +224,7 @@ function writeProblems(page: Page, { problems, failures, pool }: DatabaseReport)
   page.sample("plaza_database_connection_wait_seconds_total", {}, pool.waitedMs / 1000);
 }
 
-/** D-351: the work that waits in the database, by the world's clock. */
+/** D-351: the work that waits in the database, by the clock of its world. */
 async function writeQueues(page: Page, worlds: readonly OpenWorld[]): Promise<void> {
   const reads = worlds.map(async ({ name: world, database, clock }) => {
     const nowMs = clock.nowMs();

@@ -1,4 +1,4 @@
-/** All routes of the control API: the server's, then those of the features. */
+/** All routes of the control API: first the server's own, then those of the features. */
 import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { alertRoutes } from "./routes/alerts/alerts.ts";
@@ -20,7 +20,7 @@ import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
 import { snapshotRoutes } from "./routes/worlds/snapshots.ts";
 import { worldRoutes } from "./routes/worlds/worlds.ts";
 
-/** Throws if two routes have the same address or the same operation name. */
+/** Lists all routes. Throws if two routes have the same address or the same operation name. */
 export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
   const routes = [
     ...serverRoutes,
@@ -48,7 +48,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
   return routes;
 }
 
-/** Placeholders match each other, whatever their names are. */
+/** The address of a route for comparisons. Two placeholders match each other, whatever their names are. */
 const addressOf = ({ method, path }: ControlRoute): string => `the address ${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`;
 
 function requireDistinct(names: readonly string[]): void {

@@ -13,27 +13,27 @@ import { type ControlAppOptions, controlApp } from "./app.ts";
 
 export interface ControlServerOptions extends ControlAppOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** The port; 0 picks a free one. */
   readonly port: number;
-  /** Undefined for plain HTTP. */
+  /** The certificate; undefined for plain HTTP. */
   readonly certificate?: Certificate | undefined;
-  /** 0: browsers are not told to use TLS. */
+  /** The seconds for which browsers must use TLS; with 0 they are not told to. */
   readonly hstsSeconds?: number;
-  /** The limit of all clients together. */
+  /** The number of connections of all clients together. */
   readonly connectionsMax?: number;
 }
 
-/** Scripts, dashboards and streams of one operator. */
+/** The default number of connections, for the scripts, dashboards and streams of one operator. */
 const CONNECTIONS_MAX = 256;
 
-/** Throws if it cannot listen at the address. */
+/** Listens for requests to the control API. Throws if it cannot listen at the address. */
 export function serveControl(options: ControlServerOptions): Listener {
   const { host, port, certificate, connectionsMax = CONNECTIONS_MAX, hstsSeconds = 0, onUnexpected } = options;
   const app = controlApp(options);
   const scheme = certificate === undefined ? "http" : "https";
   const dispatch = async (head: RequestHead, connection: Connection): Promise<void> => {
     try {
-      // HTTP/1.0 may leave the host out.
+      // An HTTP/1.0 client may leave the host out.
       const address = `${scheme}://${head.host ?? `${addressOf(host)}:${listener.port}`}${head.target.path}`;
       const response = await app.fetch(webRequest(head, address, bodyStream(head, connection)));
       connection.skipBody();
@@ -59,11 +59,11 @@ export function serveControl(options: ControlServerOptions): Listener {
 }
 
 interface WaitingOptions extends Pick<ControlServerOptions, "host" | "port" | "certificate"> {
-  /** Why the server is not ready. */
+  /** The reason why the server is not ready. */
   readonly reason: string;
 }
 
-/** Before a server can serve: `/healthz` is 200, and everything else 503 with the reason. */
+/** Listens before the server can serve: `/healthz` is 200, and all other requests get 503 with the reason. */
 export function serveWaiting({ host, port, certificate, reason }: WaitingOptions): Listener {
   return listen({
     ...{ hostname: host, port, certificate, commonHeaders: {}, metrics: { open: 0, evicted: 0 } },
@@ -80,7 +80,7 @@ export function serveWaiting({ host, port, certificate, reason }: WaitingOptions
 
 const UNAVAILABLE = (reason: string): ControlError => new ControlError("unavailable", reason);
 
-/** Undefined without a body, and for the body of a GET, which is ignored. */
+/** The body of a request; undefined without a body, and for a GET, whose body is ignored. */
 function bodyStream({ method, framing }: RequestHead, connection: Connection): ReadableStream<Uint8Array> | undefined {
   if (framing === 0 || method === "GET" || method === "HEAD") return undefined;
   const pieces = connection.bodyPieces();

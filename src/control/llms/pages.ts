@@ -1,6 +1,6 @@
 /**
- * The interface as short text for coding agents: `llms.txt`, and a page for each area, made from the contracts. The control port serves them, and the build
- * writes them into `docs/`.
+ * The description of the interface as short text for coding agents: `llms.txt`, and a page for each area, made from the contracts. The control port
+ * serves these pages, and the build writes them into `docs/`.
  */
 import { schemes } from "#auth/schemes";
 import type { Feature } from "#graph/contract/feature";
@@ -103,7 +103,7 @@ function addressOf({ access, nodeType, served }: Endpoint): string {
   return `{${surface?.address}}${version}${nodeType === undefined ? "" : `/{${nodeType}_id}`}${edge === null ? "" : `/${edge}`}`;
 }
 
-/** The version is part of the microblog's address. */
+/** Whether the version follows the surface's address. The address of the microblog already contains the version. */
 const hasVersion = ({ surfaces: on, versions }: Access): boolean => on[0] !== "microblog" && versions !== "unversioned";
 
 function tokenText({ scheme, policy }: Access): string {

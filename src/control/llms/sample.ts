@@ -1,4 +1,4 @@
-/** A value that a JSON Schema allows, for examples: the same one each time. */
+/** Makes a value that a JSON Schema allows, for examples. It makes the same value each time. */
 import type { Schema } from "./schema-text.ts";
 
 interface Sampled extends Schema {
@@ -11,7 +11,7 @@ interface Sampled extends Schema {
   readonly "x-plaza-shape-of"?: string;
 }
 
-/** Values of formats, in the words of `graph/schema/formats.ts`. */
+/** Sample values by the name of the format, as `graph/schema/formats.ts` calls it. */
 const OF_FORMATS: Readonly<Record<string, string>> = {
   "web-address": "https://example.com/picture.png",
   callback: "https://example.com/hook",
@@ -49,6 +49,6 @@ export function sampleOf(schema: Sampled, depth = 0, name = ""): unknown {
   }
 }
 
-/** With these keys. */
+/** A sample of an object with these keys. */
 export const sampleObject = ({ properties = {} }: Sampled, names: readonly string[], depth = 0): Record<string, unknown> =>
   Object.fromEntries(names.flatMap((name) => (properties[name] === undefined ? [] : [[name, sampleOf(properties[name], depth + 1, name)]])));

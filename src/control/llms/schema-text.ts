@@ -1,4 +1,4 @@
-/** A JSON Schema in a few words. */
+/** Describes a JSON Schema in a few words. */
 export interface Schema {
   readonly type?: string;
   readonly anyOf?: readonly Schema[];
@@ -29,7 +29,7 @@ export function schemaText(schema: Schema): string {
   return [schema.type ?? "any", ...limits(schema)].join(", ");
 }
 
-/** `{id, data{a, b?}}`: names alone, objects inside with theirs. */
+/** An object as `{id, data{a, b?}}`: it shows only the keys, and inner objects with their keys. */
 function objectText(schema: Schema): string {
   const names = propertiesOf(schema).map(({ name, schema: inner, isRequired }) => {
     const shown = inner.type === "object" ? name + objectText(inner) : name;
@@ -52,7 +52,7 @@ function limits({ minLength, maxLength, minimum, maximum, pattern }: Schema): st
 export interface Property {
   readonly name: string;
   readonly schema: Schema;
-  /** Of who sends it: a key with a default may be left out. */
+  /** Whether a sender must give the key; a key with a default may be left out. */
   readonly isRequired: boolean;
 }
 

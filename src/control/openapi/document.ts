@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 of the control API, made from its routes. Nodes have a path for each key of the world file. */
+/** The OpenAPI 3.1 document of the control API, made from its routes. The routes of nodes have a path for each key of the world file. */
 import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
 import { type PlainSchema, returnedSchema, sentSchema } from "#graph/schema/public-schema";
@@ -39,7 +39,7 @@ export function openapiOf(routes: readonly ControlRoute[], sections: readonly Wo
   };
 }
 
-/** The schemas of each kind of node: as it is returned, and in a world file. */
+/** The schemas of each kind of node: one as responses return it, and one as a world file has it. */
 const entrySchemas = (sections: readonly WorldSection[]): Record<string, PlainSchema> =>
   Object.fromEntries(
     sections.flatMap(({ key, entry }) => [
@@ -51,12 +51,12 @@ const entrySchemas = (sections: readonly WorldSection[]): Record<string, PlainSc
 const orNull = (schema: PlainSchema): PlainSchema =>
   schema.type === "object" ? { ...schema, type: ["object", "null"] } : { anyOf: [schema, { type: "null" }] };
 
-/** The keys of a world file about the world itself. */
+/** The keys of a world file that are about the world itself. */
 const worldSchemas: Record<string, PlainSchema> = Object.fromEntries(
   Object.entries(ownSchemas).map(([key, schema]) => [key, orNull(sentSchema(schema))]),
 );
 
-/** The content of an import: the world's own keys, and a list for each kind of entry. */
+/** The content of an import: the keys of the world itself, and a list for each kind of entry. */
 function worldFileSchema(sections: readonly WorldSection[]): PlainSchema {
   const own = Object.keys(worldSchemas).map((key) => [key, schemaRef(key)]);
   const lists = sections.map(({ key }) => [key, listOrNull(schemaRef(entryName(key)))]);
@@ -65,7 +65,7 @@ function worldFileSchema(sections: readonly WorldSection[]): PlainSchema {
   return { type: "object", properties, additionalProperties: false };
 }
 
-/** A key without a value is an empty list. */
+/** A list, or null, because a key without a value is an empty list in YAML. */
 const listOrNull = (items: PlainSchema): PlainSchema => ({ type: ["array", "null"], items });
 
 function operationOf(route: ControlRoute, section: WorldSection | undefined, path: string): Record<string, unknown> {
@@ -110,10 +110,10 @@ type Content = Readonly<Record<string, { readonly schema: PlainSchema }>>;
 
 const json = (schema: PlainSchema): Content => ({ "application/json": { schema } });
 
-/** A YAML file with only comments is null. */
+/** A world file, or null, because a YAML file with only comments is null. */
 const worldFile: PlainSchema = { anyOf: [schemaRef("world_file"), { type: "null" }] };
 
-/** Undefined for a request without a body. */
+/** The body of a request to a route; undefined for a request without a body. */
 function bodyOf({ body, content = {}, method }: ControlRoute, section: WorldSection | undefined): Content | undefined {
   if (body === undefined) return undefined;
   if (body === "text") return { "application/yaml": { schema: worldFile }, ...json(worldFile) };
@@ -122,11 +122,11 @@ function bodyOf({ body, content = {}, method }: ControlRoute, section: WorldSect
   if (body !== "entry") return json(sentSchema(body));
   const { key, entry, identity } = section as WorldSection;
   if (method === "PATCH") return json(withoutNeeds(sentSchema(entry), () => true));
-  // Without an id, the node gets a new one.
+  // The id may be left out; then the node gets a new one.
   return json(identity === undefined ? withoutNeeds(sentSchema(entry), (name) => name === "id") : schemaRef(entryName(key)));
 }
 
-/** A change may leave out required keys. */
+/** The schema without its required keys, as far as a request may leave them out. */
 function withoutNeeds({ required = [], ...schema }: PlainSchema, isFree: (name: string) => boolean): PlainSchema {
   const needed = (required as string[]).filter((name) => !isFree(name));
   return needed.length === 0 ? schema : { ...schema, required: needed };

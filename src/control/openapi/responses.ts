@@ -1,4 +1,4 @@
-/** The responses in the document of the control API: results, and errors by status. */
+/** The responses in the OpenAPI document of the control API: results, and errors by status. */
 import type { TSchema } from "typebox";
 import { type ControlCode, controlCodes } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
@@ -6,13 +6,13 @@ import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
 import { type PlainSchema, returnedSchema } from "#graph/schema/public-schema";
 
-/** Names of the document's components. */
+/** A reference to a schema among the document's components. */
 export const schemaRef = (name: string): PlainSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** The name of an entry in a request; in a response it has the name of the key. */
+/** The schema's name for an entry in a request. In a response the schema has the name of the key. */
 export const entryName = (key: string): string => `${key}_entry`;
 
-/** The cause of an error, and the routes that return it; without `isOf`, the routes that declare the status. */
+/** The cause of an error, and the routes that return it. Without `isOf`, these are the routes that declare the status. */
 interface Refusal {
   readonly why: string;
   readonly headers?: PlainSchema;
@@ -21,7 +21,7 @@ interface Refusal {
 
 const always = (): boolean => true;
 
-/** 405 belongs to no operation, because the operations of an address are its methods. */
+/** The refusals by code. 405 is left out: it belongs to no operation, because the operations of an address are its methods. */
 const refusals: Readonly<Record<Exclude<ControlCode, "method_not_allowed">, Refusal>> = {
   bad_request: { why: "A malformed body, parameter or entry.", isOf: ({ query, body }) => query !== undefined || body !== undefined },
   unauthorized: {
@@ -64,7 +64,7 @@ const refusalOf = ({ why, headers }: Refusal, schema: PlainSchema): PlainSchema 
   content: json(schema),
 });
 
-/** By code. */
+/** The error responses by their code. */
 export const errorResponses: PlainSchema = Object.fromEntries(known.map(([code, refusal]) => [code, refusalOf(refusal, schemaRef("Error"))]));
 
 export function responsesOf(route: ControlRoute, section: WorldSection | undefined): PlainSchema {
@@ -92,7 +92,7 @@ function resultOf({ response }: ControlRoute, section: WorldSection | undefined)
   return returnedSchema(response === "entries" ? listOf(schemaRef(section?.key ?? "") as unknown as TSchema) : response);
 }
 
-/** Keys beside the error. */
+/** The schema of a response that has other keys besides the error. */
 const withError = ({ required = [], properties, ...schema }: PlainSchema): PlainSchema => ({
   ...schema,
   required: ["error", ...(required as string[])],

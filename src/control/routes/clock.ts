@@ -1,4 +1,4 @@
-/** The time of a world: reading, setting, stopping, moving it. */
+/** The routes for the time of a world, which read, set, stop and move its clock. */
 import { type Static, Type } from "typebox";
 import { unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
@@ -25,13 +25,13 @@ const clockChange = Type.Object(
   },
   { additionalProperties: false },
 );
-/** A hundred years. */
+/** The longest move of a clock: a hundred years. */
 const ADVANCE_SECONDS_MAX = 100 * 366 * 86_400;
 const advance = Type.Object({ seconds: Type.Number({ minimum: 0, maximum: ADVANCE_SECONDS_MAX }), ...withinMs }, { additionalProperties: false });
 
 const stateOf = ({ clock }: OpenWorld): Static<typeof clockState> => ({ now: unixSeconds(clock), frozen: clock.isFrozen });
 
-/** Moves of one world run one after another, so two simultaneous advances add up. */
+/** The last move of each world. Moves of one world run one after another, so two simultaneous advances add up. */
 const turns = new WeakMap<OpenWorld, Promise<unknown>>();
 
 function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
@@ -43,13 +43,13 @@ function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-/** D-266: everything that is due by the returned time has happened. The status is 202 if `within_ms` ended the move early. */
+/** D-266: moves a world's clock. All work that is due by the returned time has happened. The status is 202 if `within_ms` ended the move early. */
 async function moveTo({ deps, world, body }: ControlRequest<unknown, Move>, ms: number, isFrozen = world.clock.isFrozen) {
   const { clock } = world;
   if (ms > UNIX_SECONDS_MAX * 1_000) throw unprocessable("the clock goes to the end of the year 9999", "seconds");
   const endMs = deps.realTime.monotonicMs() + (body.within_ms ?? Number.POSITIVE_INFINITY);
   const set = (atMs: number) => clock.set(atMs, isFrozen);
-  // A move forward stops at everything that falls due on the way: a retry, and then the next one.
+  // A move forward stops at each due time on the way, for example at a retry, and then at the next retry.
   if (ms > clock.nowMs()) await moveUntil(world.work, ms, set, () => deps.realTime.monotonicMs() >= endMs);
   else await set(ms);
   for (const settle of deps.onTimeMoved) await settle(world);
@@ -72,7 +72,7 @@ const UNFINISHED =
 
 const CLOCK = "/v1/worlds/{w}/clock";
 
-/** A person does not read more. */
+/** The number of deadlines in a response; a person does not read more. */
 const DEADLINES_MAX = 100;
 
 const deadline = Type.Object({
@@ -81,7 +81,7 @@ const deadline = Type.Object({
   of: Type.String({ description: "the id or key of the job, or the URL of a callback" }),
 });
 
-/** The earliest first. */
+/** The next deadlines of a world, the earliest first. */
 export async function deadlinesOf({ database: { reader } }: World): Promise<readonly Static<typeof deadline>[]> {
   const jobs = await listWaitingJobs(reader, DEADLINES_MAX);
   const retries = await listNextRetries(reader, DEADLINES_MAX);

@@ -1,12 +1,12 @@
-/** Faults on purpose (D-150), in requests and webhooks: created, listed, deleted. */
+/** The routes for faults that a tester causes on purpose, in requests and webhooks (D-150): they are created, listed and deleted here. */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { FAULTS_MAX, type Fault, type RequestFaultInput, type WebhookFaultInput } from "#graph/worlds/fault-injection";
 
-/** No client waits longer. */
+/** The longest delay, because no client waits longer. */
 const LATENCY_MS_MAX = 300_000;
-/** Enough for the error page of a proxy; a hundred of them still use little memory. */
+/** The length of a fault's body, enough for the error page of a proxy; a hundred such bodies still use little memory. */
 const BODY_CHARACTERS_MAX = 65_536;
 
 const limits = {
@@ -57,7 +57,7 @@ const FAULTS = "/v1/worlds/{w}/faults";
 
 const ofWebhooks = new Set<string>(["webhook", "node", "effect", ...Object.keys(limits)]);
 const ofRequests = new Set<string>(Object.keys(fields).filter((name) => name !== "webhook" && name !== "effect"));
-/** Keys that another key requires. */
+/** Keys of a fault, each with the key that it requires. */
 const partners: Readonly<Record<string, string>> = { code: "status", retry_after_seconds: "rate_limit", content_type: "body" };
 
 async function createFault(request: ControlRequest<unknown, FaultBody>): Promise<Fault> {

@@ -1,4 +1,4 @@
-/** Routes for single nodes of each key of the world file. */
+/** The routes for single nodes, for each key of the world file. */
 import { Type } from "typebox";
 import { badRequest, conflict, notFound, unprocessable } from "#control-contract/errors";
 import { pageQuery, respondWithList } from "#control-contract/lists";
@@ -22,7 +22,7 @@ function sectionOf({ deps, path }: ControlRequest): WorldSection {
 
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A missing or wrong reference is 422; a malformed entry is 400. */
+/** Requires that the nodes exist to which an entry refers. A missing or wrong reference is 422; a malformed entry is 400. */
 async function requireReferences(tx: Transaction, section: WorldSection, entry: WorldEntry, world: OpenWorld): Promise<void> {
   try {
     await checkReferences(tx, section.references(entry), "");
@@ -32,7 +32,7 @@ async function requireReferences(tx: Transaction, section: WorldSection, entry: 
   }
 }
 
-/** A world file may have used ids that would come next. */
+/** Makes an id that is not used yet, because a world file may have used ids that would come next. */
 async function mintFreeId(tx: Transaction, section: WorldSection, world: OpenWorld): Promise<string> {
   if (section.mintId !== undefined) return section.mintId(tx, world);
   for (;;) {
@@ -66,7 +66,7 @@ async function readNode(request: ControlRequest): Promise<unknown> {
 const shownTo = ({ key }: ControlRequest, section: WorldSection, entry: WorldEntry): WorldEntry =>
   key.access === "read" ? withoutSecrets(section, entry) : entry;
 
-/** The database would refuse to compare text that is not an id, so it is not asked. */
+/** The id of the request's path. Text that is not an id is refused here, because the database would refuse to compare it. */
 function idOf(request: ControlRequest): string {
   const id = request.path.id as string;
   const section = sectionOf(request);
@@ -76,7 +76,7 @@ function idOf(request: ControlRequest): string {
 
 const missing = ({ path }: ControlRequest) => notFound(`node ${path.id} among ${path.key}`);
 
-/** The keys of the body replace those of the stored entry; null restores the default of a key. */
+/** Changes a node. The keys of the body replace those of the stored entry; null restores the default of a key. */
 function updateNode(request: ControlRequest): Promise<unknown> {
   const section = sectionOf(request);
   const { world, body } = request;
@@ -99,12 +99,12 @@ async function deleteNode(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   return world.database.write(async (tx) => {
     if (!(await removeNode(tx, request.deps.registry, world, section, id))) throw missing(request);
-    // D-172: everything about a person is erased, wherever it is stored.
+    // D-172: a deleted user is a person, of whom all traces are erased, wherever they are stored.
     return section.key === "users" ? { success: true, erasure: await beginErasure(tx, world, [id], { users: 1 }) } : { success: true };
   });
 }
 
-/** D-263: only entries of apps have any. */
+/** D-263: whether entries of this key have secrets. Only apps have any. */
 const hasSecrets = ({ key }: Readonly<Record<string, string>>): boolean => key === "apps";
 
 const NODES = "/v1/worlds/{w}/nodes/{key}";

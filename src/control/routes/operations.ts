@@ -1,4 +1,4 @@
-/** The operations of the graph with their parameters, for forms and for tools that make requests. */
+/** The route that lists the operations of the graph with their parameters, for forms and for tools that make requests. */
 import { type Static, Type } from "typebox";
 import { schemes } from "#auth/schemes";
 import { listOf } from "#control-contract/lists";
@@ -41,7 +41,7 @@ const operationQuery = Type.Object({
 
 async function listOperations({ deps: { registry }, world, query }: ControlRequest<Static<typeof operationQuery>>): Promise<unknown> {
   const node = query.node === undefined || !isNodeId(query.node) ? undefined : await findNode(world.database.reader, query.node);
-  // Loaded at the first request, like the graph's own document.
+  // The addresses are loaded at the first request, like the graph's own document.
   const { servedAddresses, versionsOf } = await import("#graph/contract/openapi/addresses");
   const { paramsIn, takesFields } = await import("#graph/contract/openapi/parameters");
   const { requestSchema, withoutShapes } = await import("#graph/schema/public-schema");

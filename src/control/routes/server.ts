@@ -1,4 +1,4 @@
-/** The running server: its description, its end, and the errors of its graph. */
+/** The routes for the running server: its description, its end, and the errors of its graph. */
 import { Type } from "typebox";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -40,7 +40,7 @@ const graphError = Type.Object({
 
 async function readServer({ deps, world: first, url, key }: ControlRequest): Promise<unknown> {
   const { stop: _, startedMs, ...facts } = deps.server;
-  // A key that is bound to a world learns nothing of the first one.
+  // A key that is bound to a world must not learn anything about the first world.
   const held = key.world === undefined ? undefined : await deps.worlds.hold(key.world);
   const { calendar, clock } = held?.world ?? first;
   held?.leave();

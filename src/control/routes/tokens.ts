@@ -1,4 +1,4 @@
-/** Tokens: creating (the value is shown once), listing and revoking them (D-11). */
+/** The routes for tokens: they create tokens (the value is shown once), list and revoke them (D-11). */
 import { Type } from "typebox";
 import { revocationTime, type Token } from "#auth/token";
 import { hashOf, tokenFact } from "#auth/tokens";
@@ -67,10 +67,10 @@ async function revokeToken({ world, path }: ControlRequest): Promise<void> {
   if (!isKnown) throw notFound(`token ${id}`);
 }
 
-/** Enough to try something out by hand. */
+/** The lifetime of a copied token, enough to try something out by hand. */
 const COPY_SECONDS = 600;
 
-/** D-270. */
+/** D-270: makes a short-lived copy of a token. */
 async function copyToken({ deps, world, path }: ControlRequest): Promise<unknown> {
   const id = path.id as string;
   const now = unixSeconds(world.clock);

@@ -1,4 +1,4 @@
-/** The versions of the last requests of each app. */
+/** Finds the versions that the last requests of each app used. */
 import type { Registry } from "#graph/contract/registry";
 import { segmentsOf } from "#graph/pipeline/address";
 import { servedVersion } from "#graph/versions/resolve";
@@ -11,14 +11,14 @@ import { formatVersion, parseVersion } from "#kernel/versions";
 export interface UsedVersion {
   readonly app: string;
   readonly operation: string;
-  /** Undefined if the path had none. */
+  /** The version in the path; undefined if the path had none. */
   readonly asked: string | undefined;
   readonly entries: readonly RequestEntry[];
-  /** The version that serves the same requests at a time in Unix seconds, or why they would be refused. */
+  /** The version that would serve the same requests at a time in Unix seconds, or the error with which they would be refused. */
   servedAt(moment: number): string | GraphError;
 }
 
-/** Requests of the same app, operation and version are one entry. */
+/** Groups the last requests: those of the same app, operation and version are one entry. */
 export async function usedVersions(
   { tokens, calendar }: World,
   { endpoints }: Registry,

@@ -1,4 +1,4 @@
-/** Problems of a world that need attention (D-279). They are not stored, but computed when a caller asks. */
+/** The problems of a world that need attention (D-279). Alerts are not stored, but computed when a caller asks for them. */
 import { Type } from "typebox";
 import { ALERTS_MAX, type Alert, alertLevels } from "#control-contract/alert";
 import { EVENT_STREAM, wantsEvents, watchStream } from "#control-contract/event-stream";
@@ -21,7 +21,7 @@ import { countUnrouted, UNROUTED_MAX } from "#webhooks/history/retention.store";
 import { deadlinesOf } from "../clock.ts";
 import { type UsedVersion, usedVersions } from "../used-versions.ts";
 
-/** Often enough for people, and seldom enough for the database. */
+/** The interval at which alerts are computed: often enough for people, and seldom enough for the database. */
 export const ALERTS_EVERY_MS = 2_000;
 
 const alert = Type.Object({
@@ -40,7 +40,7 @@ const alert = Type.Object({
   time: Type.Optional(Type.Number({ description: "world time in Unix seconds: when it began, or for version_ends when the version ends" })),
 });
 
-/** The worst first. */
+/** Computes the alerts of a world, the worst first. */
 export async function readAlerts({ deps, world }: ControlRequest): Promise<{ data: readonly Alert[]; paging: object }> {
   const { registry } = deps;
   const requests = world.requests.entries();
@@ -51,7 +51,7 @@ export async function readAlerts({ deps, world }: ControlRequest): Promise<{ dat
     jobAlerts(world),
     ...registry.features.map((feature) => feature.alerts?.(world) ?? []),
   ]).catch((error: unknown) => {
-    // The alerts about the database are the ones that matter then.
+    // If the database cannot be reached, the alerts about the database are the ones that matter.
     if (isUnreachable(error)) return [];
     throw error;
   });
@@ -72,20 +72,20 @@ export const alertRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** D-341. Its time is real, so it is part of the text. */
+/** D-341: an alert about the database. The time of such a problem is real time, so it is part of the text. */
 const databaseAlert = ({ kind, text, cause, count, since_ms }: DatabaseProblem): Alert => ({
   ...{ kind: `database_${kind}`, level: "error", of: "database" },
   text: `${text} ${countText(count, "met it")} since ${new Date(since_ms).toISOString()}; the last error: ${cause}`,
 });
 
-/** World time. Older requests are in the log of requests. */
+/** World time in which a request is recent enough for an alert. Older requests are in the log of requests. */
 const RECENT_MS = 300_000;
 const RATE_LIMITED = 429;
 const FAILED_FROM = 500;
 
 const countText = (count: number, what: string): string => (count === 1 ? `1 request ${what}` : `${count} requests ${what}`);
 
-/** The last requests, the newest first. */
+/** Alerts about the last requests, the newest first. */
 function requestAlerts({ clock }: World, requests: readonly RequestEntry[]): readonly Alert[] {
   const now = clock.nowMs();
   const recent = requests.filter(({ time, status }) => status >= RATE_LIMITED && time > now - RECENT_MS && time <= now);
@@ -127,7 +127,7 @@ const faultAlerts = ({ faults }: World): readonly Alert[] =>
     text: `Fault ${fault.id} is in effect for ${targetOf(fault)}; ${fault.met} met it. It is intended, and ends when you delete it${fault.times === undefined ? "" : " or used up"}.`,
   }));
 
-/** The interface announces the end of a version this long before (LIM-14). */
+/** The time before the end of a version at which the interface announces the end (LIM-14). */
 const SOON_SECONDS = 90 * 86_400;
 
 const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
@@ -135,7 +135,7 @@ const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString(
 async function versionAlerts(world: World, registry: Registry, requests: readonly RequestEntry[]): Promise<readonly Alert[]> {
   const now = unixSeconds(world.clock);
   const ending = world.calendar.marketing.filter(({ until }) => until !== undefined && until > now && until <= now + SOON_SECONDS);
-  // Usually no version ends soon, and then no request need be checked.
+  // Usually no version ends soon, and then no request has to be checked.
   if (ending.length === 0) return [];
   const used = await usedVersions(world, registry, requests);
   return ending.flatMap((version) => {
@@ -157,7 +157,7 @@ function versionAlert({ version }: MarketingVersion, at: number, app: string, us
   };
 }
 
-/** Nobody misses a job that only cleans up. */
+/** Whether a job's failure needs attention: nobody misses a job that only cleans up. */
 const isMissed = ({ kind }: { readonly kind: string }): boolean => !kind.endsWith("_retention");
 
 export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
@@ -174,7 +174,7 @@ export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
   ];
 }
 
-/** From the third failure on, the waits are minutes. */
+/** The number of failures from which on an alert is an error, because the waits are minutes then. */
 const FAILURES_OF_ERROR = 3;
 
 const jobAlerts = async ({ database: { reader } }: World): Promise<readonly Alert[]> =>
@@ -183,7 +183,7 @@ const jobAlerts = async ({ database: { reader } }: World): Promise<readonly Aler
     text: `The job ${kind.replaceAll("_", " ")} of ${key} has failed ${attempts} times, and runs again at ${new Date(due_ms).toISOString()} of the world's time. The last error: ${last_error}`,
   }));
 
-/** Alerts about webhooks that do not arrive. */
+/** The end of each alert about webhooks that do not arrive. */
 const WAITS = "New webhooks wait until you resume it";
 
 function callbackAlert(callback: CallbackRow): Alert {
@@ -201,7 +201,7 @@ function callbackAlert(callback: CallbackRow): Alert {
     return { kind: "callback_paused", level, of: id, text, time: paused_ms / 1000 };
   }
   const since = (failing_since_ms ?? 0) / 1000;
-  // D-137: an hour of failures is more than a restart of the receiver.
+  // D-137: an hour of failures is too long for a restart of the receiver.
   const level = alerted_ms === null ? "warning" : "error";
   return {
     kind: "callback_failing",

@@ -1,4 +1,4 @@
-/** An expectation about webhooks. */
+/** Expectations about webhooks. */
 import { type Static, Type } from "typebox";
 import { countedWithin, expectEntries, met, unmet } from "#control-contract/expectation";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -7,7 +7,10 @@ import { type EventRow, listNewestEvents } from "#webhooks/history/list.store";
 import { type DeliveryStatus, deliveryStatuses, viewOf } from "#webhooks/history/view";
 import { delivery } from "../webhooks/webhooks.ts";
 
-/** More than a test makes. A waiting expectation reads all of them, with their payloads, each time it checks. */
+/**
+ * The number of events that an expectation reads, more than a test makes. A waiting expectation reads all of them, with their payloads, at each
+ * check.
+ */
 const EVENTS_MAX = 200;
 
 const ANY_STATUS = "any";
@@ -45,7 +48,7 @@ async function expectWebhooks({ deps, world, body }: ControlRequest<unknown, Sta
   const { reader } = world.database;
   const entries = {
     what: "webhook",
-    // An empty payload was erased (D-172).
+    // An empty payload means that the event was erased (D-172).
     read: async () => (await listNewestEvents(reader, EVENTS_MAX)).filter(({ payload }) => payload !== "").map(entryOf),
     show: (entry: ReturnType<typeof entryOf>) => entry,
   };

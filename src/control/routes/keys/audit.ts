@@ -1,4 +1,4 @@
-/** The audit list of control keys (D-331): as a list, and as lines for an archive. */
+/** The routes for the audit list of control keys (D-331): as a list, and as lines for an archive. */
 import { type Static, Type } from "typebox";
 import { type AuditFilter, type AuditRow, listAudit } from "#auth/control-audit.store";
 import { badRequest } from "#control-contract/errors";
@@ -38,7 +38,7 @@ const shown = ({ id, time_ms, key_id, key_name, world, status, ...facts }: Audit
   ...(status === 0 ? {} : { status }),
 });
 
-/** A key that is bound to a world sees requests to its world alone. */
+/** The filter of a request. A key that is bound to a world sees only requests to its world. */
 function filterOf({ query, key, deps }: ControlRequest<Static<typeof filterWords>>): AuditFilter {
   const { key: of, world, since } = query;
   if (of !== undefined && of !== CONFIGURED && !isNodeId(of)) throw badRequest(`key is the id of a key, or ${CONFIGURED}`, "key");
@@ -50,7 +50,7 @@ function filterOf({ query, key, deps }: ControlRequest<Static<typeof filterWords
   };
 }
 
-/** Some 200 kB of text. */
+/** The number of entries on a page, which are some 200 kB of text. */
 const PAGE_ROWS = 1_000;
 
 async function* lines(reader: Reader, filter: AuditFilter): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-/** Control keys: further ones, read-only ones, and the replacement of a key (D-170). Their times are real time. */
+/** The routes for control keys: additional keys, read-only keys, and the replacement of a key (D-170). All times are real time. */
 import { Type } from "typebox";
 import { type ControlKeyRow, endControlKey, listControlKeys, lockKeysOfWorld, saveControlKey } from "#auth/control-keys.store";
 import { hashOf } from "#auth/tokens";
@@ -10,10 +10,10 @@ import { UNIX_SECONDS_MAX } from "#kernel/clock";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
-/** 192 bits. */
+/** The size of a new key: 192 bits. */
 const KEY_BYTES = 24;
 const NAME_CHARACTERS_MAX = 200;
-/** A day, as for an app's secret (D-132), in which every program can get the new key. */
+/** The time for which a replaced key still works: a day, as for an app's secret (D-132), in which every program can get the new key. */
 const OVERLAP_SECONDS = 86_400;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 

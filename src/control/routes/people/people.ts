@@ -1,4 +1,4 @@
-/** Erasing people: a job deletes everything that is stored about them and reports it (D-172). */
+/** The routes that erase people: a job deletes all stored data about a person and reports it (D-172). */
 import { Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
@@ -12,11 +12,11 @@ import { removeNode } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
 import { certain, type Transaction } from "#storage/database";
 
-/** Shorter texts are in too many records about others. */
+/** The shortest id of a person, because shorter texts are in too many records about others. */
 const ID_CHARACTERS_MIN = 4;
 const ID_CHARACTERS_MAX = 500;
 
-/** Node types that are people, with their keys in a world file. */
+/** The node types that are people, each with its key in a world file. */
 const peopleKeys: Readonly<Record<string, string>> = { user: "users", social_account: "social_accounts", microblog_user: "microblog_users" };
 
 const erasure = Type.Object({
@@ -45,10 +45,10 @@ async function erasePerson(request: ControlRequest): Promise<unknown> {
   return shown(begun as ErasureRow);
 }
 
-/** The person's node, if there is one. An account has a second id, which pages use. */
+/** Removes the person's node, if it exists. An account has a second id, which pages use. */
 async function removeNodeOf(request: ControlRequest, tx: Transaction, id: string): Promise<{ ids: readonly string[]; erased: Erased }> {
   const node = isNodeId(id) ? await findNode(tx, id) : undefined;
-  // A person of a page has no node of their own; the page's entry is changed.
+  // A person of a page has no node, so the page's entry is changed instead.
   if (node === undefined || node.type === "page_person") return { ids: [id], erased: {} };
   const key = peopleKeys[node.type];
   const section = sectionsOf(request.deps.registry).find((known) => known.key === key);

@@ -1,4 +1,4 @@
-/** Requests of the graph in responses of the control API. */
+/** The schemas of the graph's requests in responses of the control API. */
 import { type Static, Type } from "typebox";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { RequestEntry } from "#graph/worlds/request-log";
@@ -20,7 +20,7 @@ export const seenRequest = Type.Object({
   response_body: Type.String({ description: "the first 4,096 characters, without the values of secrets" }),
 });
 
-/** An entry of the list. */
+/** The schema of an entry in the list of requests. */
 export const requestLine = Type.Pick(seenRequest, ["trace_id", "operation", "method", "surface", "path", "status", "time", "duration_ms", "app"]);
 
 const story = Type.Object({
@@ -63,7 +63,7 @@ export const lineShown = ({ trace_id, operation, method, surface, path, status, 
   ...(app === undefined ? {} : { app }),
 });
 
-/** Filters for the last requests. */
+/** The filters for the last requests. */
 export const requestFilter = Type.Object({
   operation: Type.Optional(Type.String({ description: "e.g. createPersona" })),
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
@@ -76,7 +76,7 @@ export const requestFilter = Type.Object({
 });
 export type RequestFilter = Static<typeof requestFilter>;
 
-/** World time, Unix ms. Throws 400 for text that is not a time. */
+/** The time of the filter `since`, as world time in Unix ms. Throws 400 for text that is not a time. */
 export const sinceMsOf = ({ since }: RequestFilter): number => (since === undefined ? 0 : secondsOf(since, "since") * 1000);
 
 export function isAsked(entry: RequestEntry, filter: RequestFilter, sinceMs: number): boolean {

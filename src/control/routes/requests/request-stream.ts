@@ -1,4 +1,4 @@
-/** The requests of a world as server-sent events (WHATWG HTML, 9.2). Nothing runs while nobody reads. */
+/** The requests of a world as server-sent events (WHATWG HTML, 9.2). No timer runs while nobody reads. */
 import { type Static, Type } from "typebox";
 import { eventStream, lookRepeatedly, type SendEvent } from "#control-contract/event-stream";
 import type { ControlRequest } from "#control-contract/route";
@@ -6,9 +6,9 @@ import type { RequestEntry } from "#graph/worlds/request-log";
 import { ALERTS_EVERY_MS, readAlerts } from "../alerts/alerts.ts";
 import { isAsked, lineShown, type RequestFilter, requestLine, sinceMsOf } from "./request-schemas.ts";
 
-/** Nobody would notice shorter intervals. */
+/** The shortest interval between two events; nobody would notice a shorter one. */
 const EVENT_EVERY_MS = 100;
-/** 200 lines a second, more than anybody can read. */
+/** The number of lines in an event: 200 lines a second are more than anybody can read. */
 const LINES_MAX = 20;
 
 export const requestsEvent = Type.Object(
@@ -27,7 +27,7 @@ export const requestsEvent = Type.Object(
 const countOf = (entries: readonly RequestEntry[], statusClass: number): number =>
   entries.filter(({ status }) => Math.floor(status / 100) === statusClass).length;
 
-/** Reads the current world, because the stream goes on when the world is reset or restored. Undefined if the world was deleted. */
+/** The alerts of the world as it is now, because the stream goes on when the world is reset or restored. Undefined if the world was deleted. */
 async function alertsNow(request: ControlRequest): Promise<object | undefined> {
   const held = await request.deps.worlds.hold(request.path.w ?? request.world.name);
   if (held === undefined) return undefined;
@@ -41,15 +41,15 @@ async function alertsNow(request: ControlRequest): Promise<object | undefined> {
 interface Following {
   /** The id of the last event that the reader has. */
   readonly after?: number | undefined;
-  /** In the same stream, because a browser has few connections (D-271). */
+  /** Whether alerts are in the same stream, because a browser has few connections (D-271). */
   readonly hasAlerts?: boolean;
 }
 
-/** Throws 400 for a filter that cannot be read. */
+/** The stream of requests. Throws 400 for a filter that cannot be read. */
 export function followRequests(request: ControlRequest, filter: RequestFilter, { after, hasAlerts = false }: Following = {}): Response {
   const log = request.world.requests;
   const sinceMs = sinceMsOf(filter);
-  // An id beyond the end is from an earlier server.
+  // An id beyond the end is from an earlier run of the server, so the stream begins with the next request.
   let next = after === undefined || after > log.count ? log.count : after;
   const linesSince = (): Static<typeof requestsEvent> => {
     const entries = log.from(next);
@@ -73,7 +73,7 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
       send("requests", lines, next);
     }, EVENT_EVERY_MS);
     const look = () => alertsNow(request);
-    // A failed look at alerts is tried again, and requests are still sent.
+    // If a look at the alerts fails, it is repeated, and requests are still sent.
     const endAlerts = hasAlerts
       ? lookRepeatedly(
           { everyMs: ALERTS_EVERY_MS, look },

@@ -1,4 +1,4 @@
-/** The last requests: the list, one request with its trace, a stream, and an expectation that waits. */
+/** The routes for the last requests: the list, one request with its trace, a stream, and an expectation that waits. */
 import { type Static, Type } from "typebox";
 import { notFound } from "#control-contract/errors";
 import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
@@ -45,7 +45,7 @@ async function listRequests(request: ControlRequest<Static<typeof listQuery>>): 
   return { data: world.requests.entries().filter(isWanted).slice(0, query.limit).map(shown), paging: {} };
 }
 
-/** Calls `see` for each further request in order, until the returned function is called. */
+/** Calls `see` for each new request in order, until the returned function is called. */
 function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () => void {
   let known = requests.count;
   let isOver = false;

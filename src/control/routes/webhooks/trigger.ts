@@ -1,4 +1,4 @@
-/** The webhook fields, and example webhooks for trying out a receiver. */
+/** The routes for the webhook fields, and for example webhooks with which people try out a receiver. */
 import { type Static, Type } from "typebox";
 import { notFound, unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
@@ -22,7 +22,7 @@ const triggerBody = (fields: FieldCatalogue) =>
     { additionalProperties: false },
   );
 
-/** Throws 422 for a value that breaks the contract of its field; the error names the place in the value. */
+/** Throws 422 for a value that breaks the contract of its field; the error says at which place in the value. */
 function requireValue(field: WebhookField, value: unknown): void {
   const broken = findPayloadProblem(field, value);
   if (broken === undefined) return;

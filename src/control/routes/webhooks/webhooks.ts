@@ -1,4 +1,4 @@
-/** Webhooks for the operator: deliveries with their attempts, sending again, and callbacks. */
+/** The routes for an operator's webhooks: deliveries with their attempts, replays, and callbacks. */
 import { type Static, Type } from "typebox";
 import { badRequest, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, watchStream } from "#control-contract/event-stream";
@@ -126,7 +126,7 @@ const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
   return respondWithList(request, "deliveries", read, viewFor(request as ControlRequest));
 };
 
-/** A receiver may repeat in its response what was sent to it. */
+/** The responses of receivers are redacted, because a receiver may repeat the payload that it got. */
 const viewFor =
   ({ key }: ControlRequest) =>
   (row: DeliveryRow) => {
@@ -136,7 +136,7 @@ const viewFor =
     return { ...view, attempts };
   };
 
-/** A person does not see more at a glance. */
+/** The number of newest deliveries, as many as a person sees at a glance. */
 const NEWEST = 20;
 const LOOK_EVERY_MS = 500;
 
@@ -159,7 +159,7 @@ async function read(request: ControlRequest): Promise<unknown> {
   if (row === undefined) throw notFound(`delivery ${id}`);
   const { body, events } = await contentOf(reader, row, webhooks.fields);
   const view = viewFor(request)(row);
-  // With a signature, a body could be sent to the receiver again.
+  // The body is redacted, because with its signature it could be sent to the receiver again.
   if (request.key.access === "read") return { ...view, body: redactJson(body), events };
   const signatures = await webhooks.signaturesOf(row, body);
   const attempts = view.attempts.map((one, at) => ({ ...one, ...(signatures[at] === undefined ? {} : { signatures: signatures[at] }) }));

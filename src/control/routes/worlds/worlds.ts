@@ -1,4 +1,4 @@
-/** Worlds as a whole: creating, listing, deleting, exporting and importing them. */
+/** The routes for worlds as a whole: they create, list, delete, export and import worlds. */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, forbidden, notFound, unprocessable } from "#control-contract/errors";
 import { EVENT_STREAM } from "#control-contract/event-stream";
@@ -39,7 +39,7 @@ const exportQuery = Type.Object({
   ),
 });
 
-/** The first world is the first of the first page. */
+/** Lists the worlds. The first world is the first entry of the first page. */
 async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Promise<unknown> {
   const { deps, query, key } = request;
   const open = new Map([...deps.worlds.open()].map((world) => [world.name, world]));
