@@ -1,29 +1,29 @@
-/** The certificate of the listeners, from the files of `--tls-cert` and `--tls-key`. Renewed files are read again. */
+/** The certificate of the listeners, from the files of `--tls-cert` and `--tls-key`. The files are read again when they are renewed. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ConfigProblem } from "./config.ts";
 
-/** A renewed file is noticed after this time at most. Certificates are renewed days ahead, and two small files cost nothing to read. */
+/** The time after which a renewed file is noticed at the latest. Certificates are renewed days ahead, and two small files cost nothing to read. */
 const CHECK_EVERY_MS = 5_000;
 
 /**
- * D-353: key exchanges with forward secrecy, so that whoever gets the key later cannot read what was recorded before. TLS 1.3 has no others; of
- * TLS 1.2 these are left, and older versions are refused by the runtime.
+ * D-353: the ciphers whose key exchange has forward secrecy, so that a thief of the key cannot read earlier recorded traffic. All ciphers of TLS 1.3
+ * have it, and these ciphers of TLS 1.2. The runtime refuses older versions.
  */
 export const TLS_CIPHERS = ["ECDSA", "RSA"]
   .flatMap((key) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((cipher) => `ECDHE-${key}-${cipher}`))
   .join(":");
 
-/** PEM. `cert` may be followed by the certificates of its authorities. */
+/** A certificate and its key in PEM. `cert` may be followed by the certificates of its authorities. */
 export interface CertificateAndKey {
   readonly cert: string;
   readonly key: string;
 }
 
 export interface CertificateObserver {
-  /** `validTo` is the day until which the new certificate is valid. */
+  /** Called when a renewed certificate is in use. `validTo` is the day until which it is valid. */
   renewed(validTo: string): void;
-  /** The files cannot be used, so the certificate before them stays. Called once for the same problem. */
+  /** Called if the new files cannot be used, so that the earlier certificate stays. It is called once for the same problem. */
   unusable(problem: string): void;
 }
 
@@ -35,7 +35,7 @@ export class Certificate {
   #problem: string | undefined;
   #current: CertificateAndKey;
 
-  /** Throws `ConfigProblem`: a file that cannot be read, that is not PEM, or a key of another certificate. */
+  /** Reads the files. Throws `ConfigProblem` if a file cannot be read or is not PEM, or if the key belongs to another certificate. */
   constructor(certFile: string, keyFile: string) {
     this.#certFile = certFile;
     this.#keyFile = keyFile;
@@ -46,7 +46,7 @@ export class Certificate {
     return this.#current;
   }
 
-  /** `use` is called with each certificate that replaces the current one. */
+  /** Registers `use`, which is called with each certificate that replaces the current one. */
   onRenewed(use: (pair: CertificateAndKey) => void): void {
     this.#users.push(use);
   }
@@ -57,7 +57,7 @@ export class Certificate {
     this.#timer.unref();
   }
 
-  /** Reads the files again. While only one of them is written they do not belong together; the next check reads them again. */
+  /** Reads the files again. While only one of them is renewed, certificate and key do not belong together; the next check reads them again. */
   check(observer: CertificateObserver): void {
     try {
       const pair = read(this.#certFile, this.#keyFile);

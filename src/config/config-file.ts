@@ -8,7 +8,10 @@ import { type ConfigFile, optionsOfFile } from "./read-config.ts";
 
 const CONFIG_FILE = "plaza.config.yaml";
 
-/** The config file that `--config` or PLAZA_CONFIG names, else the one in the working folder, if there is one. Throws `ConfigProblem`. */
+/**
+ * Reads the config file that `--config` or PLAZA_CONFIG gives. Without these it reads the one in the working folder; undefined if that does not
+ * exist. Throws `ConfigProblem`.
+ */
 export async function findConfigFile({ config }: Readonly<Record<string, unknown>> = {}): Promise<ConfigFile | undefined> {
   const named = config ?? (environment().PLAZA_CONFIG || undefined);
   const path = String(named ?? CONFIG_FILE);
@@ -31,14 +34,14 @@ function readText(path: string, mayBeMissing: boolean): string | undefined {
   }
 }
 
-/** JSON Schema of draft 7, which editors know. */
+/** The JSON Schema of a config file, in draft 7, which editors know. */
 export function configFileSchema(settings: readonly Setting[]): Record<string, unknown> {
   const options = optionsOfFile(optionsWith(settings));
   const schemas = options.map(({ name, read, default: otherwise, summary }) => {
     const shown = otherwise === undefined || typeof otherwise === "object" ? {} : { default: otherwise };
     return [name, { description: summary, ...read.schema, ...shown }] as const;
   });
-  // A key may also be written like its flag.
+  // A key in the file may also be written like its flag, with hyphens.
   const likeFlags = schemas.filter(([name]) => name.includes("_")).map(([name, schema]) => [`^${name.replaceAll("_", "-")}$`, schema]);
   return {
     $schema: "http://json-schema.org/draft-07/schema#",

@@ -1,6 +1,6 @@
 /**
- * Readers of option values, given as text (flag, environment) or as a YAML value. Each throws a `ValueProblem`, and has the JSON Schema of the values that an
- * editor offers in a config file. It also reads a number as text.
+ * Readers of option values, which are given as text (flag, environment) or as a YAML value. Each reader throws a `ValueProblem` for a wrong value,
+ * and has the JSON Schema of the values that an editor offers in a config file. A reader of numbers also reads a number that is written as text.
  */
 import { isIP } from "node:net";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -8,7 +8,7 @@ import { hostnameOf, originOf } from "#kernel/page-guard";
 import { trimmedEnd } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
 
-/** The problem of a value, without the name of its option, which the caller knows. */
+/** The value of an option is wrong. The message leaves out the name of the option, which the caller adds. */
 export class ValueProblem extends Error {}
 
 type ValueSchema = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export interface ReadValue<T> {
 const reader = <T>(schema: ValueSchema, read: (value: unknown) => T): ReadValue<T> => Object.assign(read, { schema });
 
 const TEXT: ValueSchema = { type: "string", minLength: 1 };
-/** A list, or its items with commas in one text. */
+/** A list, or one text in which commas separate the items. */
 const LIST: ValueSchema = { type: ["array", "string"], items: TEXT };
 
 const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : JSON.stringify(value));
@@ -69,7 +69,7 @@ export const oneOf = <const Word extends string>(words: readonly Word[]): ReadVa
     return word;
   });
 
-/** A list, or text separated by commas. */
+/** The items of a list, or of a text in which commas separate them. */
 const listOf = (value: unknown): readonly unknown[] => {
   if (Array.isArray(value)) return value.flatMap((item) => (typeof item === "string" ? item.split(",") : [item]));
   return typeof value === "string" ? value.split(",") : [value];
@@ -84,7 +84,7 @@ const isCidr = (word: string): boolean => {
 
 const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*$/i;
 
-/** `read` returns undefined for a word that is wrong. */
+/** Reads a list of words. `read` returns undefined for a wrong word. */
 const all = (read: (word: string) => string | undefined, expected: string): ReadValue<readonly string[]> =>
   reader(LIST, (value) =>
     listOf(value).map((item) => {
@@ -99,7 +99,7 @@ const words = (isRight: (word: string) => boolean, expected: string) => all((wor
 export const cidrs = words(isCidr, "an address range such as 10.0.0.0/8");
 export const cidrsOrHosts = words((word) => isCidr(word) || HOST.test(word), "an address range such as 10.0.0.0/8, or a host name");
 
-/** The brackets of an IPv6 address may be left out. */
+/** A host. The brackets of an IPv6 address may be left out. */
 function hostOf(word: string): string | undefined {
   const host = isIP(word) === 6 ? `[${word}]` : word;
   return /:\d*$/.test(host) ? undefined : hostnameOf(host);
@@ -108,7 +108,7 @@ function hostOf(word: string): string | undefined {
 export const origins = all(originOf, "an origin such as https://app.example.com, or null");
 export const hosts = all(hostOf, "a host name or an address, without a port");
 
-/** `app=app.example.com,ads=ads.example.com`, or a map in the file. */
+/** The host of each surface: `app=app.example.com,ads=ads.example.com`, or a map in the config file. */
 export const surfaceHosts = reader(
   {
     anyOf: [LIST, { type: "object", properties: Object.fromEntries(surfaces.map(({ name }) => [name, TEXT])), additionalProperties: false }],
@@ -130,7 +130,7 @@ export const surfaceHosts = reader(
   },
 );
 
-/** Without a slash at its end, so that a path can follow. */
+/** A URL without a slash at its end, so that a path can follow. */
 export const publicUrl = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
@@ -138,7 +138,7 @@ export const publicUrl = reader(TEXT, (value) => {
   return `${url.origin}${trimmedEnd(url.pathname, "/")}`;
 });
 
-/** The callback of an app. */
+/** The URL of an app's callback. */
 export const callback = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(value, "an http or https address such as http://localhost:3000/hook");
@@ -150,7 +150,7 @@ export const headerName = reader(TEXT, (value) => {
   return value.toLowerCase();
 });
 
-/** Without a slash at its end, so that a key can follow. */
+/** An RTMP URL without a slash at its end, so that a key can follow. */
 export const rtmpUrl = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^rtmps?:$/.test(url.protocol) || url.hostname === "" || `${url.username}${url.password}${url.search}${url.hash}` !== "")
@@ -165,7 +165,7 @@ export const dataPlace = reader(TEXT, (value) => {
   return value;
 });
 
-/** 16 characters of base64 have 96 bits, too many to guess. */
+/** The shortest control key: 16 characters of base64 have 96 bits, too many to guess. */
 const CONTROL_KEY_CHARACTERS_MIN = 16;
 export const controlKey = reader(TEXT, (value) => {
   if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) throw new ValueProblem("must be printable ASCII without spaces");
@@ -173,7 +173,7 @@ export const controlKey = reader(TEXT, (value) => {
 });
 export const isStrongControlKey = (key: string): boolean => key.length >= CONTROL_KEY_CHARACTERS_MIN;
 
-/** AES-256 and HKDF need 32 bytes. Messages never contain the value. */
+/** The size of a secret key, which AES-256 and HKDF need. Messages never contain the value of the key. */
 export const SECRET_KEY_BYTES = 32;
 export const secretKey = reader<Uint8Array>(TEXT, (value) => {
   const written = typeof value === "string" ? value.trim() : "";

@@ -1,18 +1,18 @@
-/** An option and its names. */
+/** The type of an option, and how its name is written in each place. */
 import type { ReadValue } from "./option-readers.ts";
 
 export interface Option {
   readonly name: string;
-  /** Name of the flag's value, e.g. `N`; a switch has none. */
+  /** The name of the flag's value in the help, e.g. `N`; a switch has none. */
   readonly value?: string;
-  /** `--no-…` exists as well. */
+  /** Whether the flag `--no-…` exists as well. */
   readonly isNegatable?: true;
   readonly isRepeatable?: true;
-  /** A secret has no flag, because everybody on the machine can read its command lines. */
+  /** Whether the value is a secret. A secret has no flag, because everybody on the machine can read a program's command line. */
   readonly isSecret?: true;
-  /** Its value may contain a secret, so it can be in a file as well (D-352). */
+  /** Whether the value may contain a secret, so that it can also be in a file of its own (D-352). */
   readonly holdsSecret?: true;
-  /** The option names the config file, so it cannot be in one. */
+  /** Whether the option gives the place of the config file, so that it cannot be in that file. */
   readonly isLeftOutOfFile?: true;
   readonly read: ReadValue<unknown>;
   readonly default: unknown;

@@ -1,5 +1,5 @@
 /**
- * All options: flag, environment variable (`PLAZA_` and the name), key in `plaza.config.yaml`, default and meaning.
+ * The list of all options, each with its flag, environment variable (`PLAZA_` and the name), key in `plaza.config.yaml`, default and meaning.
  * `bin/plaza start --help`, docs/reference/configuration.md and the type `Config` are made from this list.
  */
 import type { Setting } from "#graph/contract/feature";
@@ -7,29 +7,29 @@ import type { Option } from "./option.ts";
 import type { ReadValue } from "./option-readers.ts";
 import * as read from "./option-readers.ts";
 
-/** More than any machine has cores. */
+/** The number of workers, more than any machine has cores. */
 const WORKERS_MAX = 256;
-/** More than one process can record. */
+/** The number of streams, more than one process can record. */
 const STREAMS_LIMIT = 10_000;
 
 const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
-/** A head must be read completely so that the error has the form of the interface. */
+/** The size of a request's head. The head must be read completely, so that the error has the form of the interface. */
 const HEADER_BYTES_LIMIT = 65_536;
-/** PostgreSQL has some hundred connections for everybody. */
+/** The number of connections; PostgreSQL has some hundred for all its users. */
 const DATABASE_CONNECTIONS_LIMIT = 200;
 const HOUR_MS = 3_600_000;
 const PORT_MAX = 65_535;
 
-/** A hundred years. */
+/** The number of days for which the audit list is kept: a hundred years. */
 const AUDIT_DAYS_MAX = 36_500;
 
 const logLevels = ["silent", "error", "warn", "info", "debug"] as const;
 
-/** `value` names the value of the flag. */
+/** An option with a value. `value` is the name of the value in the help. */
 const one = <T>(value: string, reads: ReadValue<T>, otherwise: NoInfer<T>) => ({ value, read: reads, default: otherwise });
 const maybe = <T>(value: string, reads: ReadValue<T>) => ({ value, read: reads, default: undefined });
 const several = <T>(value: string, reads: ReadValue<readonly T[]>) => ({ ...one(value, reads, []), isRepeatable: true as const });
-/** An option without a value. */
+/** An option without a value, which is off by default. */
 const off = { read: read.flag, default: false };
 
 /** The server's own options, by name. */
@@ -90,7 +90,7 @@ export const own = {
     summary:
       "port for live video over TLS, if there is a certificate; 0 picks a free port, off disables it (default: 1936, or a free port if it is taken)",
   },
-  // Without a slash at its end.
+  // The URL is stored without a slash at its end.
   rtmp_url: {
     ...maybe("URL", read.rtmpUrl),
     summary: "address of an operator's own media server, which takes the streams instead of Plaza; stream keys are appended to it",
@@ -124,7 +124,7 @@ export const own = {
     ...several("CIDR", read.cidrs),
     summary: "trust X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host from these proxies; repeatable",
   },
-  // In lower case.
+  // The name of the header is in lower case.
   country_header: {
     ...maybe("NAME", read.headerName),
     summary: "header in which a proxy of --trusted-proxies names the viewer's country, for live videos that are limited to some countries",
@@ -222,7 +222,7 @@ export const own = {
     summary:
       "32 bytes in hex or base64 that seal stored secrets; by default a data folder gets a key file of its own, and a PostgreSQL sandbox uses a fixed key",
   },
-  // D-171: they do not seal.
+  // D-171: these keys open stored secrets, but seal none.
   further_secret_keys: {
     isSecret: true,
     read: read.secretKeys,
@@ -237,7 +237,7 @@ const optionOf = ({ name, value, minimum, default: otherwise, summary }: Setting
   read: read.integer(minimum),
 });
 
-/** Every option: the server's own and those of its features. */
+/** All options: the server's own and those of its features. */
 export const optionsWith = (settings: readonly Setting[]): readonly Option[] => [
   ...Object.entries(own).map(([name, option]) => ({ name, ...option })),
   ...settings.map(optionOf),

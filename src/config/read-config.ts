@@ -1,4 +1,4 @@
-/** A flag has precedence over the environment, the environment over `plaza.config.yaml`, the file over the default. */
+/** Reads the options. A flag has precedence over the environment, the environment over `plaza.config.yaml`, and the file over the default. */
 import type { Setting } from "#graph/contract/feature";
 import { suggestion } from "#kernel/suggestion";
 import { type Config, ConfigProblem } from "./config.ts";
@@ -14,7 +14,9 @@ export interface ConfigFile {
   readonly values: Values;
 }
 
-/** `flags`: the flags of the command line by option name; `settings`: the settings of the features. Throws `ConfigProblem`. */
+/**
+ * Reads all options. `flags` are the flags of the command line by option name; `settings` are the settings of the features. Throws `ConfigProblem`.
+ */
 export function readConfig(flags: Values, environment: Values, file: ConfigFile | undefined, settings: readonly Setting[]): Config {
   const options = optionsWith(settings);
   const fromFile = file === undefined ? {} : fileValues(file, options);
@@ -33,26 +35,29 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
   return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
-/** Variables that name a server, for commands and for tests of `plaza exec`. They are not options of a server. */
+/** The variables that point to a server, for commands and for tests of `plaza exec`. They are not options of a server. */
 const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host"].map(variableOf);
 
-/** Variables that nothing reads, e.g. `PLAZA_PROT`. Not an error, because programs around Plaza may have variables of their own. */
+/**
+ * Warnings about variables that nothing reads, e.g. `PLAZA_PROT`. These are not errors, because programs around Plaza may have variables of their
+ * own.
+ */
 export function variableWarnings(environment: Values, settings: readonly Setting[]): string[] {
   const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...FILE_VARIABLES, ...OF_CLIENTS];
   const unknown = Object.keys(environment).filter((name) => name.startsWith("PLAZA_") && !known.includes(name));
   return unknown.slice(0, WARNINGS_MAX).map((name) => `nothing reads the variable ${name}${suggestion(name, known)}`);
 }
 
-/** For commands that ask a server and do not load the settings of features: variables whose names are close to one of the command's. */
+/** Warnings for commands that call a server and do not load the settings of features: variables whose names are close to one of the command's. */
 export const commandWarnings = (environment: Values): string[] =>
   variableWarnings(environment, []).filter((text) => OF_COMMANDS.some((name) => text.endsWith(`did you mean ${name}?`)));
 
 const OF_COMMANDS = ["control_url", "control_key", "data"].map(variableOf);
 
-/** A person does not read more. */
+/** The number of warnings; a person does not read more. */
 const WARNINGS_MAX = 20;
 
-/** `where`: as the operator wrote it. Throws `ConfigProblem`. */
+/** Reads a value. `where` is the option as the operator wrote it. Throws `ConfigProblem`. */
 export function readFrom<T>({ read }: { read(value: unknown): T }, value: unknown, where: string): T {
   try {
     return read(value);
@@ -65,7 +70,7 @@ export function readFrom<T>({ read }: { read(value: unknown): T }, value: unknow
 /** The options that a config file can have. */
 export const optionsOfFile = (options: readonly Option[]): Option[] => options.filter(({ isLeftOutOfFile }) => isLeftOutOfFile !== true);
 
-/** Keys are written like flags (`control-port`) or like variables (`control_port`). */
+/** The values of a config file. Its keys are written like flags (`control-port`) or like variables (`control_port`). */
 function fileValues({ path, values }: ConfigFile, options: readonly Option[]): Values {
   const known = new Set(optionsOfFile(options).map(({ name }) => name));
   const found: Record<string, unknown> = {};

@@ -1,4 +1,7 @@
-/** D-352: secrets in files, as containers and service managers hand them over: `PLAZA_CONTROL_KEY_FILE` names the file of `PLAZA_CONTROL_KEY`. */
+/**
+ * D-352: reads secrets from files, as containers and service managers hand them over. `PLAZA_CONTROL_KEY_FILE` gives the file with the value of
+ * `PLAZA_CONTROL_KEY`.
+ */
 import { closeSync, openSync, readSync } from "node:fs";
 import { ConfigProblem } from "./config.ts";
 import { environment, type Option, variableOf } from "./option.ts";
@@ -12,10 +15,10 @@ const fileVariableOf = (variable: string): string => `${variable}_FILE`;
 
 export const FILE_VARIABLES: readonly string[] = IN_FILES.map(fileVariableOf);
 
-/** Keys and addresses are shorter; a device has no end. */
+/** The number of bytes that are read: keys and addresses are shorter, and a device file has no end. */
 const BYTES_MAX = 65_536;
 
-/** The environment with the secrets of its files. Throws `ConfigProblem`. */
+/** Adds the secrets in files to the environment. Throws `ConfigProblem`. */
 export function environmentWithSecrets(given = environment()): Readonly<Record<string, string | undefined>> {
   const read: Record<string, string> = {};
   for (const variable of IN_FILES) {
@@ -28,7 +31,7 @@ export function environmentWithSecrets(given = environment()): Readonly<Record<s
   return { ...given, ...read };
 }
 
-/** Editors end a file with a line end, which does not belong to the secret. */
+/** Reads the secret in a file. Editors end a file with a line end, which does not belong to the secret. */
 function secretIn(file: string, variable: string): string {
   const bytes = Buffer.alloc(BYTES_MAX + 1);
   let length = 0;

@@ -13,9 +13,9 @@ type RandomKey = (byteCount: number) => Uint8Array;
 type Keys = Pick<KeyRing, "current" | "previous">;
 
 /**
- * The configured keys, or else those of the key file of the data folder, which the first start creates, readable by its owner
- * only. Data in memory gets a random key. A PostgreSQL sandbox has a fixed key, so that its processes agree; it protects nothing,
- * and `readConfig` refuses it without the sandbox.
+ * Finds the master keys: the configured ones, or else those of the key file in the data folder. The first start creates this file, which only its
+ * owner can read. Data in memory gets a random key. A PostgreSQL sandbox has a fixed key, so that its processes agree; this key protects nothing, and
+ * `readConfig` refuses it without the sandbox.
  */
 export function keyRingOf(config: Config, randomKey: RandomKey): KeyRing {
   const { secret_key, further_secret_keys, data } = config;
@@ -37,11 +37,11 @@ const configured = (keys: Keys): KeyRing => ({
   rotate() {
     throw new Error("configured keys can be replaced only in the configuration");
   },
-  // The operator removes them from the configuration.
+  // The operator removes old keys from the configuration, so nothing is to do here.
   retire() {},
 });
 
-/** Keys that Plaza created. `save` stores them durably before they are used. */
+/** The keys that Plaza itself created. `save` stores them durably before they are used. */
 class OwnKeys implements KeyRing {
   readonly isOwn = true;
   readonly #randomKey: RandomKey;
@@ -79,9 +79,9 @@ class OwnKeys implements KeyRing {
   }
 }
 
-// The file has the current key in base64, and below it a line for each previous key with its end.
+// The key file has the current key in base64, and below it a line for each previous key with the time at which that key ends.
 
-/** Keys of the configuration have no end and are not in the file. */
+/** The text of the key file. Keys of the configuration have no end and are not in the file. */
 const textOf = ({ current, previous }: Keys): string =>
   [
     base64(current),
@@ -108,7 +108,7 @@ function keyIn(encoded: string, file: string): Uint8Array {
   return new Uint8Array(key);
 }
 
-/** Links the file to its name only when it is complete. If two first starts run at once, both use the key of the first link. */
+/** Creates the key file, and links it to its name only when it is complete. If two first starts run at once, both use the key of the first link. */
 function createFile(folder: string, file: string, text: string): void {
   makeFolder(folder);
   if (readdirSync(folder).some((name) => name.endsWith(".sqlite"))) {
@@ -125,7 +125,7 @@ function createFile(folder: string, file: string, text: string): void {
   syncFolder(folder);
 }
 
-/** At every moment the file is the old one or the new one. */
+/** Replaces the key file. At every moment the file is the old one or the new one. */
 function replaceFile(folder: string, file: string, text: string): void {
   renameSync(writeWhole(`${file}.new`, text), file);
   syncFolder(folder);

@@ -1,6 +1,6 @@
 /**
- * The files by which commands find a running server: its addresses and the control key of a sandbox, in its data folder. Without a data folder (in memory,
- * PostgreSQL), commands need options or variables that name the server.
+ * The files by which commands find a running server. They are in the server's data folder, and have its addresses and the control key of a sandbox.
+ * For a server without a data folder (in memory, PostgreSQL), commands need options or variables that point to it.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { controlKey } from "./option-readers.ts";
 
 const KEY_FILE = "control.key";
 const SERVER_FILE = "server.json";
-/** 192 bits. */
+/** The size of a new control key: 192 bits. */
 const CONTROL_KEY_BYTES = 24;
 
 export interface ServerInfo {
@@ -23,8 +23,8 @@ export const isFolder = (data: string): boolean => data !== ":memory:" && !data.
 const folderOf = (data: string): string | undefined => (isFolder(data) ? data : undefined);
 
 /**
- * The key of the control API. A sandbox stores it in its folder, so that it is the same after a restart; a key of the operator replaces it there. Without the
- * sandbox, the key is stored nowhere. The folder must be locked.
+ * The key of the control API. A sandbox stores the key in its data folder, so that it is the same after a restart; a key of the operator replaces the
+ * stored key. Without the sandbox, the key is stored nowhere. The caller must have locked the folder.
  */
 export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sandbox">, randomSecret: (byteCount: number) => string): string {
   const folder = folderOf(config.data);
@@ -36,7 +36,7 @@ export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sand
   return key;
 }
 
-/** Replaces the key in the folder if it is the replaced one. */
+/** Replaces the key in the folder, if the stored key is one that was replaced. */
 export function keepReplacedKey(config: Pick<Config, "data" | "sandbox">, isReplaced: (key: string) => boolean, key: string): void {
   const folder = folderOf(config.data);
   if (folder === undefined || !config.sandbox) return;
@@ -55,14 +55,14 @@ function readKey(file: string): string | undefined {
   }
 }
 
-/** Replaces the file in one step, so that a command never reads half of it. */
+/** Replaces the file in one step, so that a command never reads a half-written file. */
 function writeWhole(file: string, text: string): void {
   const whole = `${file}.${process.pid}`;
   writeFileSync(whole, text, { mode: 0o600 });
   renameSync(whole, file);
 }
 
-/** Writes the addresses of the server. Returns a function that deletes the file. */
+/** Writes the addresses of the server into its file. Returns a function that deletes the file. */
 export function announceServer(config: Pick<Config, "data">, info: ServerInfo): () => void {
   const folder = folderOf(config.data);
   if (folder === undefined) return () => {};
@@ -71,14 +71,14 @@ export function announceServer(config: Pick<Config, "data">, info: ServerInfo): 
   return () => rmSync(file, { force: true });
 }
 
-/** The server that runs on the data according to its file, and the stored key. */
+/** Finds the server that runs on the data, by its file, and the stored control key. */
 export function findServer(data: string): { readonly info: ServerInfo | undefined; readonly controlKey: string | undefined } {
   const folder = folderOf(data);
   if (folder === undefined) return { info: undefined, controlKey: undefined };
   return { info: readInfo(join(folder, SERVER_FILE)), controlKey: readKey(join(folder, KEY_FILE)) };
 }
 
-/** A killed server leaves its file behind. */
+/** Reads the server's file. Undefined if its process no longer runs: a killed server leaves the file behind. */
 function readInfo(file: string): ServerInfo | undefined {
   try {
     const info = JSON.parse(readFileSync(file, "utf8")) as ServerInfo;
