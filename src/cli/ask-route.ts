@@ -4,14 +4,14 @@ import { type ControlRequests, type Given, type PrivateUse, resultOf, withOwnSer
 import { FAILED, note, printable, readTextFile, say } from "./terminal/output.ts";
 import { linesOf } from "./terminal/text-of-json.ts";
 
-/** How a parameter stands on the command line. A `time` is a number or a text; `pairs` and `file` make the body of a node. */
+/** The form of a parameter on the command line. A `time` is a number or a text; `pairs` and `file` make the body of a node. */
 export type Shape = "text" | "id" | "number" | "time" | "switch" | "list" | "json" | "pairs" | "file";
 
 export interface Parameter {
   readonly place: "path" | "query" | "body";
-  /** In the request. */
+  /** The name of the parameter in the request. */
   readonly name: string;
-  /** On the command line, without `--`. */
+  /** The name of the parameter's option on the command line, without `--`. */
   readonly flag: string;
   readonly shape: Shape;
   readonly description: string;
@@ -22,18 +22,18 @@ export interface Parameter {
 export interface AskedRoute {
   readonly operation: string;
   readonly method: string;
-  /** `{name}` is a parameter; `{world_name}` is the option of each command. */
+  /** The path of the route. `{name}` is a parameter; `{world_name}` is an option that each command has. */
   readonly path: string;
   readonly args: readonly Parameter[];
   readonly options: readonly Parameter[];
-  /** Further values of the path or the body. */
+  /** Values of the path or the body that the command always sends. */
   readonly sends: Readonly<Record<string, unknown>>;
   readonly isList: boolean;
   readonly isPaged: boolean;
   readonly hasBody: boolean;
 }
 
-/** Resolves with the exit code. `alone`: the command works without a running server. */
+/** Sends the request and prints the response. Resolves with the exit code. `alone`: the command works without a running server. */
 export function askRoute(asked: AskedRoute, given: Given, alone: PrivateUse | undefined): Promise<number> {
   const run = async (control: ControlRequests): Promise<number> => {
     const { path, body } = await requestOf(asked, given);
@@ -44,10 +44,10 @@ export function askRoute(asked: AskedRoute, given: Given, alone: PrivateUse | un
   return alone === undefined ? withServer(given, run) : withOwnServer(given, run, alone);
 }
 
-/** JSON for programs, and text on a terminal. */
+/** Whether to print text, as on a terminal; programs get JSON. */
 const wantsText = ({ json }: Given): boolean => json !== true && process.stdout.isTTY === true;
 
-/** Resolves with the exit code. Warnings are written beside the response. */
+/** Prints a response, and its warnings separately. Resolves with the exit code. */
 export function show({ warnings = [], ...body }: { readonly warnings?: readonly string[] }, given: Given = {}): number {
   for (const warning of warnings) note(`plaza: ${warning}`);
   if (wantsText(given)) for (const line of linesOf(body)) say(printable(line));
@@ -76,7 +76,7 @@ async function requestOf({ path: template, args, options, sends, isPaged, hasBod
   return { path: query.size === 0 ? path : `${path}?${query}`, body: hasBody ? body : undefined };
 }
 
-/** The most that a list takes. */
+/** The largest page of a list. */
 const ROWS_OF_A_PAGE = 1_000;
 
 async function sentValues({ name, shape, flag }: Parameter, value: unknown): Promise<Record<string, unknown>> {
@@ -85,7 +85,7 @@ async function sentValues({ name, shape, flag }: Parameter, value: unknown): Pro
   return { [name]: typeof value === "string" ? sentValue(shape, `--${flag}`, value) : value };
 }
 
-/** Text that is not a number is sent unchanged: the error of the API names the parameter. */
+/** The value to send. Text that is not a number is sent unchanged, because the error of the API then gives the name of the parameter. */
 function sentValue(shape: Shape, named: string, text: string): unknown {
   switch (shape) {
     case "number":
@@ -108,7 +108,7 @@ function jsonOf(named: string, text: string): unknown {
   }
 }
 
-/** Text that is not JSON stands for itself, and so does an id, whose digits a number would not keep. */
+/** A pair of name and value. Text that is not JSON is the value itself, and so is an id, whose digits a number would not keep. */
 function pairOf(pair: string): [name: string, value: unknown] {
   const at = pair.indexOf("=");
   if (at < 1) throw new ConfigProblem("--set", `${pair} is not KEY=VALUE`);
@@ -126,7 +126,7 @@ async function entryIn(file: string): Promise<Record<string, unknown>> {
   return entry as Record<string, unknown>;
 }
 
-/** Prints an entry per line: as JSON, or on a terminal its values. */
+/** Prints a line for each entry of a list: its JSON, or on a terminal its values. */
 export async function listAll(control: Pick<ControlRequests, "request">, path: string, given: Given = {}): Promise<number> {
   for (let next: string | undefined = path; next !== undefined; ) {
     const { data = [], paging } = (await control.request("GET", next)) as { data?: unknown[]; paging?: { next?: string } };
@@ -139,7 +139,7 @@ export async function listAll(control: Pick<ControlRequests, "request">, path: s
 
 const UNMET = 422;
 
-/** An expectation that was not met has the nearest entry beside its error. */
+/** Prints the result of an expectation. If the expectation was not met, the nearest entry is printed beside the error. */
 async function showExpected(control: ControlRequests, path: string, body: Given | undefined, given: Given): Promise<number> {
   const headers = { "content-type": "application/json" };
   const response = await control.send(path, { method: "POST", headers, body: JSON.stringify(body ?? {}) });

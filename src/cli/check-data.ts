@@ -1,4 +1,7 @@
-/** `plaza check-data`: the process that reads the files of worlds to find damage. It can be ended at any time. Only `data-check.ts` starts it. */
+/**
+ * `plaza check-data`: the process that reads the files of worlds to find damage. The process can be ended at any time. Only `data-check.ts` starts
+ * it.
+ */
 import type { CheckedFile } from "#data-check";
 import { problemOfWorldFile } from "#storage/open";
 

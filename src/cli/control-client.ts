@@ -1,4 +1,7 @@
-/** Requests of commands to the control API: of the server that is named or that runs on the data, or, if none runs, in this process. */
+/**
+ * The requests of commands to the control API of a server: the one that an option gives, or the one that runs on the data. If no server runs, the
+ * control API runs in this process.
+ */
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/option";
@@ -12,18 +15,18 @@ import { exitCodeOf, explain } from "./process-end.ts";
 import { directTo, NO_PROXY } from "./proxies.ts";
 import { fail, note, WRONG_USE } from "./terminal/output.ts";
 
-/** The options of a command by name. */
+/** The options of a command, by name. */
 export type Given = Readonly<Record<string, unknown>>;
 
 export interface ControlRequests {
-  /** Of the server. */
+  /** The address of the server's control API. */
   readonly url: string;
   /** The path of the world, e.g. `/v1/worlds/default`. */
   readonly world: string;
-  /** `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
+  /** Sends a request. `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
   // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
   request(method: string, path: string, body?: unknown): Promise<any>;
-  /** `path` begins with a slash. Returns every response of the API, also a refusal. */
+  /** Sends a request. `path` begins with a slash. Returns every response of the API, also a refusal. */
   send(path: string, init?: RequestInit): Promise<Response>;
 }
 
@@ -34,7 +37,7 @@ const endpointOf = ({ url, key, connection }: ServerAddress): Endpoint => ({
   fetch: (address, init) => fetch(address, { ...init, ...connection }),
 });
 
-/** Something that answers requests of the control API. */
+/** The receiver of requests to the control API: a server, or this process. */
 interface Endpoint {
   readonly url: string;
   readonly key: string;
@@ -59,7 +62,7 @@ function requestsTo({ url, key, fetch }: Endpoint, given: Given): ControlRequest
   };
 }
 
-/** The JSON of a response. Throws `ControlRefusal` with the message of the API if it refused the request. */
+/** Reads the JSON of a response. Throws `ControlRefusal` with the message of the API if the API refused the request. */
 // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
 export async function resultOf(response: Response): Promise<any> {
   const text = await response.text();
@@ -73,7 +76,7 @@ export async function resultOf(response: Response): Promise<any> {
   return body;
 }
 
-/** The control API refused a request; the message says why. */
+/** The control API refused a request. The message gives the reason. */
 export class ControlRefusal extends Error {
   constructor(message: string) {
     super(message);
@@ -84,8 +87,8 @@ export class ControlRefusal extends Error {
 type Run = (control: ControlRequests) => Promise<number>;
 
 /**
- * Resolves with the exit code. A refusal, or a server that cannot be reached, is one line on stderr. `ifNone` is called instead of `run` if no server is
- * named and none runs on the data.
+ * Calls `run` with the server of the command. Resolves with the exit code. A refusal, or a server that cannot be reached, becomes one line on stderr.
+ * If no option gives a server and none runs on the data, it calls `ifNone` instead of `run`.
  */
 export async function withServer(given: Given, run: Run, ifNone?: () => number): Promise<number> {
   for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
@@ -97,7 +100,7 @@ export async function withServer(given: Given, run: Run, ifNone?: () => number):
   }
 }
 
-/** The exit code. Throws any other error. */
+/** The exit code for a known error; all other errors are thrown again. */
 function refused(error: unknown): number {
   if (error instanceof ControlRefusal) return fail(error.message);
   if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
@@ -105,13 +108,16 @@ function refused(error: unknown): number {
 }
 
 export interface PrivateUse {
-  /** The command replaces the configured key, so the private control API has that key too. */
+  /** Whether the command replaces the configured key, so that the private control API must have that key too. */
   readonly isKeyReplaced?: boolean;
-  /** The command may create the data. Any other command would leave an empty folder. */
+  /** Whether the command may create the data. Any other command would leave an empty folder. */
   readonly makesData?: boolean;
 }
 
-/** As `withServer`. If no server is named and none runs on the data, the command opens the data and calls the control API in this process. */
+/**
+ * Does the same as `withServer`. If no option gives a server and none runs on the data, the command opens the data and calls the control API in this
+ * process.
+ */
 export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}): Promise<number> {
   const log = new Log({ level: "error", isPretty: true });
   try {
@@ -129,7 +135,7 @@ export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}
   }
 }
 
-/** Nothing listens there: links of lists begin with it. */
+/** An address at which no server listens; the links of lists begin with it. */
 const OWN_URL = "http://localhost";
 
 async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: PrivateUse) {
@@ -143,31 +149,34 @@ async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, m
   return startControlAlone(config, log, key);
 }
 
-/** The server of a command: the one that its options name, else that of the variables, else the one that runs on the data folder. */
+/** The server of a command: the one that its options give, else the one of the variables, else the one that runs on the data folder. */
 export interface ServerAddress {
-  /** Without `/v1` and without a slash at its end. */
+  /** The address without `/v1` and without a slash at its end. */
   readonly url: string;
   readonly key: string;
-  /** For requests to it. */
+  /** The options of `fetch` for requests to the server. */
   readonly connection: BunFetchRequestInit;
 }
 
-/** The address in the server's own file is one of this machine, which no certificate names. The certificate's authority has to be trusted all the same. */
+/**
+ * The address in the server's own file is an address of this machine, which certificates do not contain. The certificate's authority must be trusted
+ * all the same.
+ */
 const ON_THIS_MACHINE: BunFetchRequestInit = { tls: { checkServerIdentity: () => undefined }, proxy: NO_PROXY };
 
 const DEFAULT_DATA = ".plaza";
 const DEFAULT_URL = "http://127.0.0.1:4001";
 
-/** The data that `plaza start` would use. */
+/** The data folder or database that `plaza start` would use. */
 async function dataOf(given: Given): Promise<string> {
   return String(given.data ?? environmentWithSecrets().PLAZA_DATA ?? (await findConfigFile(given))?.values.data ?? DEFAULT_DATA);
 }
 
-/** The server that an option or variable names, or that runs on the data; undefined if there is none. */
+/** The server that an option or variable gives, or that runs on the data; undefined if there is none. */
 export async function findServerAddress(given: Given): Promise<ServerAddress | undefined> {
   const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environmentWithSecrets();
   const data = await dataOf(given);
-  // `--data` has precedence over the variable.
+  // The option `--data` has precedence over the variable.
   const named = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);
   const found = findServer(data);
   const url = named ?? found.info?.control_url;
@@ -178,22 +187,22 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
   return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), connection: named === undefined ? ON_THIS_MACHINE : directTo(url) };
 }
 
-/** The error of a request without a response. */
+/** The error for a request that got no response. */
 function unreachable(url: string, error: unknown): ConfigProblem {
   const isRefused = error instanceof Error && "code" in error && ["ECONNREFUSED", "ConnectionRefused"].includes(String(error.code));
   const problem = isRefused ? `no server listens at ${url}` : `${url} could not be reached: ${error instanceof Error ? error.message : error}`;
   return new ConfigProblem("--control-url", problem);
 }
 
-/** If nothing names a server, the one at the usual port. */
+/** The server of the command. If nothing gives one, it is the server at the usual port. */
 export async function serverAddress(given: Given): Promise<ServerAddress> {
   return (await findServerAddress(given)) ?? ((await findServerAddress({ ...given, control_url: DEFAULT_URL })) as ServerAddress);
 }
 
-/** False if the data folder shows that no server runs. For other data nobody knows, and a server may be at the usual port. */
+/** False if the data folder shows that no server runs on it. For other data this is unknown, and a server may be at the usual port. */
 export async function mayHaveServer(given: Given): Promise<boolean> {
   return (await findServerAddress(given)) !== undefined || !isFolder(await dataOf(given));
 }
 
-/** The process that runs on the data, on this machine. */
+/** The id of the process that runs on the data, on this machine. */
 export const pidOnData = async (given: Given): Promise<number | undefined> => findServer(await dataOf(given)).info?.pid;

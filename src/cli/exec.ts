@@ -1,4 +1,4 @@
-/** `plaza exec -- <command>`: runs a command with a server of its own, which ends with it. */
+/** `plaza exec -- <command>`: runs a command together with a server of its own, which ends when the command ends. */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { findConfigFile } from "#config/config-file";
@@ -10,17 +10,17 @@ import { exitCodeOf, explain } from "./process-end.ts";
 import { withoutProxyFor } from "./proxies.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 
-/** The exit codes of a shell for a program that is missing or not executable. */
+/** The exit codes that a shell gives for a program that is missing or not executable. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
-/** A shell adds the number of the signal that ended a program. */
+/** The number to which a shell adds the number of the signal that ended a program. */
 const SIGNALLED = 128;
 
 const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** The addresses that a test needs. The address for encoders is left out, because its variable is an option of `plaza start`. */
 const ADDRESSES = ["base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "control_url"];
 
-/** Resolves with the exit code of the command. */
+/** Runs the command. Resolves with its exit code. */
 export async function exec([program = "", ...args]: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<number> {
   const log = new Log({ level: "error", isPretty: false });
   let server: TestServer;
@@ -34,7 +34,7 @@ export async function exec([program = "", ...args]: readonly string[], flags: Re
   outliveStrayFailures(log);
   const code = await run(program, args, { ...environment(), ...withoutProxyFor(environment()), ...variablesOf(server) });
   await server.stop();
-  // Exits at once: nothing of the server is needed any more.
+  // The program exits at once, because nothing of the server is needed any more.
   return process.exit(code);
 }
 
@@ -50,7 +50,7 @@ function run(program: string, args: readonly string[], env: Readonly<Record<stri
   if (process.send !== undefined) process.once("disconnect", () => running.kill("SIGTERM"));
   for (const signal of PASSED_ON) {
     process.on(signal, () => {
-      // A terminal already sends Ctrl-C to the command.
+      // On a terminal, Ctrl-C already reaches the command.
       if (signal !== "SIGINT" || !process.stdin.isTTY) running.kill(signal);
     });
   }

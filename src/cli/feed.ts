@@ -7,7 +7,7 @@ import { Progress } from "./terminal/progress.ts";
 
 const MB = 1_000_000;
 const PIECE_BYTES = 262_144;
-/** Often enough for a progress line. */
+/** The interval at which the progress line is renewed. */
 const LOOK_MS = 500;
 
 interface Report {
@@ -16,7 +16,7 @@ interface Report {
   readonly rows: number;
 }
 
-/** Resolves with 0 if the feed holds the items of the file; prints the report either way. */
+/** Uploads the file and prints the report. Resolves with 0 if the feed then has the items of the file. */
 export function uploadFeed(file: string, given: Given): Promise<number> {
   return withServer(given, async (control) => {
     const world = encodeURIComponent(String(given.world_name));
@@ -47,7 +47,7 @@ async function opened(file: string): Promise<FileHandle> {
   }
 }
 
-/** The content of the file, read as fast as the server takes it. */
+/** The content of the file as a stream, which is read as fast as the server takes it. */
 async function contentOf(handle: FileHandle, onSent: (sent: number, size: number) => void): Promise<ReadableStream<Uint8Array>> {
   const { size } = await handle.stat();
   let sent = 0;

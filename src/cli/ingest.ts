@@ -1,4 +1,4 @@
-/** `plaza ingest`: takes the streams of encoders. Only the server starts it (`src/ingest/ingest-process.ts`). */
+/** `plaza ingest`: the process that receives the streams of encoders. Only the server starts it (`src/ingest/ingest-process.ts`). */
 import { Certificate } from "#config/certificate";
 import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer, VideoName } from "#ingest/channel";
 import { RtmpPort } from "#ingest/rtmp-port";
@@ -7,9 +7,9 @@ import { errorFields, Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 
 const FAILED = 1;
-/** A connection without an accepted key ends within 10 s, so this number is enough for encoders that connect at the same time. */
+/** The number of connections without an accepted key. Each ends within 10 s, so this is enough for encoders that connect at the same time. */
 const UNAUTHENTICATED_MAX = 256;
-/** All encoders of a studio behind one address may connect at once. */
+/** The number of such connections from one address: all encoders of a studio behind one address may connect at once. */
 const UNAUTHENTICATED_PER_ADDRESS_MAX = 32;
 
 export async function ingest(): Promise<number> {
@@ -17,12 +17,12 @@ export async function ingest(): Promise<number> {
     process.stderr.write("plaza: ingest is started only by `plaza start`\n");
     return FAILED;
   }
-  // The server has ended, so nothing else would end this process. The recording is complete up to its last segment.
+  // The server has ended, and nothing else would end this process. The recording is complete up to its last segment.
   process.on("disconnect", () => process.exit(FAILED));
-  // It may have ended while this process loaded.
+  // The server may have ended while this process loaded.
   if (!process.connected) return FAILED;
   const gate = new ServerGate();
-  // A terminal signals the whole group. The server decides and sends a message.
+  // A terminal sends its signals to the whole group of processes. The server decides when this process ends, and sends it a message.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   const config = await gate.config;
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
@@ -42,7 +42,7 @@ export async function ingest(): Promise<number> {
   }
 }
 
-/** Throws if it cannot listen at an address, or cannot use the certificate. */
+/** Opens the port. Throws if it cannot listen at an address, or cannot use the certificate. */
 function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
   const { hostname, port, recordings } = config;
   const certificate = config.secure && new Certificate(config.secure.cert, config.secure.key);
@@ -70,7 +70,7 @@ function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
   return opened;
 }
 
-/** The server behind the channel. */
+/** The server, as this process reaches it through the channel. */
 class ServerGate implements FeedGate {
   readonly #waiting = new Map<number, (admission: Admission | undefined) => void>();
   #lastId = 0;

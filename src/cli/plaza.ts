@@ -1,4 +1,4 @@
-/** `bin/plaza`. Processes that a server starts do not load the command line. */
+/** The program `bin/plaza`. Processes that a server starts do not load the command line. */
 if (process.argv.at(-1) === "ingest") {
   const { ingest } = await import("./ingest.ts");
   process.exitCode = await ingest();
@@ -13,5 +13,5 @@ if (process.argv.at(-1) === "ingest") {
   await runCommand();
 }
 
-// Its imports are all dynamic; this makes it a module.
+// All imports of this file are dynamic; this line makes it a module.
 export {};

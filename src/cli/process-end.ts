@@ -1,12 +1,12 @@
-/** How the program ends: after a signal, or because it could not start. */
+/** Decides how the program ends: after a signal, or because it could not start. */
 import type { RunningPlaza } from "#main";
 import { errorFields, type Log } from "#telemetry/log";
 
-/** An invalid option, or something outside the program that prevents the start. Nothing was changed. */
+/** The exit code for an invalid option, or for a problem outside the program that prevents the start. Nothing was changed. */
 const WRONG_USE = 2;
 const FAILED = 1;
 
-/** Errors whose message tells a person what to change. */
+/** The errors whose message tells a person what to change. */
 const WRONG_USES = [
   "ConfigProblem",
   "WorldFileProblem",
@@ -20,8 +20,9 @@ const WRONG_USES = [
 const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**
- * Codes of the system, SQLite and PostgreSQL for what the operator has to change: a missing right, a full disk, data that is not Plaza's. `3D000`: no
- * such database; class 28: access denied; `42501`: a missing right. The text is added to an error message that does not contain it.
+ * Codes of the system, SQLite and PostgreSQL for problems that the operator has to solve: a missing right, a full disk, data that is not Plaza's.
+ * `3D000` means that the database does not exist, class 28 that access was denied, and `42501` that a right is missing. The text is added to an error
+ * message that does not contain it.
  */
 const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -46,7 +47,7 @@ const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   "3F000": "the database user needs the rights USAGE and CREATE on the schema",
 };
 
-/** Of the error, or of its cause: a migration fails for the same reasons. */
+/** The code of an error, or of its cause, because a migration fails for the same reasons. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause);
@@ -65,17 +66,17 @@ function messageOf(error: Error): string {
   return reason === "" || error.message.includes(reason) ? error.message : `${error.message}: ${reason}`;
 }
 
-/** The address of a database may hold its password. */
+/** Hides the password that the address of a database may contain. */
 const withoutPasswords = (message: string): string => message.replace(/(postgres(?:ql)?:\/\/[^:@/\s]*):[^@/\s]*@/gi, "$1:…@");
 
-/** Prints one line if the message is meant for a person; otherwise logs where the error happened. */
+/** Prints one line if the error's message is meant for a person; otherwise logs the place of the error. */
 export function explain(error: unknown, log: Log): void {
   if (error instanceof Error && (isWrongUse(error) || PLAIN_FAILURES.includes(error.name))) {
     process.stderr.write(`plaza: ${withoutPasswords(messageOf(error))}\n`);
   } else log.error(errorFields(error), "the server could not start");
 }
 
-/** Ends the program after a signal, when the running requests have ended. A second signal ends it at once. */
+/** Ends the program after a signal, when the running requests have ended. A second signal ends the program at once. */
 export async function endWhenAsked(asked: Promise<string>, plaza: Pick<RunningPlaza, "stop">, log: Log): Promise<number> {
   const signal = await asked;
   log.info({ signal }, "ending: running requests finish");
@@ -91,7 +92,7 @@ export async function endWhenAsked(asked: Promise<string>, plaza: Pick<RunningPl
   return process.exit(code);
 }
 
-/** SIGTERM or SIGINT. Registered before the program reports that it is ready. */
+/** Resolves with SIGTERM or SIGINT. The program registers for them before it reports that it is ready. */
 export const nextSignal = (): Promise<string> =>
   new Promise((resolve) => {
     const listen = (signal: string) => {
@@ -103,7 +104,7 @@ export const nextSignal = (): Promise<string> =>
     process.on("SIGINT", listen);
   });
 
-/** Resolves when the reader of the output closes it, as `head -1` does. Later output is lost without an error. */
+/** Resolves when the reader of the output closes it, as `head -1` does. Later output is dropped without an error. */
 export const outputClosed = (): Promise<void> =>
   new Promise((resolve) => {
     for (const stream of [process.stdout, process.stderr]) {

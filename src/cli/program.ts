@@ -1,4 +1,4 @@
-/** The commands of `plaza`. Each loads its modules when it runs, so that `start` is ready in a tenth of a second. */
+/** All commands of `plaza`. Each command loads its modules when it runs, so that `start` is ready in a tenth of a second. */
 import { Argument, Command, CommanderError, Option } from "commander";
 import { forTests } from "#config/for-tests";
 import type { Option as ConfigOption } from "#config/option";
@@ -14,7 +14,7 @@ import type { SchemaName } from "./server/init.ts";
 import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
-/** Commands that restore or end something when their output is closed. */
+/** The commands that restore or end something when their output is closed. */
 const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen", "record"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
@@ -32,11 +32,14 @@ function flagsOf(option: ConfigOption): Option[] {
   return option.isNegatable === true ? [flag, new Option(name.replace("--", "--no-"), `the opposite of ${name}`)] : [flag];
 }
 
-/** From the features: `settings` are options of `start`, and `routes` of the control API are commands. Each is only read if a command needs it. */
+/**
+ * The declarations of the features: `settings` are options of `start`, and `routes` of the control API are commands. Each is read only if a command
+ * needs it.
+ */
 export interface Declared {
   readonly settings?: readonly Setting[];
   readonly routes?: Routes;
-  /** Only `start` is needed. */
+  /** Whether only the command `start` is needed. */
   readonly isStart?: boolean;
 }
 
@@ -46,7 +49,7 @@ export function program({ settings = [], routes, isStart = false }: Declared): C
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
     .exitOverride()
-    // Arguments after the command of exec belong to that command.
+    // The arguments after the command of exec belong to that command.
     .enablePositionalOptions()
     .showHelpAfterError("(see plaza --help)")
     .hook("preAction", (_, command) => {
@@ -65,7 +68,7 @@ Each of these, and PLAZA_DATA, can be in a file, which a variable with _FILE at 
 SIGTERM and SIGINT end the server when the running requests have ended, after 10 s at most. An invalid option ends it with exit code 2.`,
     )
     .action(runs(async (given) => (await import("./start.ts")).start(given)));
-  // The others would take a start some milliseconds.
+  // The other commands are not defined, because they would delay a start by some milliseconds.
   if (isStart) return plaza;
   addExecCommand(plaza, options);
   plaza.command("worker", { hidden: true }).action(runs(async () => (await import("./worker.ts")).work()));
@@ -90,7 +93,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   return plaza;
 }
 
-/** A server of `exec` prints no ready line, and several processes could not share its data in memory. */
+/** The options of `start` that `exec` does not have: its server prints no ready line, and several processes could not share data in memory. */
 const NOT_OF_EXEC = ["json", "workers"];
 
 function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void {
@@ -137,10 +140,10 @@ function addLiveCommands(live: Command): void {
     .action(runs(async (given, video) => (await import("./requests/live.ts")).stopTestClip(video, given)));
 }
 
-/** An invalid option, or data that cannot be used: nothing was started (docs/operating/start.md). */
+/** The exit code for an invalid option, or data that cannot be used: nothing was started (docs/operating/start.md). */
 const WRONG_USE = 2;
 
-/** Loads the features only if they matter: `start` and `exec` load them anyway, and a shell completes all options. */
+/** Loads the features only if a command needs their declarations: `start` and `exec` load the features anyway, and a shell completes all options. */
 async function declaredFor(words: readonly string[]): Promise<Declared> {
   const isAsked = (...names: readonly string[]): boolean => words.some((word) => names.includes(word));
   return {

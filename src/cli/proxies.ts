@@ -1,19 +1,18 @@
 /**
- * Requests to a server on this machine never use a proxy that the environment names: the proxy could not reach the server, and it would see the
- * control key.
+ * Requests to a server on this machine never use a proxy of the environment: the proxy could not reach the server, and it would see the control key.
  */
 import { isLoopback } from "#kernel/page-guard";
 
 /** Bun's declarations do not know that `false` turns off the proxy of the environment. */
 export const NO_PROXY = false as unknown as string;
 
-/** Options of `fetch` for a request to `url`. */
+/** The options of `fetch` for a request to `url`, without a proxy if `url` is on this machine. */
 export const directTo = (url: string): BunFetchRequestInit => (isLoopback(new URL(url).hostname) ? { proxy: NO_PROXY } : {});
 
 const PROXY = /^(?:https?|all)_proxy$/i;
 const LOOPBACK = "localhost,127.0.0.1,::1";
 
-/** The variables by which the command of `plaza exec` reaches its server without the proxy; none if there is no proxy. */
+/** The variables by which the command of `plaza exec` reaches its server without the proxy; it returns no variables if there is no proxy. */
 export function withoutProxyFor(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
   if (!Object.keys(variables).some((name) => PROXY.test(name) && variables[name] !== "")) return {};
   const hosts = [variables.NO_PROXY ?? variables.no_proxy, LOOPBACK].filter((text) => text !== undefined && text !== "").join(",");

@@ -2,7 +2,7 @@
 import { type FromReader, readFeed, type ToReader } from "#features/product-feeds/api";
 
 const FAILED = 1;
-/** A reader has one part of the file, one row and one write of items in memory: less than 150 MB (measured). */
+/** The memory of the process. It holds one part of the file, one row and one write of items: less than 150 MB (measured). */
 const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
 
 export async function readFeedForServer(): Promise<number> {
@@ -10,11 +10,11 @@ export async function readFeedForServer(): Promise<number> {
     process.stderr.write("plaza: read-feed is started only by `plaza start`\n");
     return FAILED;
   }
-  // The server has ended, so nothing else would end this process.
+  // The server has ended, and nothing else would end this process.
   process.on("disconnect", () => process.exit(FAILED));
-  // It may have ended while this process loaded.
+  // The server may have ended while this process loaded.
   if (!process.connected) return FAILED;
-  // A terminal signals the whole group. The server decides.
+  // A terminal sends its signals to the whole group of processes. The server decides when this process ends.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   const server = new Server();
   const begin = await server.next();
@@ -32,7 +32,10 @@ async function* partsOf(server: Server): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The server behind the channel. It sends one message for each of this process, and ends this process after the last one. */
+/**
+ * The server, as this process reaches it through the channel. The server replies with one message to each of this process, and ends this process
+ * after the last one.
+ */
 class Server {
   #message = Promise.withResolvers<ToReader>();
 

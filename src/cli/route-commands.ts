@@ -1,4 +1,4 @@
-/** Commands of one request to the control API. Their options are made from the contracts of the routes. */
+/** The commands that send one request to the control API. Their options are made from the contracts of the routes. */
 import { type Command, Option } from "commander";
 import { type TObject, Type } from "typebox";
 import type { ControlRoute } from "#control-contract/route";
@@ -7,24 +7,24 @@ import type { AskedRoute, Parameter, Shape } from "./ask-route.ts";
 import { collected, controlCommand, runs, serverCommand } from "./command-options.ts";
 import type { PrivateUse } from "./control-client.ts";
 
-/** The routes of the control API by their operations. */
+/** The routes of the control API, by their operations. */
 export type Routes = ReadonlyMap<string, ControlRoute>;
 
 export interface RouteCommand extends PrivateUse {
   readonly operation: string;
-  /** By default the first sentence of the summary of the route. */
+  /** The summary of the command. By default it is the first sentence of the route's summary. */
   readonly summary?: string;
-  /** The parameters that are arguments, in this order. */
+  /** The parameters that are arguments of the command, in this order. */
   readonly args?: readonly string[];
-  /** The name on the command line of a parameter, if it is another one. */
+  /** The names of parameters on the command line, for those that have another name there. */
   readonly named?: Readonly<Record<string, string>>;
   /** Values that the command always sends. */
   readonly sends?: Readonly<Record<string, unknown>>;
-  /** The parameters that are options (default: all that are neither an argument nor in `sends`). */
+  /** The parameters that are options. By default these are all parameters that are neither an argument nor in `sends`. */
   readonly options?: readonly string[];
-  /** The body, if the route only knows that it is a node. */
+  /** The schema of the body, for a route that only knows that its body is a node. */
   readonly body?: TObject;
-  /** The command works without a running server: it opens the data itself. */
+  /** Whether the command works without a running server, because it can open the data itself. */
   readonly isAlone?: true;
 }
 
@@ -40,7 +40,7 @@ const node = { args: ["key", "id"], named: { key: "kind" } } as const;
 const ofApp = { args: ["app"] } as const;
 const byId = { args: ["id"] } as const;
 
-/** `new` and `import`, which send a file, are in `world.ts`. */
+/** The commands by group. `new` and `import`, which send a file, are in `world.ts`. */
 export const routeGroups = {
   token: {
     summary: "creates, lists and revokes tokens, and creates apps",
@@ -49,7 +49,7 @@ export const routeGroups = {
       list: { operation: "listTokens", isAlone: true },
       copy: { operation: "copyToken", isAlone: true },
       revoke: { operation: "revokeToken", isAlone: true },
-      // The first app may be created before the first start.
+      // This command works alone, because the first app may be created before the first start.
       "create-app": {
         ...{ operation: "createNode", summary: "creates an app and prints it with its secret", sends: { key: "apps" }, body: newApp },
         ...{ isAlone: true, makesData: true },
@@ -209,7 +209,7 @@ export const routeGroups = {
   },
 } satisfies Readonly<Record<string, Group>>;
 
-/** `routes` is undefined if no command of the group is run, completed or described: then the group has no commands. */
+/** Adds a group of commands. `routes` is undefined if no command of the group is run, completed or described; then the group gets no commands. */
 export function addGroup(plaza: Command, name: keyof typeof routeGroups, routes: Routes | undefined): Command {
   const { summary, commands }: Group = routeGroups[name];
   const group = plaza.command(name).description(summary);
@@ -237,10 +237,10 @@ function addRouteCommand(group: Command, name: string, command: RouteCommand, ro
 
 export const addWorldName = (command: Command): Command => command.option("--world-name <NAME>", "name of the world", "default");
 
-/** `Deletes all faults. They …` → `deletes all faults`. */
+/** The first sentence of a summary: `Deletes all faults. They …` → `deletes all faults`. */
 const firstSentence = (summary: string): string => (summary.charAt(0).toLowerCase() + summary.slice(1)).replace(/\. .*$/s, "");
 
-/** The key of an option's value. */
+/** The key under which commander stores an option's value. */
 const keyOf = ({ flag }: Parameter): string => flag.replaceAll("-", "_");
 
 function askedRouteOf({ operation, args = [], named = {}, sends = {}, options, body: entry }: RouteCommand, route: ControlRoute): AskedRoute {
@@ -264,7 +264,7 @@ function askedRouteOf({ operation, args = [], named = {}, sends = {}, options, b
   };
 }
 
-/** The parameters of paths. */
+/** The descriptions of the parameters of paths. */
 const pathWords: Readonly<Record<string, string>> = {
   w: "name of the world",
   id: "its id, as list shows it",

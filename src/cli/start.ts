@@ -1,4 +1,4 @@
-/** `plaza start`. */
+/** `plaza start`: runs a server. */
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/option";
 import { readConfig, variableWarnings } from "#config/read-config";
@@ -9,12 +9,12 @@ import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { endWhenAsked, exitCodeOf, explain, nextSignal, outputClosed } from "./process-end.ts";
 
-/** Resolves with the exit code when the server has ended. */
+/** Runs the server. Resolves with the exit code when the server has ended. */
 export async function start(flags: Readonly<Record<string, unknown>>): Promise<number> {
   const asked = nextSignal();
-  // A script may read the first line and close the pipe; the server runs on.
+  // A script may read the first line and close the pipe; the server continues.
   void outputClosed();
-  // The channel to bin/plaza.mjs closes if that program is killed. Then nothing else would end the server.
+  // The channel to bin/plaza.mjs closes if that program is killed. Then only this line ends the server.
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {
@@ -23,7 +23,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     outliveStrayFailures(log);
     for (const warning of variableWarnings(environment(), settings)) log.warn({}, warning);
     const starting = config.workers > 1 ? (await import("./workers.ts")).startWithWorkers(config, log) : startPlaza(config, log);
-    // A migration may take long, and its transaction ends with the process.
+    // A signal also ends a start that is migrating data: a migration may take long, and its transaction ends with the process.
     const plaza = await Promise.race([starting, asked]);
     if (typeof plaza === "string") {
       log.info({ signal: plaza }, "ending before the server is ready");
@@ -37,7 +37,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   } catch (error) {
     explain(error, log);
     await log.flush();
-    // Exits at once, because a running timer would keep the program alive for seconds.
+    // The program exits at once, because a running timer would keep it alive for seconds.
     return process.exit(exitCodeOf(error));
   }
 }
@@ -47,7 +47,7 @@ function logReady(log: Log, { ready }: RunningPlaza): void {
   log.info(addresses, "ready");
 }
 
-/** The output of a sandbox at start: addresses, the control key, the demo tokens, and requests to paste. */
+/** The output of a sandbox at its start: addresses, the control key, the demo tokens, and requests to paste. */
 export function announcement({ ready, demo, newestVersion }: RunningPlaza, callback?: string): string {
   const lines = ["", "Plaza is ready.", ""];
   const addresses: [string, string | undefined][] = [
@@ -61,7 +61,7 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, callb
     ["control API", `${ready.control_url}/v1`],
     ["control key", ready.control_key],
     ["webhooks to", callback],
-    // The secret of the demo world is public and printed below.
+    // The secret of the demo world is public and is printed below, so it is not mentioned here.
     ["signed with", callback === undefined || demo !== undefined ? undefined : "the app's secret, which plaza listen --print-secret prints"],
   ];
   for (const [name, address] of addresses) if (address !== undefined) lines.push(`  ${name.padEnd(14)}${address}`);
@@ -75,7 +75,7 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, callb
   return `${lines.join("\n")}\n\n`;
 }
 
-/** Page messaging requires the token in three places (D-10). */
+/** The requests to paste. Page messaging requires the token in three places (D-10). */
 function requests(page: string, token: string): string[] {
   const credentials = `access_token=${token}&oauth_token=${token}`;
   const bearer = `-H 'Authorization: Bearer ${token}'`;

@@ -6,13 +6,13 @@ import { startPlaza } from "#main";
 import { Log } from "#telemetry/log";
 
 export interface TestServer {
-  /** As `plaza start --json` prints them. */
+  /** The values that `plaza start --json` prints. */
   readonly ready: Readonly<Record<string, unknown>>;
   readonly controlKey: string;
   stop(): Promise<void>;
 }
 
-/** `flags` have precedence over variables and file. Throws the errors that `plaza start` prints. */
+/** Starts a server. `flags` have precedence over variables and file. Throws the errors that `plaza start` prints. */
 export async function startTestServer(flags: Values = {}, environment: Values = {}, file?: ConfigFile): Promise<TestServer> {
   const config = readConfig({ ...forTests, ...flags }, environment, file, settings);
   const { ready, stop } = await startPlaza(config, new Log({ level: config.log_level, isPretty: config.pretty }));

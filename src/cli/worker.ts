@@ -1,4 +1,4 @@
-/** `plaza worker`: one of several processes on the port of the graph. Only the first process starts it (`workers.ts`). */
+/** `plaza worker`: one of several processes that share the port of the graph. Only the first process starts it (`workers.ts`). */
 import type { Config } from "#config/config";
 import { type TestEvent, testEventsOf } from "#features/app-events";
 import type { OpenWorld } from "#graph/worlds/open-world";
@@ -10,7 +10,7 @@ import type { MetricsReport } from "#telemetry/metrics-report";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 
 export const STOP = { kind: "stop" } as const;
-/** Asks for all metrics. */
+/** The message by which the first process asks a worker for all its metrics. */
 export const REPORT = { kind: "report" } as const;
 
 export type WorkerMessage =
@@ -22,10 +22,10 @@ export type WorkerMessage =
       readonly worlds: readonly SeenInWorld[];
     };
 
-/** Callbacks may be many, so their metrics are sent only when they are asked for. */
+/** The metrics that a worker sends regularly. Those of callbacks are sent only when they are asked for, because there may be many callbacks. */
 export type ServedMetrics = Omit<MetricsReport, "webhooks" | "processes">;
 
-/** Requests and events that a worker served in a world since its last report. */
+/** The requests and events that a worker served in a world since its last report. */
 interface SeenInWorld {
   readonly world: string;
   readonly requests: readonly RequestEntry[];
@@ -35,7 +35,7 @@ interface SeenInWorld {
 interface SealedConfig {
   readonly kind: "config";
   readonly config: Config;
-  /** Base64, because the channel carries text only. */
+  /** The secret key in base64, because the channel carries only text. */
   readonly secretKey: string | undefined;
   readonly furtherSecretKeys: readonly string[];
 }
@@ -56,7 +56,7 @@ const openConfig = ({ config, secretKey, furtherSecretKeys }: SealedConfig): Con
 const textOf = (key: Uint8Array): string => Buffer.from(key).toString("base64");
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
-/** An expectation of the control API sees a request after this time. Ten reports a second have no measurable cost. */
+/** The interval of reports, after which an expectation of the control API sees a request. Ten reports a second have no measurable cost. */
 const REPORT_EVERY_MS = 100;
 const FAILED = 1;
 
@@ -65,15 +65,15 @@ export async function work(): Promise<number> {
     process.stderr.write("plaza: worker is started only by `plaza start --workers N`\n");
     return FAILED;
   }
-  // The first process has ended, so nothing else would end this one.
+  // The first process has ended, and nothing else would end this one.
   process.on("disconnect", () => process.exit(FAILED));
-  // It may have ended while this process loaded.
+  // The first process may have ended while this process loaded.
   if (!process.connected) return FAILED;
   const stopped = messageOf("stop");
   const config = openConfig((await messageOf("config")) as unknown as SealedConfig);
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
   outliveStrayFailures(log);
-  // A terminal signals the whole group. The first process decides and sends a message.
+  // A terminal sends its signals to the whole group of processes. The first process decides when this process ends, and sends it a message.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   try {
     const plaza = await startPlaza(config, log, { part: "graph" });
@@ -109,10 +109,10 @@ const messageOf = (kind: string): Promise<{ kind: string }> =>
 
 const send = (message: WorkerMessage): void => void process.send?.(message);
 
-/** Reports the requests since the last report, if there are any, and changes of the database's problems. */
+/** Returns a function that reports the requests since the last report, if there are any, and changes of the database's problems. */
 function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
   let reportedCount = "0 0 ";
-  /** How many requests of a world were reported. The log exists as long as the world, also while the world is idle. */
+  /** The number of reported requests of each world. The log exists as long as the world, also while the world is idle. */
   const reported = new WeakMap<RequestLog, number>();
   const newOf = (world: OpenWorld): SeenInWorld => {
     const requests = world.requests.from(reported.get(world.requests) ?? 0);

@@ -1,7 +1,7 @@
 /**
- * `--workers N`: N processes share the port of the graph. The first process serves only the control API. It loads the world,
- * starts the workers, replaces one that dies, and ends them when it ends. Workers report what they served, so that the control
- * API shows the requests and metrics of all. A worker ends when its channel to the first process closes.
+ * The option `--workers N`: N processes share the port of the graph. The first process serves only the control API. It loads the world, starts the
+ * workers, replaces a worker that dies, and ends them when it ends. Workers report the requests that they served, so that the control API shows the
+ * requests and metrics of all processes. A worker ends when its channel to the first process closes.
  */
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "#config/config";
@@ -17,14 +17,14 @@ import { merged } from "#telemetry/merged-metrics";
 import type { MetricsReport } from "#telemetry/metrics-report";
 import { REPORT, type ServedMetrics, STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
 
-/** A worker that lived for a shorter time is restarted after a pause, so that a permanent failure does not use the whole CPU. */
+/** A worker that lived for a shorter time is replaced after a pause, so that a permanent failure does not use the whole CPU. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** The folder of the files in a single executable. */
+/** The folder of the program's files in a single executable. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
-/** After the drain, workers give running requests 10 s to end. */
+/** The time in which a worker must end. After the drain, workers give running requests 10 s to end. */
 const STOPPED_WITHIN_MS = 11_000;
-/** A worker that is stuck does not keep the others from being seen. */
+/** The time for which the metrics of workers are awaited, so that a worker that is stuck does not hide the metrics of the others. */
 const METRICS_WITHIN_MS = 500;
 
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {
@@ -45,7 +45,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
           log.warn({ world: one.world, ...errorFields(error) }, "requests of a worker cannot be shown"),
         );
     };
-    // The ingest belongs to the first process; the workers return its address to clients.
+    // Live ingest runs in the first process; the workers return its address to clients.
     const { rtmpPort = config.rtmp_port, rtmpsPort = config.rtmps_port } = first.streaming ?? {};
     await workers.start({ ...config, rtmp_port: rtmpPort, rtmps_port: rtmpsPort });
     await reserved.release();
@@ -62,7 +62,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
 
 async function adopt(worlds: Worlds, { world: name, requests, appEvents }: ServedMessage["worlds"][number]): Promise<void> {
   const held = await worlds.hold(name);
-  // It was deleted meanwhile.
+  // The world was deleted meanwhile.
   if (held === undefined) return;
   for (const entry of requests) held.world.requests.adopt(entry);
   testEventsOf(held.world).addShown(appEvents);
@@ -76,7 +76,7 @@ class Workers {
   readonly #log: Log;
   readonly #running = new Map<Worker, MetricsReport | undefined>();
   readonly #asked = new Map<Worker, PromiseWithResolvers<void>>();
-  /** Metrics of workers that ended: a counter never decreases. */
+  /** The metrics of workers that have ended: they are kept, because a counter never decreases. */
   #ended: MetricsReport | undefined;
   #isStopping = false;
   onServed: (message: ServedMessage) => void = () => {};
@@ -84,7 +84,7 @@ class Workers {
   constructor(log: Log) {
     this.#log = log;
     const program = process.argv[1] as string;
-    // A single executable is its own program, so it gets only the command. It contains its flags of Bun.
+    // A single executable is its own program, so it gets only the command as argument. Its flags of Bun are built in.
     cluster.setupPrimary(program.startsWith(INSIDE_EXECUTABLE) ? { exec: "worker", args: [], execArgv: [] } : { exec: program, args: ["worker"] });
   }
 
@@ -108,12 +108,12 @@ class Workers {
     for (const worker of this.#running.keys()) worker.process.kill("SIGKILL");
   }
 
-  /** Resolves when the worker serves; rejects if the worker ends before. */
+  /** Starts a worker. Resolves when the worker serves; rejects if the worker ends before. */
   #startOne(): Promise<void> {
     const started = monotonicMs();
     const worker = cluster.fork();
     this.#running.set(worker, undefined);
-    // Sent over the channel, because everybody on the machine can read arguments, and the config holds keys and a password.
+    // The config is sent over the channel, because everybody on the machine can read arguments, and the config holds keys and a password.
     worker.send(sealedConfig(this.#config as Config));
     return new Promise((resolve, reject) => {
       let isReady = false;
@@ -133,7 +133,7 @@ class Workers {
     });
   }
 
-  /** Resolves when the worker has sent all its metrics. One that is stuck is asked once. */
+  /** Asks a worker for its metrics. Resolves when the worker has sent all of them. A worker that is stuck is asked only once. */
   #ask(worker: Worker): Promise<void> {
     const asked = this.#asked.get(worker) ?? Promise.withResolvers<void>();
     if (!this.#asked.has(worker)) worker.send(REPORT);

@@ -9,11 +9,11 @@ import { Progress } from "./terminal/progress.ts";
 
 const MB = 1_000_000;
 
-/** Merges a world file into the world, whole or not at all; `-` is standard input. */
+/** Merges a world file into the world, completely or not at all; `-` is standard input. */
 export async function importWorld(file: string, given: Given): Promise<number> {
   let body: string;
   try {
-    // Before the data is opened, so that a file that cannot be read leaves no empty data behind.
+    // The file is read before the data is opened, so that an unreadable file leaves no empty data behind.
     body = await readWorldFile("<file>", file);
   } catch (error) {
     return fail((error as Error).message, exitCodeOf(error));
@@ -43,9 +43,9 @@ export const newWorld = (name: string, file: string | undefined, given: Given): 
 
 type Result = Parameters<typeof show>[0];
 
-/** The result of long work. Calls `onProgress` meanwhile. Throws `ControlRefusal`. */
+/** The result of long work. It calls `onProgress` meanwhile. Throws `ControlRefusal`. */
 export async function resultAtItsEnd(response: Response, onProgress: (done: number, total: number) => void): Promise<Result> {
-  // It was refused before it began, or the server reports no progress.
+  // The request was refused before its work began, or the server reports no progress.
   if (response.headers.get("content-type") !== EVENT_STREAM) return resultOf(response);
   for await (const { event, value } of readEvents<Result & { done: number; total: number; error?: { message: string } }>(response)) {
     if (event === "error") throw new ControlRefusal(value.error?.message ?? "the control API gave no reason");

@@ -19,16 +19,16 @@ import { withoutSecrets } from "./secrets.ts";
 import { expectServer, givenServer, httpAddress, orWrongUse, profileOf } from "./servers.ts";
 
 const [SAME, DIFFERENT] = [0, 1];
-/** How many differences of one operation are printed. */
+/** The number of differences that are printed for one operation. */
 const SHOWN_MAX = 20;
 
-/** Resolves with the exit code: 0 if nothing differs, 1 if something does, 2 if an option is wrong. */
+/** Compares two servers. Resolves with the exit code: 0 if nothing differs, 1 if something differs, 2 if an option is wrong. */
 export function compare(first: string, second: string, given: Given): Promise<number> {
   return orWrongUse(async () => {
     const registry = buildRegistry();
     const translation: Translation = { ids: new Map(), addresses: [] };
     const rules = [...ownRules, ...(given.rules === undefined ? [] : await orProblem("--rules", () => readRules(String(given.rules), registry)))];
-    /** One list for each request whose responses differ. */
+    /** The differences, in one list for each request whose responses differ. */
     const different: (readonly Difference[])[] = [];
     const otherStatuses: OtherStatus[] = [];
     let count = 0;
@@ -48,7 +48,7 @@ export function compare(first: string, second: string, given: Given): Promise<nu
   });
 }
 
-/** D-320: a request that did not get the status of the recording, so that it may not have done the same. */
+/** D-320: a request whose response had another status than in the recording, so that the request may not have had the same effect. */
 interface OtherStatus {
   readonly request: string;
   readonly recorded: number;
@@ -110,7 +110,10 @@ async function ofCases(first: URL, second: URL, given: Given, translation: Trans
   return replayCases(one, other, { profile, areas }, translation);
 }
 
-/** `secret-1=value`; a value alone has the empty name, and is for all secrets without a value of their own. */
+/**
+ * Reads the options for secrets: `secret-1=value`. A value without a name gets the empty name, and is used for all secrets that have no value of
+ * their own.
+ */
 function secretsOf(given: unknown): Map<string, string> {
   const texts = (given ?? []) as readonly string[];
   return new Map(
@@ -121,7 +124,7 @@ function secretsOf(given: unknown): Map<string, string> {
   );
 }
 
-/** Differences by operation, and within an operation by request. */
+/** The text of the report: differences by operation, and within an operation by request. */
 function textOf(count: number, different: readonly (readonly Difference[])[]): string {
   const operations = [...Map.groupBy(different, ([first]) => first?.operation)].map(([operation, requests]) => {
     const total = requests.flat().length;
@@ -138,15 +141,15 @@ function textOf(count: number, different: readonly (readonly Difference[])[]): s
   return `${operations.join("")}${count} requests, ${different.flat().length} differences\n`;
 }
 
-/** Runs the conformance cases against two servers and pairs their requests. */
+/** The conformance cases to run against two servers, whose requests are then paired. */
 interface CaseChoice {
   /** The profile of both servers. */
   readonly profile: string;
-  /** Undefined means all. */
+  /** The areas of the cases; undefined means all areas. */
   readonly areas: readonly string[] | undefined;
 }
 
-/** A server, and the receiver of its webhooks. */
+/** One of the two servers, with the receiver of its webhooks. */
 interface Side {
   readonly server: GivenServer;
   readonly receiver: Receiver;
@@ -160,7 +163,7 @@ const NOTHING: WireResponse = { status: 0, headers: new Map(), text: "the case h
 
 const addressOf = ({ server }: Side): string => server.baseUrl.replace(/\/$/, "");
 
-/** Leaves out cases that need a server of their own. The expectations of the cases do not count here. */
+/** Runs the cases, without those that need a server of their own. The expectations of the cases do not count here. */
 async function* replayCases(
   one: GivenServer,
   other: GivenServer,
@@ -198,7 +201,10 @@ async function* sideBySide(testCase: Case, first: Side, second: Side, { ids }: T
   }
 }
 
-/** Without requests of the control API. Both runs count new ids from the same number, so that their requests are equal. */
+/**
+ * The requests and responses of a case, without those of the control API. Both runs count new ids from the same number, so that their requests are
+ * equal.
+ */
 async function exchangesOf(testCase: Case, side: Side, start: bigint): Promise<Exchanges> {
   const exchanges: Exchanges = [];
   let id = start;

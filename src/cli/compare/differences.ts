@@ -6,9 +6,9 @@ import { type Rule, ruleFor } from "./rules.ts";
 
 export interface Difference {
   readonly operation: string;
-  /** Method, path and query, without secrets. */
+  /** The method, path and query of the request, without secrets. */
   readonly request: string;
-  /** E.g. `body.data.0.name`. */
+  /** The place of the difference, e.g. `body.data.0.name`. */
   readonly path: string;
   readonly first: string;
   readonly second: string;
@@ -21,16 +21,16 @@ export interface Compared {
   readonly second: WireResponse;
 }
 
-/** Headers that belong to the interface; others belong to a connection, a cache or a program. */
+/** The headers that belong to the interface; all other headers belong to a connection, a cache or a program. */
 const HEADERS = ["content-type", "www-authenticate", "x-ad-api-version-warning", "deprecation", "retry-after", "allow"];
-/** A value in a report is cut after this length. */
+/** The length after which a value in a report is cut. */
 const CHARACTERS_MAX = 200;
 
-/** Values that are different on the second server although they mean the same. */
+/** The values that are different on the second server although they mean the same. */
 export interface Translation {
-  /** Ids of the first server by those of the second. Each created node adds one. */
+  /** The ids of the first server by the ids of the second. Each created node adds one. */
   readonly ids: Map<string, string>;
-  /** The address of the second server and of its receiver, each with that of the first. */
+  /** The addresses of the second server and of its receiver, each with the address on the first server. */
   readonly addresses: (readonly [own: string, first: string])[];
 }
 
@@ -53,14 +53,14 @@ export function differencesOf({ form, request, first, second }: Compared, rules:
   return found;
 }
 
-/** The keys of two objects or two lists, which are compared one by one; an item that only one list has is a difference. */
+/** The keys of two objects or two lists, which are compared key by key; an item that only one list has is a difference. */
 function keysOf(one: unknown, other: unknown): string[] | undefined {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return undefined;
   if (Array.isArray(one) !== Array.isArray(other)) return undefined;
   return [...new Set([...Object.keys(one), ...Object.keys(other)])];
 }
 
-/** The parts of a batch have their bodies as text. */
+/** The body of a response; in a batch, the bodies of its parts are read from their texts as well. */
 export function bodyOf(text: string): unknown {
   if (text === "") return undefined;
   const json = jsonOf(text);
@@ -80,11 +80,11 @@ function translated(value: unknown, ids: ReadonlyMap<string, string>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [translatedText(key, ids), translated(inner, ids)]));
 }
 
-/** Replaces each number of the text that is an id of the other side. */
+/** Replaces each number of the text that is an id of the other server. */
 export const translatedText = (text: string, ids: ReadonlyMap<string, string>): string =>
   ids.size === 0 ? text : text.replace(/\d+/g, (digits) => ids.get(digits) ?? digits);
 
-/** Pairs the ids in two responses to the same creation: those of `known` become the keys. */
+/** Pairs the ids in two responses to the same creation: in `ids`, the ids of `known` become keys, with those of `own` as values. */
 export function learnIds(method: string, known: unknown, own: unknown, ids: Map<string, string>): void {
   if (method !== "POST") return;
   const keys = keysOf(known, own) ?? [];

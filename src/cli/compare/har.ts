@@ -6,15 +6,15 @@ interface Pair {
   readonly value: string;
 }
 
-/** The place of a secret that was taken out. */
+/** The place of a secret that was removed from a request. */
 export interface SecretPlace {
   readonly in: "query" | "header" | "body";
   readonly name: string;
-  /** `secret-1` and so on: the same name is the same value. */
+  /** The name of the secret, such as `secret-1`; equal names mean equal values. */
   readonly secret: string;
 }
 
-/** `_encoding` is for a body that is not text: HAR 1.2 has no field for it in requests. */
+/** The body of a request. `_encoding` is for a body that is not text, because HAR 1.2 has no field for it in requests. */
 interface PostData {
   readonly mimeType: string;
   readonly text: string;
@@ -40,14 +40,14 @@ export interface HarEntry {
 
 const END = "\n]}}\n";
 
-/** A HAR file that is complete after each entry, so that a program that is killed leaves a file that can be read. */
+/** Writes a HAR file that is complete after each entry, so that a killed program leaves a readable file. */
 export class HarFile {
   readonly #file: number;
   #size = 0;
   #count = 0;
 
   constructor(path: string, creator: string, upstream: string) {
-    // It contains people's data, though no secrets.
+    // Only the owner may read the file, because it contains people's data, though no secrets.
     this.#file = openSync(path, "w", 0o600);
     const head = { version: "1.2", creator: { name: "plaza record", version: creator }, _upstream: upstream };
     this.#write(`{"log":{${JSON.stringify(head).slice(1, -1)},"entries":[`);

@@ -1,17 +1,17 @@
-/** Finds the operation of a request by the form of its address alone, because the server may be any. */
+/** Finds the operation of a request only by the form of its address, because the server may be any server. */
 import { edgeOf, methodOf } from "#graph/contract/openapi/addresses";
 import type { Registry } from "#graph/contract/registry";
 import { parseVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
 
 export interface OperationForm {
-  /** `POST /{id}/custom_labels`. */
+  /** The form of the address, for example `POST /{id}/custom_labels`. */
   readonly address: string;
-  /** The contract's operations of that form; several if node types share it. */
+  /** The names of the operations of the contract with this form; there are several if node types share it. */
   readonly names: readonly string[];
 }
 
-/** With more names than this, the form is easier to read. */
+/** The number of operations up to which their names are shown; with more, the form is easier to read. */
 const NAMES_MAX = 3;
 
 export function operationForm(registry: Registry, method: string, target: string): OperationForm {

@@ -10,11 +10,11 @@ import { isMultipart, typeOf } from "./multipart.ts";
 /** A request of the recording, and the parts of its response that a comparison uses. */
 export interface RecordedRequest {
   readonly method: string;
-  /** Without a fragment, which is not sent. */
+  /** The URL without its fragment, which is not sent. */
   readonly url: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer;
-  /** Undefined if there was no response. */
+  /** The status of the recorded response; undefined if there was no response. */
   readonly status: number | undefined;
   readonly responseText: string;
   readonly secrets: readonly SecretPlace[];
@@ -22,21 +22,24 @@ export interface RecordedRequest {
 
 export interface Recording {
   readonly requests: readonly RecordedRequest[];
-  /** The address of the server that was asked. */
+  /** The address of the server to which the recorded requests were sent. */
   readonly base: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A problem of one place in the file. */
+/** A problem at one place in the file. */
 class HarProblem extends Error {}
 
-/** `base` says which server's requests are meant; else that of `plaza record`, or of the first entry. Throws with a message for the user. */
+/**
+ * Reads a recording. `base` says which server's requests are read; without it, those to the server of `plaza record`, or of the first entry. Throws
+ * an error with a message for the user.
+ */
 export function readHar(path: string, base?: string): Recording {
   const problem = (text: string) => new Error(`${path} ${text}`);
   let log: Fields;
   try {
-    // Some programs begin their files with a byte order mark.
+    // The byte order mark is removed, because some programs begin their files with one.
     log = fieldsOf(fieldsOf(JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""))).log);
   } catch (error) {
     throw problem(`cannot be read: ${error instanceof Error ? error.message : error}`);
@@ -59,27 +62,27 @@ export function readHar(path: string, base?: string): Recording {
   return { requests, base: own };
 }
 
-/** `http://localhost:40001` is not below `http://localhost:4000`. */
+/** Whether a URL is below a base address. `http://localhost:40001` is not below `http://localhost:4000`. */
 export function isBelow(url: string, base: string): boolean {
   const address = base.replace(/\/$/, "");
   return url.startsWith(address) && /^([/?]|$)/.test(url.slice(address.length));
 }
 
-/** One place of each secret that was taken out of the recording and is not among the given ones. */
+/** The secrets that were removed from the recording and are not in `given`, each with one of its places. */
 export function missingSecrets({ requests }: Recording, given: ReadonlyMap<string, string>): SecretPlace[] {
   const found = new Map<string, SecretPlace>();
   for (const place of requests.flatMap(({ secrets }) => secrets)) if (!found.has(place.secret)) found.set(place.secret, place);
   return [...found.values()].filter(({ secret }) => !given.has(secret));
 }
 
-/** Programs write null, or nothing, for an object without content. */
+/** The fields of an object. Programs write null, or leave it out, if the object is empty. */
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** RFC 9110, 5.6.2. */
+/** The characters of a method's or header's name (RFC 9110, 5.6.2). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** A request without a response has the status 0. */
+/** The lowest real status; a recorded request without a response has the status 0. */
 const STATUS_MIN = 100;
 
 function requestOf({ request: given, response: answered, _secrets }: Fields): RecordedRequest {
@@ -89,7 +92,7 @@ function requestOf({ request: given, response: answered, _secrets }: Fields): Re
   if (typeof url !== "string" || !URL.canParse(url)) throw new HarProblem(".request has no address");
   const recorded = listOf(request.headers).map(headerOf);
   const body = bodyOf(fieldsOf(request.postData), recorded);
-  // Proxies write a compressed body as its text. Compressed data are never UTF-8.
+  // Proxies write a compressed body as its text, so its encoding is left out. Compressed data are never UTF-8.
   const headers = isUtf8(body) ? recorded.filter(([name]) => name.toLowerCase() !== "content-encoding") : recorded;
   const status = Number(response.status);
   return {
@@ -103,15 +106,15 @@ function requestOf({ request: given, response: answered, _secrets }: Fields): Re
 const responseTextOf = ({ text, encoding }: Fields): string =>
   encoding === "base64" ? Buffer.from(textOf(text), "base64").toString() : textOf(text);
 
-/** Another program may have a field of the same name. */
+/** Whether an object is the place of a secret, because another program may have a field of the same name. */
 const isSecretPlace = (place: Fields): place is Fields & SecretPlace => ["in", "name", "secret"].every((name) => typeof place[name] === "string");
 
-/** Characters that no address has on the wire are percent-encoded, as browsers send them. */
+/** The address as it is sent: characters that cannot be sent are percent-encoded, as browsers do it. */
 const sentAddress = (url: string): string => (url.split("#")[0] as string).toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent);
 
 function headerOf({ name, value }: Fields, at: number): readonly [string, string] {
   const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  // A pseudo-header of HTTP/2, which is not sent. A hidden secret is replaced before its header is sent.
+  // A name with a colon is a pseudo-header of HTTP/2, which is not sent. A hidden secret is replaced before its header is sent.
   const isName = typeof name === "string" && TOKEN.test(name.replace(/^:/, ""));
   if (!isName || typeof text !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text.replaceAll(HIDDEN, "")))
     throw new HarProblem(`.request.headers[${at}] cannot be sent: ${JSON.stringify({ name, value })?.slice(0, 200)}`);
@@ -120,7 +123,7 @@ function headerOf({ name, value }: Fields, at: number): readonly [string, string
 
 const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}$/;
 
-/** Browsers and proxies write `encoding`, and `plaza record` writes `_encoding`. */
+/** Reads a body with its encoding: browsers and proxies write `encoding`, and `plaza record` writes `_encoding`. */
 function decoded({ text, encoding, _encoding }: Fields): Buffer {
   const given = textOf(encoding) || textOf(_encoding);
   if (textOf(text) === HIDDEN)
@@ -130,7 +133,7 @@ function decoded({ text, encoding, _encoding }: Fields): Buffer {
   return Buffer.from(textOf(text), "base64");
 }
 
-/** A program that parses forms writes `params`, with an empty text or none. */
+/** The body of a request. A program that parses forms writes `params`, and an empty text or no text. */
 function bodyOf(post: Fields, headers: RecordedRequest["headers"]): Buffer {
   const params = listOf(post.params);
   if (textOf(post.text) !== "" || params.length === 0) return decoded(post);
@@ -141,7 +144,7 @@ function bodyOf(post: Fields, headers: RecordedRequest["headers"]): Buffer {
   return Buffer.from(String(new URLSearchParams(params.map(({ name, value }): [string, string] => [textOf(name), textOf(value)]))));
 }
 
-/** RFC 7578, 2: these characters would end the name. */
+/** Escapes the characters that would end a quoted name (RFC 7578, 2). */
 const quoted = (text: string): string => text.replace(/[\r\n"]/g, encodeURIComponent);
 
 function multipartOf(params: readonly Fields[], boundary: string): Buffer {
@@ -156,6 +159,6 @@ function multipartOf(params: readonly Fields[], boundary: string): Buffer {
   return Buffer.from(`${parts.join("")}--${boundary}--\r\n`);
 }
 
-/** The body as text that has every byte: multipart and bytes that are not UTF-8 with a character for each byte. */
+/** The encoding with which a body becomes a text that keeps every byte: multipart and bytes that are not UTF-8 get a character for each byte. */
 export const encodingOf = ({ body, headers }: Pick<RecordedRequest, "body" | "headers">): "latin1" | "utf8" =>
   isMultipart(headers) || !isUtf8(body) ? "latin1" : "utf8";

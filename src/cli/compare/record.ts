@@ -1,4 +1,4 @@
-/** `plaza record`: a proxy in front of a server that writes what passes into a file, without secrets. */
+/** `plaza record`: a proxy in front of a server that writes the requests and responses into a file, without secrets. */
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { ConfigProblem } from "#config/config";
@@ -15,10 +15,10 @@ import { isMultipart } from "./multipart.ts";
 import { headersWithoutSecrets, SecretNames, secretPlaces, withoutSecrets } from "./secrets.ts";
 import { httpAddress, orWrongUse } from "./servers.ts";
 
-/** A recording that nobody ends leaves room on the disk. Requests are passed on beyond it. */
+/** The largest recording, so that a recording that nobody ends leaves room on the disk. Later requests are still passed on. */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Resolves with the exit code after a signal; 2 if an option is wrong. */
+/** Records until a signal. Resolves with the exit code, which is 2 if an option is wrong. */
 export function record({ upstream, out, host: givenHost = "127.0.0.1", port: givenPort, allow_origin, allow_host }: Given): Promise<number> {
   return orWrongUse(async () => {
     const address = httpAddress("--upstream", upstream);
@@ -26,7 +26,7 @@ export function record({ upstream, out, host: givenHost = "127.0.0.1", port: giv
     const [host, port] = [String(givenHost), portOf(givenPort)];
     const pages = pagesOf({ host, allow_origin, allow_host });
     let recording: Recording | undefined;
-    // First the port: if another recording uses it, the file of that recording stays as it is.
+    // The port is opened first: if another recording uses it, the file of that recording stays as it is.
     const proxy = await listening("--port", host, port, () =>
       recordingProxy({ host, port, pages, upstream: address, note: (one) => recording?.add(one) }),
     );
@@ -46,7 +46,7 @@ export function record({ upstream, out, host: givenHost = "127.0.0.1", port: giv
   });
 }
 
-/** The file that is written, until it is full. */
+/** The file that the recording is written to, until it is full. */
 class Recording {
   readonly #file: HarFile;
   readonly #names = new SecretNames();
@@ -80,7 +80,7 @@ class Recording {
 
 const pairsOf = (pairs: readonly (readonly [string, string])[]) => pairs.map(([name, value]) => ({ name, value }));
 
-/** D-320: a body in gzip, as mobile libraries send it, is kept as its text. Otherwise nobody could find the secrets in it. */
+/** D-320: a body in gzip, as mobile libraries send it, is recorded as its text. Otherwise the secrets in it could not be found. */
 function unpacked(exchange: Exchange): Exchange {
   const { requestHeaders, requestBody } = exchange;
   const isEncoding = ([name]: readonly [string, string]): boolean => name.toLowerCase() === "content-encoding";
@@ -89,12 +89,12 @@ function unpacked(exchange: Exchange): Exchange {
     const body = gunzipSync(requestBody, { maxOutputLength: BODY_BYTES_MAX });
     return { ...exchange, requestBody: body, requestHeaders: requestHeaders.filter((header) => !isEncoding(header)) };
   } catch {
-    // The server refuses it.
+    // A body that cannot be unpacked stays as it is; the server refuses it.
     return exchange;
   }
 }
 
-/** Nobody knows what is in bytes that are neither text nor parts, so nothing is kept of them. */
+/** The body to record. Bytes that are neither text nor multipart are left out, because nobody knows whether they contain secrets. */
 function bodyOf({ requestBody, requestHeaders }: Exchange): string {
   if (isMultipart(requestHeaders)) return requestBody.toString("latin1");
   return isUtf8(requestBody) ? requestBody.toString() : HIDDEN;
@@ -105,7 +105,7 @@ function postTextOf(body: string, headers: Exchange["requestHeaders"]): { text: 
   return isUtf8(bytes) ? { text: bytes.toString() } : { text: bytes.toString("base64"), _encoding: "base64" };
 }
 
-/** With everything that HAR demands, so that other programs read it. */
+/** An entry with all fields that HAR requires, so that other programs can read it. */
 function entryOf(exchange: Exchange, base: string, names: SecretNames): HarEntry {
   const given = { target: exchange.target, headers: exchange.requestHeaders, body: bodyOf(exchange) };
   const places = secretPlaces(given, names);

@@ -1,4 +1,4 @@
-/** The requests of a recording, sent to two servers one after the other. */
+/** Sends the requests of a recording to two servers, one after the other. */
 import { send, type WireRequest, type WireResponse } from "#conformance/http/wire";
 import { bodyOf, type Compared, learnCursors, learnIds, type Translation, translatedText } from "./differences.ts";
 import { encodingOf, isBelow, type RecordedRequest, type Recording } from "./read-har.ts";
@@ -6,19 +6,19 @@ import { type Sent, withoutSecrets, withSecrets } from "./secrets.ts";
 
 export interface Server {
   readonly base: URL;
-  /** The value of a secret of the recording on this server. */
+  /** The value that a secret of the recording has on this server; undefined if it is unknown. */
   secretOf(secret: string): string | undefined;
 }
 
 export interface Replayed extends Omit<Compared, "form"> {
   readonly method: string;
-  /** Below the base address. */
+  /** The path and query below the base address. */
   readonly target: string;
-  /** The status in the recording, if there is one. */
+  /** The status in the recording; undefined if the recording has none. */
   readonly recordedStatus: number | undefined;
 }
 
-/** Headers of one connection, and the pseudo-headers of HTTP/2. */
+/** The headers of one connection, and the pseudo-headers of HTTP/2, which are not sent again. */
 const OF_THE_CONNECTION = /^(:.*|host|connection|keep-alive|content-length|transfer-encoding|accept-encoding|upgrade|te)$/i;
 
 export async function* replay(recording: Recording, first: Server, second: Server, { ids, addresses }: Translation): AsyncGenerator<Replayed> {
@@ -39,7 +39,7 @@ export async function* replay(recording: Recording, first: Server, second: Serve
   }
 }
 
-/** The ids and cursors of a server, by those of the recording. */
+/** The ids and cursors of a server, by the ids and cursors of the recording. */
 class Known {
   readonly #ids = new Map<string, string>();
   readonly #cursors = new Map<string, string>();
@@ -61,7 +61,7 @@ class Known {
     );
   }
 
-  /** Digits in a cursor are not an id. */
+  /** Replaces the cursors in a text first, because digits in a cursor are not an id. */
   #inParts(text: string, [first, ...rest]: readonly string[][]): string {
     if (first === undefined) return translatedText(text, this.#ids);
     const [one = "", other] = first;
@@ -91,7 +91,7 @@ async function ask({ base, secretOf }: Server, request: RecordedRequest, sent: S
   return await send(wire).catch((error: unknown) => noResponse(error));
 }
 
-/** A server that does not respond differs from one that does. */
+/** A response for a server that does not respond, which differs from every real response. */
 const noResponse = (error: unknown): WireResponse => ({
   status: 0,
   headers: new Map(),

@@ -1,37 +1,37 @@
-/** The rules of allowed differences: built-in ones, and those of a file. */
+/** The rules for allowed differences: the built-in rules, and the rules of a file. */
 import { readFileSync } from "node:fs";
 import type { Registry } from "#graph/contract/registry";
 import { readYaml } from "#graph/worlds/file/yaml";
 import { type OperationForm, operationForm } from "./operations.ts";
 
 export interface Rule {
-  /** An operation's name, or its address form. Without it the rule is for every operation. */
+  /** The name of an operation, or the form of its address. A rule without it applies to every operation. */
   readonly operation?: string;
-  /** `status`, `header.content-type`, `body.data.*.id`; `*` is one step, `**` any number of steps. */
+  /** The place, for example `status`, `header.content-type` or `body.data.*.id`; `*` is one step, `**` any number of steps. */
   readonly path: string;
-  /** `value`: it must be present on both sides or on neither. `anything`: it is not compared. */
+  /** `value`: the place must be present on both sides or on neither. `anything`: the place is not compared. */
   readonly may_differ: "value" | "anything";
 }
 
-/** Values that are signed with the server's own key, made for one request, or that contain the server's address. */
+/** The built-in rules: values that are signed with the server's own key, are made for one request, or contain the server's address. */
 export const ownRules: readonly Rule[] = [
   { path: "body.**.pftrace_id", may_differ: "value" },
   { path: "body.**.paging.cursors.*", may_differ: "value" },
   { path: "body.**.paging.next", may_differ: "value" },
   { path: "body.**.paging.previous", may_differ: "value" },
-  // Random for each live video.
+  // The stream key is random for each live video.
   { path: "body.**.stream_key", may_differ: "value" },
   { path: "body.**.stream_url", may_differ: "value" },
   { path: "body.**.secure_stream_url", may_differ: "value" },
-  // If a token's entry does not say when it was issued, it is the time at which the world was loaded.
+  // If the entry of a token does not have the time at which it was issued, the time is that of loading the world.
   { operation: "inspectToken", path: "body.data.issued_at", may_differ: "value" },
-  // Headers of a part of a batch, such as trace id and ETag.
+  // The headers of the parts of a batch, such as trace id and ETag, are not compared.
   { path: "body.*.headers.**", may_differ: "anything" },
 ];
 
 const KEYS: ReadonlySet<string> = new Set(["operation", "path", "may_differ"]);
 
-/** A YAML list of rules. Throws with a message for the user. `registry` has the operations that a rule may name. */
+/** Reads a YAML list of rules. `registry` has the operations that a rule may apply to. Throws an error with a message for the user. */
 export async function readRules(file: string, registry: Registry): Promise<Rule[]> {
   let given: unknown;
   try {
@@ -57,7 +57,10 @@ function problemOf(rule: unknown): string | undefined {
   return may_differ === "value" || may_differ === "anything" ? undefined : "may_differ is neither value nor anything";
 }
 
-/** A rule with an unknown operation would allow nothing. An address need not be one of the contract, because the servers may be any. */
+/**
+ * A rule with an unknown operation is refused, because it would allow nothing. The form of an address need not be one of the contract, because the
+ * servers may be any.
+ */
 function unknownOperation({ operation }: Rule, registry: Registry): string | undefined {
   if (operation === undefined) return undefined;
   const [, method = "", path = ""] = /^([A-Z]+) (\/.*)$/.exec(operation) ?? [];

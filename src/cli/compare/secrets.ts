@@ -1,4 +1,4 @@
-/** Removes the secrets from a recorded request, with the redaction of the logs, and inserts secrets when it is sent again. */
+/** Removes the secrets from a recorded request, by the same redaction as in the logs, and inserts secrets when the request is sent again. */
 import { HIDDEN, isSecretName, redact } from "#kernel/redaction/redaction";
 import type { SecretPlace } from "./har.ts";
 import { changeParts, isMultipart } from "./multipart.ts";
@@ -8,29 +8,29 @@ type Pairs = readonly (readonly [string, string])[];
 export interface Sent {
   readonly target: string;
   readonly headers: Pairs;
-  /** For multipart, each character is a byte. */
+  /** The body; in multipart, each character stands for a byte. */
   readonly body: string;
 }
 
 /** Headers whose values give access. */
 const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$/i;
 
-/** Names besides those that logs hide. They are so common that a log without their values would say too little. */
+/** Names of secrets in addition to those that logs hide. They are common words, so a log without their values would say too little. */
 const FURTHER_NAME = /^(?:code|pin|otp|api[_-]?key|signed_request|session_?key|pass(?:wd|phrase)?|pwd|assertion)$/i;
 
 const isSecret = (name: string): boolean => isSecretName(name) || FURTHER_NAME.test(name);
 
 const isSecretHeader = (name: string): boolean => SECRET_HEADER.test(name) || isSecret(name);
 
-/** The scheme before a token. */
+/** The scheme before a token in a header. */
 const SCHEME = /^(?:Bearer|OAuth|Token) /i;
 
-/** A shorter value may be in any text by chance. */
+/** The shortest secret that is also removed from other texts: a shorter value may be in any text by chance. */
 const KNOWN_CHARACTERS_MIN = 8;
-/** A form in JSON in a form, as batches have it; nobody nests requests deeper. */
+/** The depth of nested texts: batches have a form in JSON in a form, and nobody nests requests deeper. */
 const DEPTH_MAX = 8;
 
-/** Numbers secrets in their order, so that equal secrets have the same name in a recording. */
+/** Gives secrets numbers in the order in which they come, so that equal secrets have the same name in a recording. */
 export class SecretNames {
   readonly #names = new Map<string, string>();
   readonly #known = new Set<string>();
@@ -42,14 +42,17 @@ export class SecretNames {
     return name;
   }
 
-  /** Removes earlier secrets from anywhere: a path, a message that repeats the request, a field of another name. */
+  /** Removes earlier secrets from any text: a path, a message that repeats the request, a field of another name. */
   readonly hide = (text: string): string => [...this.#known].reduce((hidden, value) => hidden.replaceAll(value, HIDDEN), text);
 }
 
-/** The new value of a secret, by its name; undefined leaves it unchanged. */
+/** Returns the new value of a secret, given its name; undefined leaves the value unchanged. */
 type Change = (name: string, value: string) => string | undefined;
 
-/** The places of secrets in a request, in their order: in the query, in headers, and by name in a form, JSON or a part, also in texts inside. */
+/**
+ * The places of secrets in a request, in the order of the request: in the query, in headers, and by name in a form, JSON or a part, also inside
+ * nested texts.
+ */
 export function secretPlaces(sent: Sent, names: SecretNames): SecretPlace[] {
   const places: SecretPlace[] = [];
   const noteIn =
@@ -72,7 +75,7 @@ function changeBody({ body, headers }: Sent, change: Change): string {
   return changeParts(body, headers, changed) ?? body;
 }
 
-/** `text` is a form, an address with a query, or JSON. Text without a secret is returned unchanged. */
+/** Changes the secrets in `text`, which is a form, an address with a query, or JSON. Text without a secret is returned unchanged. */
 function changeText(text: string, change: Change, depth = 0): string {
   if (depth > DEPTH_MAX) return text;
   if (/^\s*[{[]/.test(text)) return changeJson(text, change, depth);
@@ -109,7 +112,7 @@ const asItIs = (text: string): string => text;
 const withoutFurther: Change = (name) => (FURTHER_NAME.test(name) ? HIDDEN : undefined);
 const hidden = (text: string): string => redact(changeText(text, withoutFurther));
 
-/** `hide` removes secrets that no name marks as secret. */
+/** Removes the secrets of a request. `hide` removes those from texts whose names do not mark them as secrets. */
 export const withoutSecrets = ({ target, headers, body }: Sent, hide = asItIs): Sent => {
   const [path = "", ...rest] = target.split("?");
   return {
@@ -119,17 +122,19 @@ export const withoutSecrets = ({ target, headers, body }: Sent, hide = asItIs): 
   };
 };
 
-/** A body that cannot be parsed is left out. */
+/** A multipart body without secrets; a body that cannot be parsed is left out. */
 const partsWithoutSecrets = (body: string, headers: Pairs, hide: (text: string) => string): string =>
   changeParts(body, headers, (name, text) => (isSecret(name) && text !== "" ? HIDDEN : hide(hidden(text)))) ?? HIDDEN;
 
 export const headersWithoutSecrets = (headers: Pairs, hide = asItIs): Pairs =>
   headers.map(([name, value]) => [name, isSecretHeader(name) ? `${SCHEME.exec(value)?.[0] ?? ""}${HIDDEN}` : hide(hidden(value))]);
 
-/** `valueFor` returns the value of a secret on the server that gets the request. Undefined leaves its place unchanged. */
+/**
+ * Inserts secrets into a request. `valueFor` returns the value of a secret on the server that gets the request; undefined leaves the place unchanged.
+ */
 export function withSecrets(sent: Sent, places: readonly SecretPlace[], valueFor: (secret: string) => string | undefined): Sent {
   const left = [...places];
-  // In the order in which they were recorded.
+  // The secrets are inserted in the order in which they were recorded.
   const valueIn =
     (where: SecretPlace["in"]): Change =>
     (name, value) => {

@@ -1,4 +1,4 @@
-/** Checks the servers that are given to conform, record and compare once, before the first request. */
+/** Checks, before the first request, the servers that are given to conform, record and compare. */
 import { ConfigProblem } from "#config/config";
 import { environmentWithSecrets } from "#config/secret-files";
 import { controlAddresses, type GivenServer } from "#conformance/given";
@@ -8,7 +8,10 @@ import { runSuite, type SuiteOptions, SuiteProblem } from "#conformance/suite";
 import type { Given } from "../control-client.ts";
 import { fail, note, WRONG_USE } from "../terminal/output.ts";
 
-/** Throws for text that is not an http address, and for one with a user: the command does not send it, and a recording would show the password. */
+/**
+ * Reads an http address. Throws for other text, and for an address with a user: the command does not send the user, and a recording would show the
+ * password.
+ */
 export function httpAddress(option: string, text: unknown): URL {
   const address = String(text);
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) throw new ConfigProblem(option, `"${address}" is not an http address`);
@@ -18,7 +21,7 @@ export function httpAddress(option: string, text: unknown): URL {
   return url;
 }
 
-/** `prefix` is the prefix of the options of its control API. */
+/** The server of the command. `prefix` is the beginning of the names of the options for its control API. */
 export function givenServer(base: URL, controlUrl: unknown, controlKey: unknown, prefix = ""): GivenServer {
   const [urlOption, keyOption] = [`--${prefix}control-url`, `--${prefix}control-key`];
   if (controlUrl === undefined) {
@@ -30,7 +33,7 @@ export function givenServer(base: URL, controlUrl: unknown, controlKey: unknown,
   return { baseUrl: base.href, controlUrl: httpAddress(urlOption, controlUrl).href, controlKey: String(key) };
 }
 
-/** Throws if nobody listens or if the control API refuses the key. The graph gets no request, so that its counters stay the same. */
+/** Throws if no server listens, or if the control API refuses the key. The graph gets no request, so that its counters stay the same. */
 export async function expectServer({ baseUrl, controlUrl, controlKey }: GivenServer, option: string, prefix = ""): Promise<void> {
   const reach = async <T>(asked: string, address: string, ask: () => Promise<T>): Promise<T> =>
     await ask().catch((error: unknown) => {
@@ -45,7 +48,7 @@ export async function expectServer({ baseUrl, controlUrl, controlKey }: GivenSer
   if (status !== 200) throw new ConfigProblem(urlOption, `${origin} is not a control API: GET ${pathname} returned ${status}`);
 }
 
-/** The exit code; a wrong option is one line on stderr. */
+/** Runs a command and returns its exit code. A wrong option becomes one line on stderr. */
 export async function orWrongUse(run: () => Promise<number>): Promise<number> {
   try {
     return await run();

@@ -1,11 +1,11 @@
 /**
- * Completion scripts for shells. Each follows the names of commands before the cursor, and offers the values of the option before the cursor, or
- * commands, options and arguments.
+ * Completion scripts for shells. Each script follows the names of commands before the cursor. It then offers the values of the option before the
+ * cursor, or commands, options and arguments.
  */
 import type { Argument, Command, Option } from "commander";
 import { buildRegistry } from "#main";
 
-/** `plaza completion <shell>`. */
+/** The script that `plaza completion <shell>` prints. */
 export function completionScript(shell: "bash" | "zsh" | "fish", plaza: Command): string {
   const { all } = buildRegistry().webhookFields;
   const event = [...new Set(all.flatMap(({ object, field }) => [field, `${object}.${field}`]))];
@@ -22,10 +22,10 @@ export function completionScript(shell: "bash" | "zsh" | "fish", plaza: Command)
 
 const isList = (value: OptionWords["value"]): value is readonly string[] => typeof value === "object";
 
-/** In single quotes, which all shells have. None has an escape inside them. */
+/** Puts a text in single quotes, which all shells have. Inside them no shell knows an escape. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The paths of all commands but `plaza` itself, as patterns of `case`. */
+/** The paths of all commands below `plaza`, as patterns of `case`. */
 const paths = (commands: readonly CommandWords[]): string[] => commands.flatMap(({ path }) => (path === "" ? [] : [quoted(path)]));
 
 const flagsWith = (options: readonly OptionWords[], isSought: (value: OptionWords["value"]) => boolean): string[] =>
@@ -144,30 +144,30 @@ ${lines.join("\n")}
 `;
 }
 
-/** The possible values: names of files, some words, or unknown ones. */
+/** The possible values: the names of files, a list of words, or values that are not known. */
 type Completed = "files" | "anything" | readonly string[];
 
 interface OptionWords {
-  /** `--data`. */
+  /** The flag, for example `--data`. */
   readonly flag: string;
   readonly description: string;
-  /** Undefined if it takes no value. */
+  /** The possible values of the option; undefined if the option takes no value. */
   readonly value: Completed | undefined;
 }
 
 export interface CommandWords {
-  /** The names of the commands that lead to it, each after a space: ` token mint`; empty for `plaza` itself. */
+  /** The names of the commands on the way to this command, each after a space: ` token mint`; empty for `plaza` itself. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly OptionWords[];
-  /** Undefined if it takes no arguments. */
+  /** The possible values of the arguments; undefined if the command takes no arguments. */
   readonly argument: Completed | undefined;
 }
 
-/** Names of values in the help that are paths. */
+/** The words in the help that say that a value is a path. */
 const FILES = ["FILE", "FOLDER", "WHERE"];
 
-/** `plaza` and every command below it. `words` are the possible values of an argument, by its name. */
+/** Lists `plaza` and every command below it. `words` are the possible values of an argument, by the argument's name. */
 export function commandWords(plaza: Command, words: Readonly<Record<string, readonly string[]>>): readonly CommandWords[] {
   const below = (command: Command, path: string): CommandWords[] => {
     const help = command.createHelp();

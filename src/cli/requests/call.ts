@@ -1,4 +1,4 @@
-/** `plaza call`: a request of the graph as somebody of the world, and why it was refused. */
+/** `plaza call`: sends a request to the graph with the token of a person or app of the world, and says why it was refused if it was. */
 import { ConfigProblem } from "#config/config";
 import { type ControlRequests, type Given, withServer } from "../control-client.ts";
 import { directTo } from "../proxies.ts";
@@ -25,7 +25,7 @@ interface Token {
   readonly revoked_at: number;
 }
 
-/** The key of a token that names its principal, by the type of the token. */
+/** For each type of token, the key that has its principal. */
 const principalOf = {
   app: "app",
   user: "user",
@@ -34,7 +34,7 @@ const principalOf = {
   social_user: "social_account",
   microblog_user: "microblog_user",
 } as const;
-/** The nodes that a token speaks for, with the keys of their names. */
+/** The nodes that a token can speak for, with the keys that have their names. */
 const PRINCIPALS = {
   users: ["name"],
   pages: ["name"],
@@ -62,7 +62,10 @@ export function call(method: string, path: string, given: Given): Promise<number
   });
 }
 
-/** As JSON on several lines. The messages of `debug=all`, which records the story, are left out. */
+/**
+ * A response as JSON on several lines. It leaves out the messages of `debug=all`, which the command sends so that the server records the request's
+ * trace.
+ */
 function shown(text: string): string {
   try {
     const body = JSON.parse(text) as unknown;
@@ -104,7 +107,7 @@ async function requestOf(control: ControlRequests, method: string, path: string,
   };
 }
 
-/** Undefined for an address that Plaza does not know: then the response says so. */
+/** The operation at an address; undefined if Plaza does not know the address: then the response says so. */
 async function operationAt(control: ControlRequests, method: string, address: string): Promise<Operation | undefined> {
   const [id = ""] = address.replace(/^(\/v[^/]+)?\//, "").split("/");
   for (const filter of [`?node=${encodeURIComponent(id)}`, ""]) {
@@ -115,14 +118,14 @@ async function operationAt(control: ControlRequests, method: string, address: st
   return undefined;
 }
 
-/** The address of a surface in the world: `http://host/w/orders/app`. The first world is at the root. */
+/** The address of a surface in the world: `http://host/w/orders/app`. The addresses of the first world have no such prefix. */
 function ofWorld(base: string, root: string, { world_name = "default" }: Given): string {
   if (world_name === "default") return base;
   const world = `/w/${encodeURIComponent(String(world_name))}`;
   return base.startsWith(root) ? root + world + base.slice(root.length) : base + world;
 }
 
-/** Whether a path is one of a template such as `/{version}/{id}/personas`, whose version may be left out. */
+/** Whether a path matches a template such as `/{version}/{id}/personas`. The version may be left out. */
 function isAt(template: string, address: string): boolean {
   const [wanted, given] = [segmentsOf(template), segmentsOf(address)];
   if (wanted[0] === "{version}" && given[0]?.startsWith("v") !== true) wanted.shift();
@@ -147,7 +150,7 @@ async function bodyOf(value: string): Promise<string> {
   return text;
 }
 
-/** The value of a token: a copy of one that the identity has, or the text itself. */
+/** The value of a token: a copy of a token that the given principal has, or the given text itself. */
 async function tokenOf(control: ControlRequests, as: string): Promise<string> {
   const ids = await idsNamed(control, as);
   if (ids.length === 0) return as;
@@ -161,7 +164,7 @@ async function tokenOf(control: ControlRequests, as: string): Promise<string> {
   throw new ConfigProblem("--as", `${as} has no valid token; plaza token mint makes one`);
 }
 
-/** The nodes that have this id or name. */
+/** The ids of the nodes that have this id or name. */
 async function idsNamed(control: ControlRequests, text: string): Promise<string[]> {
   const found = new Set<string>();
   for (const [kind, names] of Object.entries(PRINCIPALS)) {

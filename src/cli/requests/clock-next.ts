@@ -1,4 +1,4 @@
-/** `plaza clock next`: moves the time to what falls due first. */
+/** `plaza clock next`: moves the clock to the time of the next due work. */
 import { show } from "../ask-route.ts";
 import { type Given, withServer } from "../control-client.ts";
 import { fail } from "../terminal/output.ts";

@@ -1,4 +1,4 @@
-/** `plaza explain`: why a request of the graph was answered as it was. */
+/** `plaza explain`: explains the response to a request of the graph. */
 import { type ControlRequests, type Given, withServer } from "../control-client.ts";
 import { printable, say, timeText } from "../terminal/output.ts";
 import { errorIn } from "./error-in.ts";
@@ -43,7 +43,7 @@ export const explain = (trace: string, given: Given): Promise<number> =>
     return 0;
   });
 
-/** The recorded request as text, a fact per line. */
+/** The recorded request as text, with a line for each fact. */
 export async function explained(
   control: ControlRequests,
   { method, path, status, operation, time, response_body, story }: Recorded,

@@ -4,7 +4,7 @@ import { note, say } from "../terminal/output.ts";
 
 const PLANNED = ["unpublished", "scheduled_unpublished", "scheduled_live"];
 
-/** Resolves with 0 when the encoder sends. Publishes a video that is not published yet, unless `--preview` is given. */
+/** Starts the encoder. Resolves with 0 when it sends. A video that is not published yet is published, unless `--preview` is given. */
 export const playTestClip = (video: string, given: Given): Promise<number> =>
   withServer(given, async ({ request }) => {
     const path = `live-videos/${encodeURIComponent(video)}`;
@@ -21,7 +21,7 @@ export const playTestClip = (video: string, given: Given): Promise<number> =>
     return 0;
   });
 
-/** The video waits for another encoder, as it does when an encoder loses its connection. */
+/** Stops the encoder. The video then waits for another one, as it does if an encoder loses its connection. */
 export const stopTestClip = (video: string, given: Given): Promise<number> =>
   withServer(given, async ({ request }) => {
     const { state } = await request("DELETE", `live-videos/${encodeURIComponent(video)}/test-encoder`);

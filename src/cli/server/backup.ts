@@ -1,4 +1,4 @@
-/** `plaza backup`: copies a data folder to another one, also while a server uses it. */
+/** `plaza backup`: copies a data folder to another folder, also while a server uses it. */
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
@@ -15,7 +15,7 @@ const WORLD = "default";
 const SNAPSHOTS = "snapshots";
 const RECORDINGS = "recordings";
 
-/** Resolves with the exit code. Leaves out the keys, because somebody with data and keys can read everything. */
+/** Makes the backup. Resolves with the exit code. It leaves out the keys, because a thief with data and keys could read everything. */
 export async function backup(to: string, given: Given): Promise<number> {
   try {
     const config = readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), await findConfigFile(given), settings);
@@ -24,7 +24,7 @@ export async function backup(to: string, given: Given): Promise<number> {
     makeFolder(to);
     await backUpWorlds(config.data, to);
     for (const file of readdirSync(to)) chmodSync(join(to, file), 0o600);
-    // After the databases, which only name recordings that existed before.
+    // These folders are copied after the databases, which only refer to recordings that exist by then.
     copyIfThere(join(config.data, SNAPSHOTS), join(to, SNAPSHOTS));
     if (given.recordings !== false) copyIfThere(config.recordings ?? join(config.data, RECORDINGS), join(to, RECORDINGS));
     say(`${config.data} is copied to ${resolve(to)}`);

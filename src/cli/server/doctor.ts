@@ -1,4 +1,4 @@
-/** `plaza doctor`: finds problems that keep a server from starting or working, and says what to do. It changes nothing. */
+/** `plaza doctor`: finds problems that keep a server from starting or working, and says how to solve them. It changes nothing. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
@@ -21,7 +21,7 @@ import { type ServerStatus, statusOf } from "./status.ts";
 
 interface Finding {
   readonly health: "ok" | "warning" | "problem";
-  /** One line with the problem and what to do about it. */
+  /** One line with the problem and its solution. */
   readonly text: string;
 }
 
@@ -29,7 +29,7 @@ const ok = (text: string): Finding => ({ health: "ok", text });
 const warning = (text: string): Finding => ({ health: "warning", text });
 const problem = (text: string): Finding => ({ health: "problem", text });
 
-/** Resolves with 1 if it found a problem. */
+/** Runs all checks. Resolves with 1 if they found a problem. */
 export async function doctor(given: Given): Promise<number> {
   const findings = [ok(`Plaza ${version} on Bun ${process.versions.bun}, ${process.platform} ${process.arch}`)];
   const config = await configOf(given, findings);
@@ -55,7 +55,7 @@ async function configOf(given: Given, findings: Finding[]): Promise<Config | und
   }
 }
 
-/** Undefined if no server runs. */
+/** The status of the running server; undefined if none runs. */
 async function serverOf(given: Given, findings: Finding[]): Promise<ServerStatus | undefined> {
   try {
     if ((await findServerAddress(given)) === undefined) {
@@ -114,10 +114,10 @@ function filesOf({ data, disk_reserve_bytes }: Config): Finding[] {
   return findings;
 }
 
-/** Thirty gigabytes are read in this time. */
+/** The time for reading files, in which thirty gigabytes are read. */
 const CHECKED_WITHIN_MS = 600_000;
 
-/** Reads the files of all worlds (D-343). */
+/** Reads the files of all worlds completely (D-343). */
 async function contentOf({ data }: Config): Promise<Finding[]> {
   if (!isFolder(data) || !existsSync(data)) return [];
   const [empty, files]: [CheckedFile[], string[]] = [[], []];

@@ -8,7 +8,7 @@ import { sectionsOf } from "#graph/worlds/file/import-export";
 import { buildRegistry } from "#main";
 import { note, say } from "../terminal/output.ts";
 
-/** The folder of the package in a project. */
+/** The folder of this package in a project that has installed it. */
 const PACKAGE = "node_modules/plaza-graph";
 
 const CONFIG = `# Options of \`plaza start\`; each is also a flag and a variable (docs/reference/configuration.md).
@@ -39,7 +39,7 @@ tokens:
 const INSIDE_EXECUTABLE = "/$bunfs/";
 const IGNORED = ".plaza/";
 
-/** In the form that coding agents read: a folder for each skill. */
+/** The folder of the skill for coding agents, which read a folder for each skill. */
 const SKILL_FOLDER = ".agents/skills/plaza";
 
 const skillText = (plaza: string): string => `---
@@ -60,7 +60,7 @@ description: Develop and test an integration with the graph platform against Pla
 - Do not write to the data folder .plaza, do not put its keys into files, and do not send requests to the platform itself from tests.
 `;
 
-/** `isForAgents`: also the skill file. */
+/** Writes the files. `isForAgents`: it writes the skill file as well. */
 export function init(folder: string, isForAgents = false): number {
   create(folder, "plaza.config.yaml", schemaLine(folder, "config") + CONFIG);
   create(folder, "world.yaml", schemaLine(folder, "world") + WORLD);
@@ -79,7 +79,7 @@ Start the sandbox, and send its webhooks to your receiver:
   return 0;
 }
 
-/** The command as a person types it in that folder. Without the package, npx would fetch somebody else's package of that name. */
+/** The command as a person types it in that folder. If the package is not installed, npx would fetch a foreign package of that name. */
 function commandIn(folder: string): string {
   if (existsSync(join(folder, PACKAGE))) return "npx plaza";
   const program = process.argv[1] ?? "";
@@ -111,7 +111,7 @@ function create(folder: string, name: string, text: string): void {
   }
 }
 
-/** The data folder contains keys, which do not belong in a repository. */
+/** Adds the data folder to .gitignore, because it contains keys, which do not belong in a repository. */
 function ignoreData(folder: string): void {
   const file = join(folder, ".gitignore");
   const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
@@ -121,7 +121,7 @@ function ignoreData(folder: string): void {
   say(`added ${IGNORED} to .gitignore`);
 }
 
-/** `plaza schema world|config`: the JSON Schema by which an editor checks such a file, for a project without the package. */
+/** `plaza schema world|config`: prints the JSON Schema by which an editor checks such a file, for a project without the package. */
 const schemas = {
   world: () => worldFileSchema(sectionsOf(buildRegistry())),
   config: () => configFileSchema(settings),

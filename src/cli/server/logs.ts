@@ -1,4 +1,4 @@
-/** `plaza logs`: the last requests of the graph, and with `--follow` each further one. */
+/** `plaza logs`: prints the last requests of the graph, and with `--follow` each new request. */
 import { readEvents } from "#control-contract/event-stream";
 import { type ControlRequests, type Given, resultOf, withServer } from "../control-client.ts";
 import { fail, note, printable, say, timeText } from "../terminal/output.ts";
@@ -25,7 +25,7 @@ export function logs(given: Given): Promise<number> {
       (pair): pair is [string, string] => typeof pair[1] === "string",
     );
     const query = new URLSearchParams(filter);
-    // The stream begins first, so that no request is missed; the list then has the earlier ones.
+    // The stream begins before the list is read, so that no request is missed; the list then has the earlier requests.
     const following = given.follow === true ? await follow(control, query) : undefined;
     const limit = new URLSearchParams([...filter, ["limit", String(given.limit ?? LIMIT_DEFAULT)]]);
     const { data } = (await control.request("GET", `requests?${limit}`)) as { data: Seen[] };
@@ -40,7 +40,7 @@ export function logs(given: Given): Promise<number> {
   });
 }
 
-/** Rejects if the world was deleted. */
+/** Waits until the world ends the stream. Rejects if the world was deleted. */
 async function ended(control: ControlRequests): Promise<number> {
   const response = await control.send(`${control.world}/requests?limit=1`).catch(() => undefined);
   if (response?.status === NOT_FOUND) await resultOf(response);
@@ -53,13 +53,13 @@ async function follow(control: ControlRequests, query: URLSearchParams): Promise
   return readEvents<Seen>(response);
 }
 
-/** `2026-11-22T10:00:00.000Z GET /v26.0/2001/personas 200 1.2 ms listPersonas app 1001 A…`. */
+/** The line of a request: `2026-11-22T10:00:00.000Z GET /v26.0/2001/personas 200 1.2 ms listPersonas app 1001 A…`. */
 function lineOf({ time, method, path, status, duration_ms, operation, app, trace_id, response_body }: Seen): string {
   const reason = status < 400 ? "" : reasonOf(response_body);
   return `${timeText(time)} ${method} ${path} ${status} ${duration_ms.toFixed(1)} ms ${operation}${app === undefined ? "" : ` app ${app}`} ${trace_id}${reason}`;
 }
 
-/** Reads either form of errors. A long body is cut, so it may not be JSON any more. */
+/** The reason of a refusal, from either form of errors. A long body is cut, so it may not be JSON any more. */
 function reasonOf(body: string): string {
   try {
     const found = JSON.parse(body) as { error?: { message?: unknown }; message?: unknown };

@@ -14,11 +14,11 @@ import type { Given } from "../control-client.ts";
 import { exitCodeOf, explain } from "../process-end.ts";
 import { printable, say } from "../terminal/output.ts";
 
-/** Its database has the declarations of all processes of a server, so it is opened first. */
+/** The first world. Its database has the declarations of all processes of a server, so it is opened first. */
 const FIRST = "default";
 const LINE_EVERY_MS = 1_000;
 
-/** Resolves with the exit code. */
+/** Migrates the data. Resolves with the exit code. */
 export async function migrateData(given: Given): Promise<number> {
   const log = new Log({ level: "error", isPretty: true });
   try {
@@ -60,7 +60,7 @@ async function pendingWorlds(databases: Databases): Promise<PendingWorld[]> {
   return found;
 }
 
-/** Opening a database migrates it. */
+/** Opens the database of each world, which migrates it. */
 async function run(databases: Databases, worlds: readonly string[], report: ProgressLines): Promise<void> {
   report.world = FIRST;
   const first = await databases.open(FIRST);
@@ -80,7 +80,7 @@ class ProgressLines {
   #lastMs = Number.NEGATIVE_INFINITY;
   #last = "";
 
-  /** A line for each migration, and one a second while it lasts. */
+  /** Prints a line for each migration, and one a second while it lasts. */
   show({ migration, done, total, rows }: MigrationProgress): void {
     const nowMs = monotonicMs();
     if (migration === this.#last && nowMs - this.#lastMs < LINE_EVERY_MS) return;

@@ -1,4 +1,4 @@
-/** `plaza status`: whether a server runs, and what it is. */
+/** `plaza status`: shows whether a server runs, and describes it. */
 import type { Alert } from "#control-contract/alert";
 import { type ControlRequests, type Given, withServer } from "../control-client.ts";
 import { FAILED, fail, printable, say, timeText } from "../terminal/output.ts";
@@ -12,22 +12,22 @@ export interface ServerStatus {
   readonly data: string;
   readonly sandbox: boolean;
   readonly processes: number;
-  /** The database responds. */
+  /** Whether the database responds. */
   readonly ready: boolean;
   readonly worlds: readonly { readonly name: string; readonly profile: string; readonly empty: boolean }[];
-  /** Callbacks that do not work. */
+  /** The callbacks that do not work. */
   readonly callbacks: readonly { readonly url: string; readonly status: string }[];
-  /** The alerts of the world, also those about callbacks. */
+  /** The alerts of the world, among them those about callbacks. */
   readonly alerts: readonly Alert[];
 }
 
-/** A person does not read more. */
+/** The number of callbacks that are read; a person does not read more. */
 const CALLBACKS_MAX = 1_000;
 
 export async function statusOf(control: ControlRequests): Promise<ServerStatus> {
   const server = await control.request("GET", "/v1/server");
   const ready = (await control.send("/readyz")).ok;
-  // Without its database the server cannot answer more.
+  // Without its database the server cannot answer further questions.
   const worlds = ready ? (await control.request("GET", "/v1/worlds")).data : [];
   const callbacks = ready ? ((await control.request("GET", `callbacks?limit=${CALLBACKS_MAX}`)).data as ServerStatus["callbacks"]) : [];
   const broken = callbacks.filter(({ status: health }) => health !== "working").map(({ url, status: health }) => ({ url, status: health }));
@@ -35,7 +35,7 @@ export async function statusOf(control: ControlRequests): Promise<ServerStatus> 
   return { ...server, control_url: `${control.url}/v1`, ready, worlds, callbacks: broken, alerts };
 }
 
-/** Resolves with 0 if a server runs and is ready. */
+/** Prints the status. Resolves with 0 if a server runs and is ready. */
 export function status(given: Given): Promise<number> {
   const show = async (control: ControlRequests): Promise<number> => {
     const found = await statusOf(control);

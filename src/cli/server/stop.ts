@@ -4,11 +4,11 @@ import { type ControlRequests, type Given, pidOnData, withServer } from "../cont
 import { directTo } from "../proxies.ts";
 import { fail, note, say } from "../terminal/output.ts";
 
-/** After the drain. Running requests have 10 s, and the data is closed afterwards. */
+/** The time that the server gets after the drain: running requests have 10 s, and the data is closed afterwards. */
 const WITHIN_MS = 15_000;
 const LOOK_MS = 50;
 
-/** Resolves with 0 if no server runs any more, also if none ran before. */
+/** Ends the server. Resolves with 0 if no server runs any more, also if none ran before. */
 export function stop(given: Given): Promise<number> {
   return withServer(
     given,
@@ -23,7 +23,7 @@ export function stop(given: Given): Promise<number> {
 async function stopServer(control: ControlRequests, given: Given): Promise<number> {
   const { pid, drain_delay_ms } = (await control.request("GET", "/v1/server")) as { pid: number; drain_delay_ms: number };
   const withinMs = drain_delay_ms + WITHIN_MS;
-  // On this machine the process ends last. Of a server elsewhere only the port can be checked.
+  // On this machine the command waits for the end of the process. For a server on another machine it can only check the port.
   const isHere = (await pidOnData(given)) === pid;
   await control.request("POST", "/v1/server/stop");
   for (let waited = 0; waited < withinMs; waited += LOOK_MS) {

@@ -10,20 +10,20 @@ export const WRONG_USE = 2;
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 export const note = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** One line on stderr; returns the exit code. */
+/** Prints one line on stderr, and returns the exit code. */
 export function fail(message: string, code: number = FAILED): number {
   note(`plaza: ${message}`);
   return code;
 }
 
-/** Escapes control characters in text of others, because a terminal would obey them. */
+/** Escapes the control characters in foreign text, because a terminal would obey them. */
 export const printable = (text: string): string =>
   text.replace(/\p{Cc}/gu, (unit) => `\\u${(unit.codePointAt(0) as number).toString(16).padStart(4, "0")}`);
 
-/** `2026-11-22T10:00:00.000Z` of Unix seconds. */
+/** Unix seconds as text, like `2026-11-22T10:00:00.000Z`. */
 export const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
-/** The text of a file that an argument or option names; `-` is standard input. Throws `ConfigProblem`. */
+/** Reads the file that an argument or option gives; `-` is standard input. Throws `ConfigProblem`. */
 export async function readTextFile(named: string, file: string): Promise<string> {
   try {
     return file === "-" ? await text(process.stdin) : await readFile(file, "utf8");

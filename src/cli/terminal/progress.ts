@@ -1,11 +1,11 @@
-/** A line on stderr with the progress of long work. It is written only to a terminal. */
+/** A line on stderr with the progress of long work, which is written only to a terminal. */
 import { monotonicMs } from "#system";
 
-/** Faster than an eye follows. */
+/** The interval at which the line is renewed, faster than an eye follows. */
 const EVERY_MS = 100;
 const BAR_CHARACTERS = 24;
 const COLUMNS_DEFAULT = 80;
-/** ECMA-48: goes to the first column and erases the line. */
+/** Moves the cursor to the first column and erases the line (ECMA-48). */
 const CLEARED = "\r\u001b[K";
 
 export class Progress {
@@ -19,7 +19,7 @@ export class Progress {
     this.#label = label;
   }
 
-  /** `unit` is printed after the numbers, e.g. `MB`. */
+  /** Shows a bar. `unit` is printed after the numbers, e.g. `MB`. */
   show(done: number, total: number, unit = ""): void {
     const part = total === 0 ? 1 : Math.min(1, done / total);
     const filled = Math.floor(part * BAR_CHARACTERS);
@@ -27,7 +27,7 @@ export class Progress {
     this.say(`${bar} ${Math.floor(part * 100)} %  ${numberText(done)} of ${numberText(total)}${unit === "" ? "" : ` ${unit}`}`, part === 1);
   }
 
-  /** Instead of a bar, if the total is unknown. */
+  /** Shows a text instead of a bar, if the total is unknown. */
   say(text: string, isLast = false): void {
     if (!process.stderr.isTTY) return;
     clearInterval(this.#ticking);
@@ -37,7 +37,7 @@ export class Progress {
     this.#write(text);
   }
 
-  /** Shows the text with the seconds since the beginning, until something else is shown. */
+  /** Shows the text with the seconds since the beginning, until another call shows something. */
   wait(text: string): void {
     if (!process.stderr.isTTY) return;
     const tick = (): void => {
@@ -57,7 +57,7 @@ export class Progress {
     this.#isShown = false;
   }
 
-  /** A longer line would wrap, and the next line is never erased. */
+  /** Writes the line, cut to the width of the terminal: a longer line would wrap, and only its last part would be erased. */
   #write(text: string): void {
     this.#isShown = true;
     process.stderr.write(CLEARED + `${this.#label} ${text}`.slice(0, (process.stderr.columns || COLUMNS_DEFAULT) - 1));

@@ -1,4 +1,4 @@
-/** `plaza deliveries …`: lists webhook deliveries and sends them again. */
+/** `plaza deliveries …`: lists webhook deliveries and replays them. */
 import { type ControlRequests, type Given, withServer } from "../control-client.ts";
 import { fail, note, printable, say, timeText, WRONG_USE } from "../terminal/output.ts";
 
@@ -44,7 +44,7 @@ async function resend(control: ControlRequests, { since, callback }: Given, ids:
   return 0;
 }
 
-/** Deliveries as the commands print them. */
+/** A delivery with the fields that the commands print. */
 export interface Delivery {
   readonly id: string;
   readonly app: string;
@@ -55,12 +55,12 @@ export interface Delivery {
   readonly status: string;
   readonly reason?: string;
   readonly updates: number;
-  /** Unix seconds. */
+  /** The time of the attempt in Unix seconds. */
   readonly time: number;
   readonly attempts: readonly { readonly status?: number; readonly latency_ms?: number; readonly error?: string }[];
 }
 
-/** `501 app 1001 http://…: delivered 200 in 3 ms`. */
+/** The line of a delivery: `501 app 1001 http://…: delivered 200 in 3 ms`. */
 export function lineOf({ id, app, callback, status, reason, attempts }: Delivery): string {
   const last = attempts.at(-1);
   const response = last === undefined ? "" : ` ${last.status ?? last.error}${last.latency_ms === undefined ? "" : ` in ${last.latency_ms} ms`}`;

@@ -1,6 +1,6 @@
 /**
- * `plaza listen`: becomes the callback of an app until it ends, prints a line for each webhook, and forwards it with its bytes and
- * signatures unchanged. It returns the receiver's status to the server, so that a developer can watch retries.
+ * `plaza listen`: becomes the callback of an app until the command ends. It prints a line for each webhook, and forwards the webhook with its bytes
+ * and signatures unchanged. It returns the receiver's status to the server, so that a developer can watch retries.
  */
 import { timingSafeEqual } from "node:crypto";
 import { ConfigProblem } from "#config/config";
@@ -27,15 +27,15 @@ import {
   unsubscribeAccounts,
 } from "./subscribing.ts";
 
-/** The status for the server if the receiver does not respond. */
+/** The status that the server gets if the receiver does not respond. */
 const BAD_GATEWAY = 502;
 const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
 const HOST = "127.0.0.1";
-/** The server waits as long (D-62). */
+/** The time that the receiver has to respond; the server waits as long (D-62). */
 const FORWARD_MS_MAX = 15_000;
 
-/** Resolves with the exit code after a signal. */
+/** Listens until a signal. Resolves with the exit code. */
 export function listen(given: Given): Promise<number> {
   return withServer(given, async (control) => {
     const app = await findApp(control, given.app as string | undefined);
@@ -51,7 +51,7 @@ export function listen(given: Given): Promise<number> {
 async function receive(first: ControlRequests, app: AppEntry, given: Given): Promise<void> {
   const forwardTo = forwardAddress(given.forward_to);
   const fields = fieldsFor(app, given.events as string | undefined);
-  // If bodies are printed on stdout, everything else goes to stderr.
+  // If bodies are printed on stdout, all other output goes to stderr.
   const isBodies = given.print_json === true;
   const tell = isBodies ? note : say;
   const signed = new Signed(app, () => control);
@@ -110,13 +110,16 @@ async function receive(first: ControlRequests, app: AppEntry, given: Given): Pro
 
 const EMPTY: CommandResponse = { status: 200, headers: [], body: Buffer.alloc(0) };
 
-/** D-61: the server asks for its challenge. */
+/** D-61: the response to the handshake, in which the server expects its challenge. */
 const handshakeResponse = ({ target }: RequestHead): CommandResponse =>
   plainText(200, new URLSearchParams(target.queryText).get("hub.challenge") ?? "");
 
 const SIGNATURE = "x-hub-signature-256";
 
-/** Whether webhooks are signed with the app's secret. Anybody on this machine, and behind a tunnel anybody, may send to the listener. */
+/**
+ * Checks whether webhooks are signed with the app's secret. Any program on this machine may send to the listener, and through a tunnel any program on
+ * the internet.
+ */
 class Signed {
   readonly #control: () => ControlRequests;
   #app: AppEntry;
@@ -126,7 +129,7 @@ class Signed {
     this.#control = control;
   }
 
-  /** The secret may have been replaced since it was read. */
+  /** Whether the signature is right. It reads the secret again if it is not, because the secret may have been replaced. */
   async isBy(signature = "", body: string): Promise<boolean> {
     if (isSignature(signature, this.#app.secret, body)) return true;
     this.#app = await findApp(this.#control(), this.#app.id);
@@ -139,7 +142,7 @@ function isSignature(signature: string, secret: string, body: string): boolean {
   return signature.length === expected.length && timingSafeEqual(Buffer.from(signature, "latin1"), Buffer.from(expected));
 }
 
-/** The server is gone, so the callback cannot be restored. */
+/** Warns that the callback cannot be restored, because the server cannot be reached. */
 function unreached(error: unknown, app: string, url: string): void {
   if (!(error instanceof ConfigProblem)) throw error;
   note(`plaza: no server responds, so ${url} is still the callback of app ${app} in its data`);
@@ -148,13 +151,13 @@ function unreached(error: unknown, app: string, url: string): void {
 function forwardAddress(given: unknown): string | undefined {
   if (given === undefined) return undefined;
   const address = String(given);
-  // `3000/hook` and `localhost:3000/hook` mean a receiver on this machine.
+  // The addresses `3000/hook` and `localhost:3000/hook` mean a receiver on this machine.
   const full = /^\d+(\/|$)/.test(address) ? `http://localhost:${address}` : address.includes("://") ? address : `http://${address}`;
   if (!/^https?:\/\//.test(full) || !URL.canParse(full)) throw new ConfigProblem("--forward-to", `"${address}" is not an http address`);
   return full;
 }
 
-/** The app's subscriptions while it listens: the named events; else its own subscriptions (undefined); else every event. */
+/** The app's subscriptions while the command listens: the events of the option, else the app's own subscriptions (undefined), else every event. */
 function fieldsFor({ subscriptions = [] }: AppEntry, names: string | undefined): Fields | undefined {
   if (names === undefined && subscriptions.length > 0) return undefined;
   return fieldsNamed(names ?? "*", buildRegistry().webhookFields.all);
@@ -162,7 +165,7 @@ function fieldsFor({ subscriptions = [] }: AppEntry, names: string | undefined):
 
 const fieldsOf = ({ subscriptions = [] }: AppEntry): Fields => Object.fromEntries(subscriptions.map(({ object, fields }) => [object, fields]));
 
-/** Headers of the connection, which do not belong to the webhook. */
+/** The headers of the connection, which do not belong to the webhook. */
 const OF_THE_CONNECTION = new Set(["host", "connection", "content-length", "transfer-encoding"]);
 
 async function forward(url: string, headers: RawHeaders, body: Buffer, tell: (line: string) => void): Promise<number> {
@@ -197,7 +200,7 @@ interface Webhook {
   }[];
 }
 
-/** Any program on this machine may send to the listener. */
+/** Reads a webhook; undefined if the body is not one, because any program on this machine may send to the listener. */
 function webhookIn(body: string): Webhook | undefined {
   try {
     const webhook = JSON.parse(body) as Webhook;
@@ -208,7 +211,7 @@ function webhookIn(body: string): Webhook | undefined {
   }
 }
 
-/** `chatapp_business_account 4001 messages, calls (3)`. */
+/** The line about a webhook: `chatapp_business_account 4001 messages, calls (3)`. */
 function summaryOf({ object, entry }: Webhook): string {
   const fields = new Set(entry.flatMap(({ changes }) => (changes === undefined ? ["messages"] : changes.map(({ field }) => field))));
   const updates = entry.reduce((count, { changes, messaging }) => count + (changes ?? messaging ?? []).length, 0);
@@ -216,23 +219,23 @@ function summaryOf({ object, entry }: Webhook): string {
 }
 
 /**
- * `plaza listen` replaces the callback of an app and restores it. If several listen for one app, the last one receives the webhooks. Each stores the state
- * before it in the verify token of its callback, which nobody needs, so that they can end in any order.
+ * `plaza listen` replaces the callback of an app and restores it. If several listeners run for one app, the last one receives the webhooks. Each
+ * listener stores the earlier state in the verify token of its callback, which nobody needs, so that the listeners can end in any order.
  */
 type Callback = NonNullable<AppEntry["callback"]>;
 
-/** The state that a listener restores. */
+/** The state that a listener restores at its end. */
 interface Taken {
-  /** The app before this listener, and before each earlier listener of the app, the latest first. */
+  /** The app's state before this listener, and then before each earlier listener of the app, the latest first. */
   readonly before: readonly State[];
-  /** Accounts to unsubscribe for listeners that ended before this one. */
+  /** The accounts to unsubscribe for listeners that ended before this one. */
   readonly accounts: readonly Subscribed[];
 }
 
 interface State {
   readonly callback: Callback | null;
   readonly subscriptions: readonly Subscription[];
-  /** If the callback is a listener's: its `accounts`. */
+  /** The `accounts` of the listener, if the callback belongs to a listener. */
   readonly accounts: readonly Subscribed[];
 }
 
@@ -241,7 +244,7 @@ const nothing: Taken = { before: [], accounts: [] };
 
 const callbackOf = (callback: Callback, taken: Taken): Callback => ({ ...callback, verify_token: NOTE + JSON.stringify(taken) });
 
-/** Undefined if the callback is not a listener's. */
+/** The state stored in the app's callback; undefined if the callback does not belong to a listener. */
 const takenOf = ({ callback }: AppEntry): Taken | undefined =>
   callback?.verify_token?.startsWith(NOTE) === true ? (JSON.parse(callback.verify_token.slice(NOTE.length)) as Taken) : undefined;
 
@@ -255,16 +258,16 @@ function stateOf(app: AppEntry): State {
 
 const pathOf = (id: string): string => `nodes/apps/${id}`;
 
-/** Makes `url` the callback of the app alone. */
+/** Makes `url` the only callback of the app. */
 export async function takeCallback(control: ControlRequests, app: AppEntry, url: string, fields: Fields | undefined): Promise<void> {
   const wanted = fields === undefined ? (app.subscriptions ?? []) : Object.entries(fields).map(([object, names]) => ({ object, fields: names }));
-  // Without the callbacks of single objects, because those would get the webhooks.
+  // The callbacks of single objects are left out, because they would get the webhooks.
   const subscriptions = wanted.map(({ object, fields: names }) => ({ object, fields: names }));
   const taken = { before: [stateOf(app), ...(takenOf(app) ?? nothing).before], accounts: [] };
   await control.request("PATCH", pathOf(app.id), { callback: callbackOf({ url, verified: true }, taken), subscriptions });
 }
 
-/** Whether the app still has the listener at `url` as its callback or as an earlier one; not in a world that was reset or replaced. */
+/** Whether the app still has the listener at `url` as its callback or as an earlier one. That is not so in a world that was reset or replaced. */
 export const isTaken = (app: AppEntry, url: string): boolean =>
   app.callback?.url === url || takenOf(app)?.before.some((state) => state.callback?.url === url) === true;
 
@@ -278,7 +281,7 @@ export async function giveBack(control: ControlRequests, id: string, url: string
     await control.request("PATCH", pathOf(id), { callback: callbackOf(callback, without(taken, own, accounts)) });
     return;
   }
-  // A callback that somebody else has set since then stays.
+  // A callback that another program has set since then stays.
   const [last, ...before] = callback?.url === url ? taken.before : [];
   if (last !== undefined) {
     const isListener = last.callback !== null && before.length > 0;
@@ -288,24 +291,24 @@ export async function giveBack(control: ControlRequests, id: string, url: string
   await unsubscribeAccounts(control, id, [...taken.accounts, ...accounts]);
 }
 
-/** The next listener gets the state that the ending one would restore. */
+/** The stored state without the listener at the index `own`, which ends: the next listener restores the state of that one. */
 function without({ before, accounts }: Taken, own: number, left: readonly Subscribed[]): Taken {
   const handed = [...(before[own]?.accounts ?? []), ...left];
   const kept = before.map((state, at) => (at === own - 1 ? { ...state, accounts: [...state.accounts, ...handed] } : state)).toSpliced(own, 1);
   return { before: kept, accounts: own === 0 ? [...accounts, ...handed] : accounts };
 }
 
-/** The app may have been deleted meanwhile. */
+/** Ignores the error if the app no longer exists, because it may have been deleted meanwhile. */
 function goneOnly(error: unknown): undefined {
   if (!(error instanceof ControlRefusal)) throw error;
 }
 
-/** A restart takes less than a second. */
+/** The interval between two tries to reach the server. A restart takes less than a second. */
 const TRY_EVERY_MS = 1_000;
 const UNAVAILABLE = 500;
 
 interface Following {
-  /** Options of the command. They are used to find the server again, whose port may have changed. */
+  /** The options of the command. They serve to find the server again, whose port may have changed. */
   readonly given: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   tell(line: string): void;
@@ -313,7 +316,10 @@ interface Following {
   onBack(control: ControlRequests): Promise<void>;
 }
 
-/** Resolves after the signal. Rejects if the server refuses: the world or the app is gone, or the key has changed. */
+/**
+ * Follows the server until the signal, and then resolves. Rejects if the server refuses: the world or the app does not exist any more, or the key has
+ * changed.
+ */
 async function followServer(following: Following, first: ControlRequests): Promise<void> {
   const { signal, tell, onBack } = following;
   let control = first;
@@ -334,22 +340,22 @@ async function followServer(following: Following, first: ControlRequests): Promi
       await onBack(control);
       tell("the server is back");
     }
-    // A server that is about to end still accepts connections, and closes them at once.
+    // The pause is needed, because a server that is about to end still accepts connections, and closes them at once.
     await sleepMs(TRY_EVERY_MS);
   }
 }
 
-/** Waits for the end of a stream, which ends with the server. */
+/** Waits for the end of a stream, which lasts as long as the server. */
 async function connectionEnds(control: ControlRequests, signal: AbortSignal): Promise<void> {
   try {
     const response = await control.send(`${control.world}/alerts`, { headers: { accept: "text/event-stream" }, signal });
     if (response.ok) for await (const _ of readEvents(response));
   } catch {
-    // The next request finds out why it ended.
+    // The next request finds out why the stream ended.
   }
 }
 
-/** Undefined if it does not respond yet. */
+/** Finds the server; undefined if it does not respond yet. */
 async function findServer({ given, signal }: Following): Promise<ControlRequests | undefined> {
   try {
     const control = await controlRequests(given);

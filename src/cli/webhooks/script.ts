@@ -1,4 +1,4 @@
-/** A script of `plaza trigger`: a list of steps in YAML or JSON, which is checked as a whole before the first step. */
+/** Reads a script of `plaza trigger`: a list of steps in YAML or JSON. All steps are checked before the first step runs. */
 import { type Static, type TSchema, Type } from "typebox";
 import { ConfigProblem } from "#config/config";
 import { entryReader } from "#graph/worlds/file/entry-reader";
@@ -7,21 +7,21 @@ import { readYaml } from "#graph/worlds/file/yaml";
 import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
 import { readTextFile } from "../terminal/output.ts";
 
-/** An event to trigger. */
+/** A step that triggers an event. */
 export interface Trigger {
   readonly event: string;
   readonly entity?: string | undefined;
   readonly phone_number?: string | undefined;
-  /** Undefined means an example. */
+  /** The value of the event; undefined means that of the example. */
   readonly value?: unknown;
   readonly overrides: readonly Override[];
 }
 
 type Step =
   | { readonly trigger: Trigger }
-  /** Moves the world's clock, in seconds. */
+  /** A step that moves the world's clock by a number of seconds. */
   | { readonly advance: number }
-  /** Merges these entries of a world file. */
+  /** A step that merges these entries of a world file into the world. */
   | { readonly world: Readonly<Record<string, unknown>> };
 
 const STEPS_MAX = 1_000;
@@ -34,7 +34,7 @@ const eventStep = Type.Object(
     entity: Type.Optional(worldId),
     phone_number: Type.Optional(worldId),
     value: Type.Optional(anyMap),
-    /** By path, as in `--override`. */
+    /** The values to replace by their paths, as with the option `--override`. */
     override: Type.Optional(anyMap),
   },
   closed,
@@ -42,7 +42,7 @@ const eventStep = Type.Object(
 const advanceStep = Type.Object({ advance: Type.Integer({ minimum: 0 }) }, closed);
 const worldStep = Type.Object({ world: anyMap }, closed);
 
-/** Throws `ConfigProblem`, which names the step. */
+/** Reads a script. Throws `ConfigProblem` with the number of the step. */
 export async function readScript(file: string): Promise<readonly Step[]> {
   const list = await readYaml(await readTextFile("--script", file)).catch((error: Error) => {
     throw new ConfigProblem("--script", `${file}: ${error.message}`);
@@ -71,27 +71,27 @@ function stepOf(given: unknown): Step {
   return { trigger: { ...event, value, overrides: Object.entries(override).map(([path, one]) => ({ path, value: one })) } };
 }
 
-/** Deeper than any payload, and a limit of the work of one override. */
+/** The number of steps in a path: more than any payload has, and a limit for the work of one override. */
 const PATH_STEPS_MAX = 32;
-/** A key, or the place in a list. */
+/** One step of a path: a key, or an index in a list. */
 const STEP = /^(?:([^.[\]]+)|\[(\d{1,6})\])/;
 
 type Override = { readonly path: string } & (
   | { readonly value: unknown }
-  /** As on a command line: the value in the example decides the type. */
+  /** Text as on a command line; the value in the example decides its type. */
   | { readonly text: string }
 );
 
 const wrong = (path: string, problem: string): ConfigProblem => new ConfigProblem("--override", `"${path}" ${problem}`);
 
-/** `path=value`. Throws `ConfigProblem`. */
+/** Reads an override, `path=value`. Throws `ConfigProblem`. */
 export function overrideOf(given: string): Override {
   const at = given.indexOf("=");
   if (at < 1) throw wrong(given, "is not path=value, e.g. message.text=hello");
   return { path: given.slice(0, at), text: given.slice(at + 1) };
 }
 
-/** Throws `ConfigProblem`. */
+/** Replaces values of an example. Throws `ConfigProblem`. */
 export const withOverrides = (example: unknown, overrides: readonly Override[]): unknown =>
   overrides.reduce((value, override) => replaced(value, stepsOf(override.path), override), example);
 
@@ -124,7 +124,7 @@ function replaced(before: unknown, [step, ...rest]: Steps, override: Override): 
   return { ...map, [step]: replaced(inside, rest, override) };
 }
 
-/** Text if it replaces text. Else JSON, or text if it is not valid JSON. */
+/** The value for a text: text if it replaces text; else the text's JSON, or the text itself if it is not valid JSON. */
 function typed(text: string, before: unknown): unknown {
   if (typeof before === "string") return text;
   try {

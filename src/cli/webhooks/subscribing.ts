@@ -1,6 +1,6 @@
 /**
- * The subscriptions that `plaza listen` makes besides the callback (`listen.ts`): fields, and the accounts and pages that have them. It creates no tokens,
- * which some webhooks need too.
+ * The subscriptions that `plaza listen` makes besides the callback (`listen.ts`): fields, and the accounts and pages that have these fields. It
+ * creates no tokens, although some webhooks need a token too.
  */
 import { ConfigProblem } from "#config/config";
 import { suggestion } from "#kernel/suggestion";
@@ -17,18 +17,21 @@ export interface AppEntry {
 export interface Subscription {
   readonly object: WebhookObject;
   readonly fields: readonly string[];
-  /** Replaces the app's own callback. */
+  /** The callback that replaces the app's own one. */
   readonly callback?: AppEntry["callback"];
 }
 
-/** How many accounts of each kind are subscribed. A world may have millions. */
+/** The number of accounts of each kind that are subscribed. A world may have millions. */
 const ACCOUNTS_MAX = 1_000;
-/** Read at a time: a page with all its people may be some 600 kB. */
+/** The number of accounts that are read at a time: a page with all its people may be some 600 kB. */
 const ACCOUNTS_PAGE = 50;
 
 export type Fields = Readonly<Partial<Record<WebhookObject, readonly string[]>>>;
 
-/** The fields that `--events` names, by object: `messages` is a field of each object that has it, `*` is all. Throws `ConfigProblem`. */
+/**
+ * The fields that the option `--events` gives, by object: `messages` is a field of each object that has it, `*` means all fields. Throws
+ * `ConfigProblem`.
+ */
 export function fieldsNamed(names: string, all: readonly WebhookField[]): Fields {
   const chosen = new Set<WebhookField>();
   for (const name of names.split(",").map((one) => one.trim())) {
@@ -61,12 +64,12 @@ interface Account {
   readonly app_connections?: readonly string[];
 }
 
-/** The key of a world file whose nodes have the events of an object. */
+/** For each object, the key of a world file whose nodes have the object's events. */
 export const nodesOf = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages", catalog: "catalogs" } as const;
-/** The nodes that hold the subscription: that of a catalog is on its page, for any fields. */
+/** For each object, the key of the nodes that have the subscription: the subscription of a catalog is on its page, for any fields. */
 const subscribedOn = { ...nodesOf, catalog: "pages" } as const;
 
-/** The change of an account after which the app gets its fields; undefined if it gets them already. */
+/** For each object, the change of an account after which the app gets its fields; undefined if the app gets them already. */
 const change: Readonly<Record<WebhookObject, (account: Account, app: string, fields: readonly string[]) => Partial<Account> | undefined>> = {
   page: ({ subscribed_apps = [] }, app, fields) => {
     const before = subscribed_apps.find((one) => one.app === app)?.subscribed_fields ?? [];
@@ -81,7 +84,7 @@ const change: Readonly<Record<WebhookObject, (account: Account, app: string, fie
   social: ({ app_connections = [] }, app) => (app_connections.includes(app) ? undefined : { app_connections: [...app_connections, app] }),
 };
 
-/** An account that was changed, and its subscriptions of the app before. */
+/** An account that was changed, with the subscriptions that the app had there before. */
 export interface Subscribed {
   readonly object: WebhookObject;
   readonly id: string;
@@ -90,14 +93,14 @@ export interface Subscribed {
 
 const pathOf = ({ object, id }: Pick<Subscribed, "object" | "id">): string => `nodes/${subscribedOn[object]}/${id}`;
 
-/** Restores what the account had of the app. Changes of others stay. */
+/** Restores the earlier subscriptions of the app on the account. Changes by others stay. */
 function restored({ object, before }: Subscribed, now: Account, app: string): Partial<Account> {
   if (object === "social") return { app_connections: (now.app_connections ?? []).filter((one) => one !== app) };
   const others = (now.subscribed_apps ?? []).filter((one) => one.app !== app);
   return { subscribed_apps: [...others, ...(before.subscribed_apps ?? [])] };
 }
 
-/** Subscribes the app to every account and page that has such fields, and adds each that it changes to `subscribed`. */
+/** Subscribes the app to every account and page that has such fields. It adds each account that it changes to `subscribed`. */
 export async function subscribeAccounts(control: ControlRequests, app: string, fields: Fields, subscribed: Subscribed[]): Promise<void> {
   for (const [object, names] of Object.entries(fields) as [WebhookObject, readonly string[]][]) {
     if (names.length === 0) continue;
@@ -111,7 +114,7 @@ export async function subscribeAccounts(control: ControlRequests, app: string, f
   }
 }
 
-/** The last one first. An account that is gone by now is skipped. */
+/** Unsubscribes the accounts, the last one first. It skips an account that was deleted meanwhile. */
 export async function unsubscribeAccounts(control: ControlRequests, app: string, subscribed: readonly Subscribed[]): Promise<void> {
   for (const one of subscribed.toReversed()) {
     try {

@@ -1,4 +1,4 @@
-/** `plaza trigger`: makes example events, one or those of a script, and prints the result at each callback. */
+/** `plaza trigger`: makes one example event, or the events of a script, and prints the result at each callback. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigProblem } from "#config/config";
 import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
@@ -11,13 +11,13 @@ import { type Delivery, lineOf } from "./deliveries.ts";
 import { overrideOf, readScript, type Trigger, withOverrides } from "./script.ts";
 import { nodesOf } from "./subscribing.ts";
 
-/** A callback has 15 s to respond (D-62). */
+/** The time for which results are awaited: a callback has 15 s to respond (D-62). */
 const WAIT_MS_MAX = 17_000;
 const LOOK_MS = 50;
 
 const { all } = buildRegistry().webhookFields;
 
-/** Resolves with the exit code: 0 if every callback accepted every event. */
+/** Makes the events. Resolves with the exit code: 0 if every callback accepted every event. */
 export async function trigger(event: string | undefined, given: Given): Promise<number> {
   if (given.list === true) return listEvents();
   const { script } = given;
@@ -59,7 +59,7 @@ function jsonOf(text: string): unknown {
 
 async function runScript(control: ControlRequests, file: string): Promise<number> {
   const steps = await readScript(file);
-  // Every name is checked before the first event.
+  // The names of all events are checked before the first event is made.
   for (const step of steps) if ("trigger" in step) fieldOf(step.trigger.event);
   for (const step of steps) {
     if ("advance" in step) {
@@ -93,7 +93,7 @@ async function triggerOne(control: ControlRequests, { event, phone_number, overr
   return hasFailed ? FAILED : 0;
 }
 
-/** `object.field`, or a field alone, which means the first object that has it. Throws `ConfigProblem`. */
+/** Finds a field by `object.field`, or by its name alone, which means the first object that has it. Throws `ConfigProblem`. */
 function fieldOf(event: string): WebhookField {
   const found = all.find(({ object, field }) => event === `${object}.${field}`) ?? all.find(({ field }) => event === field);
   if (found !== undefined) return found;
