@@ -25,7 +25,7 @@ export class PostgresDatabases implements Databases {
   readonly #cluster: Cluster;
   #first: PostgresDatabase | undefined;
   #shared: Pool | undefined;
-  /** The worlds that this process is creating now. */
+  /** The worlds that this process is creating; `#making` is the session that holds their locks. */
   readonly #made = new Set<string>();
   #making: Promise<Client> | undefined;
   #lastAsked: Promise<unknown> = Promise.resolve();

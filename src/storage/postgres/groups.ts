@@ -131,7 +131,7 @@ export class Group {
     return this.#connection;
   }
 
-  /** Prepares BEGIN, which is sent together with the next statement. */
+  /** Takes a connection for the group. BEGIN is sent together with the next statement. */
   async begin(): Promise<void> {
     try {
       this.#connection = await this.#shared.pool.acquire(this.#shared.schema);

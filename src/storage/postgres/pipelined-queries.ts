@@ -71,7 +71,7 @@ export class PipelinedQueries extends Query {
       const { name = "", text } = statement;
       const isKnown = this.#known.has(statement);
       if (!isKnown) {
-        // After a failure it is unknown whether the statement was prepared, so it is closed.
+        // A statement that was skipped or failed may be prepared all the same, so its name is freed first.
         if (name !== "") connection.close({ type: "S", name }, false);
         connection.parse({ name, text, types: [] }, false);
         if (name !== "") this.#known.set(statement, NO_COLUMNS);

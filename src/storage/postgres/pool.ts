@@ -218,7 +218,10 @@ export class Pool {
     }
   }
 
-  /** Takes an idle connection: one that last served this schema, because its plans fit; else none if a new connection may be opened; else any. */
+  /**
+   * Takes an idle connection, if possible one that last served this schema, because its plans fit. Otherwise it returns undefined if the pool may
+   * open a new connection, and takes any idle connection if it may not.
+   */
   #takeIdle(schema: string): PoolConnection | undefined {
     const last = this.#idle.at(-1);
     if (last === undefined || last.schema === schema) return this.#idle.pop();
@@ -245,7 +248,7 @@ export class Pool {
       return connection;
     } catch (error) {
       this.#count--;
-      // A failed connection is not reported here, because the requests that still wait open the next one.
+      // The waiting requests try to connect now, so that they do not fail only after their whole waiting time.
       this.#openForWaiting();
       throw error;
     }
