@@ -1,4 +1,4 @@
-/** Creates the data folder and the missing folders above it. */
+/** Making and copying folders, and the syncs that keep their names on the disk. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -36,6 +36,6 @@ test("the folder of a killed program is removed at the next start, and no other"
   expect(JSON.parse(readFileSync(join(folder, "owner.json"), "utf8"))).toEqual({ host: hostname(), pid: process.pid });
   remove();
   expect(existsSync(folder)).toBe(false);
-  // Another process may have removed it.
+  // Another process may have removed the folder already.
   remove();
 });

@@ -1,4 +1,4 @@
-/** The connection options in a database's address: none of them may be lost, for example how TLS is checked. */
+/** The connection options in a database's address. None of them may be lost, for example the way in which TLS is checked. */
 import { expect, test } from "bun:test";
 import { configsOf } from "./server.ts";
 import { rowTypes } from "./values.ts";
@@ -44,6 +44,6 @@ test("only a server that accepts writes is used; the address may say so, and the
 test("each connection names the program, gives up in time, and reads values like SQLite", () => {
   const [config] = configsOf("postgres://h/d");
   expect([config?.application_name, config?.keepAlive, config?.types === rowTypes]).toEqual(["plaza", true, true]);
-  // The same time that a request waits for a connection.
+  // A new connection may take the same time for which a request waits for one.
   expect(config?.connectionTimeoutMillis).toBe(5_000);
 });

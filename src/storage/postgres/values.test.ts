@@ -1,4 +1,4 @@
-/** Column values by type. A type that SQLite does not have is an error that names the type to use. */
+/** The values of columns by type. For a type that SQLite does not have, the error gives the type to use instead. */
 import { expect, test } from "bun:test";
 import { rowTypes } from "./values.ts";
 

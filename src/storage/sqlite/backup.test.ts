@@ -1,4 +1,4 @@
-/** A backup is on the disk before the operator reads that it was made. */
+/** A backup is on the disk before the command reports that it was made. */
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** The file of a new database is complete or does not exist, only its owner can read it, and it has nothing of a deleted database of that name. */
+/**
+ * The file of a new database is complete or does not exist. Only its owner can read it, and it has no data of a deleted database of the same name.
+ */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

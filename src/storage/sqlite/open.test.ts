@@ -111,9 +111,9 @@ test("the writer waits for a tool that locks the file for a moment, keeps the to
   const ofWriter = (pragma: Sql) => database.write(async (tx) => Object.values((await tx.get(pragma)) ?? {})[0]);
   for (const settingOf of [ofReader, ofWriter]) {
     expect(await settingOf(sql`PRAGMA busy_timeout`)).toBe(1_000);
-    // In KiB; twice SQLite's default.
+    // The size is in KiB, and is twice SQLite's default.
     expect(await settingOf(sql`PRAGMA cache_size`)).toBe(-4_000);
-    // In memory, so that sorted values leave no trace on the disk.
+    // 2 means in memory, so that sorted values leave no trace on the disk.
     expect(await settingOf(sql`PRAGMA temp_store`)).toBe(2);
     expect(await settingOf(sql`PRAGMA foreign_keys`)).toBe(0);
   }
@@ -122,7 +122,7 @@ test("the writer waits for a tool that locks the file for a moment, keeps the to
   expect([await ofWriter(sql`PRAGMA wal_autocheckpoint`), await ofWriter(sql`PRAGMA journal_size_limit`)]).toEqual([4_000, 33_554_432]);
 });
 
-/** Files of the folder that this process has open. */
+/** The files of the folder that this process has open. */
 const openIn = (folder: string): string[] =>
   readdirSync("/proc/self/fd").flatMap((descriptor) => {
     try {
@@ -139,7 +139,7 @@ test("an unusable file is not kept open, and neither is a closed one", async () 
   await expect(openSqlite({ folder, migrations })).rejects.toThrow("not a database");
   expect(openIn(folder)).toEqual([]);
   const own = temporaryFolder();
-  // Created first, then found.
+  // The world is created the first time and found the second time.
   for (const id of [1, 2]) {
     const { database } = await open(own);
     await database.write((tx) => tx.run(insert(id)));
@@ -166,6 +166,6 @@ test("a removed world leaves nothing of its own, and others are unchanged", asyn
   removeSqlite(folder, "one");
   expect(readdirSync(folder).sort()).toEqual(["one-more.sqlite", "one-more.sqlite-shm", "one-more.sqlite-wal", "snapshots"]);
   expect(readdirSync(join(folder, "snapshots"))).toEqual(["one-more"]);
-  // The file may already be gone.
+  // The file may already be deleted.
   removeSqlite(folder, "one");
 });

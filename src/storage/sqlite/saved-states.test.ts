@@ -54,7 +54,7 @@ test("states are listed in the order of their names, with the exact millisecond 
     states.save(name, holding(name));
     utimesSync(join(own, `${name}.sqlite`), 1_795_000_000, 1_795_000_000.0006);
   }
-  // This file is not a saved state of the world.
+  // `notes.txt` is not a saved state of the world.
   writeFileSync(join(own, "notes.txt"), "");
   const sorted = ["1", "10", "2", "B", "_", "a", "aa", "b", "c"];
   expect(states.list()).toEqual(sorted.map((name) => ({ name, saved_ms: 1_795_000_000_000 })));

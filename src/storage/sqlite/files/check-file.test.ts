@@ -1,4 +1,4 @@
-/** D-343: a file that was cut or overwritten while nobody used it is refused by the next start. */
+/** D-343: the next start refuses a file that was cut or overwritten while no process used it. */
 import { expect, test } from "bun:test";
 import { closeSync, openSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { problemOfFile } from "./check-file.ts";
 const migrations = [{ feature: "notes", migrations: [{ name: "notes", statements: ["CREATE TABLE notes (id BIGINT PRIMARY KEY, text TEXT)"] }] }];
 const PAGE_BYTES = 4096;
 
-/** A closed database with some hundred pages. */
+/** Makes a closed database with some hundred pages. */
 async function newFile() {
   const folder = temporaryFolder();
   const database = await openSqlite({ folder, migrations });
@@ -44,7 +44,7 @@ test("D-343: an empty file, one that is too short, and one with wrong pages are 
   const empty = await newFile();
   truncateSync(empty.file);
   expect(await empty.opened()).toBe(`${empty.file} is empty: restore it from a backup`);
-  // It was not filled anew.
+  // The empty file was refused and not filled with a new database.
   expect(statSync(empty.file).size).toBe(0);
 
   const short = await newFile();
