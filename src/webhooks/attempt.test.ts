@@ -1,4 +1,4 @@
-/** One attempt at a delivery: what is sent, what each response means, and what is kept of it. */
+/** One attempt at a delivery: the sent request, the meaning of each response, and the parts that are kept. */
 import { expect, test } from "bun:test";
 import { stopMonotonicClock } from "#harness/time/stopped-time";
 import { movedClock } from "#harness/work-database";
@@ -24,7 +24,7 @@ const CALLBACK: CallbackRow = {
 interface Setup {
   readonly status?: number;
   readonly body?: string;
-  /** In place of a response. */
+  /** The error that comes instead of a response. */
   readonly error?: Error;
   readonly app?: WebhookApp | undefined;
   readonly route?: Route;

@@ -1,4 +1,4 @@
-/** D-136: whatever an event carries, what caused it is committed. */
+/** D-136: the cause of an event is committed, whatever payload the event has. */
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { onEachDatabase } from "#harness/databases";
@@ -9,7 +9,7 @@ import { newWorkStore } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { defineWebhookField, type WebhookField } from "./catalogue/field.ts";
 
-/** Without its type, so that what does not fit compiles: only data can be so wrong. */
+/** The field without its type, so that a wrong payload compiles: only data can be wrong in this way. */
 const strict: WebhookField = defineWebhookField({
   object: "page",
   field: "strict",
@@ -25,7 +25,7 @@ onEachDatabase("a payload that breaks its contract", (kind) => {
     const receiver = startReceiver();
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     const fixture = openWebhooks(database, { features: newFeatures(receiver.url), fields: [strict] });
-    /** A caller's write that emits it, and something that is right. */
+    /** A caller's write that emits an event of the field, and another event that is right. */
     const write = async (field: WebhookField, payload: unknown) => {
       await database.write(async (tx) => {
         await fixture.webhooks.emit(tx, field, { entity, payload });
@@ -55,7 +55,7 @@ onEachDatabase("a payload that breaks its contract", (kind) => {
       const report = { object: "page", field: "strict", entity, path: "", problem: "is not sent: it is not JSON" };
       expect(fixture.brokenPayloads.splice(0)).toContainEqual(report);
     }
-    // Nobody can be subscribed to what the catalogue does not name, and nothing says how it stands in an entry.
+    // Nobody can be subscribed to a field that the catalogue does not have, and nothing says where it belongs in an entry.
     expect(await write({ ...strict, field: "forgotten" }, { name: "x" })).toHaveLength(4);
     const report = { object: "page", field: "forgotten", entity, path: "", problem: "is not sent: its field is not in the catalogue" };
     expect(fixture.brokenPayloads.splice(0)).toEqual([report]);

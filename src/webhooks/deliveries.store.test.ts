@@ -36,7 +36,7 @@ const idsOf = (rows: readonly { readonly id: string }[]): number[] => rows.map((
 onEachDatabase("queues of deliveries", (kind) => {
   async function withRows(rows: readonly DeliveryRow[]) {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
-    // Backwards, so that no order is that of their arrival; as text, 100 would come before 9.
+    // The rows are inserted backwards, so that their order is not that of their arrival; as text, 100 would come before 9.
     await insertDeliveries(database, rows.toReversed());
     const write = <T>(body: (tx: Transaction) => Promise<T>): Promise<T> => database.write(body);
     const row = (id: number): Promise<Row | undefined> =>
@@ -106,7 +106,7 @@ onEachDatabase("queues of deliveries", (kind) => {
       first(11, { queue_entity: 2002 }),
       { id: 12, queue_entity: 2003, fence: 5 },
       first(13, { queue_entity: 2003 }),
-      // Another queue's order is another one.
+      // The order of another queue does not matter.
       first(14, { callback: 70 }),
       { id: 15, retry_due_ms: 5 },
       { id: 100, retry_due_ms: 4 },

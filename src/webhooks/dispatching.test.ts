@@ -1,4 +1,6 @@
-/** The dispatcher besides sending: mistakes of the program, work that an ended process left, looks at a shared database, and its report. */
+/**
+ * The work of the dispatcher besides sending: mistakes of the program, work that an ended process left, looks at a shared database, and its report.
+ */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { startReceiver, valuesAt } from "#harness/receiver";
@@ -58,7 +60,7 @@ onEachDatabase("the dispatcher", (kind) => {
     };
     expect((await turn()).didWork).toBe(true);
     await dispatcher.settled();
-    // By now the results have nowhere to go, and nothing more is attempted.
+    // The results cannot be stored now, so no further attempt is made.
     while (fixture.errors.length < 2) await Bun.sleep(1);
     await expect(turn()).rejects.toThrow("away");
     expect({ statuses: await statuses(), isBusy: dispatcher.isBusy(fixture.clock.ms) }).toEqual({ statuses: [1, 1], isBusy: true });
@@ -110,7 +112,7 @@ onEachDatabase("the dispatcher", (kind) => {
     const turn = (more = {}) =>
       dispatcher.turn({ nowMs: fixture.clock.ms, storedNowMs: async () => 0, session, isHurried: false, isLast: false, ...more });
     expect(await turn()).toEqual({ didWork: false, nextDueMs: undefined });
-    // Without a word to this process.
+    // Another process emits an event, and this process is not told.
     const elsewhere = openWebhooks(isShared ? await store.open() : fixture.database, { features: fixture.features });
     await elsewhere.emit("4001", { n: 1 });
     monotonic.ms += 999;
@@ -118,7 +120,7 @@ onEachDatabase("the dispatcher", (kind) => {
     monotonic.ms += 1;
     expect((await turn({ isLast: true })).didWork).toBe(false);
     expect((await turn()).didWork).toBe(isShared);
-    // A caller who waits for all that is due has it looked for at once.
+    // For a caller who waits for all due work, the database is searched at once.
     if (!isShared) expect((await turn({ isHurried: true })).didWork).toBe(true);
     await dispatcher.settled();
     expect(valuesAt(receiver)).toEqual([{ n: 1 }]);

@@ -1,4 +1,4 @@
-/** How the ends of attempts are stored, many in one transaction: each delivery's state, and what they say about its callback, in their order. */
+/** The results of attempts are stored, many in one transaction: the state of each delivery, and the health of its callback, in their order. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { fixtureMigrations, insertDeliveries, newFeatures, openWebhooks } from "#harness/webhooks";

@@ -1,4 +1,4 @@
-/** D-62: when a delivery is tried again, to the millisecond. */
+/** D-62: the times at which a delivery is tried again, to the millisecond. */
 import { expect, test } from "bun:test";
 import { nextRetryMs, RETRY_OFFSETS_MS } from "./delivery/retry-schedule.ts";
 
@@ -25,7 +25,7 @@ test("after 15 seconds, 1, 5 and 15 minutes, 1, 3, 6, 12, 24 and 36 hours from t
 test("each wait is up to a tenth shorter, and never longer than its step, even after an early attempt", () => {
   const waits = (times: readonly number[]): number[] => times.slice(1).map((at, index) => at - (times[index] as number));
   const steps = waits([0, ...RETRY_OFFSETS_MS]);
-  // The last share makes no whole number of milliseconds of any of them.
+  // With the last random number, no wait is a whole number of milliseconds.
   for (const share of [0, 0.25, 1, 1 / 7]) expect(waits(attempts(share))).toEqual(steps.map((wait) => Math.ceil(wait * (1 - 0.1 * share))));
 });
 
@@ -42,6 +42,6 @@ test("a step that has passed or is due right now is skipped; none is due in the 
   expect(after(1, 36 * HOUR)).toBeUndefined();
   expect(after(10, 0)).toBe(12 * HOUR);
   expect(after(11, 0)).toBeUndefined();
-  // The attempt took longer than the wait after it.
+  // The attempt took longer than the wait that follows it.
   expect(after(2, 59_000, FIRST)).toBe(59_001);
 });

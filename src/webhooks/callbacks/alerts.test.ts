@@ -18,7 +18,7 @@ onEachDatabase("alerts about a failing callback", (kind) => {
       await fixture.emit("4001", {});
       await fixture.loop.runDue();
     };
-    /** Each with its series and how many seconds of it had passed. */
+    /** The alerts: each with the start of its series of failures, and the seconds that had passed since then. */
     const alerts: { since: number; after: number }[] = [];
     const startMs = fixture.clock.ms;
     const push = fixture.alerts.push.bind(fixture.alerts);
@@ -38,7 +38,7 @@ onEachDatabase("alerts about a failing callback", (kind) => {
     expect(alerts).toEqual([]);
     await fixture.advance(1);
     expect(alerts).toEqual([first]);
-    // The retries of the delivery end after a day and a half; nobody says meanwhile that the callback works again.
+    // The retries of the delivery end after a day and a half; until then no attempt shows that the callback works again.
     await fixture.advance(99 * HOUR);
     expect(alerts).toEqual([first]);
     await fail();

@@ -1,4 +1,4 @@
-/** D-137: what attempts say about a callback. */
+/** D-137: the health of a callback after its attempts. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Health } from "./callbacks.store.ts";
@@ -82,7 +82,7 @@ describe("the health of a callback", () => {
       fc.property(fc.array(attempt, { minLength: 1, maxLength: 60 }), (attempts) => {
         let health = working;
         let minutes = 0;
-        // The series that lasts: when its first attempt began, and the last one of any kind.
+        // The time at which the first attempt of the current series of failures began.
         let since: number | undefined;
         for (const { gapMinutes, isTaken } of attempts) {
           minutes += gapMinutes;

@@ -1,4 +1,4 @@
-/** Which ids of addresses a process remembers, so that an event needs no query for its queue. */
+/** The ids of callbacks that a process remembers, so that an event needs no query for its queue. */
 import { expect, test } from "bun:test";
 import type { IdMinter } from "#kernel/ids";
 import type { Database, Transaction } from "#storage/database";
@@ -9,7 +9,7 @@ function newCallbacks(stored: Readonly<Record<string, string>> = {}) {
   const ids = { mint: () => String(++minted) } as IdMinter;
   const callbacks = new Callbacks({ onInvalidate: () => () => {} } as unknown as Database, ids);
   const asked: string[] = [];
-  /** Commits at once, unless the test says when. */
+  /** A transaction that commits at once, unless the test collects its actions. */
   const transaction = (actions?: (() => void)[]) =>
     ({
       async get({ values }: { values: readonly string[] }) {
@@ -42,13 +42,13 @@ test("twenty thousand addresses are remembered, each counted once; one more star
   const addAll = async (from: number, to: number): Promise<void> => {
     for (let n = from; n <= to; n++) await idFor(String(n % 100), `https://a/${n}`);
   };
-  /** Without learning it. */
+  /** Whether the id is known. The look-up itself does not make it known. */
   const isKnown = async (n: number): Promise<boolean> => {
     const before = asked.length;
     await callbacks.idFor(transaction([]), String(n % 100), `https://a/${n}`);
     return asked.length === before;
   };
-  // Two transactions that find it new at the same time.
+  // Two transactions find the same address new at the same time.
   const actions: (() => void)[] = [];
   for (let twice = 0; twice < 2; twice++) await callbacks.idFor(transaction(actions), "1", "https://a/1");
   for (const action of actions) action();

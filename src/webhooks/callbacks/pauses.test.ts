@@ -22,7 +22,7 @@ onEachDatabase("pauses", (kind) => {
   const callbackOf = async ({ database }: WebhookFixture, { url }: Receiver) =>
     (await listCallbacks(database.reader, { limit: 100 })).rows.find((one) => one.url === url);
 
-  /** An event each 12 hours, until the time is over. */
+  /** Emits an event every 12 hours, until the time is over. */
   async function emitFor(fixture: WebhookFixture, seconds: number): Promise<void> {
     for (let passed = 0; passed < seconds; passed += 12 * HOUR) {
       await fixture.emit("4009", { at: passed });
@@ -30,7 +30,7 @@ onEachDatabase("pauses", (kind) => {
     }
   }
 
-  /** The last of eleven events pauses it. */
+  /** Eleven events fail; the last of them pauses the callback. */
   async function pauseByFailures(fixture: WebhookFixture, health: { isWell: boolean }): Promise<void> {
     health.isWell = false;
     await emitFor(fixture, 5 * DAY);
@@ -79,7 +79,7 @@ onEachDatabase("pauses", (kind) => {
     await fixture.advance(HOUR);
     expect(valuesAt(receiver)).toContainAllValues([{ n: 1 }, { n: 2 }, { n: 3 }, { at: 5 * DAY }]);
     expect(await callbackOf(fixture, receiver)).toMatchObject({ failing_since_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: null });
-    // Retries of the past days have their time.
+    // The retries of the past days become due.
     await fixture.advance(DAY);
     expect((await deliveries(fixture)).filter(({ status }) => status !== 2 && status !== 3)).toEqual([]);
     expect(fixture.pauses).toHaveLength(1);
@@ -93,7 +93,7 @@ onEachDatabase("pauses", (kind) => {
       await fixture.emit("4001", { n });
       await fixture.advance(DAY);
     }
-    // Those that waited for a retry when it was paused, and the three.
+    // These are the deliveries that waited for a retry when the callback was paused, and the three new ones.
     expect((await deliveries(fixture)).filter(({ status }) => status === 0).length).toBeGreaterThan(3);
     const tried = receiver.posts.filter(({ values }) => (values[0] as { n?: number }).n === 1);
     expect(tried.length).toBeGreaterThan(50);
@@ -101,7 +101,7 @@ onEachDatabase("pauses", (kind) => {
     receiver.posts.length = 0;
     await fixture.advance(HOUR);
     expect(valuesAt(receiver).flatMap((value) => (value as { n?: number }).n ?? [])).toEqual([1, 2, 3]);
-    // D-62: what was sent once keeps its id and body.
+    // D-62: a delivery that was sent once keeps its id and body.
     const first = receiver.posts.find(({ values }) => (values[0] as { n?: number }).n === 1);
     for (const { body, headers } of tried) {
       expect({ body, id: headers["webhook-id"] }).toEqual({ body: first?.body as string, id: first?.headers["webhook-id"] as string });
@@ -129,7 +129,7 @@ onEachDatabase("pauses", (kind) => {
     await fixture.emit("4001", { n: 1 });
     await fixture.advance(30 * DAY);
     expect(fixture.pauses).toEqual([]);
-    // Nobody knows yet that it works again.
+    // No attempt has shown yet that the callback works again.
     expect(await callbackOf(fixture, receiver)).toMatchObject({ failing_since_ms: expect.any(Number), paused_ms: null });
     const againMs = fixture.clock.ms;
     await fixture.emit("4001", { n: 2 });
@@ -207,7 +207,7 @@ onEachDatabase("pauses", (kind) => {
     while (fixture.pauses.length === 0) await Bun.sleep(1);
     await fixture.webhooks.dispatcher.settled();
     await fixture.loop.stop();
-    // As many as are sent at once in the beginning.
+    // Only the first requests, which are sent at the same time, have arrived.
     expect(receiver.posts.length).toBeLessThan(12);
     expect((await deliveries(fixture)).filter(({ status }) => status === 0).length).toBe(12 - receiver.posts.length);
   });
@@ -220,7 +220,7 @@ onEachDatabase("pauses", (kind) => {
     const { id } = (await callbackOf(fixture, receiver)) as { id: string };
     await database.write(async (tx) => tx.invalidate(callbackFact, id));
     await fixture.emit("4001", { n: 2 });
-    // The claim reads the callback, and what it has read is no longer true when it arrives.
+    // The claim reads the callback, and the callback is paused before the claim gets the result.
     const { reader } = database;
     const get = reader.get.bind(reader);
     reader.get = async (query) => {
@@ -251,7 +251,7 @@ onEachDatabase("pauses", (kind) => {
     expect(await callbackOf(fixture, override)).toMatchObject({ failing_since_ms: expect.any(Number) });
     await route(false);
     health.isWell = true;
-    // The last retry that waits finds its new way in time.
+    // The last waiting retry takes its new route when it is due.
     await fixture.advance(12 * HOUR);
     expect(await callbackOf(fixture, override)).toMatchObject({ failing_since_ms: null });
     await route(true);

@@ -57,7 +57,7 @@ test("emit refuses a payload that the schema does not allow, and so does an exam
     webhooks.emit(tx, note, { entity, payload: { id: "1", text: "x", pined: true } });
     // @ts-expect-error: an event belongs to an account or page.
     webhooks.emit(tx, note, { payload: { id: "1", text: "x" } });
-    // @ts-expect-error: a field is named by its definition.
+    // @ts-expect-error: a field is given by its definition.
     webhooks.emit(tx, "notes", { entity, payload: {} });
     // @ts-expect-error: the text is missing.
     defineWebhookField({ object: "page", field: "notes", payload: note.payload, example: () => ({ id: "1" }), summary: "a note" });

@@ -21,7 +21,7 @@ const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
 };
 
 onEachDatabase("events that are sent at once", (kind) => {
-  /** Has delivered an event, so that its session is stored and its queue known. */
+  /** Opens webhooks and delivers one event, so that the session is stored and the queue is known. */
   async function open() {
     const receiver = startReceiver();
     const store = await newWorkStore(kind, fixtureMigrations);
@@ -70,7 +70,7 @@ onEachDatabase("events that are sent at once", (kind) => {
     });
     await expect(undone).rejects.toThrow("undone");
     for (const n of [2, 3]) await fixture.emit("4001", { n });
-    // Two that wait at the same time travel in one POST.
+    // Two events that wait at the same time travel in one POST.
     await until(() => valuesAt(receiver).length >= 3);
     await fixture.loop.runDue();
     expect(valuesAt(receiver)).toEqual([{ n: 0 }, { n: 2 }, { n: 3 }]);

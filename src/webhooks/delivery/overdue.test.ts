@@ -21,7 +21,7 @@ test("only a delivery that is the oldest of its queue at two checks is suspected
 });
 
 onEachDatabase("overdue deliveries", (kind) => {
-  /** Has delivered an event, so the engine has looked at the database. */
+  /** Opens webhooks and delivers one event, so that the engine has searched the database. */
   async function open(): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const receiver = startReceiver();
     const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url) });
@@ -66,7 +66,7 @@ onEachDatabase("overdue deliveries", (kind) => {
     const { database } = fixture;
     await emit(fixture, "4002", 1);
     await emit(fixture, "4002", 2);
-    // As another process leaves it, which has the first one under way.
+    // Another process has the first delivery under way, and leaves the rows like this.
     await database.write((tx) =>
       tx.run(
         sql`UPDATE webhook_deliveries SET status = 1, first_callback = NULL, fence = 5 WHERE id = (SELECT MIN(id) FROM webhook_deliveries WHERE status = 0)`,

@@ -30,7 +30,7 @@ onEachDatabase("deliveries and processes", (kind) => {
 
     const real = movedClock();
     const next = openWebhooks(kind === "postgres" ? await store.open() : database, { features, real });
-    // Until then a process that lives may still be at it.
+    // Until the lease ends, a process that lives may still be sending the deliveries.
     real.ms += LEASE_MS - 100;
     if (kind === "postgres") {
       await next.loop.runDue();
@@ -130,7 +130,7 @@ test("two processes on PostgreSQL share the deliveries: each is sent once, and e
   const numbers = valuesAt(receiver).map(numberOf);
   expect(new Set(numbers).size).toBe(total);
   expect(numbers).toHaveLength(total);
-  // By entity and by the process that made them: two processes' ids of one moment have no order between them.
+  // The order is by entity, and by the process that made the events: ids of two processes from the same moment have no order.
   for (let entity = 0; entity < 7; entity++) {
     for (const by of [0, 1]) {
       const own = receiver.posts

@@ -5,7 +5,7 @@ import { Webhook } from "standardwebhooks";
 import { asciiJson, envelopeOf, type Update } from "../events/envelope.ts";
 import { signatureHeaders } from "./signing.ts";
 
-/** The standardwebhooks package as independent verifier; it takes only what was signed in the last minutes. */
+/** Uses the standardwebhooks package as an independent verifier, which accepts only signatures of the last minutes. */
 function isValid(secret: string, body: string, headers: Record<string, string>): boolean {
   try {
     new Webhook(Buffer.from(secret, "utf8").toString("base64")).verify(body, headers);

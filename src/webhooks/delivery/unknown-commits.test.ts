@@ -1,4 +1,4 @@
-/** A commit that fails: its connection broke and it was stored all the same, or it was not stored. */
+/** Commits that fail: the connection broke, and the commit was stored all the same, or it was not stored. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { onEachDatabase } from "#harness/databases";
@@ -17,7 +17,7 @@ import { listDeliveries } from "../history/list.store.ts";
 import type { Claimed } from "./claims.ts";
 import { ResultWriter } from "./results.ts";
 
-/** Writes whose answer is lost, by their number from here on. */
+/** Loses the answers of some writes, which are given by their number from here on. */
 function losing(database: Database, lost: (write: number) => boolean): void {
   const write = database.write.bind(database);
   let writes = 0;
@@ -30,7 +30,7 @@ function losing(database: Database, lost: (write: number) => boolean): void {
 
 const sessionsIn = async ({ reader }: Database): Promise<number> => (await reader.all(sql`SELECT s.fence FROM work_sessions s`)).length;
 
-/** Writes that are undone after their body, as where their commit is refused. */
+/** Undoes some writes after their body, as if their commit was refused. */
 function undoing(database: Database, isUndone: (write: number) => boolean): void {
   const write = database.write.bind(database);
   let writes = 0;
@@ -159,7 +159,7 @@ onEachDatabase("a commit that was rolled back", (kind) => {
       onStored({ claimed }) {
         stored.push(claimed.row.id);
         if (stored.length > 1) return;
-        // Behind the last look at what is left, and before the flush has ended.
+        // The result is added after the last look at the waiting results, and before the flush has ended.
         queueMicrotask(() => {
           writer.add(resultOf("2"));
           last = writer.flush();

@@ -1,4 +1,6 @@
-/** A delivery waits only for what keeps it: its entity's earlier one, its receiver, its time. Nothing waits because nobody looks again. */
+/**
+ * A delivery waits only for a reason: an earlier delivery of its entity, its receiver, or its time. No delivery waits because nobody searches for it.
+ */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { appFact } from "#auth/tokens";
@@ -10,17 +12,20 @@ import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { listCallbacks } from "../callbacks/callbacks.store.ts";
 
-/** Without progress: more than the second after which a shared database is searched, less than the half minute of the overdue check. */
+/**
+ * The longest time without progress: more than the second after which a shared database is searched, and less than the half minute of the overdue
+ * check.
+ */
 const PATIENCE_MS = 5_000;
 
-/** Deliveries that nothing keeps, or that are under way: with a callback that is paused, only retries of the future may wait. */
+/** Deliveries that are under way or have no reason to wait. If the callback is paused, only retries that are not due yet may wait. */
 const unfinished = ({ database, clock }: WebhookFixture): Promise<{ id: string; field: string; callback: string; status: number }[]> =>
   database.reader.all(sql`
     SELECT CAST(d.id AS TEXT) AS id, e.field, CAST(d.callback AS TEXT) AS callback, d.status
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.callback
     WHERE d.status = 1 OR (c.paused_ms IS NULL AND (d.first_callback IS NOT NULL OR d.retry_due_ms <= ${clock.ms}))`);
 
-/** Nothing wakes the engine meanwhile. It may take longer while it makes progress. */
+/** Waits until all deliveries have ended. Nothing else wakes the engine meanwhile. It may take longer while the engine makes progress. */
 async function untilIdle(fixture: WebhookFixture): Promise<void> {
   let known = "";
   let changedMs = performance.now();

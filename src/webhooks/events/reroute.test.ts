@@ -1,4 +1,4 @@
-/** D-138: what waits for an app that unsubscribed ends. */
+/** D-138: deliveries that wait for an app that has unsubscribed end. */
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { onEachDatabase } from "#harness/databases";
@@ -21,7 +21,7 @@ onEachDatabase("unsubscribing", (kind) => {
   }
   const rows = async ({ database }: WebhookFixture) => (await listDeliveries(database.reader, {}, { limit: 100 })).rows;
   const views = async (fixture: WebhookFixture) => (await rows(fixture)).map(viewOf);
-  /** As a feature does it: from now on the app has only these fields. */
+  /** Subscribes the app as a feature does: from now on it has only these fields. */
   async function subscribe(fixture: WebhookFixture, fields: readonly string[], isAnnounced = true): Promise<void> {
     fixture.features.subscribers = ({ field }) => (fields.includes(field) ? ["1001"] : []);
     if (isAnnounced) await fixture.database.write((tx) => fixture.webhooks.subscriptionsChanged(tx, "1001"));
@@ -39,7 +39,7 @@ onEachDatabase("unsubscribing", (kind) => {
     expect(ended).toMatchObject({ status: "unsubscribed", ended_time: fixture.clock.ms / 1000, attempts: [{ status: 500 }] });
     expect(ended).not.toHaveProperty("next_attempt_time");
     expect(counted(fixture)).toEqual([{ field: "messages", unsubscribed: 1 }]);
-    // D-137: nothing waits for the callback any more.
+    // D-137: no delivery waits for the callback any more.
     expect((await listCallbacks(fixture.database.reader, { limit: 1 })).rows).toMatchObject([{ failing_since_ms: null }]);
 
     await fixture.webhooks.replay(ended?.id ?? "");

@@ -1,4 +1,4 @@
-/** The queries for changed routes and subscriptions, over given rows: only of this queue and this app, in the order of ids. */
+/** The queries for changed routes and subscriptions: they find only rows of the given queue and app, in the order of ids. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
@@ -23,7 +23,7 @@ const idsOf = (rows: readonly { readonly id: string }[]): number[] => rows.map((
 onEachDatabase("waiting deliveries", (kind) => {
   async function withRows(rows: readonly DeliveryRow[]) {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
-    // Backwards, so that no order is that of their arrival; as text, 100 would come before 9.
+    // The rows are inserted backwards, so that their order is not that of their arrival; as text, 100 would come before 9.
     await insertDeliveries(database, rows.toReversed());
     const row = (id: number): Promise<Row | undefined> =>
       database.reader.get(
@@ -87,7 +87,7 @@ onEachDatabase("waiting deliveries", (kind) => {
     expect(await row(11)).toMatchObject({ callback: 71 });
     expect(await row(12)).toMatchObject({ callback: 73, first_callback: 73 });
     expect(await row(13)).toMatchObject({ callback: 73, retry_due_ms: 3 });
-    // Nobody moved these.
+    // These deliveries were not moved.
     expect(await row(14)).toMatchObject({ callback: 71, first_callback: 71 });
     expect(await row(15)).toMatchObject({ callback: 71, retry_due_ms: 3 });
   });
@@ -151,7 +151,7 @@ onEachDatabase("waiting deliveries", (kind) => {
     expect(await take(9, NOW)).toBe(false);
     expect(await take(9, NOW + 10)).toBe(true);
     expect(await take(11, NOW)).toBe(false);
-    // One that works again.
+    // The callback 100 works again.
     await database.write((tx) =>
       saveHealth(tx, "100", { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: NOW }),
     );

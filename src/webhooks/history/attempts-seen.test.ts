@@ -50,11 +50,11 @@ test("fields of one name are counted by their objects", () => {
 
 test("a latency counts up to its edge, and one above all edges separately", () => {
   const metrics = new DeliveryMetrics();
-  // Dashboards name them.
+  // Dashboards refer to these edges.
   const edges = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
   expect(ATTEMPT_EDGES_MS).toEqual(edges);
   for (const edge of edges) for (const ms of [edge, edge + 0.5]) metrics.record({ row: claimed(), updates: 1, outcome: outcomeOf("delivered", ms) });
-  // The first edge has its own; each other one has its own, and what is above the edge before it.
+  // The first bucket has the latency of its edge. Each other one also has the latency just above the edge before it.
   expect([...metrics.entries()][0]?.durations).toEqual([1, ...edges.slice(1).map(() => 2), 1]);
 });
 

@@ -1,4 +1,4 @@
-/** D-172: what deliveries hold about a person is erased, of that person alone, however many deliveries there are. */
+/** D-172: the traces of one person in deliveries are erased, and no others, however many deliveries exist. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
@@ -20,7 +20,7 @@ onEachDatabase("erasure from deliveries", (kind) => {
   }
   const setEvent = (database: Database, id: number, payload: string, phone: string | null = null) =>
     database.write((tx) => tx.runOne(sql`UPDATE webhook_events SET payload = ${payload}, phone = ${phone} WHERE id = ${id}`));
-  /** The attempt that was under way has ended, with a response. */
+  /** Ends the attempt that was under way, with a response. */
   const end = (database: Database, id: number) =>
     database.write((tx) => tx.runOne(sql`UPDATE webhook_deliveries SET fence = 0, attempts = ${respondedWith("hello")} WHERE id = ${id}`));
   const shown = async ({ reader }: Database) =>

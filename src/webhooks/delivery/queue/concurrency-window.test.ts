@@ -5,7 +5,7 @@ const after = (count: number, step: () => void): void => {
   for (let n = 0; n < count; n++) step();
 };
 
-/** How many requests can be sent before one must end. */
+/** Sends requests until the window is full, and returns their number. */
 function fill(window: ConcurrencyWindow): number {
   let sent = 0;
   for (; window.hasFreeSlot; sent++) window.sent(1);
@@ -29,7 +29,7 @@ test("a quick receiver has at most 16 running requests, and 256 claimed deliveri
   expect(window.claimable(0)).toBe(256);
   expect(window.claimable(192)).toBe(64);
   expect(window.claimable(193)).toBe(0);
-  // With less than a window of deliveries in hand, a few are worth a claim too.
+  // If fewer deliveries are held than the window has slots, a claim of a few more is worth its cost.
   expect(window.claimable(16)).toBe(240);
 });
 

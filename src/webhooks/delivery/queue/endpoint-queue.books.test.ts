@@ -114,7 +114,7 @@ test("an end looks for the next one of its entity only if one was seen behind it
   queue.hold(claimed(), false);
   storedIn(queue);
   expect(counts(queue)).toEqual([0, 0]);
-  // The claim saw what ended before it began.
+  // This delivery ended before the claim began, so the claim has seen its end.
   queue.claimBegins(asked(1, 0));
   queue.claimEnded({ ...seen(1, 0), hasBlocked: true });
   expect(counts(queue)).toEqual([0, 0]);

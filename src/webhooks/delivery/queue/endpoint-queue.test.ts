@@ -16,7 +16,7 @@ const capacity = (more: Partial<Capacity> = {}): Capacity => ({
   ...more,
 });
 
-/** With deliveries of both kinds waiting. */
+/** Makes a queue in which first attempts and retries wait. */
 function waitingQueue(perSecondMax = 0): EndpointQueue {
   const queue = new EndpointQueue("7", perSecondMax);
   queue.firstWaits();
@@ -31,7 +31,7 @@ const wanted = (queue: EndpointQueue, more: Partial<Capacity> = {}) => {
 
 const NOTHING = { firsts: 0, retries: 0 };
 
-/** A claim that ran from its beginning to its end; `meanwhile` happens while it runs. */
+/** Runs a claim from its beginning to its end, with `meanwhile` in between. */
 function runClaim(queue: EndpointQueue, seen: Partial<ClaimView>, meanwhile: () => void = () => {}): void {
   const request = queue.requestClaim(capacity());
   if (request === undefined) throw new Error("nothing to claim");
@@ -197,9 +197,9 @@ test("each held delivery, even a retry, counts against the rate, however it was 
   expect(wanted(queue, { monotonicMs: 250 })).toEqual({ firsts: 1, retries: 0 });
 });
 
-/** Sums of fractions may be a little above the number that they stand for. */
+/** A sum of fractions may be a little larger than its exact value. */
 const ROUNDING = 1e-6;
-/** Some times in a row, and now and then a quiet time in which many seconds' worth would be saved up. */
+/** Several short waits in a row, and sometimes a quiet time in which the tokens of many seconds could be saved up. */
 const anyWait = fc.oneof({ weight: 4, arbitrary: fc.nat(300) }, { weight: 1, arbitrary: fc.nat(60_000) });
 
 test("no time span exceeds the rate, in any sequence or after a quiet time, and the wait is no longer than needed", () => {
@@ -213,7 +213,7 @@ test("no time span exceeds the rate, in any sequence or after a quiet time, and 
         const count = Math.min(wanted, rate.available(nowMs));
         for (let n = 0; n < count; n++) rate.take();
         taken.push({ atMs: nowMs, count });
-        // Of each span that ends now: what a second may bring at once, and what its own time adds.
+        // Each span that ends now may have the tokens of one second at once, and those of its own duration.
         let inSpan = 0;
         for (const { atMs, count: then } of taken.toReversed()) {
           inSpan += then;
@@ -246,7 +246,7 @@ test("if more than one may be claimed there is no wait, and deliveries claimed b
   rate.take();
   expect([rate.waitMs(0), rate.waitMs(250)]).toEqual([0, 0]);
   for (let n = 0; n < 3; n++) rate.take();
-  // One and a half too many: two and a half until the next.
+  // One and a half tokens are missing, so the next delivery is two and a half tokens away.
   expect([rate.available(250), rate.waitMs(250), rate.waitMs(1_499), rate.waitMs(1_500)]).toEqual([-2, 1_250, 1, 0]);
 });
 

@@ -17,10 +17,10 @@ describe("several endpoint queues", () => {
     for (let n = 0; n < 500; n++) await fixture.emit(`${40_000 + n}`, { n });
     const startMs = performance.now();
     while (valuesAt(well).length < 500) await Bun.sleep(2);
-    // The first of those that hang would end after 15 s.
+    // The first of the hanging requests would end after 15 s.
     expect(performance.now() - startMs).toBeLessThan(12_000);
     expect(hanging.posts.length).toBe(4);
-    // Until it is spared, those that were out with the last, and a probe each time it is due.
+    // These are the requests before the breaker opened, those that were under way with the last of them, and a probe whenever one is due.
     expect(failing.posts.length).toBeLessThan(60);
     for (let n = 0; n < 500; n++) for (const end of release.splice(0)) end();
   });
@@ -56,7 +56,7 @@ describe("several endpoint queues", () => {
     for (let n = 100; n < 110; n++) await fixture.emit(`${40_000 + n}`, { n });
     receiver.posts.length = 0;
     fixture.loop.start();
-    // Tries that fail, each after twice the time.
+    // The next requests are probes that fail; each waits twice as long as the one before.
     while (receiver.posts.length < 2) await Bun.sleep(5);
     expect(new Set(valuesAt(receiver).map((value) => (value as { n: number }).n)).size).toBe(receiver.posts.length);
     isWell = true;
@@ -85,7 +85,8 @@ describe("several endpoint queues", () => {
     for (let n = 1_000; n < 1_050; n++) await fixture.emit(`${40_000 + n}`, { n });
     const news = () => valuesAt(receiver).filter((value) => (value as { n: number }).n >= 1_000).length;
     while (news() < 50) await Bun.sleep(2);
-    // A second in which the receiver is still spared, one retry as probe, and some: far from the 10 s that all retries take.
+    // The time has a second in which the receiver is still spared, one retry as probe, and the other retries: far from the 10 s that all retries
+    // would take.
     expect(performance.now() - startMs).toBeLessThan(9_000);
     const retried = receiver.posts.length - 300 - 50;
     expect(retried).toBeLessThan(300);
