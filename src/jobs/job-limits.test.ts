@@ -1,4 +1,4 @@
-/** How many jobs run and wait together, and how long one that fails waits: each limit exactly, from both sides. */
+/** The number of jobs that run and wait together, and the waits of a job that fails: each limit exactly, from both sides. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type JobWorker, jobWorkerOn, newWorkStore } from "#harness/work-database";
@@ -28,7 +28,7 @@ onEachDatabase("jobs", (kind) => {
     worker.loop.start();
     for (const wanted of [8, 9, 10, 11, 12]) {
       while (begun.length < wanted) await Bun.sleep(1);
-      // A further one would begin in a turn of its own.
+      // If one more job could begin, it would begin in this turn.
       worker.loop.wake();
       while (worker.loop.rest === undefined && !worker.jobs.isBusy()) await Bun.sleep(1);
       await Bun.sleep(5);

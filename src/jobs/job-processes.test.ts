@@ -1,4 +1,4 @@
-/** Several processes, one after the other or at the same time, work on the jobs of one database. */
+/** Several processes, one after another or at the same time, work on the jobs of one database. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { onEachDatabase } from "#harness/databases";
@@ -15,7 +15,7 @@ onEachDatabase("jobs of an ended process", (kind) => {
     const database = await store.open();
     let end = (): void => {};
     const hanging: JobKind<JobWorker> = { kind: "hanging", run: () => new Promise((resolve) => (end = resolve)) };
-    // Nothing that it does from now on reaches the database: as good as dead.
+    // Nothing that this worker does from now on reaches the database, as if its process had died.
     const dead = jobWorkerOn(database, [hanging]);
     afterThisTest(async () => end());
     await database.write((tx) => dead.jobs.schedule(tx, { kind: "hanging", key: "k", dueMs: 0 }));
@@ -83,7 +83,7 @@ test("PostgreSQL: a caller who waits for due work also waits for other processes
   await here.database.write((tx) => here.jobs.schedule(tx, { kind: "slow", key: "k", dueMs: 0 }));
   const elsewhere = other.loop.runDue();
   await begun.promise;
-  // The job ends elsewhere just after this process has found nothing to claim.
+  // Another process ends the job just after this process has found nothing to claim.
   here.loop.add({
     async turn() {
       end.resolve();

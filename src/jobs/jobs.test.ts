@@ -143,7 +143,7 @@ onEachDatabase("jobs", (kind) => {
     worker.clock.ms += 3_600_000;
     await worker.loop.runDue();
     expect(await timesOf(worker.database, "k")).toBe(1);
-    // An error after its effect is not a failure of the job.
+    // An error that the job throws after its effect was settled is not a failure.
     expect(worker.failures).toEqual([]);
   });
 
@@ -213,7 +213,7 @@ onEachDatabase("jobs", (kind) => {
       lateMs.push(Date.now() - dueMs);
       expect(lateMs[n]).toBeGreaterThanOrEqual(0);
     }
-    // A busy machine may be late with one of them; a loop that only looks now and then is late with all.
+    // A busy machine may be late with one of these jobs; a loop that only looks at an interval is late with all of them.
     expect(Math.min(...lateMs)).toBeLessThan(1_000);
     await worker.loop.stop();
     await schedule(worker, "late", 0);

@@ -1,4 +1,4 @@
-/** Limits of kinds of jobs: of one process, and of one share. */
+/** The limits of kinds of jobs: for one process, and for one share. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { turns } from "#harness/http/lone-connection";
@@ -95,7 +95,7 @@ test("as many of a kind begin as may run and wait together: up to each limit, ea
     loads.begin({ kind: "limited", share });
     return loads.whileWaiting("limited", () => gate.promise);
   });
-  // Three wait, two more may.
+  // Three jobs wait, so two more may begin.
   expect(fitting()).toBe("aa");
   expect(loads.full()).toEqual({ kinds: [], shares: [] });
   for (let n = 0; n < 2; n++) {

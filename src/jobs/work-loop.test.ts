@@ -1,4 +1,4 @@
-/** The loop without jobs: when it asks a source for work, and what it knows about the next time. */
+/** The loop without jobs: the times at which it asks a source for work, and its knowledge about the next due time. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { movedClock, newWorkStore } from "#harness/work-database";
@@ -6,7 +6,7 @@ import { jobMigrations } from "./jobs.migrations.ts";
 import { WorkLoop } from "./work-loop.ts";
 import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
-/** A source that does nothing but note what it is asked, unless the test says more. */
+/** A source that notes the turns that it gets, and does nothing else unless the test says so. */
 class Noting implements WorkSource {
   readonly turns: Pick<Turn, "nowMs" | "isHurried" | "isLast">[] = [];
   nextDueMs: number | undefined;
@@ -48,7 +48,7 @@ async function newLoop(count = 1) {
   return { loop, clock, errors, sources, source, database };
 }
 
-/** Until what was begun has come to its end. */
+/** Waits until the source has had this number of turns. */
 const untilTurns = async (source: Noting, count: number): Promise<void> => {
   while (source.turns.length < count) await Bun.sleep(1);
 };
@@ -67,7 +67,7 @@ test("when idle, the loop knows the earliest time of all sources, in any order",
     expect(loop.rest).toEqual({ nextDueMs: clock.ms + 3 });
     clock.ms += 2;
     expect(loop.rest).toEqual({ nextDueMs: clock.ms + 1 });
-    // With due work the loop does not rest.
+    // If work is due, the loop is not at rest.
     clock.ms++;
     expect(loop.rest).toBeUndefined();
   }
@@ -119,7 +119,7 @@ test("a source is asked again while it did work, and when it was woken during it
   loop.wake(source);
   loop.wake(source);
   expect(loop.rest).toBeUndefined();
-  // Its turns never overlap.
+  // The turns of one source never overlap, so the fourth is still the last.
   expect(source.turns).toHaveLength(4);
   gate.resolve();
   await untilTurns(source, 5);
@@ -149,7 +149,7 @@ test("due work is requested for a waiting caller while there is any: done in the
   source.wait = async () => source.turns.length === 3;
   await loop.runDue();
   expect(source.turns).toEqual(Array.from({ length: 4 }, () => ({ nowMs: 1_000_000, isHurried: true, isLast: false })));
-  // Also where those behind it had nothing to do.
+  // The sources after the first get their turns although they had no work.
   expect(sources.map(({ turns }) => turns.length)).toEqual([4, 4, 4]);
 });
 
@@ -204,7 +204,7 @@ test("a move of the clock stops at each due time, however far it goes, and at it
   const moves: number[] = [];
   const day = 86_400_000;
   source.ask = async ({ nowMs }) => {
-    // The last one stays due and cannot run: it does not hold up the clock.
+    // From here on the work stays due and cannot run: that does not hold up the clock.
     source.nextDueMs = nowMs >= startMs + 900 * day ? nowMs - 1 : nowMs + day;
   };
   const move = async (ms: number) => {
@@ -213,7 +213,7 @@ test("a move of the clock stops at each due time, however far it goes, and at it
   };
   await loop.runUntil(startMs + 1_000 * day, move);
   expect(moves).toEqual([...Array.from({ length: 900 }, (_, at) => at + 1), 1_000]);
-  // Work that is due exactly at the target has its turn.
+  // Work that is due exactly at the target time gets its turn.
   expect(source.turns.at(-1)?.nowMs).toBe(startMs + 1_000 * day);
 });
 
@@ -260,7 +260,7 @@ test("at the end, running work is awaited, a last turn stores its results, and h
   await stopping;
   expect(source.turns.at(-1)).toEqual({ nowMs: 1_000_000, isHurried: false, isLast: true });
   expect(source.released).toEqual([fence]);
-  // Work that is given back before its result is stored would be done again.
+  // If work were given back before its result is stored, it would be done a second time.
   expect(givenBack).toEqual([0, 0]);
   loop.wake();
   loop.start();

@@ -1,4 +1,4 @@
-/** When the loop's one timer comes, at each of its intervals, and what it does then. Real time stands still but for the test. */
+/** The times at which the loop's one timer fires, at each of its intervals, and the work that it does then. The test moves real time. */
 import { expect, test } from "bun:test";
 import { type CaughtTimer, catchTimers, stopMonotonicClock } from "#harness/time/stopped-time";
 import { movedClock } from "#harness/work-database";
@@ -7,7 +7,7 @@ import type { Database, Transaction } from "#storage/database";
 import { OthersWork, WorkLoop } from "./work-loop.ts";
 import type { WorkSource } from "./work-source.ts";
 
-/** A database that stores nothing: sessions of ended processes are those that the test names. */
+/** A database that stores nothing; the test gives the sessions of ended processes. */
 function namedDatabase(dialect: Database["dialect"]) {
   const state = { ended: [] as number[], writes: 0, beforeWrite: async (): Promise<void> => {} };
   const database = {
@@ -57,7 +57,7 @@ function newLoop(dialect: Database["dialect"] = "sqlite") {
   };
   loop.add(source);
   const armed = (): CaughtTimer => timeouts.findLast(({ isCleared }) => !isCleared) as CaughtTimer;
-  /** Until the timer comes, by real time, and by the world's clock as well unless that stands still. */
+  /** Moves real time until the timer fires, and the world's clock as well unless it is frozen. */
   const untilTimer = async (isFrozen = false): Promise<void> => {
     const timer = armed();
     timer.isCleared = true;
@@ -78,7 +78,7 @@ test("without future work the loop checks once a minute, and its timer does not 
   await start();
   expect({ ms: armed().ms, isUnreffed: armed().isUnreffed, turns: asked.turns }).toEqual({ ms: 60_000, isUnreffed: true, turns: 1 });
   await untilTimer();
-  // Nothing was due: nobody is asked.
+  // Nothing was due, so no source was asked.
   expect(asked.turns).toBe(1);
 });
 
@@ -144,7 +144,7 @@ test("on a shared database every source is asked each second for what others hav
     await untilTimer();
     seen.push([monotonic.ms - startedMs, asked.turns - turns, state.writes - writes]);
   }
-  // The first look comes at once, and with the second heartbeat both are at one time.
+  // The first look comes at once; the second heartbeat and a look come at the same time.
   expect(seen).toEqual([
     [1, 1, 0],
     [1_000, 1, 1],
