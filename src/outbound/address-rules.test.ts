@@ -16,7 +16,7 @@ const refusalOf = (url: string, rules: CallbackRules): string | undefined => {
   }
 };
 
-/** The refusal of an address that is not public, given with or without brackets; `range` is its range. */
+/** The refusal of an address that is not public, which is given with or without brackets. `range` is the range of the address. */
 const notPublic = (range?: string) => (host: string) => {
   const address = host.replace(/^\[|\]$/g, "");
   return allowing(address, `${address} is not a public address${range === undefined ? "" : ` (${range})`}`);
@@ -26,7 +26,10 @@ const innerName = (host: string) => allowing(host, `${host} is a name of an inne
 const otherService = (_host: string, port: string) => `port ${port} belongs to another kind of service`;
 const unusual = () => "its address is written in an unusual way";
 
-/** Each is refused outside the sandbox before any name is resolved, and for this reason: what is said of its host as it is read, and its port. */
+/**
+ * Hosts that are refused outside of the sandbox, before any name is resolved, with the reason of the refusal for the host as it is read, and its
+ * port.
+ */
 const hostile: readonly { readonly what: string; readonly reason: (host: string, port: string) => string; readonly hosts: readonly string[] }[] = [
   { what: "loopback", reason: notPublic("loopback"), hosts: ["127.0.0.1", "127.1.2.3", "127.255.255.254", "[::1]", "[0:0:0:0:0:0:0:1]"] },
   { what: "this machine", reason: (host) => allowing(host, "it leads to this machine"), hosts: ["localhost", "LOCALHOST", "a.localhost"] },
@@ -91,7 +94,7 @@ const hostile: readonly { readonly what: string; readonly reason: (host: string,
     reason: () => "it holds a character that no address has",
     hosts: ["hooks.example.com\\@10.0.0.1", "10.0.0.1\\.example.com", "hooks.example.com\t", "hooks .example.com", "hooks.example.com\u007f"],
   },
-  // Some parsers take what comes next for the host, credentials too.
+  // Some parsers take the text that follows for the host, even if it has credentials.
   { what: "no host", reason: () => "it names no host", hosts: ["", "#", "?", "/hooks.example.com", "/user:password@hooks.example.com"] },
   {
     what: "no address",
@@ -273,7 +276,7 @@ describe("properties", () => {
         expect(target.host).not.toBe("");
         expect(target.isTls).toBe(true);
         expect(target.path).toStartWith("/");
-        // Nothing that ends a line may reach the request.
+        // No character that ends a line may reach the request.
         expect(target.path + target.authority).toMatch(/^[\u0021-\u007e]+$/);
       }),
     );

@@ -1,4 +1,4 @@
-/** Response bodies that are given away as they arrive, in place of being kept: feed files. */
+/** Response bodies that are passed on as they arrive, instead of being kept: feed files. */
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { afterThisTest } from "#harness/cleanup";

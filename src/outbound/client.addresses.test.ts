@@ -1,11 +1,11 @@
-/** Which addresses of a name are called, in which order, and with what. */
+/** The addresses of a name that are called, their order, and the requests to them. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { clientOf, get } from "#harness/outbound";
 
 const rules = { isSandbox: true, allowed: [] };
 
-/** Serves only on these addresses of this machine, on one port. Returns the port and the requested paths. */
+/** Serves on these addresses of this machine, on one port. Returns the port and the requested paths. */
 function serveAt(addresses: readonly string[], respond: (request: Request) => Response = () => new Response("ok")) {
   const asked: string[] = [];
   let port = 0;

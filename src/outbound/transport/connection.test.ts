@@ -1,4 +1,4 @@
-/** How a connection behaves if the other server breaks the order of requests and responses. */
+/** The behaviour of a connection if the other server breaks the order of requests and responses. */
 import { expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
@@ -6,7 +6,7 @@ import { clientOf, get, serveBytes, textOf } from "#harness/outbound";
 
 const rules = { isSandbox: true, allowed: [] };
 
-/** Gives each connection to `accept`, with its number from 1 on. */
+/** Calls `accept` for each connection, with the number of the connection from 1 on. */
 async function serveConnections(accept: (socket: Socket, count: number) => void) {
   let count = 0;
   const server = createServer((socket) => {
@@ -24,7 +24,7 @@ async function serveConnections(accept: (socket: Socket, count: number) => void)
 test("a response that comes before all of the request has left is taken, and its connection serves no other request", async () => {
   const { url, count } = await serveConnections((socket, number) => {
     socket.once("data", () => {
-      // The rest of the request stays where it is.
+      // The other side reads no more of the request.
       socket.pause();
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n${number}`);
     });

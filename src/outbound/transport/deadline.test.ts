@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { RequestFailed } from "../request.ts";
 import { Deadline, Deadlines } from "./deadline.ts";
 
-/** Notes what it was closed with. */
+/** A connection that notes the reasons with which it was closed. */
 const closable = () => {
   const closed: string[] = [];
   return { closed, close: (problem = "given up") => void closed.push(problem) };
@@ -58,12 +58,12 @@ test("a connection may have less time than the whole request, and is then of the
   expect(early.closed).toEqual([]);
 });
 
-/** A test that waits for a deadline in vain fails by its own time. */
+/** Waits until a deadline passes. If it does not, the test fails by its own time limit. */
 const passed = (deadline: Deadline): Promise<unknown> => deadline.race(never).catch((error: unknown) => error);
 
 test("a nearer deadline that begins later passes first, and one that has left does not pass", async () => {
   const deadlines = new Deadlines();
-  // The timer does not keep the program running, sockets do.
+  // The timer does not keep the program running, so the test needs something that does.
   const socket = setInterval(() => {}, 1_000);
   const [hour, left] = [deadlines.begin(3_600_000), deadlines.begin(2)];
   const [far, gone] = [closable(), closable()];

@@ -1,4 +1,4 @@
-/** Which connections a pool keeps for the next request, how many, and for how long. */
+/** The connections that a pool keeps for the next request, their number, and the time for which it keeps them. */
 import { expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { catchTimers } from "#harness/time/stopped-time";
@@ -48,7 +48,7 @@ test("the last used one is taken first, and none that is closed, of another endp
   expect([second.closes, first.closes, pool.take("a"), pool.take("c")]).toEqual([1, 0, undefined, undefined]);
   other.isOpen = false;
   expect([pool.take("b"), other.closes]).toEqual([undefined, 1]);
-  // A closed one is not kept.
+  // A closed connection is not kept.
   const gone = waiting();
   gone.isOpen = false;
   pool.give("a", gone);
@@ -89,12 +89,12 @@ test("unused connections are closed after their time, and younger ones stay", as
   pool.give("b", young);
   ageBy(old, 4_000);
   shut.isOpen = false;
-  // A minute is left to it.
+  // This connection is young for another minute.
   ageBy(young, -60_000);
   while (old.closes + shut.closes < 2) await Bun.sleep(10);
   expect([old.closes, shut.closes, pool.take("a")]).toEqual([1, 1, undefined]);
   expect([pool.take("b"), young.closes]).toEqual([young, 0] as never);
-  // The places of those that were closed are free, and later ones are looked after as well.
+  // The places of closed connections are free, and later connections are checked as well.
   const later = waiting();
   pool.give("a", later);
   ageBy(later, 4_000);

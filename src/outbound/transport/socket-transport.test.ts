@@ -6,7 +6,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { GuardedClient } from "../client.ts";
 import type { OutboundRequest } from "../request.ts";
 
-/** The server responds when `response` is called. */
+/** Opens a server that responds when the test calls `response`. */
 async function open() {
   const waiting: (() => void)[] = [];
   let connections = 0;
