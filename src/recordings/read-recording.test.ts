@@ -1,11 +1,11 @@
-/** Reading and removing recordings, whole or not, and what is left of those that are removed. */
+/** Recordings are read and removed, complete or not, and removed ones leave no files. */
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
 import { readRecording, recordingVersion, removeRecording, removeRecordings } from "./read-recording.ts";
 
-/** Sessions of the video 7 in the world w, by their index holds; undefined: they have none. */
+/** Makes sessions of the video 7 in the world w, given the texts of their indexes; undefined means a session without an index. */
 function recordingOf(sessions: Readonly<Record<string, string | undefined>>) {
   const root = temporaryFolder();
   for (const [session, index] of Object.entries(sessions)) {
@@ -27,12 +27,12 @@ describe("a session", () => {
   test.each<[index: string | undefined, session: object]>([
     ["2000 5 1000\n500 7 3000\nend\n", { segments: [segment(0, 2_000, 1_000), segment(1, 500, 3_000)], hasEnded: true }],
     ["2000 5 1000\n", { segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
-    // The last line is still being written.
+    // In this index the last line is still being written.
     ["2000 5 1000\n500 7 30", { segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
     ["end\n", { segments: [], hasEnded: true }],
     ["", { segments: [], hasEnded: false }],
     [undefined, { segments: [], hasEnded: false }],
-    // A line that is not valid has no segment, and later ones keep their numbers.
+    // A line that is not valid has no segment, and later segments keep their numbers.
     ["2000 5 1000\nx\n500 7 3000\n", { segments: [segment(0, 2_000, 1_000), segment(2, 500, 3_000)], hasEnded: false }],
   ])("%j", async (index, session) => {
     const { root } = recordingOf({ 3: index });

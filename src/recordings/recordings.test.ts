@@ -1,4 +1,4 @@
-/** The files of a recording, segment by segment, and what it may not take. */
+/** The files of a recording, segment by segment, and the limits of their space. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ test("segments of a transport stream follow one another, and are in the index wi
 test("a failure is reported once, and nothing more is written: neither a segment nor the end", async () => {
   const { recording, failures, folder, index, files } = newRecording();
   recording.add(segmentOf("first"));
-  // A folder of its name is in the way of the next one.
+  // A folder with the name of the next segment's file makes the next write fail.
   while (!existsSync(folder)) await Bun.sleep(1);
   mkdirSync(join(folder, "1.ts.part"));
   for (const text of ["second", "third"]) recording.add(segmentOf(text));
@@ -77,7 +77,7 @@ test("a failure of the disk at any step is reported, and no later step is writte
   };
   expect(await refused("0.ts.part", true)).toEqual({ failures: ["EISDIR"], left: ["0.ts.part"] });
   expect(await refused("index", true)).toEqual({ failures: ["EISDIR"], left: ["0.ts", "index"] });
-  // A file stands where the folder would be.
+  // A file is at the path of the folder.
   expect(await refused("", false)).toEqual({ failures: ["EEXIST"], left: [] });
 });
 
@@ -88,7 +88,7 @@ test("up to 64 MiB may wait for the disk; written bytes no longer wait", async (
     recording.add(segmentOf("", half));
     recording.add(segmentOf("", half));
     expect(failures).toEqual([]);
-    // Resolves when both are written.
+    // `end` resolves when both segments are written.
     await recording.end();
   }
   const slow = newRecording();
@@ -110,7 +110,7 @@ test("recordings have up to their maximum of bytes; deleted ones no longer count
   await space.take(10);
   await expect(space.take(1)).rejects.toThrow("the recordings use the 100 bytes of --recordings-bytes-max");
   rmSync(join(root, "old"), { recursive: true });
-  // It was counted again and found nothing, because this test writes nothing.
+  // The files were counted again, and the count found nothing, because this test writes nothing.
   await space.take(100);
   await expect(space.take(1)).rejects.toMatchObject({ name: "NoSpace" });
 });
@@ -121,7 +121,7 @@ test("the total is counted again after a GiB was used, and not a byte before", a
   const early = spaceOf(gib + 9);
   await early.take(gib - 2);
   await expect(early.take(12)).rejects.toMatchObject({ name: "NoSpace" });
-  // Nothing was written here, so that each count finds nothing.
+  // This test writes nothing, so each count finds nothing.
   const space = spaceOf(gib + 10);
   await space.take(gib - 1);
   await space.take(1);
@@ -155,9 +155,9 @@ test("without a limit nothing is counted, and the reserve of the disk stays free
   await new RecordingSpace(root, { bytesMax: 0, reserveBytes: Math.floor(free / 2) }).take(1);
   const full = new RecordingSpace(root, { bytesMax: 0, reserveBytes: 2 * free });
   await expect(full.take(1)).rejects.toThrow(/^the disk has \d+ bytes free, and \d+ stay in reserve$/);
-  // The bytes to be written count as well.
+  // The bytes that are about to be written count as well.
   await expect(new RecordingSpace(root, BOUNDLESS).take(2 * free)).rejects.toThrow(/stay in reserve/);
-  // A refusal takes nothing.
+  // A refused request takes no space.
   const space = new RecordingSpace(root, BOUNDLESS);
   await expect(space.take(2 * free)).rejects.toThrow(/stay in reserve/);
   await space.take(1);
