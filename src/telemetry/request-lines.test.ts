@@ -10,7 +10,7 @@ const entry = {
   ...{ status: 200, time: 0, duration_ms: 1.2345, app: "7", request_body: "", response_body: "" },
 } as RequestEntry;
 
-/** The fields of the line, and their text. */
+/** Logs a request, and returns the fields of its line, and their text. */
 function lineOf(more: Partial<RequestEntry>) {
   const lines: [fields: string, message: string][] = [];
   requestLines({ line: (...line: [string, string]) => lines.push(line) } as unknown as Log, 4711)({ ...entry, ...more }, "203.0.113.7");
@@ -133,7 +133,7 @@ test.each<[name: string, tell: (observer: WorkObserver) => void, level: string, 
   ["work that failed", (on) => on.workFailed(error), "error", OF_ERROR, /will be tried again/],
 ])("%s", (_, tell, level, fields, message) => {
   expect(logged(tell)).toEqual([{ level, fields, message: expect.stringMatching(message) }]);
-  // A line of another world says which.
+  // A line about another world gives the name of that world.
   expect(logged(tell, "orders")).toEqual([{ level, fields: { world: "orders", ...fields }, message: expect.stringMatching(message) }]);
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
 
-/** A process with a script that has `Log` and `StderrLines`. */
+/** Starts a process with a script that has `Log` and `StderrLines`. */
 function spawned(script: string) {
   const imports = ["log.ts", "stderr-lines.ts"].map(
     (file) => `import * as ${file.split(/\W/)[0]} from ${JSON.stringify(join(import.meta.dir, file))};`,
@@ -106,7 +106,7 @@ describe("lines", () => {
       };
       addMany();
       lines.write("half of them\\n");
-      // These wait until the first ones are written.
+      // These lines wait until the first ones are written.
       addMany();
       await lines.flush();
       process.exit(0);`);
@@ -121,7 +121,7 @@ describe("lines", () => {
       await lines.flush();
       lines.add("y\\n");
       await lines.flush();`);
-    // A line may take three bytes for each character, so that the last one fits where three times its length are left.
+    // The buffer reserves three bytes for each character, so a line is kept only if three times its length is free.
     const kept = 1_022;
     const [first, leftOut, ...rest] = [lines.slice(0, kept * 1_024), ...lines.slice(kept * 1_024).split("\n")];
     expect(first).toBe(`${"x".repeat(1_023)}\n`.repeat(kept));
