@@ -1,4 +1,4 @@
-/** Each reader at the limits of its values: the last value that is right, the first one that is wrong, and how they are named. */
+/** Each reader at the limits of its values: the last right value, the first wrong one, and the text of the error. */
 import { describe, expect, test } from "bun:test";
 import * as read from "./option-readers.ts";
 

@@ -18,7 +18,7 @@ test("a sandbox stores its control key in its folder, readable only by its owner
   expect(controlKeyOf(sandbox(data, "given"), randomSecret)).toBe("given");
   expect(kept(data)).toBe("given\n");
   expect(controlKeyOf(sandbox(data), randomSecret)).toBe("given");
-  // No partial file is left beside it.
+  // No partial file is left in the folder.
   expect(readdirSync(data)).toEqual(["control.key"]);
   expect(findServer(data)).toEqual({ info: undefined, controlKey: "given" });
 });
@@ -49,7 +49,7 @@ test("without the sandbox, in memory and on PostgreSQL the key is not stored", (
 test("a replaced key is replaced in the folder, if the folder has it", () => {
   const data = temporaryFolder();
   const isOld = (key: string): boolean => key === "old-key";
-  // It keeps none.
+  // This folder has no stored key.
   keepReplacedKey(sandbox(data), () => true, "new-key");
   expect(readdirSync(data)).toEqual([]);
   controlKeyOf(sandbox(data, "another"), randomSecret);

@@ -1,4 +1,4 @@
-/** Which certificate the listeners serve, while its files are renewed one after the other. */
+/** The certificate that the listeners serve while its files are renewed one after the other. */
 import { expect, spyOn, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ function files(cert = receiverCertificate, key = receiverKey) {
   return { certFile, keyFile };
 }
 
-/** The calls of the observer, and each certificate that comes into use. */
+/** Notes the calls of the observer, and each certificate that comes into use. */
 function followed(certificate: Certificate) {
   const heard: string[] = [];
   certificate.onRenewed(({ cert }) => heard.push(cert === renewedCertificate ? "the renewed one is used" : "another one is used"));
@@ -64,7 +64,7 @@ test("a renewed certificate is used when both files have been written; until the
   check();
   expect(heard.slice(1)).toEqual(["the renewed one is used", "renewed until 2126"]);
   expect(certificate.current).toEqual({ cert: renewedCertificate, key: renewedKey });
-  // The same problem again, after a time without it, is said again.
+  // If the same problem comes again after a time without it, it is reported again.
   writeFileSync(keyFile, receiverKey);
   check();
   expect(heard.slice(3)).toEqual([mixed]);
@@ -96,7 +96,7 @@ test("the files are checked until the certificate is closed, which does not keep
   const cleared = spyOn(globalThis, "clearInterval").mockImplementation(() => {});
   for (const spy of [started, cleared]) afterThisTest(() => spy.mockRestore());
   certificate.follow(observer);
-  // A renewal is seen five seconds later at most.
+  // A renewal is noticed after five seconds at the latest.
   expect(timers).toMatchObject([{ everyMs: 5_000, isUnreferenced: true }]);
   writeFileSync(certFile, renewedCertificate);
   writeFileSync(keyFile, renewedKey);
