@@ -18,13 +18,13 @@ const SERVER = {
   ...{ social_login_host: "http://graph:1/login", sandbox: true },
 } as unknown as ServerDescription;
 
-/** The rules of a page, by their names. */
+/** The rules of a page's content security policy, by their names. */
 const policyOf = (response: Response): Record<string, string> =>
   Object.fromEntries(
     (response.headers.get("content-security-policy") ?? "").split("; ").map((rule) => [rule.split(" ", 1)[0], rule.slice(rule.indexOf(" ") + 1)]),
   );
 
-/** Nobody may frame it, guess what it is, or learn where its user came from. */
+/** The headers of a page: a browser may not guess its type, and other sites may not use it or learn its address. */
 const HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -33,7 +33,7 @@ const HEADERS = {
   vary: "Accept",
 };
 
-/** Shown instead of a page that was not built. */
+/** The page that is shown instead of one that was not built. */
 const PLAIN_PAGE = {
   "content-type": "text/html; charset=UTF-8",
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
@@ -41,7 +41,7 @@ const PLAIN_PAGE = {
   vary: "Accept",
 };
 
-/** All but the length, which main.headers.test.ts looks at. */
+/** All headers but the length, which main.headers.test.ts looks at. */
 function headersOf({ headers }: Response): Record<string, string> {
   const { "content-length": length, ...others } = Object.fromEntries(headers);
   expect(Number(length)).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ describe("a page that was built", () => {
   const html = "<style nonce='%NONCE%'></style><script nonce='%NONCE%'></script>";
   const packed = (type: string, text: string) => ({ type, body: Buffer.from(Bun.gzipSync(Buffer.from(text))).toString("base64") });
 
-  /** A pack among those that a build writes. */
+  /** Adds a pack of files to those that a build has written. */
   function build(name: string): () => void {
     const folder = join(import.meta.dir, "../../console/dist");
     mkdirSync(folder, { recursive: true });
@@ -70,7 +70,7 @@ describe("a page that was built", () => {
     expect(await page.page("n")).toBeUndefined();
     const remove = build(name);
     expect(await page.page("n1")).toEqual({ html: html.replaceAll("%NONCE%", "n1"), type: "text/html" });
-    // Read once.
+    // The pack is read only once.
     remove();
     expect((await page.page("n2"))?.html).toBe(html.replaceAll("%NONCE%", "n2"));
     expect(await new PackedPage(name).page("n")).toBeUndefined();
@@ -106,7 +106,7 @@ describe("the console", () => {
     built(consoleFiles, (nonce) => nonce);
     const page = (await consolePage(SERVER)) as Response;
     const nonce = await page.text();
-    // 96 bits.
+    // The nonce has 96 bits.
     expect(nonce).toMatch(/^[\w-]{16}$/);
     expect(policyOf(page)).toEqual({
       ...{ "default-src": "'none'", "script-src": "'self'", "style-src": `'self' 'nonce-${nonce}'`, "img-src": "'self' data:", "font-src": "'self'" },

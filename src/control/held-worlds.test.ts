@@ -1,12 +1,12 @@
 /**
- * A request keeps its world open as long as it needs it. If it kept it too long, the world would never be closed; if too short, it would be closed under its
- * reader.
+ * A request keeps its world open as long as it needs the world. If a request kept it too long, the world would never be closed; if not long enough,
+ * it would be closed under its reader.
  */
 import { describe, expect, test } from "bun:test";
 import { KEY, openControl } from "#harness/control";
 import { controlApp } from "./app.ts";
 
-/** The control API over a world that counts who holds it, and that the test can delete or begin anew. */
+/** The control API over a world that counts its holders, and that the test can delete or reset. */
 async function counted() {
   const { served, plaza } = await openControl();
   const { worlds } = served.deps;
@@ -102,7 +102,7 @@ describe("a stream", () => {
 
   test.each([
     ["requests", true, true],
-    // Their reader goes on with the world that replaced it.
+    // The readers of these streams continue with the world that replaced theirs.
     ["requests", false, false],
     ["alerts", true, true],
     ["alerts", false, true],

@@ -44,10 +44,10 @@ test("a running request ends before the listener does, and no new one is accepte
   const running = wait().finally(() => {
     isOver = true;
   });
-  // Both have come to the server by the response to the second.
+  // When the second request gets its response, both have reached the server.
   expect(await healthy()).toBe(true);
   const stopped = server.stop(30_000);
-  // Clients that had connected before it stopped are served; then nobody is.
+  // Clients that connected before the listener stopped are served; after that no client is.
   while (await healthy()) await nextTurn();
   expect(isOver).toBe(false);
   happen();
@@ -85,7 +85,7 @@ test("256 clients can be connected at once; a further one replaces the one that 
   const sockets: Socket[] = [];
   for (let at = 0; at < 256; at++) sockets.push(await open(at));
   const last = sockets[255] as Socket;
-  // By its response all of them are known.
+  // When the last connection gets its response, the server knows all of them.
   await new Promise((resolve) => {
     last.once("data", resolve);
     last.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -20,7 +20,7 @@ interface Database {
 
 const reached: Database = { ping: async () => {}, callbacks: { failing: 3, alerted: 2, paused: 1 } };
 
-/** A world of which `/metrics` asks its database and what it has sent. */
+/** A world whose database and sent webhooks `/metrics` reads. */
 function worldOf(name: string, { ping, callbacks }: Database = reached, metrics = new DeliveryMetrics(), failingJobs = 0): OpenWorld {
   const get = async () => {
     if (callbacks === undefined) throw new Error("the database is away");
@@ -30,7 +30,7 @@ function worldOf(name: string, { ping, callbacks }: Database = reached, metrics 
   return { name, webhooks: { metrics }, database: { ping, reader: { get, all } } } as unknown as OpenWorld;
 }
 
-/** The samples of metrics whose names begin so, in their order. */
+/** The samples of the metrics whose names begin with `prefix`, in their order. */
 async function samples(prefix: string, requests = new RequestMetrics(), ...worlds: OpenWorld[]): Promise<string[]> {
   const text = await metricsText(metricsReport(processFacts("main"), requests, QUIET, worlds), worlds);
   return text.split("\n").filter((line) => line.startsWith(prefix));
@@ -216,7 +216,7 @@ test("the process says its memory in bytes, its CPU time, its start and its age 
   expect({
     cpu: isBetween(numberOf("process_cpu_seconds_total"), secondsOf(before.cpu), secondsOf(after.cpu)),
     uptime: isBetween(numberOf("process_uptime_seconds"), before.uptime, after.uptime),
-    // More time passed while the page was made.
+    // The lag is shorter than the time that passed while the page was made.
     lag: isBetween(numberOf("plaza_event_loop_lag_seconds"), 0, after.uptime - before.uptime),
     ping: isBetween(numberOf("plaza_database_ping_seconds"), 0, after.uptime - before.uptime),
     started: isBetween(numberOf("process_start_time_seconds") + numberOf("process_uptime_seconds"), Date.now() / 1000 - 5, Date.now() / 1000 + 5),

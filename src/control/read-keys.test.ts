@@ -1,4 +1,4 @@
-/** D-170: a key with the access `read` reads no secret of a world, whichever address it asks. */
+/** D-170: a key with the access `read` reads no secret of a world, at any address. */
 import { expect, test } from "bun:test";
 import { hashOf } from "#auth/tokens";
 import { KEY, openControl } from "#harness/control";
@@ -7,7 +7,7 @@ import { fullWorld, nodeOfType } from "#harness/full-world";
 import { startReceiver } from "#harness/receiver";
 import { controlRoutes } from "./routes.ts";
 
-/** Texts that are found nowhere by chance. */
+/** Secrets whose texts appear nowhere by chance. */
 const secrets = {
   app: "secret0app0secret0app0secret",
   verify: "secret0verify0token0secret0",
@@ -92,7 +92,7 @@ onEachDatabase("D-170: what a read-only key reads", (database) => {
     }
     expect([...found.read]).toEqual([]);
     const names = new Set([...found.full].map((one) => one.split(" at ")[0]));
-    // The values of tokens and stream keys are stored nowhere; the receiver repeats that of the token.
+    // The values of tokens and stream keys are not stored; the value of the token appears because the receiver repeats it.
     expect([...names].sort()).toEqual(["a hash", "app", "ofSubscription", "password", "query", "token", "verify"]);
   });
 

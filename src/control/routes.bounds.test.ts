@@ -12,7 +12,7 @@ const status = within(100, 599);
 const status_class = within(1, 5);
 const id: Bounds = { right: ["1", "9".repeat(19)], wrong: ["", "0", "01", "1".repeat(20), "1x"] };
 
-/** By operation: its other required parameters, and those with bounds. Faults are tested in faults.test.ts. */
+/** The routes by operation: for each, its other required parameters, and its parameters with bounds. Faults are tested in faults.test.ts. */
 const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<Record<string, Bounds>>]>> = {
   createWorld: [{}, { name: { right: ["a", "0", "a-_b", "a".repeat(57)], wrong: ["", "-a", "a-", "A", "a.b", "a".repeat(58)] } }],
   takeSnapshot: [{}, { name: { right: ["a", "Z_-", "0".repeat(64)], wrong: ["", "-a", "_a", "a b", "a".repeat(65)] } }],
@@ -30,7 +30,7 @@ const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<R
   rotateControlKey: [{}, { overlap_seconds: within(0, 2_592_000) }],
   rotateSealingKey: [{}, { overlap_seconds: within(60, 2_592_000) }],
   setClock: [{}, { within_ms: { right: [1, 60_000], wrong: [0, 0.5] } }],
-  // A century, whatever its leap years.
+  // The limit is a century, whatever leap years it has.
   advanceClock: [
     { seconds: 0 },
     { seconds: { right: [0, 0.5, 3_162_240_000], wrong: [-1, 3_162_240_001] }, within_ms: { right: [1, 60_000], wrong: [0, 0.5] } },
@@ -44,7 +44,7 @@ const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<R
 
 const WORDS = ["minimum", "maximum", "minLength", "maxLength", "pattern"];
 
-/** Of features that have none: the routes of the API itself. */
+/** The routes of the API itself, because this registry has no features. */
 const routes = controlRoutes(new Registry([])).map(({ operation, query, body }) => ({ operation, query, body: body as TObject | undefined }));
 
 for (const { operation, query, body } of routes) {

@@ -23,7 +23,7 @@ async function serveWithLog(connectionsMax: number) {
   return { port: server.port, requests: plaza.world.requests };
 }
 
-/** Resolves when the connection is open. */
+/** Opens a connection; resolves when it is open. */
 async function open(port: number) {
   const socket = connect(port, "127.0.0.1");
   sockets.push(socket);
@@ -48,7 +48,7 @@ test("above the limit the connection that has waited longest for its client is c
   const port = await serve(3);
   const used = await open(port);
   const silent = await open(port);
-  // Now it waits for a shorter time than the silent one.
+  // From now on this connection has waited for a shorter time than the silent one.
   expect(await used.ask(HEALTH)).toStartWith("HTTP/1.1 200 ");
   const third = await open(port);
   const fourth = await open(port);
@@ -61,7 +61,7 @@ test("a connection with a running request is not closed for others", async () =>
   const request = JSON.stringify({ operation: "listPersonas", count: 0, within_ms: 1_500 });
   const head = `POST /v1/worlds/default/requests/expect HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Length: ${request.length}\r\n\r\n`;
   const waiting = [await open(port), await open(port)].map(({ ask }) => ask(head + request));
-  // By its response both requests have come to the server.
+  // When this connection gets its response, both requests have reached the server.
   let idle = await open(port);
   expect(await idle.ask(HEALTH)).toStartWith("HTTP/1.1 200 ");
   for (let others = 0; others < 5; others++) {
@@ -72,7 +72,7 @@ test("a connection with a running request is not closed for others", async () =>
   for (const response of await Promise.all(waiting)) expect(response).toStartWith("HTTP/1.1 200 ");
 });
 
-/** Twenty of them are most of a megabyte. */
+/** Twenty such bodies are most of a megabyte. */
 const long = {
   ...{ trace_id: "A1", method: "GET", surface: "base", path: "/v26.0/2001", query: "", status: 200, time: 0, duration_ms: 1, app: "1001" },
   ...{ operation: "x".repeat(40_000), request_body: "", response_body: "{}" },

@@ -6,7 +6,7 @@ import { llmsPages } from "./pages.ts";
 
 const registry = buildRegistry();
 const pages = llmsPages(registry);
-/** An agent pays for each word. */
+/** The largest page, because an agent pays for each word. */
 const PAGE_BYTES_MAX = 40_000;
 
 test("every operation has one section, and each page is short", () => {

@@ -57,7 +57,7 @@ onEachDatabase("nodes", (database) => {
     expect(await plaza.dump(["labels.name", "label_names.name", "label_users.label", "page_people.name"])).not.toContainEqual({ value: "vip" });
   });
 
-  // In this order each of them is still referred to when its turn comes.
+  // In this order each node still has nodes that refer to it when it is deleted.
   const removals = [
     ["media", "solutions", "chatapp_accounts", "businesses", "users"],
     ["microblog_users", "social_accounts", "pages", "apps"],
@@ -72,7 +72,7 @@ onEachDatabase("nodes", (database) => {
         for (const { id } of data) {
           expect((await request("DELETE", `nodes/${removed}/${id}`)).status).toBe(200);
           const file = await exportWorld(plaza.world, plaza.registry);
-          // Its tokens went with it.
+          // The node's tokens were deleted with it.
           expect(((file.tokens ?? []) as object[]).flatMap((token) => Object.values(token))).not.toContain(id);
           for (const { key, entry, references } of sections) {
             for (const given of (file[key] ?? []) as object[])
@@ -241,7 +241,7 @@ onEachDatabase("nodes", (database) => {
 
   test("every kind of node can be read and written back unchanged", async () => {
     const { request, plaza } = await openControl({ database, world: busyWorld });
-    // The others have no id, and none of them can be addressed.
+    // The other kinds have no id, so their entries cannot be addressed.
     const keys = sectionsOf(plaza.registry).flatMap(({ key, identity }) => (identity === undefined ? [key] : []));
     for (const key of keys) {
       const { data } = (await request("GET", `nodes/${key}`)).body;

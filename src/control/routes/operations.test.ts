@@ -23,7 +23,7 @@ test("an operation has its address, with a version if it has one, on a node or n
   const of = (name: string) => data.find(({ operation }) => operation === name);
   expect(of("listLabels")).toMatchObject({ method: "GET", node_type: "page", is_list: true, takes_fields: true, all_places: true });
   expect(of("deleteCatalog")).toMatchObject({ method: "DELETE", path: "/{version}/{id}", is_list: false, takes_fields: false, all_places: false });
-  // A node's declared fields need no operation of their own.
+  // The fields that a node declares need no operation of their own.
   expect(of("readPage")).toMatchObject({ method: "GET", node_type: "page", summary: "Reads a page: its declared fields.", is_list: false });
   expect(of("inspectToken")).toMatchObject({ path: "/debug_token", surface: "microblog", token_places: ["access_token"] });
   expect(of("inspectToken")).not.toHaveProperty("node_type");
@@ -31,7 +31,7 @@ test("an operation has its address, with a version if it has one, on a node or n
   expect(versions.slice(-2)).toEqual(["v25.0", "v26.0"]);
   const needed = data.flatMap(({ parameters }) => parameters as { required: boolean }[]).map(({ required }) => required);
   expect(new Set(needed)).toEqual(new Set([true, false]));
-  // Its readers do not know the clauses of a summary.
+  // The readers of this list do not know the clauses of a summary.
   for (const { summary } of data) expect(String(summary)).not.toMatch(/\b[A-Z]{2,}-\d/);
   expect(data).toHaveLength(plaza.registry.endpoints.length);
 });

@@ -55,6 +55,6 @@ test("every error of the graph is listed with its form and its cause, without ab
     const { flat_status, flat_code, subcode: shown } = of(name) ?? {};
     expect({ name, ...JSON.parse(JSON.stringify({ flat_status, flat_code, subcode: shown })) }).toEqual({ name, ...wanted } as never);
   }
-  // There are such errors.
+  // At least one error has each of these keys.
   for (const key of ["flat_status", "flat_code", "subcode"]) expect(data.some((one) => key in one)).toBe(true);
 });

@@ -22,7 +22,7 @@ test("an entry is shown if it matches every filter", () => {
     [{ search: "2001/per" }, { search: "2002" }],
   ] as const) {
     expect([asked(right), asked(wrong)]).toEqual([true, false]);
-    // One value that differs is enough.
+    // One value that differs is enough for a filter to leave the request out.
     expect(asked({ operation: "createPersona", method: "POST", app: "1001", ...wrong })).toBe(false);
   }
 });

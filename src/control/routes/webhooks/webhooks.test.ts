@@ -107,7 +107,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect(data).toHaveLength(plaza.world.webhooks.fields.all.length);
     const { example } = data.find(({ field }: { field: string }) => field === "live_videos");
     expect(Object.keys(example)).not.toHaveLength(0);
-    // Nobody is subscribed for that page; the value keeps its contract.
+    // No app is subscribed to the events of that page; the value keeps its contract.
     const refused = await request("POST", "deliveries/trigger", { object: "page", field: "live_videos", entity: "2001", value: example });
     expect(refused).toMatchObject({ status: 422, body: { error: { message: expect.stringContaining("no app gets") } } });
   });

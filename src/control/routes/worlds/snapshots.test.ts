@@ -4,7 +4,7 @@ import type { ControlDeps } from "#control-contract/route";
 import { openControl } from "#harness/control";
 import { StateOutdated } from "#storage/database";
 
-/** The worlds of a server: `orders` has the snapshots `one` and `old`, which another version has taken. */
+/** The worlds of a server. `orders` has the snapshots `one` and `old`; `old` is from another version. */
 async function open() {
   const asked: string[] = [];
   const note = <T>(what: string, world: string, result: T): T | undefined => {

@@ -96,7 +96,7 @@ onEachDatabase("a long import", (database) => {
       await nextTurn();
     }
     expect((await importing).status).toBe(200);
-    // The last entry of the file is there from the commit on, and was not before.
+    // The last entry of the file exists from the commit on, and not before.
     expect(seen[0]).toBe(404);
     expect(seen.slice(0, seen.lastIndexOf(404))).not.toContain(200);
     expect(await look()).toBe(200);
