@@ -1,4 +1,7 @@
-/** How the server runs the ingest process. A small program replaces it, and each start does what the test has asked for. */
+/**
+ * The way in which the server runs the ingest process. A small program replaces the process, and each of its starts does the steps that the test has
+ * asked for.
+ */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +10,10 @@ import { temporaryFolder } from "#harness/server";
 import type { Admission, IngestConfig } from "./channel.ts";
 import { startIngest } from "./ingest-process.ts";
 
-/** `hostname` of its configuration says what it does at each start; what it hears it asks the server about, as a key. */
+/**
+ * A program for the child process. Its configured `hostname` says what each start does. It sends each message that it hears back to the server, as a
+ * key.
+ */
 const PROGRAM = `
 import { appendFileSync, readFileSync } from "node:fs";
 const send = (message) => process.send(message);
@@ -90,7 +96,7 @@ test("the process gets responses, its reports are passed on, it learns which fee
   await until(() => seen.length >= 13);
   const feed = JSON.stringify(FEED);
   const heard = (message: object): string => `check ingest heard ${JSON.stringify(message)}`;
-  // order: what is asked comes in its order, what it hears when there is something to say.
+  // order: the questions come in their order, and the other messages whenever the server has something to say.
   expect(seen.toSorted()).toEqual(
     [
       ...["lost", "check good", "check bad", "start good 640 360", `end ${feed} no_audio`, "report 1", "report 2", "counted 3", "counted 3"],

@@ -1,4 +1,4 @@
-/** When the process that takes streams is started, started again, and ended by force, on timers that the test moves. */
+/** The times at which the ingest process is started, restarted, and ended by force, on timers that the test moves. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { catchTimers, stopMonotonicClock } from "#harness/time/stopped-time";
 import type { IngestConfig } from "./channel.ts";
 import { startIngest } from "./ingest-process.ts";
 
-/** Listens, asks once, and ends when the server says so, unless its host is named deaf. */
+/** A program that listens, sends one question, and ends when the server says so, unless its host is called deaf. */
 const PROGRAM = `
 import { appendFileSync } from "node:fs";
 process.on("message", (message) => {
@@ -50,7 +50,7 @@ function open(hostname = "") {
   };
   const waits = () => timeouts.map(({ ms }) => ms);
   const kill = (): void => void process.kill(pids().at(-1) as number, "SIGKILL");
-  /** Of the process that was started last. */
+  /** Whether the process that was started last is alive. */
   const isAlive = (): boolean => {
     try {
       return process.kill(pids().at(-1) as number, 0);

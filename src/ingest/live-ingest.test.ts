@@ -23,7 +23,7 @@ function open(config: Partial<Config>, isOwner = true) {
   return { ingest, warnings, errors };
 }
 
-/** The port is taken until the test has ended, by this test or by another program. */
+/** Takes the port until the test has ended, unless another program already has it. */
 function taken(port: number): number {
   try {
     const listener = Bun.listen({ hostname: HOST, port, socket: { data: () => {} } });
@@ -120,9 +120,9 @@ test("D-118: if the operator's own server takes the streams, silent ones are loo
   isAway = false;
   await ingest.stop();
   expect(intervals.map(({ isCleared }) => isCleared)).toEqual([true]);
-  // The feeds of this server are lost in every open world.
+  // The search covers the feeds of this server in every open world.
   expect(looks).toBe(3);
-  // Its own process would report them.
+  // With an ingest process no search is needed, because that process reports its feeds itself.
   open({ rtmp_port: "off" }).ingest.serve(worlds);
   expect(intervals).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-/** The port for encoders without an encoder: how many connections it takes, whose they are, and how often it looks at them. */
+/** The port for encoders without an encoder: the number of connections that it accepts, their owners, and the interval of its checks. */
 import { expect, test } from "bun:test";
 import { connect as connectFrom } from "node:net";
 import { receiverCertificate, receiverKey } from "#harness/certificates";
@@ -14,7 +14,7 @@ import { RtmpPort, type RtmpPortOptions } from "./rtmp-port.ts";
 const HOST = "127.0.0.1";
 const certificate = { cert: receiverCertificate, key: receiverKey };
 
-/** `feeds`: what each key opens. */
+/** `feeds` has the feed that each key opens. */
 function openPort(more: Partial<RtmpPortOptions> = {}, feeds: Readonly<Record<string, FeedName>> = {}) {
   const recordings = temporaryFolder();
   const gate: FeedGate = {
@@ -31,7 +31,7 @@ function openPort(more: Partial<RtmpPortOptions> = {}, feeds: Readonly<Record<st
   return { port, reports };
 }
 
-/** A connection that says these bytes. */
+/** Opens a connection and sends these bytes. */
 async function connect(port: number, ...parts: readonly Uint8Array[]) {
   return connectTo({ port }, ...parts);
 }
@@ -87,7 +87,7 @@ test("D-298: of the connections without a key the oldest of the address with the
   const notes: unknown[] = [];
   const limits = { bitsPerSecondMax: 1, connectionsMax: 9, unauthenticatedMax: 4, unauthenticatedPerAddressMax: 3 };
   const { port } = openPort({ hostname: "0.0.0.0", limits, onNote: (about, note) => void notes.push([note, about]) }, { a: feed });
-  /** A connection from this address that begins and shows no key. */
+  /** Opens a connection from this address that begins a handshake and sends no key. */
   const greet = async (localAddress: string) => {
     const line = { isGreeted: false, isClosed: false };
     const socket = connectFrom({ host: HOST, port: port.port, localAddress });
@@ -104,7 +104,7 @@ test("D-298: of the connections without a key the oldest of the address with the
   const other = await greet("127.0.0.3");
   const closed = () => flood.map(({ line }) => line.isClosed);
   expect([closed(), other.line.isClosed, encoder.line.isClosed]).toEqual([[false, false, false], false, false]);
-  // Beyond its share, then beyond all: the flood's own oldest ones leave.
+  // The next connections exceed first the address's share, then the limit of all: the oldest connections of the flood are closed.
   flood.push(await greet("127.0.0.2"));
   await until(() => flood[0]?.line.isClosed === true);
   const third = await greet("127.0.0.4");
@@ -114,7 +114,7 @@ test("D-298: of the connections without a key the oldest of the address with the
   await until(() => notes.length > 0);
   const note = "too many encoders are connected without a stream key, so the oldest were disconnected";
   expect(notes).toEqual([[note, { connections: 2, most_of: "127.0.0.2", of_it: 2 }]]);
-  // The flood goes on: an encoder still finds room at once.
+  // While the flood continues, an encoder gets its connection at once.
   for (let i = 0; i < 30; i++) await greet("127.0.0.2");
   encoder.socket.end();
   await until(() => port.publisherOf(feed) === undefined);
@@ -131,7 +131,7 @@ test("encoders of other videos and worlds do not affect each other", async () =>
     await until(() => one.line.received.includes("NetStream.Publish.Start"));
     all.push(one);
   }
-  // One with the key of the first one reads that, and nothing happens to the others.
+  // An encoder with the key of the first one is refused with this message, and the other encoders continue.
   const again = await connect(port.port, ...publishing("a"));
   await until(() => again.line.received.includes("Another encoder uses this key"));
   expect(all.map(({ line }) => line.isClosed)).toEqual([false, false, false]);
@@ -160,7 +160,7 @@ test("a renewed certificate does not affect connections over RTMPS, and new ones
   expect(port.securePort).toBe(to.port);
   const after = await connectTo(to, ...publishing("b"));
   await until(() => after.line.isClosed || after.line.received.includes("NetStream.Publish.Start"));
-  // The one from before the renewal says the rest, and is answered.
+  // The connection from before the renewal sends the rest of its bytes, and gets a response.
   for (const part of rest) before.socket.write(part);
   await until(() => before.line.isClosed || before.line.received.includes("NetStream.Publish.Start"));
   expect([before.line.isClosed, after.line.isClosed]).toEqual([false, false]);

@@ -1,4 +1,4 @@
-/** Feeds of several worlds: each is asked about in its own, which stays open as long as it is asked. */
+/** Feeds of several worlds: each is looked up in its own world, which stays open during the look-up. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
@@ -55,7 +55,7 @@ onEachDatabase("the feeds of a world", (database) => {
       { world: "gone", video: "5301", session: 1 },
       { world: "own", video: "5301", session: 7 },
     ]);
-    // The world has another name among those that are open, and no feeds by it.
+    // In the list of open worlds this world has another name, under which it has no feeds.
     expect(world.name).not.toBe("own");
     expect(held).toEqual(["hold gone", "hold own", "leave own"]);
   });
@@ -85,7 +85,7 @@ onEachDatabase("the feeds of a world", (database) => {
     const { feeds, other, has, plaza, world } = await open();
     await feeds.start(KEY, SIZE);
     await other.opened(world);
-    // On SQLite no other process can have the data.
+    // On SQLite another process cannot have the data.
     expect(await has()).toEqual([database === "sqlite" ? 0 : 1]);
     await feeds.start(KEY, SIZE);
     await other.loseSilent();
@@ -93,7 +93,7 @@ onEachDatabase("the feeds of a world", (database) => {
     plaza.time.realMs += 60_000;
     await other.loseSilent();
     expect(await has()).toEqual([0]);
-    // A process that reports looks at open worlds now and then, also where nobody sends to it.
+    // A process that reports feeds also looks at open worlds to which no encoder sends.
     await feeds.start(KEY, SIZE);
     plaza.time.realMs += 60_000;
     for (let times = 0; times < 5; times++) await other.report([]);

@@ -1,9 +1,9 @@
-/** Sequence parameters of every kind, written bit by bit as H.264, 7.3.2.1.1 has them: the size of the pictures stands behind all of them. */
+/** Sequence parameters of every kind, written bit by bit as in H.264, 7.3.2.1.1: the size of the pictures comes after all of them. */
 import { describe, expect, test } from "bun:test";
 import { BitReader, MediaProblem } from "./bits.ts";
 import { nalUnitsOf, readVideoConfig } from "./h264.ts";
 
-/** Exp-Golomb (H.264, 9.1): as many zeros as bits follow the first one. */
+/** An Exp-Golomb number (H.264, 9.1): the number of zeros is the number of bits after the first one. */
 function unsigned(value: number): string {
   const bits = (value + 1).toString(2);
   return "0".repeat(bits.length - 1) + bits;
@@ -17,17 +17,17 @@ function bytesOf(bits: string): number[] {
 
 interface Sequence {
   readonly profile?: number;
-  /** Behind the id, of profiles that have it. */
+  /** The bits after the id, in profiles that have them. */
   readonly chroma?: string;
   readonly order?: string;
   readonly across?: number;
   readonly down?: number;
-  /** `1`: frames; `0x`: fields, with one bit more. */
+  /** `1` means frames; `0x` means fields, with one bit more. */
   readonly frames?: string;
   readonly crop?: string;
 }
 
-/** Its last bit is set, as the end of every NAL unit is. */
+/** A sequence parameter set. Its last bit is set, as at the end of every NAL unit. */
 const sequenceOf = ({ profile = 66, chroma = "", order = unsigned(2), across = 20, down = 12, frames = "1", crop = "0" }: Sequence): number[] => [
   ...[0x67, profile, 0xc0, 0x1e],
   ...bytesOf(`${unsigned(0)}${chroma}${unsigned(0)}${order}${unsigned(1)}0${unsigned(across - 1)}${unsigned(down - 1)}${frames}1${crop}01`),
@@ -42,7 +42,7 @@ const sizeOf = (sequence: Sequence): string => {
   return `${width}x${height}`;
 };
 
-/** Chroma format, its plane bit for 4:4:4, bit depths, bypass, and whether scaling lists follow. */
+/** The chroma format, its plane bit for 4:4:4, the bit depths, bypass, and whether scaling lists follow. */
 const chromaOf = (format: number, lists = "0"): string => `${unsigned(format)}${format === 3 ? "1" : ""}${unsigned(2)}${unsigned(3)}1${lists}`;
 const cropOf = (left: number, right: number, top: number, bottom: number): string => `1${[left, right, top, bottom].map(unsigned).join("")}`;
 
@@ -60,7 +60,7 @@ describe("the size of the pictures", () => {
     expect(sizeOf({ crop: cropOf(1, 2, 3, 4) })).toBe("314x178");
     expect(sizeOf({ crop: cropOf(1, 2, 3, 4), frames: "00" })).toBe("314x356");
     const of = (format: number, frames = "1") => sizeOf({ profile: 100, chroma: chromaOf(format), crop: cropOf(1, 2, 3, 4), frames });
-    // 4:0:0, 4:2:0, 4:2:2, 4:4:4.
+    // The formats are 4:0:0, 4:2:0, 4:2:2 and 4:4:4.
     expect([0, 1, 2, 3].map((format) => of(format))).toEqual(["317x185", "314x178", "314x185", "317x185"]);
     expect([2, 3].map((format) => of(format, "01"))).toEqual(["314x370", "317x370"]);
   });
@@ -74,13 +74,13 @@ describe("the size of the pictures", () => {
   });
 
   test("follows scaling lists: eight, or twelve for 4:4:4, of which six have 16 numbers and the others 64", () => {
-    // All numbers of a list, one of which ends it where the next would be 0.
+    // `full` writes all numbers of a list; `ended` ends the list early, at the number that makes the next one 0.
     const full = (size: number) => `1${signed(1).repeat(size)}`;
     const ended = (after: number) => `1${signed(2).repeat(after)}${signed(-(8 + 2 * after))}`;
     const lists = [full(16), "0", ended(0), full(16), ended(3), full(16), full(64), ended(63)].join("");
     expect(sizeOf({ profile: 100, chroma: chromaOf(1, `1${lists}`) })).toBe("320x192");
     expect(sizeOf({ profile: 244, chroma: chromaOf(3, `1${lists}${full(64)}0${ended(5)}${full(64)}`) })).toBe("320x192");
-    // A step may go round below 0 and above 255, which here is the end.
+    // A step may wrap below 0 and above 255. The wrapped value 0 ends the list here.
     const round = `1${signed(-9)}${signed(2)}${signed(127)}${signed(127)}${signed(1)}`;
     expect(sizeOf({ profile: 100, chroma: chromaOf(1, `1${round}0000000`) })).toBe("320x192");
   });
@@ -90,7 +90,7 @@ describe("the size of the pictures", () => {
     expect([`${unsigned(0)}${unsigned(4)}`, unsigned(2), cycle(0), cycle(2), cycle(255)].map((order) => sizeOf({ order }))).toEqual(
       new Array(5).fill("320x192"),
     );
-    // More are not read, however many a broken header names.
+    // The reader stops after 255 numbers, whatever count a broken header has.
     expect(sizeOf({ order: cycle(60_000, 255) })).toBe("320x192");
   });
 
@@ -102,7 +102,7 @@ describe("the size of the pictures", () => {
   });
 
   test("is read without the emulation prevention bytes", () => {
-    // 0 0 3 stands for 0 0; a 3 elsewhere is itself.
+    // The bytes 0 0 3 mean 0 0; a 3 at any other place is itself.
     const plain = sequenceOf({
       profile: 100,
       chroma: chromaOf(1, `1${"0".repeat(8)}`),
@@ -119,7 +119,7 @@ describe("the size of the pictures", () => {
       expect(readVideoConfig(configOf(kept)).height).toBe(192);
     }
     expect(long.join().includes("0,0")).toBe(true);
-    // Behind the third byte, so that a byte more or less moves all that follows.
+    // The bits are changed after the third byte, so that a byte more or less moves all later ones.
     const bits = sequenceOf({}).slice(4);
     for (const head of [
       [0x67, 66, 0, 3],
@@ -160,7 +160,7 @@ describe("the configuration", () => {
     const whole = configOf(sequence);
     for (let length = 0; length < whole.length; length++) {
       const cut = whole.subarray(0, length);
-      // A record that ends after the sequence parameters has no picture parameters, which is for the decoder to say.
+      // A record that ends after the sequence parameters has no picture parameters; the decoder decides about such a record.
       if (length === whole.length - 5) expect(readVideoConfig(cut).parameterSets).toHaveLength(1);
       else expect(() => readVideoConfig(cut)).toThrow("the H.264 configuration cannot be read");
     }
@@ -185,7 +185,7 @@ test("a picture's NAL units follow lengths of 1, 2 or 4 bytes; delimiters and em
   }
   const long = Uint8Array.from([1, 1, 0x65, ...new Array<number>(256).fill(7)]);
   expect(nalUnitsOf(long, 2).map(({ length }) => length)).toEqual([257]);
-  // Zeros at the end are not a unit, even if they are fewer than a length has.
+  // Zeros at the end are not a unit, even if they are fewer than the bytes of a length.
   for (const zeros of [0, 3, 4, 9]) expect(nalUnitsOf(new Uint8Array(zeros), 4)).toEqual([]);
 });
 
@@ -204,7 +204,7 @@ test("bits are read from the highest to the lowest, numbers as Exp-Golomb, and z
   expect(both.map(() => signs.signed() + 0)).toEqual(both);
   const widest = new BitReader(Uint8Array.from(bytesOf(`${"0".repeat(31)}1${"1".repeat(31)}`)));
   expect(widest.unsigned()).toBe(2 ** 32 - 2);
-  // 32 zeros begin no number.
+  // After 32 zeros no number can begin.
   const none = new BitReader(Uint8Array.from(bytesOf(`${"0".repeat(32)}1`)));
   expect([none.unsigned(), none.bits(1)]).toEqual([0, 1]);
 });

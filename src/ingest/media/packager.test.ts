@@ -5,13 +5,13 @@ import { Packager } from "./packager.ts";
 import { type AudioPacket, readAudioTag, readVideoTag, type VideoPacket } from "./packets.ts";
 import { TransportStream } from "./transport-stream.ts";
 
-/** Of x264: 320×180, baseline. */
+/** A configuration of x264: 320×180, baseline. */
 const VIDEO_CONFIG = Buffer.from("1700000000" + "0142c00cffe100176742c00cda05067e7c0440000003004000000c83c50aa801000468ce0fc8", "hex");
-/** The same with 24 as its level. */
+/** The same configuration with 24 as its level. */
 const OTHER_VIDEO_CONFIG = Buffer.from(VIDEO_CONFIG.toString("hex").replaceAll("42c00c", "42c018"), "hex");
-/** AAC LC, 44.1 kHz, mono. */
+/** A configuration of AAC LC, 44.1 kHz, mono. */
 const AUDIO_CONFIG = Buffer.from("af001208", "hex");
-/** The same with 48 kHz. */
+/** The same configuration with 48 kHz. */
 const AUDIO_CONFIG_48 = Buffer.from("af001188", "hex");
 const picture = (isKey: boolean): Uint8Array => Buffer.from(`${isKey ? "17" : "27"}01000000${"00000002"}${isKey ? "65" : "41"}88`, "hex");
 const sound = Buffer.from("af01211004608c1c", "hex");
@@ -22,7 +22,7 @@ const audio = (body: Uint8Array): AudioPacket => readAudioTag(body) as AudioPack
 const FRAME_MS = 40;
 const SOUND_MS = 20;
 
-/** Sends pictures, with a key frame every `keyMs`, and sound, each from and until some time (ms). */
+/** Sends pictures, with a key frame every `keyMs`, and sound, from `start` until the given times (ms). */
 function send(until: { video: number; audio: number }, { keyMs = 2000, announced = false, start = 0, config = true } = {}) {
   const seen: string[] = [];
   let now = 0;
@@ -100,7 +100,7 @@ test("missing pictures for a quarter of a second are a gap, even after the first
   expect([gapsOf(400, 400, 440), gapsOf(400, 400, 650)]).toEqual([0, 1]);
 });
 
-/** A container that writes down what it gets; its segments hold nothing. */
+/** A container that notes the packets that it gets; its segments are empty. */
 function watched() {
   const seen: string[] = [];
   let count = 0;
@@ -131,7 +131,7 @@ function watched() {
       monotonicMs: () => now,
     },
   );
-  /** A picture whose time stamp is also the time at which it arrives, unless that is given. */
+  /** Sends a picture whose time stamp is also its time of arrival, unless `arrivedMs` is given. */
   const at = (ms: number, isKey = false, compositionMs = 0, arrivedMs = ms): void => {
     now = arrivedMs;
     packager.addVideo(ms, { kind: "frame", isKey, compositionMs, bytes: Uint8Array.of(0, 0, 0, 1, 9) });
@@ -175,7 +175,7 @@ test("audio is collected for 150 ms, or until the segment's end", () => {
   expect(seen.slice(2)).toEqual(["sound 0 3"]);
   packager.end();
   expect(seen.slice(3)).toEqual(["sound 160 1", "segment 33"]);
-  // Nothing more is taken.
+  // The packager takes no further packets.
   at(1_100, true);
   hear(1_100, 1_300);
   expect(seen.slice(5)).toEqual([]);
@@ -186,7 +186,7 @@ test("D-297: audio of another form begins with the next segment, which is discon
   configure();
   at(0, true);
   hear(20);
-  // The same configuration again changes nothing.
+  // The same configuration a second time changes nothing.
   packager.addAudio(30, audio(AUDIO_CONFIG));
   hear(40);
   packager.addAudio(50, audio(AUDIO_CONFIG_48));
@@ -220,7 +220,7 @@ test("D-297: no segment is longer than six seconds when rounded, at any distance
     if (ms % 40 === 0 && (ms < 10_000 || ms > 17_000)) at(ms, ms === 0);
     hear(ms);
   }
-  // The network or the encoder sends nothing for seven seconds.
+  // Nothing arrives for seven seconds, because of the network or the encoder.
   at(25_000, true);
   hear(25_010);
   at(26_000, true);
@@ -343,7 +343,7 @@ test("audio frames keep their order, and packets before a configuration or the f
   expect({ given, seen }).toEqual({ given: [[4, 5, 6]], seen: ["picture 500", "segment 1000", "picture 1500", "segment 33"] });
 });
 
-/** Sends a clip of `untilMs` in real time: 25 pictures a second, a key frame every 2 s, and sound; `stamp` makes a time stamp of a time. */
+/** Sends a clip of `untilMs` in real time: 25 pictures a second, a key frame every 2 s, and sound. `stamp` makes a time stamp from a time. */
 function play(untilMs: number, stamp: (ms: number, track: "video" | "audio") => number) {
   const one = watched();
   one.configure();
@@ -386,7 +386,7 @@ test("D-297: whatever steps the clocks of pictures and audio make, together or a
         steps.reduce((sum, step) => sum + (ms >= step.atMs && (step.track === "both" || step.track === track) ? step.byMs : 0), ms);
       const { wholeMs, isSilent, packager } = play(20_000, stamp);
       expect({ isSilent, isCounted: packager.clockSteps <= 2 * steps.length }).toEqual({ isSilent: false, isCounted: true });
-      // Steps at one time may add up to less than a second, which is a pause.
+      // Several steps at one time may add up to less than a second; then they count as a pause.
       expect(Math.abs(wholeMs - 20_000)).toBeLessThan(100 + 1_000 * steps.length);
     }),
   );
@@ -395,7 +395,7 @@ test("D-297: whatever steps the clocks of pictures and audio make, together or a
 test("D-297: arriving audio is not missing, however far its time stamps are behind, and the network may delay everything", () => {
   const late = play(26_000, (ms, track) => ms + (track === "audio" ? 0 : 11_000));
   expect({ isSilent: late.isSilent, steps: late.packager.clockSteps }).toEqual({ isSilent: false, steps: 1 });
-  // Nothing arrives for 7 s, then everything at once: the last sound arrived more than 10 s before.
+  // Nothing arrives for 7 s, and then everything at once: the sound before that arrived more than 10 s earlier.
   const { seen, at, hearAt, configure } = watched();
   configure();
   for (let ms = 0; ms < 4_000; ms += 40) {

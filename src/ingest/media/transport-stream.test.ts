@@ -1,4 +1,4 @@
-/** A segment read back by the numbers of ISO/IEC 13818-1. */
+/** Reads a segment by the numbers of ISO/IEC 13818-1. */
 import { expect, test } from "bun:test";
 import type { Picture, Sound } from "./packets.ts";
 import { TransportStream } from "./transport-stream.ts";
@@ -23,7 +23,7 @@ interface Packet {
   readonly pid: number;
   readonly isFirst: boolean;
   readonly counter: number;
-  /** Length, flags, and what they say. */
+  /** The adaptation field: its length, its flags, and the data of these flags. */
   readonly adaptation: Uint8Array;
   readonly payload: Uint8Array;
 }
@@ -49,7 +49,7 @@ const segmentOf = (...pictures: readonly Picture[]): Packet[] => {
   return packetsOf(stream.take());
 };
 
-/** The 33 bits of the program's clock, in the first packet of a picture. */
+/** The 33 bits of the program's clock in the first packet of a picture. */
 function clockOf({ adaptation }: Packet): number {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, rest] = adaptation.subarray(2);
   expect(rest).toBe(0);
@@ -80,7 +80,7 @@ test("only the first packet of a picture has the clock, and marks a key frame as
   const packets = segmentOf(picture(0, { bytes: unit(1_000) }), picture(40, { isKey: false })).filter(({ pid }) => pid === 0x100);
   const flags = packets.map(({ isFirst, adaptation }) => `${isFirst ? "first" : "next"} ${adaptation[1] ?? "none"}`);
   expect(flags).toEqual(["first 80", "next none", "next none", "next none", "next none", "next 0", "first 16"]);
-  // A packet is filled up with ones.
+  // A packet is filled with bytes whose bits are all 1.
   for (const { adaptation } of packets) for (const byte of adaptation.subarray(adaptation[1] === 0 ? 2 : 8)) expect(byte).toBe(0xff);
 });
 

@@ -5,10 +5,10 @@ import { RtmpProblem } from "./message.ts";
 import { PublisherSession } from "./publisher-session.ts";
 
 const STREAMS = 20_000;
-/** Less than 60 bytes a stream; what a session holds while it is there is some 2 KiB and more. */
+/** The memory that all sessions may leave behind: less than 60 bytes a stream. An open session has 2 KiB and more. */
 const GROWTH_BYTES_MAX = 1024 * 1024;
 
-/** The same streams in each run (mulberry32). */
+/** Random numbers that are the same in each run (mulberry32). */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -19,7 +19,7 @@ function numbers(seed: number): () => number {
   };
 }
 
-/** Garbage, or what an encoder sends with some bytes changed, dropped or repeated. */
+/** Garbage, or the bytes of an encoder with some of them changed, dropped or repeated. */
 function hostileStream(random: () => number, honest: readonly Uint8Array[]): Uint8Array {
   const below = (limit: number) => Math.floor(random() * limit);
   const garbage = (length: number) => Uint8Array.from({ length }, () => below(256));
@@ -74,11 +74,11 @@ test(`RTMP: ${STREAMS} hostile streams end, with or without a problem, and nothi
     }
   }
   expect(heapBytes() - heapBefore).toBeLessThan(GROWTH_BYTES_MAX);
-  // The streams reach all of the protocol: many get as far as media, and many are refused.
+  // The streams reach the whole protocol: many get as far as media, and many are refused.
   expect({ problems: problems > STREAMS / 4, admitted: admitted > STREAMS / 10 }).toEqual({ problems: true, admitted: true });
 });
 
-/** Only referenced memory, because the process's memory depends on the tests before this one. */
+/** Counts only referenced memory, because the memory of the process depends on earlier tests. */
 function heapBytes(): number {
   Bun.gc(true);
   const { heapSize, extraMemorySize } = heapStats();

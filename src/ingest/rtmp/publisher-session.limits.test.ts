@@ -22,7 +22,7 @@ function open() {
     randomBytes: (count) => new Uint8Array(count),
   });
   const receive = (...parts: readonly Uint8Array[]) => session.received(join(parts));
-  /** All messages so far; commands as values. */
+  /** All messages so far, in which commands are read as values. */
   const messages = () => {
     const reader = new ChunkReader(AFTER_KEY);
     const all: { type: number; stream: number; says: unknown }[] = [];
@@ -93,7 +93,7 @@ test("eight streams, a key of 256 characters and 32 commands before it are allow
   const commands = open();
   commands.receive(HELLO, CONNECT, ...Array.from({ length: 31 }, () => command(["x", 0, null])));
   expect(() => commands.receive(command(["x", 0, null]))).toThrow("too many commands");
-  // A publisher may send any number.
+  // After its key is admitted, a publisher may send any number of commands.
   const after = admitted();
   after.receive(...Array.from({ length: 50 }, () => command(["x", 0, null])));
   expect(after.seen).toEqual([]);
@@ -108,7 +108,7 @@ test("only a created stream is published, once, and a key is text that is not em
     const { seen, receive, messages } = open();
     receive(HELLO, CONNECT, CREATE, command(["publish", 5, null, key], 1));
     expect([seen, messages().at(-1)?.says]).toEqual([["end"], expect.arrayContaining(["onStatus"])]);
-    // It hears nothing more.
+    // The peer gets no further messages.
     const count = messages().length;
     receive(CREATE);
     expect(messages()).toHaveLength(count);
@@ -137,7 +137,7 @@ test("commands may have the form of AMF3, and each of the three words ends the s
     receive(amf3([word, 0, null]));
     receive(command([word, 0, null]));
     expect([seen, session.isPublishing]).toEqual([word === "FCUnpublish" ? ["unpublished"] : ["unpublished", "finished"], false]);
-    // Later media are left out.
+    // Media after the end of the stream are dropped.
     receive(media("video", 0, Uint8Array.of(9)), command(["deleteStream", 0, null, 1]), command(["deleteStream", 0, null, 1]));
     expect(seen).toEqual(["unpublished", "finished"]);
     session.refuse("feed", "too late");
@@ -145,7 +145,7 @@ test("commands may have the form of AMF3, and each of the three words ends the s
     expect([seen.length, session.isPublishing]).toEqual([2, false]);
     expect(status()).toMatchObject({ level: "status", code: "NetStream.Unpublish.Success" });
   }
-  // The server may end it meanwhile.
+  // The server may end the session meanwhile.
   const waiting = admitted();
   waiting.receive(command(["FCUnpublish", 6, null, "k"]));
   waiting.session.refuse("feed", "the server ends");
@@ -219,7 +219,7 @@ test("only a ping has a pong, of six bytes and with its number", () => {
 
 test("section 5.4.3: received bytes are acknowledged when the window is full, counted from the last time", () => {
   const { session, receive, acknowledged, seen } = open();
-  // The third part of the handshake and all that follows counts.
+  // The third part of the handshake counts, and all bytes after it.
   receive(handshake());
   const first = handshake().length;
   const setWindow = control(5, 0, 0, 0x10, 0);
@@ -236,7 +236,7 @@ test("section 5.4.3: received bytes are acknowledged when the window is full, co
   expect(acknowledged()).toEqual(counts);
   expect(counts[0]).toBeWithin(4_096, 4_096 + noise.length);
   expect((counts[1] as number) - (counts[0] as number)).toBeWithin(4_096, 4_096 + noise.length);
-  // A window of nothing is one of a byte.
+  // A window of 0 bytes counts as a window of one byte.
   receive(control(5, 0, 0, 0, 0));
   const count = acknowledged().length;
   receive(noise.subarray(0, 1));

@@ -7,7 +7,7 @@ import { PublisherSession, type SessionOwner } from "./publisher-session.ts";
 
 const HANDSHAKE_REPLY = 1 + 2 * 1536;
 
-/** A session whose owner writes down what happens. */
+/** A session whose owner notes the events. */
 function open(asked: () => void = () => {}) {
   const sent: Uint8Array[] = [];
   const seen: unknown[] = [];
@@ -25,7 +25,7 @@ function open(asked: () => void = () => {}) {
     randomBytes: (count) => new Uint8Array(count).fill(5),
   };
   const session = new PublisherSession(owner);
-  /** The commands that were sent, as values. */
+  /** The commands that the session has sent, as values. */
   const commands = () => {
     const reader = new ChunkReader(AFTER_KEY);
     const all: unknown[] = [];
@@ -118,7 +118,7 @@ test("RTMP: a ping gets its pong, and received bytes are acknowledged", () => {
   expect(sent.at(-1)?.slice(-6)).toEqual(Uint8Array.of(0, 7, 1, 2, 3, 4));
   receive(control(5, [0, 0, 0, 200]));
   receive(new Uint8Array(media("video", 0, new Uint8Array(300))));
-  // Type 3 in the header, then the count.
+  // The message has type 3 in its header, and then the count.
   expect(sent.at(-1)?.[7]).toBe(3);
 });
 
@@ -129,7 +129,7 @@ const start = [hello, connect, create, publish];
 const seenVideo = (timestamp: number, length: number, byte: number) => ["video", timestamp, ...new Uint8Array(length).fill(byte)];
 const metadataBody = Uint8Array.from([2, 0, 10, ...Buffer.from("onMetaData"), 3, 0, 1, 119, 1, 1]);
 
-/** Bytes that encoders send although the specification does not have them, and the calls of the owner after the key. */
+/** Byte sequences that encoders send although the specification does not have them, each with the calls of the owner after the key. */
 const tolerances: Readonly<Record<string, readonly [parts: readonly Uint8Array[], seen: readonly unknown[]]>> = {
   "chunks of format 3 repeat an extended timestamp": [
     [...start, ...longVideo, media("video", 5, Uint8Array.of(2))],
@@ -202,7 +202,7 @@ test.each(Object.entries(tolerances))("RTMP, wherever the network cuts it in two
   for (let at = hello.length - 1; at <= bytes.length; at++) {
     const { session, seen } = open(() => session.admit());
     session.received(bytes.subarray(0, at));
-    // The network's buffer is used again.
+    // The session gets a copy, because the network's buffer is reused.
     session.received(Buffer.from(bytes.subarray(at)));
     expect({ at, seen }).toEqual({ at, seen: [["asked", "k"], ...expected] });
   }

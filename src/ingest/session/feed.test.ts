@@ -1,4 +1,4 @@
-/** The health and the recording of a feed: its rate over five seconds, its health, and every segment, also those before the server has responded. */
+/** The health and the recording of a feed: its rate over five seconds, and every segment, also those before the server has replied. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import type { Admission, FeedEnding, FeedGate, FeedName } from "../channel.ts";
 import { type AudioPacket, readAudioTag, readVideoTag, type VideoPacket } from "../media/packets.ts";
 import { Feed } from "./feed.ts";
 
-/** Of x264: 320×180; AAC LC, mono. */
+/** Configurations of x264 (320×180) and of AAC LC (mono). */
 const VIDEO_CONFIG = readVideoTag(
   Buffer.from("1700000000" + "0142c00cffe100176742c00cda05067e7c0440000003004000000c83c50aa801000468ce0fc8", "hex"),
 ) as VideoPacket;
@@ -38,7 +38,7 @@ function newFeed(admission: Admission | undefined | Promise<Admission | undefine
     stop: (reason) => void stopped.push(reason),
     onError: () => {},
   });
-  /** Pictures of these times, sound beside each, and a key picture every second. */
+  /** Sends pictures of these times, sound beside each, and a key frame every second. */
   const send = (fromMs: number, untilMs: number): void => {
     for (let ms = fromMs; ms < untilMs; ms += 100) {
       feed.video(ms, ms % 1_000 === 0 ? KEY_PICTURE : PICTURE);
@@ -61,7 +61,7 @@ test("too much is more than the limit over five seconds, not in one of them, and
   };
   second(4_500);
   for (const bytes of [100, 100, 100, 200]) second(bytes);
-  // 5,000 bytes in five seconds are 8,000 bits in each; the first one no longer counts.
+  // 5,000 bytes in five seconds are 8,000 bits a second; the first second no longer counts.
   for (const bytes of [4_500, 100, 100, 100]) second(bytes);
   expect(() => second(201)).toThrow("the stream has more than 0 Mbit/s");
   const { feed: large } = newFeed(undefined, 2_600_000);
@@ -119,10 +119,10 @@ test("packets from before the server's response are recorded first, and everythi
   await feed.end("lost");
   const lines = index().split("\n");
   expect(lines.map((line) => line.split(" ")[0])).toEqual(["1000", "1000", "33", "end", ""]);
-  // Never before the feed has begun.
+  // No segment begins before the feed has begun.
   expect(lines.slice(0, 3).map((line) => Number(line.split(" ")[2]))).toEqual([real.ms, real.ms, real.ms]);
   expect({ ended, stopped }).toEqual({ ended: [[NAME, "lost"]], stopped: [] });
-  // Media after the end are left out.
+  // Media after the end are dropped.
   send(3_000, 5_000);
   expect(index()).toBe(lines.join("\n"));
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Socket } from "bun";
 import { Publisher, type PublisherOwner } from "./publisher.ts";
 
-/** A connection whose system takes as many bytes as the test allows. */
+/** A connection whose system accepts as many bytes as the test allows. */
 function connected() {
   const line = { taken: "", capacity: 0, isTerminated: false };
   const socket = {
@@ -30,7 +30,7 @@ test("messages to a slow peer arrive completely and in order", () => {
     publisher.drained();
   }
   expect(line.taken).toBe("first second third");
-  // A single byte that waits is before everything else, too.
+  // Even a single waiting byte is sent before all later ones.
   line.capacity = 1;
   publisher.send(Buffer.from("12"));
   line.capacity = 9;
