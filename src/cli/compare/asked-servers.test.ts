@@ -63,7 +63,7 @@ describe("a server", () => {
     variables({ PLAZA_CONTROL_KEY: "of the variable" });
     expect(givenServer(base, "http://c", undefined)).toEqual({ baseUrl: "http://a/", controlUrl: "http://c/", controlKey: "of the variable" });
     expect(givenServer(base, "http://c", "k").controlKey).toBe("k");
-    // The variable alone asks for no control API.
+    // The variable with the key alone does not mean that the control API is used.
     expect(givenServer(base, undefined, undefined)).toEqual({ baseUrl: "http://a/" });
   });
 
@@ -92,7 +92,7 @@ describe("a server", () => {
 });
 
 describe("a comparison", () => {
-  /** Says its name, and what it was asked. */
+  /** A server that responds with its name, and notes its requests. */
   function server(name: string) {
     const asked: string[] = [];
     const running = Bun.serve({

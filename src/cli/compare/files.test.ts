@@ -1,4 +1,4 @@
-/** The files of a comparison: rules of allowed differences, and recordings as HAR. */
+/** The files of a comparison: rules for allowed differences, and recordings as HAR. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -154,7 +154,7 @@ describe("a recording", () => {
       sizes.push(file.size);
       expect(urlsIn(path).at(-1)).toBe(url);
       expect(urlsIn(path)).toHaveLength(sizes.length - 1);
-      // All that was written but the end, which the next entry takes the place of.
+      // The size counts all written bytes except the end, which the next entry replaces.
       expect(file.size).toBe(statSync(path).size - "\n]}}\n".length);
     }
     expect(sizes.toSorted((a, b) => a - b)).toEqual(sizes);
@@ -186,7 +186,7 @@ describe("a recording of another program", () => {
       });
       expect(read({ response: { status: 201, content: nothing } })).toMatchObject({ status: 201, responseText: "" });
     }
-    // A request that was broken off.
+    // This request was interrupted.
     expect(read({ response: { status: 0, content: { size: 0 } } }).status).toBeUndefined();
     expect(read({ response: { status: 200, content: { text: "eyJhIjoxfQ==", encoding: "base64" } } }).responseText).toBe('{"a":1}');
   });
@@ -230,7 +230,7 @@ describe("a recording of another program", () => {
       expect(bodyOf({ text, params: [{ name: "a", value: "1" }], mimeType: `${FORM}; charset=UTF-8` })).toBe("a=1");
       expect(bodyOf({ text, params: [] }, FORM)).toBe("");
     }
-    // The text is what was sent, also beside params.
+    // The text is the sent body, even if `params` has the same values.
     expect(bodyOf({ text: "a=%31", params: [{ name: "a", value: "1" }] }, FORM)).toBe("a=%31");
     const line = "------WebKitFormBoundaryX";
     expect(bodyOf({ params: [{ name: "title", value: "p6" }] }, PARTS)).toBe(

@@ -4,7 +4,7 @@ import { SecretNames, type Sent, secretPlaces, withoutSecrets, withSecrets } fro
 
 const TOKEN = "s3cret-token-1";
 
-/** Any bytes but the boundary's: each character is one. */
+/** Any bytes except those of the boundary; each character is a byte. */
 const anyBytes = fc.uint8Array().map((bytes) => Buffer.from(bytes).toString("latin1").replaceAll("--b", ""));
 
 const multipart = (parts: readonly (readonly [string, string])[], type = "multipart/form-data; boundary=b"): Sent => ({
@@ -68,7 +68,7 @@ test("secrets in a batch's requests, in its forms and in addresses are removed, 
     const filled = withSecrets(shown, places, (secret) => values[secret]);
     const read = ({ target, body }: Sent) => [target, body].map(decodeURIComponent);
     expect(read(filled)).toEqual(read(sent));
-    // Nobody gave a value: it stays as it is.
+    // Without a value for a secret, its place stays as it is.
     expect(withSecrets(shown, places, () => undefined)).toEqual(shown);
   }
 });
@@ -100,7 +100,7 @@ test("a sent secret is removed everywhere else: in a path, a message, a field of
   expect(hidden('{"error":{"message":"the session of 100|s3cret/x= has ended"},"data":["100|s3cret/x="]}').body).toBe(
     '{"error":{"message":"the session of … has ended"},"data":["…"]}',
   );
-  // A shorter value may be anywhere by chance.
+  // A shorter value may be in any text by chance.
   expect(hidden("a short text").body).toBe("a short text");
 });
 

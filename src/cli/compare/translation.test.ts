@@ -8,7 +8,7 @@ const form = { address: "GET /{id}", names: ["readPage"] };
 const response = (text: string, more: Partial<WireResponse> = {}): WireResponse => ({ status: 200, headers: new Map(), text, ...more });
 const none: Translation = { ids: new Map(), addresses: [] };
 
-/** `path: first | second` of each difference. */
+/** Each difference as `path: first | second`. */
 const between = (first: WireResponse, second: WireResponse, rules: readonly Rule[] = [], translation = none): string[] =>
   differencesOf({ form, request: "GET /1", first, second }, rules, translation).map((one) => `${one.path}: ${one.first} | ${one.second}`);
 const betweenBodies = (first: unknown, second: unknown, ...more: [rules?: readonly Rule[], translation?: Translation]) =>
@@ -75,7 +75,7 @@ test("a body is JSON, or text, or absent if it is empty; bodies in a batch are r
     { body: "text" },
     { body: undefined },
   ]);
-  // A list of something else.
+  // These lists are not the responses of a batch.
   for (const list of ['[{"body":"5"},{"id":"5"}]', '[{"body":"5"},5]']) expect(bodyOf(list)).toEqual(JSON.parse(list));
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { Argument, Command, Option } from "commander";
 import { commandWords, completionScript } from "./shells.ts";
 
-/** A command below a command, hidden ones, and each kind of option and argument. */
+/** A program with a command below a command, hidden commands, and each kind of option and argument. */
 function small(): Command {
   const plaza = new Command("plaza").helpOption(false).helpCommand(false);
   const own = (parent: Command, name: string, description: string, isHidden = false) =>
@@ -79,7 +79,7 @@ describe("the script of", () => {
         *) words='big small' ;;
       esac ;;
 `);
-    // Of the real catalogue: a field alone, and with its object.
+    // The words come from the real catalogue: a field alone, and with its object.
     expect(script).toMatch(/ ' world make'\)\n.*\n\n {8}\*\) words='[^']*\bcustom_labels page\.custom_labels\b/);
     expect(script).toMatch(/ ' world drop'\)\n.*\n\n {8}\*\) words='' ;;/);
     expect(script).toContain("    '')\n      case $before in\n\n        *) words='send world' ;;\n");

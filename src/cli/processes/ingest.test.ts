@@ -1,4 +1,4 @@
-/** The process that takes streams: its messages to the server, its configuration, and its end. Streams are tested in `src/ingest`. */
+/** The process that receives streams: its messages to the server, its configuration, and its end. Streams are tested in `src/ingest`. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { ingest } from "../ingest.ts";
 
 let channel = new EventEmitter();
 let sent: ToServer[] = [];
-/** How it ends, and what has ended before. */
+/** The exit codes of the process, and the steps that ended before. */
 let ends: (number | string)[] = [];
 
 beforeEach(() => {
@@ -43,7 +43,7 @@ beforeEach(() => {
   });
 });
 
-/** How this process is connected to the server. */
+/** Sets the values by which this process is connected to the server. */
 function set(values: object): void {
   for (const [name, value] of Object.entries(values)) Object.defineProperty(process, name, { value, configurable: true, writable: true });
 }
@@ -54,7 +54,7 @@ const configOf = (more: Partial<IngestConfig> = {}): IngestConfig => ({
   ...more,
 });
 
-/** A port that takes no streams: the test says what comes. */
+/** A port that gets no streams: the test calls its events. */
 function lonePort() {
   const made = { options: undefined as unknown as rtmp.RtmpPortOptions, report: (_: readonly FeedHealth[], __: ConnectionCounts): void => {} };
   const dropped: (readonly FeedName[])[] = [];

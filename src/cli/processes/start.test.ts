@@ -11,12 +11,12 @@ import * as logs from "#telemetry/log";
 import { start } from "../start.ts";
 import * as workers from "../workers.ts";
 
-/** Signals, and the end of the launcher's channel. */
+/** Emits signals, and the end of the launcher's channel. */
 let own = new EventEmitter();
-/** The steps in their order. */
+/** The steps of the start and the end, in their order. */
 let steps: string[] = [];
 let ask: (reason: string) => void = () => {};
-/** How each log was made, and what was logged. */
+/** The options of each log, and the logged lines. */
 let made: logs.LogOptions[] = [];
 let lines: unknown[] = [];
 
@@ -64,13 +64,13 @@ beforeEach(() => {
   afterThisTest(() => {
     for (const spy of spies) spy.mockRestore();
     Object.assign(process, { send: before });
-    // It listens for the end of its output.
+    // `start` adds listeners for the end of its output; they are removed here.
     for (const { stream, listeners } of streams)
       for (const one of stream.listeners("error")) if (!listeners.includes(one)) stream.removeListener("error", one as () => void);
   });
 });
 
-/** Until it has printed what it prints. */
+/** Starts the server and waits until it has printed its output. */
 async function started(flags: Readonly<Record<string, unknown>>) {
   const streams = written();
   const code = start({ ...forTests, log_level: "silent", ...flags });
@@ -115,7 +115,7 @@ test("the log follows the options, names the server's addresses and unused varia
   const { code } = await started({ log_level: "debug", pretty: true });
   ask("the control API");
   await code;
-  // Until the options are read it has none.
+  // Until the options are read, the log has its default options.
   expect(made).toEqual([
     { level: "info", isPretty: false },
     { level: "debug", isPretty: true },

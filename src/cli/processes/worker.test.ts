@@ -13,12 +13,12 @@ import * as main from "#main";
 import { Log } from "#telemetry/log";
 import { STOP, sealedConfig, type WorkerMessage, work } from "../worker.ts";
 
-/** Messages of the first process, and signals. */
+/** Emits the messages of the first process, and signals. */
 let channel = new EventEmitter();
 let sent: WorkerMessage[] = [];
-/** How it ends, and that what it serves and its log have ended before. */
+/** The exit codes of the worker, and the parts that ended before. */
 let exits: (number | "stopped" | "logged")[] = [];
-/** Time goes on between two reports when the test says so. */
+/** The functions of the report timer; the test calls them. */
 let reports: (() => void)[] = [];
 
 beforeEach(() => {
@@ -50,7 +50,7 @@ beforeEach(() => {
   });
 });
 
-/** How this process is connected to the first one. */
+/** Sets the values by which this process is connected to the first one. */
 function set(values: object): void {
   for (const [name, value] of Object.entries(values)) Object.defineProperty(process, name, { value, configurable: true, writable: true });
 }
@@ -67,7 +67,7 @@ async function freePort(): Promise<number> {
 
 const configAt = (port: number) => ({ ...readConfig({ ...forTests }, {}, undefined, settings), port });
 
-/** Serves at a port of its own. */
+/** Starts a worker that serves at a port of its own. */
 async function serving() {
   const port = await freePort();
   const { startPlaza } = main;
@@ -84,7 +84,7 @@ async function serving() {
   channel.emit("message", sealedConfig(configAt(port)));
   await until(() => sent.length > 0);
   const ask = async (): Promise<number> => (await fetch(`http://127.0.0.1:${port}/v26.0/2001/custom_labels`)).status;
-  /** The reports after the time between two reports. */
+  /** The messages that the worker has sent after one more interval of reports. */
   const reported = async () => {
     sent = [];
     await until(() => reports.length > 0);
@@ -143,7 +143,7 @@ test("the keys are sent as text and not in the configuration, and the worker has
 test("it reports that it serves, then news ten times a second; a terminal's signal does not end it", async () => {
   const { ended, ask, reported } = await serving();
   expect(sent).toEqual([{ kind: "ready" }]);
-  // A failure that nobody waits for ends no request.
+  // A rejected promise that nobody awaits does not end a request.
   expect(channel.listenerCount("unhandledRejection")).toBe(1);
   expect(await reported()).toEqual([]);
   for (const _ of [1, 2]) expect(await ask()).toBe(403);

@@ -18,7 +18,7 @@ import type { AttemptSeen } from "#webhooks/observer";
 import type { ServedMetrics } from "../worker.ts";
 import { startWithWorkers } from "../workers.ts";
 
-/** A worker as the first process sees it. It notes what it is sent, and does what the test says. */
+/** A worker as the first process sees it. It notes the messages to it, and does the steps that the test asks for. */
 class LoneWorker extends EventEmitter {
   readonly sent: { kind: string; config?: Config; secretKey?: string }[] = [];
   readonly kills: string[] = [];
@@ -40,11 +40,11 @@ class LoneWorker extends EventEmitter {
   serve = (metrics: ServedMetrics, ...worlds: object[]): boolean => this.emit("message", { kind: "served", metrics, worlds });
 }
 
-/** Pauses between attempts, and how long ending processes have. Other timers run. */
+/** The timers that the test moves: the pause between attempts, and the time of ending processes. All other timers run. */
 const PAUSES = [1_000, 11_000];
 
 let workers: LoneWorker[] = [];
-/** Pauses that have not ended; the test ends them. */
+/** The pauses that have not ended; the test ends them. */
 let pauses: { ms: number; end: () => void }[] = [];
 let passedMs = 0;
 
@@ -81,7 +81,7 @@ function begin(count: number, more: Partial<Config> = {}) {
   return { lines, starting: startWithWorkers(config, log) };
 }
 
-/** All are ready. At its end the test lets each of them exit. */
+/** Starts workers that are all ready. At the end of the test each of them exits. */
 async function running(count: number) {
   const { lines, starting } = begin(count);
   await until(() => workers.length === count);
@@ -142,7 +142,7 @@ describe("the start", () => {
     expect(kindsTo(workers[0] as LoneWorker)).toEqual(["config"]);
     workers[1]?.exit(0);
     expect(await failed).toBe(`a worker ended before it was ready, with ${text}`);
-    // Nobody has the port now.
+    // The port is free now.
     await Bun.serve({ port: Number(port), hostname: "127.0.0.1", fetch: () => new Response() }).stop(true);
   });
 
@@ -275,7 +275,7 @@ describe("what workers have served", () => {
     second.serve(servedWith(5, busy));
     expect(await counted()).toEqual([9, 4, 6]);
     first.exit(1);
-    // Its last words may come after its end, and count as little as one that never said anything.
+    // A message of the ended worker may come after its end. It does not count, like a worker that never reported.
     first.serve(servedWith(100));
     expect(await counted()).toEqual([9, 2, 3]);
     pauses[0]?.end();
@@ -298,7 +298,7 @@ describe("what workers have served", () => {
       };
     };
     const askedOf = (worker: LoneWorker) => worker.sent.filter(({ kind }) => kind === "report").length;
-    /** Reads the page. The first worker answers with these metrics, and the second one never does. */
+    /** Reads the metrics page. The first worker answers with these metrics, and the second worker never answers. */
     const shown = async (answer: MetricsReport) => {
       const page = control("/metrics");
       const before = askedOf(first);

@@ -60,7 +60,7 @@ test("wrong use is refused before anything is sent", async () => {
 });
 
 test("the clock goes to what falls due first", async () => {
-  // Nothing listens there, so its webhook is tried again.
+  // No server listens at this address, so the webhook to it is retried.
   const { run } = await demo("--callback", "http://127.0.0.1:1/");
   expect(await run("clock", "next")).toEqual({ code: 1, out: "", err: "plaza: nothing falls due\n" });
   const { id } = JSON.parse((await run("node", "list", "social_accounts")).out.split("\n")[0] as string);

@@ -1,4 +1,4 @@
-/** The server and the key of a command, and its message if it has none. */
+/** The server and the key of a command, and its message if it has no server. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { ControlRefusal, controlRequests, findServerAddress, mayHaveServer, pidO
 
 beforeEach(() => variables({ PLAZA_CONTROL_URL: undefined, PLAZA_CONTROL_KEY: undefined, PLAZA_DATA: undefined, PLAZA_CONFIG: undefined }));
 
-/** A folder with a server of this process at the address, and its key. */
+/** A folder with the file of a server of this process, at the address, and its key. */
 function dataOfServer(control_url = "http://folder:1", key: string | undefined = "key-of-the-folder"): string {
   const data = temporaryFolder();
   announceServer({ data }, { pid: process.pid, base_url: "http://g", control_url });

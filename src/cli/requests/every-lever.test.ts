@@ -1,4 +1,4 @@
-/** Each command that is made from a route, against the control API, whose responses the harness compares with its document. */
+/** Each command that is made from a route runs against the control API; the harness compares its responses with its document. */
 import { expect, test } from "bun:test";
 import { commandLine } from "#harness/cli/command-line";
 import { controlStub } from "#harness/cli/control-stub";
@@ -7,7 +7,7 @@ import { openControl } from "#harness/control";
 import { fullWorld } from "#harness/full-world";
 import { type RouteCommand, routeGroups } from "../route-commands.ts";
 
-/** In an order in which the world has the nodes that each command needs. */
+/** The command lines, in an order in which the world has the nodes that each command needs. */
 const lines: readonly string[] = [
   "token mint --type app --app 1001",
   "token list",
@@ -58,7 +58,10 @@ const lines: readonly string[] = [
   "audit list",
 ];
 
-/** They need other worlds, a delivery that failed, an upload, an open notice, or a data folder with keys. Their request lines are in `command-lines.test.ts`. */
+/**
+ * Commands that need other worlds, a failed delivery, an upload, an open notice, or a data folder with keys. Their requests are in
+ * `command-lines.test.ts`.
+ */
 const elsewhere = [
   ...["token copy", "token revoke", "world list", "world delete", "world reset", "world snapshot", "world snapshots", "world restore"],
   ...["world delete-snapshot", "callback pause", "callback resume", "events activate", "events deactivate", "events click", "events impression"],

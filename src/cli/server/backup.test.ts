@@ -63,7 +63,7 @@ test("recordings can be left out, and are copied from their own folder", async (
   expect(existsSync(join(await copyWith({ recordings: false }), "recordings"))).toBe(false);
   variables({ PLAZA_RECORDINGS: recordings });
   expect(readdirSync(join(await copyWith({ recordings: true }), "recordings"))).toEqual(["1.ts"]);
-  // Nothing was recorded.
+  // No video was recorded.
   variables({ PLAZA_RECORDINGS: join(recordings, "none") });
   expect(readdirSync(await copyWith({})).sort()).toEqual(["default.sqlite", "snapshots"]);
 });

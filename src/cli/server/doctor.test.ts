@@ -1,4 +1,4 @@
-/** The findings of `plaza doctor`, and which are problems. */
+/** The findings of `plaza doctor`, and which of them are problems. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The files that `plaza init` writes, beside existing ones. */
+/** The files that `plaza init` writes, next to existing files. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { temporaryFolder } from "#harness/server";
 import { program } from "../program.ts";
 import { init } from "./init.ts";
 
-/** The program is where the launcher says. */
+/** Sets the path at which the launcher says that the program is. */
 function programAt(path: string): void {
   const before = process.argv[1] as string;
   process.argv[1] = path;

@@ -67,7 +67,7 @@ test("--follow subscribes before it lists, so that it misses nothing, and shows 
     "/v1/worlds/default/requests?operation=listPersonas&limit=20",
   ]);
   expect(stub.headers[0]?.get("accept")).toBe("text/event-stream");
-  // A trace that comes again is another request by then.
+  // If a trace id comes again after a reconnection, it belongs to another request.
   expect(streams.out.match(/A\d/g)).toEqual(["A1", "A2", "A3", "A2"]);
   expect(streams.err).toBe("plaza: the server has ended\n");
 });

@@ -1,4 +1,4 @@
-/** The output of a sandbox at its start, for a person to read and paste. */
+/** The output of a sandbox at its start, which a person reads and pastes. */
 import { expect, test } from "bun:test";
 import type { RunningPlaza } from "#main";
 import { announcement } from "../start.ts";
@@ -25,7 +25,7 @@ Plaza is ready.
   control key   key/1
 
 `);
-  // The key is the operator's, who has it.
+  // The operator has set the control key and knows it, so it is not printed.
   const own = announced({ ready: { ...ready, control_key: undefined, rtmp_url: "rtmp://l:3" } });
   expect(own).toContain("\n  live video    rtmp://l:3\n  console       http://c:2\n");
   expect(own).not.toContain("control key");

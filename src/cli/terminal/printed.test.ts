@@ -1,4 +1,4 @@
-/** The messages and exit codes of a program that cannot go on. */
+/** The messages and exit codes of a program that cannot continue. */
 import { describe, expect, test } from "bun:test";
 import { written } from "#harness/cli/printed";
 import type { Log } from "#telemetry/log";

@@ -1,10 +1,10 @@
-/** How the program ends after a signal. */
+/** The end of the program after a signal. */
 import { expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import type { Log } from "#telemetry/log";
 import { endWhenAsked, nextSignal } from "../process-end.ts";
 
-/** The steps in their order; the program itself goes on. */
+/** Notes the steps of the end, in their order; the test's process itself continues. */
 function ending() {
   const steps: string[] = [];
   const spy = spyOn(process, "exit").mockImplementation(((code: number) => {

@@ -7,10 +7,10 @@ import { Progress } from "./progress.ts";
 const CLEARED = "\r\u001b[K";
 
 let nowMs = 0;
-/** The function of a timer, and its interval. */
+/** The function of the last timer, and its interval. */
 let ticking: { tick: () => void; everyMs: number | undefined } | undefined;
 
-/** Stderr is a terminal with `columns`, and the test moves the time. */
+/** Makes stderr a terminal with `columns`; the test moves the time. */
 function terminal(columns = 120, isTTY = true) {
   for (const [name, value] of Object.entries({ isTTY, columns })) {
     const before = Object.getOwnPropertyDescriptor(process.stderr, name);
@@ -31,7 +31,7 @@ function terminal(columns = 120, isTTY = true) {
   for (const spy of [clock, timers, cleared]) afterThisTest(() => spy.mockRestore());
   const streams = written();
   return {
-    /** The lines that were written since the last call; each takes the place of the one before. */
+    /** The lines that were written since the last call; each line replaces the one before. */
     shown: (): string[] => {
       const lines = streams.err.split(CLEARED).slice(1);
       streams.err = "";
@@ -58,7 +58,7 @@ test("a bar has 24 characters, filled in proportion to the work; the numbers fol
   expect(lineOf(0.25, 1.5, "MB")).toEqual([`file ${bar(4)} 16 %  0.3 of 1.5 MB`]);
   expect(lineOf(299, 300)).toEqual([`file ${bar(23)} 99 %  299 of 300`]);
   expect(lineOf(3, 3)).toEqual([`file ${bar(24)} 100 %  3 of 3`]);
-  // More than was announced, and nothing to do at all, are whole as well.
+  // The bar is also full if more was done than announced, or if there was nothing to do.
   expect(lineOf(4, 3)).toEqual([`file ${bar(24)} 100 %  4 of 3`]);
   expect(lineOf(0, 0)).toEqual([`file ${bar(24)} 100 %  0 of 0`]);
 });

@@ -9,7 +9,7 @@ import { nextTurn } from "#kernel/turns";
 import { outputClosed } from "../process-end.ts";
 import { printable, readTextFile, timeText } from "./output.ts";
 
-/** Listeners of this test alone. */
+/** Adds the listeners only for this test. */
 function watched(): Promise<void> {
   const streams = [process.stdout, process.stderr];
   const before = streams.map((stream) => stream.listeners("error"));

@@ -12,7 +12,7 @@ import { type AppEntry, findApp, type Subscribed } from "./subscribing.ts";
 
 const WORLD = "/v1/worlds/default";
 
-/** A world with one app, which keeps what it is given. */
+/** A control API with one app, which keeps the values that it is given. */
 function world(app: object = {}) {
   const fresh: Record<string, unknown> = { id: "1001", secret: "s3cret", ...app };
   let stored = fresh;
@@ -27,7 +27,7 @@ function world(app: object = {}) {
       return stored;
     }
     if (path === `${WORLD}/nodes/pages?limit=50`) return { data: [{ id: "2001" }], paging: {} };
-    // Nothing comes on it, until it ends with the server.
+    // The stream of alerts sends nothing, until it ends with the server.
     if (path === `${WORLD}/alerts`)
       return new Response(new ReadableStream({ start: (controller) => void alerts.push(controller) }), {
         headers: { "content-type": "text/event-stream" },
@@ -39,7 +39,7 @@ function world(app: object = {}) {
     isAway = true;
     for (const one of alerts.splice(0)) one.close();
   };
-  /** With the same world, or with one that was made anew. */
+  /** The server comes back with the same world, or with a new one. */
   const comeBack = (isAnew: boolean): void => {
     if (isAnew) stored = fresh;
     isAway = false;
@@ -51,7 +51,7 @@ function world(app: object = {}) {
 const signed = (body: string, secret = "s3cret"): Record<string, string> =>
   signatureHeaders([secret], { webhookId: "msg_1", timestamp: 1_795_000_000, body });
 
-/** Listens until `end`, which resolves with the exit code. */
+/** Listens until the test calls `end`, which resolves with the exit code. */
 async function listening(given: Readonly<Record<string, unknown>>, streams: { out: string; err: string }) {
   const code = listen(given);
   while (!`${streams.out}${streams.err}`.includes("signing secret: ")) {
@@ -127,7 +127,7 @@ test("what is handed on has the bytes and the headers of the webhook, and the se
     headers: { ...signed(body), "x-own": "1", connection: "close" },
   });
   expect(response.status).toBe(307);
-  // The receiver has as long as the server waits for it (D-62).
+  // The receiver has the time for which the server waits (D-62).
   expect(limits).toHaveBeenCalledWith(15_000);
   expect(receiver.posts).toHaveLength(1);
   expect(receiver.posts[0]?.body).toBe(body);
@@ -136,7 +136,7 @@ test("what is handed on has the bytes and the headers of the webhook, and the se
   });
   expect(await end()).toBe(0);
   streams.out = "";
-  // Nothing listens there.
+  // No receiver listens at this address.
   const alone = await listening({ ...given, forward_to: "http://127.0.0.1:1/hook" }, streams);
   streams.out = "";
   expect((await alone.send(JSON.stringify(webhook()))).status).toBe(502);
@@ -190,7 +190,7 @@ test("with --print-json stdout holds the bodies alone", async () => {
   await send(body);
   await send("none");
   expect(streams.out).toBe(`${body}\n`);
-  // For a person at a terminal they are written over several lines.
+  // On a terminal, the webhooks are printed over several lines.
   const { isTTY } = process.stdout;
   afterThisTest(() => Object.assign(process.stdout, { isTTY }));
   Object.assign(process.stdout, { isTTY: true });
@@ -214,7 +214,7 @@ describe("the app", () => {
     expect(streams.out).toContain("\nsigning secret: s3cret (for a Standard Webhooks library: whsec_czNjcmV0)\n");
     expect(await end()).toBe(0);
     expect(stub.app()).toMatchObject({ callback: null, subscriptions: [] });
-    // Page and catalog both ask for the page.
+    // The subscriptions of page and catalog both subscribe the page.
     const [taken, page] = ["/nodes/apps/1001", "/nodes/pages/2001"];
     expect(patches(stub)).toEqual([taken, page, page, taken, page, page]);
   });
@@ -233,14 +233,14 @@ describe("the app", () => {
     expect(streams.out).toStartWith("receiving the webhooks of app 1001 at http://public/; Ctrl-C restores its callback\nsigning secret");
     await named.end();
     expect(stub.app().subscriptions).toEqual(subscriptions);
-    // The first listener alone asked for the page, and gave it back.
+    // Only the first listener subscribed the page and restored it.
     expect(patches(stub).filter((path) => path === "/nodes/pages/2001")).toHaveLength(2);
   });
 
   test.each([false, true])("is taken again from a server that comes back only where that has another world: %p", async (isAnew) => {
     const stub = world();
     const streams = written();
-    // It is looked for each second, which goes by at once here. Timers of others are left alone.
+    // The listener looks for the server each second; here such a second passes at once. Other timers run as usual.
     let seconds = 0;
     const setTimer = globalThis.setTimeout;
     const spy = spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void, ms = 0, ...more: unknown[]) => {
@@ -301,11 +301,11 @@ test("the receiver's address may be a port, a host or an http address, and nothi
   }
 });
 
-/** Several listeners of one app, which begin one after another and end in any order. */
+/** The callback of an app before several listeners begin, one after another, and end in any order. */
 const OWN = { url: "http://own/", verify_token: "own", verified: true };
 const SUBSCRIPTIONS = [{ object: "page", fields: ["feed"], callback: { url: "http://pages/" } }] as const;
 
-/** An app as the control API keeps it, and the pages that were given back. */
+/** An app as the control API keeps it, and the pages that were restored. */
 function appWith(entry: Partial<AppEntry> = { callback: OWN, subscriptions: SUBSCRIPTIONS }) {
   const state = { app: { id: "1001", secret: "s3cret", ...entry } as AppEntry | undefined };
   const changes: string[] = [];
@@ -324,13 +324,13 @@ function appWith(entry: Partial<AppEntry> = { callback: OWN, subscriptions: SUBS
       return state.app;
     },
   } as unknown as ControlRequests;
-  /** Takes the app, as the listener at `url` does, and returns what ends it. */
+  /** Takes the app, as the listener at `url` does, and returns the function that ends the listener. */
   const listen = async (url: string, fields?: Parameters<typeof takeCallback>[3]) => {
     await takeCallback(control, await findApp(control, "1001"), url, fields);
     const page: Subscribed = { object: "page", id: new URL(url).hostname, before: { id: "" } };
     return () => giveBack(control, "1001", url, [page]);
   };
-  /** In whatever order. */
+  /** The restored pages, in alphabetical order. */
   const pages = () => changes.filter((path) => path !== "app").sort();
   return { state, control, listen, changes, pages };
 }
@@ -383,7 +383,7 @@ test("one that begins when another has ended gives back what was left by that on
   await endA();
   const length = state.app?.callback?.verify_token?.length as number;
   const endC = await listen("http://c/");
-  // Each is noted once.
+  // The verify token has each earlier state only once.
   expect(state.app?.callback?.verify_token?.length).toBeLessThan(2 * length);
   expect(pages()).toEqual([]);
   await endB();

@@ -30,7 +30,7 @@ test("what is no override says so, with the path", () => {
   for (const given of ["a..b=1", "[x]=1", "a]=1", "a[1=1", "a.=1", `${"a.".repeat(32)}a=1`])
     expect(() => overridden(given)).toThrow(/cannot be read as a path/);
   expect(() => overridden("timestamp=9007199254740993")).toThrow("--override: the number 9007199254740993 has more digits than can be kept");
-  // As deep as any payload.
+  // This path is as deep as that of any payload.
   expect(() => overridden(`${"a.".repeat(31)}a=1`)).not.toThrow();
   expect(() => overridden("timestamp.x=1")).toThrow('"timestamp.x" asks for x of a value that is not an object');
   expect(() => overridden("sender[0]=1")).toThrow("element 0 of a value that is not a list");

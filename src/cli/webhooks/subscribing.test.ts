@@ -6,7 +6,7 @@ import { fieldsNamed, findApp, type Subscribed, subscribeAccounts, unsubscribeAc
 
 type Sent = readonly [method: string, path: string, body?: unknown];
 
-/** Returns what the test says, and notes what it is asked. */
+/** A control API that returns the values of the test, and notes its requests. */
 function controlOf(respond: (method: string, path: string) => unknown) {
   const sent: Sent[] = [];
   const control = {

@@ -18,7 +18,7 @@ const delivery = (id: string, more: object = {}) => ({
   ...more,
 });
 
-/** The world has a page; an event makes the deliveries, whose states are those of each look, the last one for good. */
+/** A control API whose world has a page. An event makes the deliveries; `states` has the state of each at each look, of which the last one stays. */
 function world(states: Readonly<Record<string, readonly object[]>> = { 501: [delivery("501")] }) {
   const looks: Record<string, number> = {};
   return controlStub(({ method, path }: Asked) => {
@@ -87,7 +87,7 @@ describe("an event", () => {
   test("is waited for until each of its deliveries was tried, and is a failure if one was not accepted", async () => {
     const stub = world({
       501: [delivery("501", { status: "waiting", attempts: [] }), delivery("501", { status: "sending", attempts: [] }), delivery("501")],
-      // It will be tried again, which nobody waits for.
+      // This delivery will be retried, and the command does not wait for that.
       502: [delivery("502", { status: "waiting", reason: "retry", attempts: [{ status: 500 }] })],
       503: [delivery("503", { status: "unsubscribed", attempts: [] })],
       504: [delivery("504")],
@@ -115,7 +115,7 @@ describe("an event", () => {
     afterThisTest(() => spy.mockRestore());
     expect(await trigger("custom_labels", stub.given)).toBe(1);
     expect(streams.out).toBe("501 app 1001 http://a/: sending\n");
-    // 17 s, of which a callback has 15.
+    // The command waits for 17 s; a callback has 15 s.
     expect(pauses).toEqual(new Array(340).fill(50));
   });
 
@@ -203,7 +203,7 @@ describe("a script", () => {
       if (!problem.startsWith("there")) expect(said).toContain("plaza: --script: step 2 of ");
     }
     expect(asked(stub, "POST")).toEqual([]);
-    // The value takes the place of the example; an empty override changes nothing of it.
+    // The value replaces the example; an empty override changes nothing in it.
     expect(await run([{ event: "custom_labels", value: { a: 1 }, override: {} }])).toEqual({ code: 0, said: "" });
     expect(await readScript(script(steps(1_000)))).toHaveLength(1_000);
   });
