@@ -1,4 +1,4 @@
-/** A whole server in the test's own process: it is used a little, and when it has stopped nothing of it is left. */
+/** Starts a whole server in the test's own process, uses it a little, and stops it. Afterwards nothing of the server is left. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ const WORLD = {
   ],
 };
 
-/** By its place in a path. */
+/** The values for the placeholders in paths. */
 const IDS: Readonly<Record<string, string>> = { w: "default", id: "5301", app: "1001" };
 
 /** The addresses of all streams of events. */
@@ -43,7 +43,7 @@ const streams = controlRoutes(buildRegistry())
   .map(({ path }) => path.replaceAll(/\{(\w+)\}/g, (place, name: string) => IDS[name] ?? place))
   .map((path) => (path.endsWith("/requests/stream") ? `${path}?alerts=true` : path));
 
-/** Requests to the server: those to the graph on connections that are kept, the others each on one of its own. */
+/** Sends requests to the server. Those to the graph use kept connections; each of the others uses a connection of its own. */
 function callerOf({ base_url, control_url, control_key }: RunningPlaza["ready"]) {
   const send = (url: string, init: RequestInit) => fetch(url, { ...init, keepalive: url.startsWith(base_url), tls: { rejectUnauthorized: false } });
   const ask = async (url: string, init: RequestInit) => {
@@ -63,7 +63,7 @@ function callerOf({ base_url, control_url, control_key }: RunningPlaza["ready"])
         headers: { ...key, "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
-    /** Resolves with the function that ends it, when the first bytes have come. */
+    /** Opens a stream. Resolves when its first bytes have come, with the function that ends the stream. */
     follow: async (path: string): Promise<() => Promise<void>> => {
       const response = await send(control_url + path, { headers: { ...key, accept: EVENT_STREAM } });
       const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -73,13 +73,13 @@ function callerOf({ base_url, control_url, control_key }: RunningPlaza["ready"])
   };
 }
 
-/** Rows that a process holds in the tables of a world after its end. */
+/** The rows in the tables of a world that a process still holds after its end. */
 const HELD =
   "SELECT fence FROM work_sessions UNION ALL SELECT fence FROM jobs WHERE fence > 0 UNION ALL SELECT fence FROM webhook_deliveries WHERE fence > 0";
 
 const filesIn = (data: string): string[] => (existsSync(data) ? readdirSync(data).sort() : []);
 
-/** In a file of SQLite, and in a schema of PostgreSQL. */
+/** A database in a file of SQLite, and one in a schema of PostgreSQL. */
 const kinds = {
   sqlite: async (folder: string) => {
     const place = (name: string, text: string): string => {
@@ -123,7 +123,7 @@ onEachDatabase("a stopped server", (kind) => {
       return new Response(challenge);
     });
     const feedPort = serve(() => new Response(csv(row("b1"), row("b2"))));
-    // The program that takes streams.
+    // The ingest process is started from the path of this program.
     const [before] = process.argv.splice(1, 1, join(import.meta.dir, "cli/plaza.ts"));
     afterThisTest(() => process.argv.splice(1, 1, before as string));
     const given = {

@@ -1,6 +1,6 @@
 /**
- * The names and values of all headers of a server's responses beside the graph, and of its own requests. The test shows each header that is
- * lost, added or changed.
+ * The names and values of all headers of a server's responses, except those of the graph's operations, and of its own requests. The test shows each
+ * header that is lost, added or changed.
  */
 import { describe, expect, spyOn, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ const SHAPES: readonly (readonly [shape: RegExp, shown: string])[] = [
   [/(?<=^content-length: )\d+$/i, "{bytes}"],
 ];
 
-/** The lines of a head, its headers in the order of their names. */
+/** The lines of a request's or response's head, with its headers in the order of their names. */
 function linesOf(text: string): string[] {
   const [first = "", ...headers] = text.slice(0, text.indexOf("\r\n\r\n")).split("\r\n");
   return [first, ...headers.sort()].map((line) => SHAPES.reduce((so, [shape, shown]) => so.replace(shape, shown), line));
@@ -58,11 +58,11 @@ describe("responses of a server", () => {
   const TRACE = "x-pf-trace-id: {trace id}";
   const USAGE = ['x-app-usage: {"call_count":0,"total_cputime":0,"total_time":0}', "x-business-use-case-usage: {}"];
   const SCRIPT = ["cache-control: public, max-age=3600", "content-type: text/javascript; charset=utf-8"];
-  /** Of the player's pages and media. */
+  /** The headers of the player's pages and media. */
   const UNKEPT = ["cache-control: no-store", "referrer-policy: no-referrer", "x-content-type-options: nosniff"];
   const BARE_PAGE = "content-security-policy: default-src 'none'; base-uri 'none'; form-action 'none'";
   const HOME_POLICY = "content-security-policy: default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
-  /** Of the control API's pages and their files. */
+  /** The headers of the control API's pages and their files. */
   const PAGE = [
     "cross-origin-opener-policy: same-origin",
     "cross-origin-resource-policy: same-origin",
@@ -76,7 +76,7 @@ describe("responses of a server", () => {
 
   type Row = readonly [request: string, status: string, lines: readonly string[], headers?: Readonly<Record<string, string>>];
 
-  /** By the address under which it is declared. `{ticket}` is that of the player's page. */
+  /** The responses by the address under which a route is declared. `{ticket}` is the ticket of the player's page. */
   const GRAPH: Readonly<Record<string, readonly Row[]>> = {
     "/": [
       [
@@ -211,7 +211,7 @@ describe("responses of a server", () => {
       for (const [request, status, lines, headers = {}] of Object.values(rows).flat()) {
         const sent = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
         const { text } = await exchange(port, [`${request.replace("{ticket}", ticket)} HTTP/1.1\r\n${sent.join("")}\r\n`], { isHead: true });
-        // The runtime's server writes names in its own way.
+        // The runtime's server writes the names of headers in its own way.
         const received = linesOf(text.replaceAll(/^[\w-]+(?=: )/gm, (name) => name.toLowerCase()));
         expect({ request, lines: received }).toEqual({ request, lines: [`HTTP/1.1 ${status}`, ...[...lines].sort()] });
       }
@@ -225,7 +225,7 @@ describe("requests of a server to others", () => {
   const VERIFYING = ["Accept: */*", ...USUAL];
   const asked = (path: string) => `GET ${path}?hub.mode=subscribe&hub.challenge={digits}&hub.verify_token=v HTTP/1.1`;
 
-  /** By the file that sends it. */
+  /** The requests by the file that sends them. */
   const SENT: Readonly<Record<string, readonly (readonly string[])[]>> = {
     "features/product-feeds/ingestion/files.ts": [
       ["GET /books.csv HTTP/1.1", ...FEED],
@@ -288,7 +288,7 @@ describe("requests of a server to others", () => {
     const all = Object.values(SENT).flat();
     while (heads.length < all.length) await Bun.sleep(5);
     const byFirstLine = (one: readonly string[], other: readonly string[]) => (`${one[0]}` < `${other[0]}` ? -1 : 1);
-    // order: some are sent side by side.
+    // order: some requests are sent side by side.
     expect(heads.sort(byFirstLine)).toEqual(all.map(([first = "", ...headers]) => [first, ...headers.sort()]).sort(byFirstLine));
   });
 });

@@ -34,7 +34,7 @@ test("changes of a file are counted from the last applied version, not from a re
     "cannot be applied",
   );
   expect(await names()).toEqual(BEFORE.users);
-  // One of the refused file's users stays in the file, and is new all the same.
+  // One of the refused file's users stays in the file, and counts as new all the same.
   expect(
     await saved({
       users: [
@@ -62,7 +62,7 @@ test("a file that is saved after the end changes nothing, while another one that
     const log = { info: note, warn: note, error: note } as unknown as Log;
     return () => watchWorld({ default: world } as Worlds, registry, { world: file } as Config, JSON.stringify(BEFORE), log);
   };
-  // Its timer would be the first to run.
+  // If the first watch did not stop its timer, that timer would run first.
   const watches = [await watch("ended"), await watch("watched")].map((begin) => begin());
   await watches[0]?.stop();
   for (const name of ["ended", "watched"]) writeFileSync(join(folder, name), JSON.stringify(AFTER));
