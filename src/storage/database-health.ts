@@ -118,7 +118,7 @@ export class DatabaseHealth {
     this.#options.onSeen?.(shown(problem));
   }
 
-  /** Reports that an operation succeeded. It is called for each operation, so it is cheap while there are no problems. */
+  /** Reports that an operation succeeded. This method is called for each operation, so it is cheap while there are no problems. */
   worked(isWrite: boolean): void {
     if (this.#current.size === 0) return;
     const quietSinceMs = this.#nowMs() - QUIET_MS;

@@ -103,8 +103,8 @@ export interface Database {
 /** The databases of a server, one for each world. */
 export interface Databases {
   /**
-   * Opens the world's database, and creates it if it does not exist. In-memory worlds are kept until the last one is closed. It throws the errors of
-   * `openDatabase`.
+   * Opens the world's database, and creates it if it does not exist. In-memory worlds are kept until the last one is closed. Opening throws the
+   * errors of `openDatabase`.
    */
   open(world: string): Promise<Database>;
   /** The names of all worlds that have stored data, in alphabetical order. */
@@ -114,8 +114,8 @@ export interface Databases {
   /** Deletes the world's data, if it has any. The world must be closed. */
   remove(world: string): Promise<void>;
   /**
-   * Runs `make`, which creates a world. If another process is creating a world of the same name, it resolves with undefined instead. It does not lock
-   * anything within this process.
+   * Runs `make`, which creates a world. If another process is creating a world of the same name, it resolves with undefined instead. `making` does
+   * not lock anything within this process.
    */
   making<T>(world: string, make: () => Promise<T>): Promise<T | undefined>;
 }
@@ -148,8 +148,8 @@ export interface Migration {
    */
   readonly contracts?: string;
   /**
-   * A statement that changes a limited number of rows, and finds fewer each time; its one `?` is that limit. It runs after `statements`, each time in
-   * a transaction of its own, until it changes nothing. The `statements` of such a migration must not fail when they run a second time.
+   * A statement that changes a limited number of rows, and finds fewer each time; its one `?` is that limit. The batch runs after `statements`, each
+   * time in a transaction of its own, until it changes nothing. The `statements` of such a migration must not fail when they run a second time.
    */
   readonly batch?: string;
 }

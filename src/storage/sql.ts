@@ -9,7 +9,7 @@
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
 
-/** The text of a statement. It is created once per place in the code, so that drivers can keep it prepared. */
+/** The text of a statement, which is created once per place in the code, so that drivers can keep it prepared. */
 export interface SqlText {
   /** The SQL, with a `?` for each value. */
   readonly text: string;

@@ -8,7 +8,8 @@ import { join } from "node:path";
 const OWNER = "owner.json";
 
 /**
- * Returns a new folder that only its owner can read. It also removes the folders of killed programs, and calls `onFailure` if it cannot remove one.
+ * Returns a new folder that only its owner can read. The function also removes the folders of killed programs, and calls `onFailure` if it cannot
+ * remove one.
  */
 export function makeTemporaryFolder(
   purpose: string,

@@ -1,6 +1,6 @@
 /**
- * The dedicated connection of a server. It receives the facts that other processes changed in each followed schema. It also renews the process
- * number, which is stored in the server's own schema.
+ * The dedicated connection of a server. The channel receives the facts that other processes changed in each followed schema. The channel also renews
+ * the process number, which is stored in the server's own schema.
  *
  * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed. Timers alone cannot guarantee that:
  * if a process got no processor time for a second, a request may run before the timer. Every user of a cache therefore calls `confirm` first.

@@ -243,7 +243,10 @@ export class Group {
     for (const { reject } of all) reject(thrown);
   }
 
-  /** The failure that came first. It may belong to a body that did not await its last statements; later bodies then failed because of it. */
+  /**
+   * The failure that came first. The first failure may belong to a body that did not await its last statements; later bodies then failed because of
+   * it.
+   */
   #firstFailure(): unknown {
     return this.#kept.find(({ transaction }) => transaction.failure !== undefined)?.transaction.failure ?? this.#failure;
   }

@@ -75,7 +75,7 @@ async function migrateOn(
 }
 
 async function begin(client: Client, schema: string): Promise<void> {
-  // The lock belongs to the session and not to a transaction, since batches commit. It ends with the connection, and so with the process.
+  // The lock belongs to the session and not to a transaction, since batches commit. The lock ends with the connection, and so with the process.
   await client.query("SELECT pg_advisory_lock($1)", [lockKey(schema, "migrations")]);
   await client.query("BEGIN READ WRITE");
 }

@@ -95,9 +95,9 @@ interface DatabaseParts {
   readonly pool: Pool;
   readonly migrations: readonly FeatureMigrations[];
   readonly health: DatabaseHealth;
-  /** Returns the process number. It is set if another database of this process has the fact channel. */
+  /** Returns the process number, if another database of this process has the fact channel. */
   processNumber?(): number;
-  /** Confirms the cached facts. It is set if another database of this process has the fact channel. */
+  /** Confirms the cached facts, if another database of this process has the fact channel. */
   confirm?(): void;
   /** Called when the database is closed. */
   end(): Promise<void>;

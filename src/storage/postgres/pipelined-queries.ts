@@ -123,7 +123,7 @@ export class PipelinedQueries extends Query {
     this.callback?.();
   }
 
-  /** Handles an error of the current statement, of the connection, or of the time limit. It can be called twice. */
+  /** Handles an error of the current statement, of the connection, or of the time limit. The driver may call this method twice for one query. */
   handleError(error: unknown): void {
     this.callback?.(error);
     for (; this.#at < this.#queries.length; this.#at++) {

@@ -81,8 +81,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
 
   /**
    * Locks a row instead of taking an advisory lock, so that two transactions that both commit never held the lock at the same time, not even across a
-   * failover. Names that share a slot wait for each other; after a deadlock one of the transactions runs again. It does not wait for the result of
-   * the lock: the next statement runs when the row is locked, and sees everything that was committed by then.
+   * failover. Names that share a slot wait for each other; after a deadlock one of the transactions runs again. The method does not wait for the
+   * result of the lock: the next statement runs when the row is locked, and sees everything that was committed by then.
    */
   async lock(scope: string, key: string): Promise<void> {
     this.#check();
@@ -116,8 +116,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * Waits for the results of all sent statements. It is called before COMMIT, because afterwards a wrong number of changed rows cannot be undone, and
-   * if the connection breaks nobody knows what was stored. Earlier bodies on the same connection are settled then, too.
+   * Waits for the results of all sent statements. `settle` is called before COMMIT, because afterwards a wrong number of changed rows cannot be
+   * undone, and if the connection breaks nobody knows what was stored. Earlier bodies on the same connection are settled then, too.
    */
   async settle(): Promise<void> {
     if (this.#isUnsure) await this.#sent;

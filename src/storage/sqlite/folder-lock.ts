@@ -31,8 +31,8 @@ interface HeldFolder {
 const held = new Map<string, HeldFolder>();
 
 /**
- * Locks the folder for this process, and `world` for the caller. Returns a function that releases both. Throws `FolderInUse` at once if either is
- * taken.
+ * Locks the folder for this process, and `world` for the caller. Returns a function that releases folder and world. Throws `FolderInUse` at once if
+ * either is taken.
  */
 export function holdFolder(folder: string, world: string): () => void {
   const path = realpathSync(folder);

@@ -23,11 +23,11 @@ import { CommittedReader, ConnectionReader } from "./readers.ts";
 import { StateFiles } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** The first statement on a connection. It reads the file: it opens the log, takes the snapshot, and fails if the file is not a database. */
+/** The first statement on a connection, which reads the file: it opens the log, takes the snapshot, and fails if the file is not a database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
 export interface SqliteOptions {
-  /** The name of the world. Its file is `<folder>/<world>.sqlite`. */
+  /** The name of the world, whose file is `<folder>/<world>.sqlite`. */
   readonly world?: string;
   readonly migrations: readonly FeatureMigrations[];
   /** Collects the problems of the database. If it is left out, nobody reads them. */
@@ -49,8 +49,8 @@ interface Files {
 }
 
 /**
- * Opens a world's database. `folder` is created if it is missing, and locked for this process. `:memory:` is deleted when the database is closed. It
- * rejects with the errors of `openIn`.
+ * Opens a world's database. `folder` is created if it is missing, and locked for this process. `:memory:` is deleted when the database is closed. The
+ * promise rejects with the errors of `openIn`.
  */
 export const openSqlite = ({ folder, ...options }: SqliteOptions & { readonly folder: string }): Promise<Database> =>
   openIn(placeOf(folder), options);
@@ -111,7 +111,7 @@ class SqliteDatabase implements Database {
   #snapshot: Connection | undefined;
   #lastSnapshot: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
-  /** The tables of the world, once they are known. They do not change while the database is open. */
+  /** The tables of the world, once they are known. The tables do not change while the database is open. */
   #tables: readonly string[] | undefined;
 
   constructor(files: Files, migrations: readonly FeatureMigrations[], onCommit: ((writes: number) => void) | undefined) {

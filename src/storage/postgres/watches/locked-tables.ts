@@ -44,7 +44,7 @@ export class LockedTables {
     return this.#refused.size > 0;
   }
 
-  /** Called when no connection was free. It looks at the locks after `LOOK_EVERY_MS`. */
+  /** Called when no connection was free. The next look at the locks is after `LOOK_EVERY_MS`. */
   suspect(): void {
     if (this.#timer !== undefined || this.#isClosed) return;
     // A timer, because nothing else happens while all connections wait.
