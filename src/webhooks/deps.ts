@@ -35,7 +35,7 @@ export interface WebhookDeps {
 
 /** Faults that a person orders for deliveries on purpose (D-150). */
 export interface DeliveryFaults {
-  /** Whether no fault is ordered. It is read before every attempt, and is nearly always true. */
+  /** Whether no fault is ordered. This value is read before every attempt, and is nearly always true. */
   readonly isEmpty: boolean;
   /** The fault that applies to a POST with these fields, which is about to be sent. `canReorder` is true for a delivery's first attempt. */
   matchWebhook(fields: readonly string[], entity: string, canReorder: boolean): "lose" | "repeat" | "reorder" | undefined;

@@ -27,7 +27,7 @@ export interface WebhookObserver {
   attempted(seen: AttemptSeen): void;
   /** Called if an attempt itself could not be made; the delivery is tried again. */
   attemptBroke(delivery: string, error: unknown): void;
-  /** Called for a mistake of the program: a delivery has waited for at least half a minute although it could be sent. It is sent now. */
+  /** Called for a mistake of the program: a delivery has waited for at least half a minute although it could be sent. The delivery is sent now. */
   deliveryOverdue(overdue: OldestWaiting): void;
   /** Called when a delivery ended because its app would not get the events any more (D-138). */
   deliveryUnsubscribed(delivery: Pick<ClaimedRow, "app" | "callback" | "object" | "field">): void;

@@ -1,4 +1,4 @@
-/** D-61: the handshake that verifies a callback URL before any event is sent there. It never runs inside a transaction. */
+/** D-61: the handshake that verifies a callback URL before any event is sent there. The handshake never runs inside a transaction. */
 import { randomInt } from "node:crypto";
 import { challengeMismatch, handshakeFailed } from "#kernel/errors";
 import { CallbackRefused } from "#outbound/address-rules";

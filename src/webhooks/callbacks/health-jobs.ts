@@ -20,7 +20,7 @@ interface WorldWithWebhooks {
 
 type Job = JobKind<WorldWithWebhooks>;
 
-/** Raises the alert about a callback that fails. It does nothing if the callback works by then. */
+/** Raises the alert about a callback that fails. The job does nothing if the callback works by then. */
 const alert: Job = {
   kind: alertJob,
   async run({ webhooks }, id, _payload, job) {

@@ -1,6 +1,6 @@
 /**
- * Claiming: decides which deliveries are sent next, and which of them travel together. It takes one transaction, which runs again if it was rolled
- * back.
+ * Claiming: decides which deliveries are sent next, and which of them travel together. A claim takes one transaction, which runs again if it was
+ * rolled back.
  */
 import type { Transaction } from "#storage/database";
 import { takeProbe } from "../callbacks/callbacks.store.ts";

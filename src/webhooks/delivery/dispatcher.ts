@@ -107,7 +107,7 @@ export class DeliveryDispatcher implements WorkSource {
     return this.#unended > 0 || !this.#results.isEmpty || this.#mustFlush || this.#mustLook || this.#mayHoldMore || this.#queues.hasDue(nowMs);
   }
 
-  /** Frees the deliveries of an ended session. They may have arrived or not, so they are sent once more, at once. */
+  /** Frees the deliveries of an ended session. Such deliveries may have arrived or not, so they are sent once more, at once. */
   async release(tx: Transaction, fence: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();
     const sending = await findSending(tx, fence);

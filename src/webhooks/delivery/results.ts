@@ -141,7 +141,7 @@ const attemptResultOf = ({ kind, attempt }: AttemptedOutcome): AttemptResult => 
 const attemptsIn = ({ attempt, unanswered = [] }: AttemptedOutcome): readonly Attempt[] => [...unanswered, attempt];
 
 /**
- * The row for a result. It is stored only if the delivery still has this session's fence: a delivery that another session has taken over is left
+ * The row for a result. The row is stored only if the delivery still has this session's fence: a delivery that another session has taken over is left
  * alone.
  */
 function rowOf({ claimed, outcome }: Result): ResultRow[] {

@@ -1,6 +1,6 @@
 /**
  * The signatures of a delivery, over the exact bytes of its body (D-62): the platform's own `X-Hub-Signature-256`, and the headers of Standard
- * Webhooks (standardwebhooks.com). Their timestamp is real time, since a receiver compares it with its own clock and not with the world's.
+ * Webhooks (standardwebhooks.com). The timestamp in them is real time, since a receiver compares it with its own clock and not with the world's.
  */
 export interface SignedParts {
   readonly webhookId: string;

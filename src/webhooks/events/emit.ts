@@ -43,8 +43,8 @@ export interface Stored {
 const NOTHING: Stored = { deliveries: [], atOnce: [], queues: [] };
 
 /**
- * Stores an event and its deliveries, and returns them. D-136: a payload that breaks its field's contract is sent and reported; a payload that cannot
- * be sent is only reported. Neither undoes the cause of the event.
+ * Stores an event and its deliveries, and returns the stored deliveries. D-136: a payload that breaks its field's contract is sent and reported; a
+ * payload that cannot be sent is only reported. Neither undoes the cause of the event.
  */
 export async function storeEvent(outbox: Outbox, tx: Transaction, field: WebhookField, given: WebhookEvent): Promise<Stored> {
   const { facts, callbacks, ids } = outbox;

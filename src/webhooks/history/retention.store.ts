@@ -9,7 +9,7 @@ interface Old {
 
 /**
  * Removes deliveries that ended before `beforeMs`, with the deliveries that travelled in their POSTs, and the events that have no delivery any more.
- * It removes at most `limit` POSTs, and returns their number.
+ * At most `limit` POSTs are removed, and their number is returned.
  */
 export async function deleteEnded(tx: Transaction, beforeMs: number, limit: number): Promise<number> {
   const heads = await tx.all<{ id: string; event: string }>(sql`

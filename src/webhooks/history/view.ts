@@ -83,8 +83,8 @@ export async function contentOf(
 export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "realNowMs" | "profile">;
 
 /**
- * The headers that signed each attempt. They are made again, with the app's current secret, because the headers of an attempt are not kept. Undefined
- * for an attempt that sent nothing, or if the app is gone.
+ * The headers that signed each attempt. The headers are made again, with the app's current secret, because the headers of an attempt are not kept.
+ * Undefined for an attempt that sent nothing, or if the app is gone.
  */
 export async function signaturesOf(
   deps: SigningDeps,

@@ -156,7 +156,7 @@ export class EndpointQueue {
     this.#reserved = 0;
   }
 
-  /** Holds a claimed delivery. Returns true if it is to be sent now; otherwise `takeSendable` returns it when a slot is free. */
+  /** Holds a claimed delivery. Returns true if the delivery is to be sent now; otherwise `takeSendable` returns it when a slot is free. */
   hold(claimed: Claimed, isHurried: boolean): boolean {
     this.#rate.take();
     if (claimed.isRetry) {
