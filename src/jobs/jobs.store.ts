@@ -16,7 +16,7 @@ export interface FullKinds {
   readonly shares: readonly { readonly kind: string; readonly share: string }[];
 }
 
-/** Stores a job. It replaces a job of the same kind and key, even a running one, whose run can then no longer settle it. */
+/** Stores a job. The new job replaces a job of the same kind and key, even a running one, whose run can then no longer settle it. */
 export async function saveJob(tx: Transaction, job: Pick<JobRow, "kind" | "key" | "share" | "due_ms" | "payload">): Promise<void> {
   const { kind, key, share, due_ms, payload } = job;
   await tx.runOne(sql`

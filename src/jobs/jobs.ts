@@ -38,7 +38,7 @@ export interface JobsOptions<W> {
   readonly database: Database;
   readonly loop: WorkLoop;
   readonly kinds: readonly JobKind<W>[];
-  /** Returns the world. It is a function, because a world is created together with its jobs. */
+  /** A function that returns the world, because a world is created together with its jobs. */
   readonly world: () => W;
   onStart?(kind: string, key: string): void;
   /** Called when a run threw; the job will run again. */

@@ -11,8 +11,8 @@ import type { Database, Transaction } from "#storage/database";
 import { deleteSession, findEndedSessions, renewSession, saveSession } from "./work-sessions.store.ts";
 
 /**
- * The length of a lease. It is longer than a living process stalls, because otherwise the work would happen twice. The work of a killed process waits
- * as long.
+ * The length of a lease, which is longer than a living process stalls, because otherwise the work would happen twice. The work of a killed process
+ * waits as long.
  */
 export const LEASE_MS = 5_000;
 /** The interval at which a lease is renewed, so that four renewals can fail before the lease ends. */
