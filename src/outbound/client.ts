@@ -1,6 +1,6 @@
 /**
  * The only way out of the server (D-64), for handshakes, deliveries and feed files. The client checks an address and then connects to exactly that
- * address. It does not follow redirects, cuts a long response, and gives the whole request one deadline.
+ * address. The client does not follow redirects, cuts a long response, and gives the whole request one deadline.
  *
  * Errors: `CallbackRefused` (`address-rules.ts`) before anything is sent, and `RequestFailed` (`request.ts`).
  */
@@ -75,8 +75,8 @@ export class GuardedClient {
   }
 
   /**
-   * Sends the request to the first address that accepts a connection. It tries another address only after one that accepted none, so nothing is sent
-   * twice.
+   * Sends the request to the first address that accepts a connection. Another address is tried only after one that accepted no connection, so nothing
+   * is sent twice.
    */
   async #sendToOneOf(
     addresses: readonly string[],

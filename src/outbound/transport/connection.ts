@@ -1,6 +1,6 @@
 /**
- * One connection to a checked address: TCP, or TLS with the certificate verified for the name that the caller gave. It carries one request at a time.
- * The address is a literal one, so no name is resolved here.
+ * One connection to a checked address: TCP, or TLS with the certificate verified for the name that the caller gave. A connection carries one request
+ * at a time. The address is a literal one, so no name is resolved here.
  */
 import { type FailureKind, RequestFailed } from "../request.ts";
 import { MalformedResponse, type ResponseReader } from "./response.ts";

@@ -1,6 +1,6 @@
 /**
- * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). It is strict wherever two lenient readers could see different responses in
- * the same bytes. The body is cut at a limit, and a cut body ends the connection.
+ * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). The reader is strict wherever two lenient readers could see different
+ * responses in the same bytes. The body is cut at a limit, and a cut body ends the connection.
  */
 
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
