@@ -21,8 +21,8 @@ const USUAL_SECURE_PORT = 1936;
 /** The interval at which the server looks for media servers that have stopped reporting. */
 const LOOK_EVERY_MS = 5_000;
 /**
- * The time for which requests wait for the process. It starts in a tenth of a second; if it cannot listen, the log says so, and requests wait no
- * longer.
+ * The time for which requests wait for the process. The process starts in a tenth of a second; if it cannot listen, the log says so, and requests
+ * wait no longer.
  */
 const LISTENING_WITHIN_MS = 5_000;
 

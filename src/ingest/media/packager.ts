@@ -226,8 +226,8 @@ export class Packager {
   }
 
   /**
-   * Whether sound is missing. It is missing only if no sound arrived for the allowed time, by the machine's clock, and the pictures that arrived in
-   * that time last as long. So neither a slow network nor a step of the encoder's clock counts as silence.
+   * Whether sound is missing. Sound is missing only if no sound arrived for the allowed time, by the machine's clock, and the pictures that arrived
+   * in that time last as long. So neither a slow network nor a step of the encoder's clock counts as silence.
    */
   #isSilent(nowMs: number): boolean {
     if (this.#lastSoundMs === undefined) return this.#silentMs > (this.#isAudioAnnounced ? SILENT_MS_MAX.announced : SILENT_MS_MAX.unannounced);

@@ -55,8 +55,8 @@ export class StreamTime {
 const difference = (timestamp: number, before: number): number => (timestamp - before) | 0;
 
 /**
- * Whether a packet at `ms` continues its track, whose newest packet is `own`. The packet may be later by as much time as has passed. It may also be
- * at the time of the other track, because the encoder left pictures out or the network delayed them.
+ * Whether a packet at `ms` continues its track, whose newest packet is `own`. The packet may be later by as much time as has passed. The packet may
+ * also be at the time of the other track, because the encoder left pictures out or the network delayed them.
  */
 function goesOn(ms: number | undefined, own: Newest | undefined, other: Newest | undefined, nowMs: number): boolean {
   if (ms === undefined) return false;

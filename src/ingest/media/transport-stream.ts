@@ -21,7 +21,7 @@ const ADTS_AAC = 0x0f;
 
 /** The number of ticks of the 90 kHz clock in a millisecond. */
 const TICKS = 90;
-/** The time of the first picture. It is not 0, because audio may begin a little earlier, and the clock runs ahead of the pictures. */
+/** The time of the first picture, which is not 0, because audio may begin a little earlier, and the clock runs ahead of the pictures. */
 const START_MS = 1_000;
 const CLOCK_AHEAD_MS = 100;
 

@@ -25,7 +25,7 @@ export interface Message {
   readonly body: Uint8Array;
 }
 
-/** The peer breaks the protocol, does not publish, or exceeds a limit. Its connection ends. */
+/** The peer breaks the protocol, does not publish, or exceeds a limit, so its connection ends. */
 export class RtmpProblem extends Error {
   constructor(problem: string) {
     super(problem);

@@ -213,7 +213,8 @@ export class Publisher implements SessionOwner {
   }
 
   /**
-   * Whether the key is free now. It disconnects a silent connection with this key, because that may be half open, and a connection with an older key.
+   * Whether the key is free now. The function disconnects a silent connection with this key, because that may be half open, and a connection with an
+   * older key.
    */
   #takeOver({ feed }: Admission, key: string): boolean {
     const other = this.#owner.publisherOf(feed);

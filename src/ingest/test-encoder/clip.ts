@@ -1,7 +1,7 @@
 /** The test clip, which is an FLV file (format 10.1, annex E) that `tools/test-encoder/make-clip.ts` makes. */
 import clip from "./clip.flv" with { type: "file" };
 
-/** A tag of the file. Its body is also the body of an RTMP message. */
+/** A tag of the file, whose body is also the body of an RTMP message. */
 export interface Tag {
   readonly isAudio: boolean;
   /** Whether the tag has the decoder's configuration instead of sound or a picture. */

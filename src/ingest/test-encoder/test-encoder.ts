@@ -9,8 +9,8 @@ import { CHUNK_BYTES, mediaOf, RtmpClient } from "./rtmp-client.ts";
 /** The interval at which tags are sent, which is the duration of a picture. */
 const TURN_MS = 40;
 /**
- * The delay up to which the clip catches up. After a longer sleep or a busy machine the clip continues later, so that it is not sent in a burst. Its
- * time stamps have no gap.
+ * The delay up to which the clip catches up. After a longer sleep or a busy machine the clip continues later, so that it is not sent in a burst. The
+ * time stamps of the clip have no gap.
  */
 const BEHIND_MS_MAX = 2_000;
 /** The number of waiting bytes, about 20 s of the clip, at which the server counts as no longer reading. */
