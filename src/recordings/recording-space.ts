@@ -1,5 +1,6 @@
 /**
- * The disk space of recordings: a limit for all of them, and a reserve that stays free for other data. It also has the paths of a recording's files.
+ * The disk space of recordings: a limit for all of them, and a reserve that stays free for other data. This file also has the paths of a recording's
+ * files.
  */
 import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
