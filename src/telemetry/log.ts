@@ -44,7 +44,8 @@ export class Log {
   debug = (fields: LogFields, message: string): void => this.#add("debug", fields, message);
 
   /**
-   * Logs like `info`, but cheaply, and writes the line a moment later. It is for the line of each request. `fields` is the inside of a JSON object.
+   * Logs like `info`, but cheaply, and writes the line a moment later. `line` is for the line of each request. `fields` is the inside of a JSON
+   * object.
    */
   line(fields: string, message: string): void {
     if (!this.shows("info")) return;

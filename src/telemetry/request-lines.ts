@@ -11,8 +11,8 @@ const CHARACTERS_MAX = 300;
 const excerpt = (text: string): string => (text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}…` : text);
 
 /**
- * Returns the function that logs a request. It leaves out the query, because the query may hold tokens. The path is the only field that may need
- * escapes. `pid` is the id of this process, and `client` the address from which the request came.
+ * Returns the function that logs a request. The line leaves out the query, because the query may hold tokens. The path is the only field that may
+ * need escapes. `pid` is the id of this process, and `client` the address from which the request came.
  */
 export const requestLines =
   (log: Log, pid: number) =>
@@ -42,7 +42,7 @@ function reasonOf(body: string): string {
   }
 }
 
-/** The lines about a world's background work. They name the `world`, except for the first world. */
+/** The lines about a world's background work. Each line has the name of the world, except for the first world. */
 export function workLog(log: Log, world: string, workBegins: WorkObserver["workBegins"]): WorkObserver {
   const about = world === DEFAULT_WORLD ? {} : { world };
   return {

@@ -84,7 +84,7 @@ export class StderrLines {
   }
 }
 
-/** Writes the bytes. It also resolves if nobody reads them any more; then the lines are dropped. */
+/** Writes the bytes. The promise also resolves if nobody reads stderr any more; then the lines are dropped. */
 function written(bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const from = (offset: number): void =>
