@@ -155,7 +155,7 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
   return wholeResponse(text, { "content-type": METRICS_TYPE });
 }
 
-/** The description of the interface as text for coding agents. It needs no key, because it has no data of worlds. */
+/** The description of the interface as text for coding agents. The description needs no key, because it has no data of worlds. */
 async function llmsPage(c: Context, { registry }: ControlDeps): Promise<Response> {
   const { llmsPages } = await import("./llms/pages.ts");
   const text = llmsPages(registry).get(c.req.path.slice(1));
@@ -223,7 +223,7 @@ type RefusalOf = (thrown: unknown, operation: string) => ControlError;
  */
 type Handler = (c: Context<WithKey>, ended: (status: number) => Promise<void>) => Promise<Response>;
 
-/** Handles requests and stores their entries in the audit list (D-331). It refuses a request that its key does not allow. */
+/** Handles requests and stores their entries in the audit list (D-331). A request that its key does not allow is refused. */
 function audited(route: ControlRoute, audit: Audit, handle: Handler): (c: Context<WithKey>) => Promise<Response> {
   return async (c) => {
     const key = c.get("key") as CallerKey | undefined;

@@ -1,6 +1,7 @@
 /**
- * The pages of the console and of the API reference, each from one file that the build has written (`tools/console/`). They need no key and contain
- * no data of worlds. The console sends requests to this API with the key of its user; the API reference shows the documents of the server (D-275).
+ * The pages of the console and of the API reference, each from one file that the build has written (`tools/console/`). The pages need no key and
+ * contain no data of worlds. The console sends requests to this API with the key of its user; the API reference shows the documents of the server
+ * (D-275).
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -126,6 +127,6 @@ export async function referencePage({ base_url }: ServerDescription): Promise<Re
 <p>It shows these documents: <a href="/v1/openapi.json">v1/openapi.json</a>, and <code>/openapi.json</code> and <code>/asyncapi.json</code> of the graph.`,
     );
   const html = page.html.replaceAll(GRAPH_MARK, Bun.escapeHTML(base_url));
-  // D-275: the library sets style attributes, for which a nonce does not work. It may read the documents, but no data of a world.
+  // D-275: the library sets style attributes, for which a nonce does not work. The page may read the documents, but no data of a world.
   return pageResponse({ ...page, html }, nonce, ["style-src-attr 'unsafe-inline'", `connect-src 'self' ${new URL(base_url).origin}`]);
 }

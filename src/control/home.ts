@@ -1,4 +1,4 @@
-/** The page that a browser gets if the console was not built. It says what this port is for, and contains no data of worlds. */
+/** The page that a browser gets if the console was not built. The page says what this port is for, and contains no data of worlds. */
 import type { Context } from "hono";
 import { wholeResponse } from "#http/web";
 

@@ -1,4 +1,4 @@
-/** Makes a value that a JSON Schema allows, for examples. It makes the same value each time. */
+/** Makes a value that a JSON Schema allows, for examples. The same schema always gives the same value. */
 import type { Schema } from "./schema-text.ts";
 
 interface Sampled extends Schema {
