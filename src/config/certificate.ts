@@ -23,7 +23,7 @@ export interface CertificateAndKey {
 export interface CertificateObserver {
   /** Called when a renewed certificate is in use. `validTo` is the day until which it is valid. */
   renewed(validTo: string): void;
-  /** Called if the new files cannot be used, so that the earlier certificate stays. It is called once for the same problem. */
+  /** Called if the new files cannot be used, so that the earlier certificate stays. The same problem is reported only once. */
   unusable(problem: string): void;
 }
 

@@ -35,7 +35,7 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
   return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
-/** The variables that point to a server, for commands and for tests of `plaza exec`. They are not options of a server. */
+/** The variables that point to a server, for commands and for tests of `plaza exec`. These variables are not options of a server. */
 const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host"].map(variableOf);
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The files by which commands find a running server. They are in the server's data folder, and have its addresses and the control key of a sandbox.
- * For a server without a data folder (in memory, PostgreSQL), commands need options or variables that point to it.
+ * The files by which commands find a running server. These files are in the server's data folder, and have its addresses and the control key of a
+ * sandbox. For a server without a data folder (in memory, PostgreSQL), commands need options or variables that point to it.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
