@@ -2,7 +2,7 @@
 import { type FromReader, readFeed, type ToReader } from "#features/product-feeds/api";
 
 const FAILED = 1;
-/** The memory of the process. It holds one part of the file, one row and one write of items: less than 150 MB (measured). */
+/** The memory of the process. A reading process holds one part of the file, one row and one write of items: less than 150 MB (measured). */
 const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
 
 export async function readFeedForServer(): Promise<number> {

@@ -14,7 +14,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   const asked = nextSignal();
   // A script may read the first line and close the pipe; the server continues.
   void outputClosed();
-  // The channel to bin/plaza.mjs closes if that program is killed. Then only this line ends the server.
+  // The channel to bin/plaza.mjs closes if that program is killed. Without this line nothing would end the server then.
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {

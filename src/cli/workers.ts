@@ -1,7 +1,7 @@
 /**
- * The option `--workers N`: N processes share the port of the graph. The first process serves only the control API. It loads the world, starts the
- * workers, replaces a worker that dies, and ends them when it ends. Workers report the requests that they served, so that the control API shows the
- * requests and metrics of all processes. A worker ends when its channel to the first process closes.
+ * The option `--workers N`: N processes share the port of the graph. The first process serves only the control API. This first process loads the
+ * world, starts the workers, replaces a worker that dies, and ends the workers when it ends. Workers report the requests that they served, so that
+ * the control API shows the requests and metrics of all processes. A worker ends when its channel to the first process closes.
  */
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "#config/config";
@@ -84,7 +84,7 @@ class Workers {
   constructor(log: Log) {
     this.#log = log;
     const program = process.argv[1] as string;
-    // A single executable is its own program, so it gets only the command as argument. Its flags of Bun are built in.
+    // A single executable is its own program, so it gets only the command as argument. Bun's flags are built into the executable.
     cluster.setupPrimary(program.startsWith(INSIDE_EXECUTABLE) ? { exec: "worker", args: [], execArgv: [] } : { exec: program, args: ["worker"] });
   }
 

@@ -43,7 +43,7 @@ export const newWorld = (name: string, file: string | undefined, given: Given): 
 
 type Result = Parameters<typeof show>[0];
 
-/** The result of long work. It calls `onProgress` meanwhile. Throws `ControlRefusal`. */
+/** The result of long work. While the work runs, `onProgress` is called. Throws `ControlRefusal`. */
 export async function resultAtItsEnd(response: Response, onProgress: (done: number, total: number) => void): Promise<Result> {
   // The request was refused before its work began, or the server reports no progress.
   if (response.headers.get("content-type") !== EVENT_STREAM) return resultOf(response);

@@ -1,6 +1,6 @@
 /**
- * Completion scripts for shells. Each script follows the names of commands before the cursor. It then offers the values of the option before the
- * cursor, or commands, options and arguments.
+ * Completion scripts for shells. Each script follows the names of commands before the cursor. The script then offers the values of the option before
+ * the cursor, or commands, options and arguments.
  */
 import type { Argument, Command, Option } from "commander";
 import { buildRegistry } from "#main";

@@ -18,7 +18,7 @@ import type { AttemptSeen } from "#webhooks/observer";
 import type { ServedMetrics } from "../worker.ts";
 import { startWithWorkers } from "../workers.ts";
 
-/** A worker as the first process sees it. It notes the messages to it, and does the steps that the test asks for. */
+/** A worker as the first process sees it. This worker notes the messages to it, and does the steps that the test asks for. */
 class LoneWorker extends EventEmitter {
   readonly sent: { kind: string; config?: Config; secretKey?: string }[] = [];
   readonly kills: string[] = [];
@@ -275,7 +275,7 @@ describe("what workers have served", () => {
     second.serve(servedWith(5, busy));
     expect(await counted()).toEqual([9, 4, 6]);
     first.exit(1);
-    // A message of the ended worker may come after its end. It does not count, like a worker that never reported.
+    // A message of the ended worker may come after its end. Such a message does not count, as if the worker had never reported.
     first.serve(servedWith(100));
     expect(await counted()).toEqual([9, 2, 3]);
     pauses[0]?.end();

@@ -15,7 +15,7 @@ const WORLD = "default";
 const SNAPSHOTS = "snapshots";
 const RECORDINGS = "recordings";
 
-/** Makes the backup. Resolves with the exit code. It leaves out the keys, because a thief with data and keys could read everything. */
+/** Makes the backup. Resolves with the exit code. The backup leaves out the keys, because a thief with data and keys could read everything. */
 export async function backup(to: string, given: Given): Promise<number> {
   try {
     const config = readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), await findConfigFile(given), settings);

@@ -1,4 +1,4 @@
-/** `plaza doctor`: finds problems that keep a server from starting or working, and says how to solve them. It changes nothing. */
+/** `plaza doctor`: finds problems that keep a server from starting or working, and says how to solve them. The command changes nothing. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";

@@ -1,6 +1,6 @@
 /**
- * `plaza listen`: becomes the callback of an app until the command ends. It prints a line for each webhook, and forwards the webhook with its bytes
- * and signatures unchanged. It returns the receiver's status to the server, so that a developer can watch retries.
+ * `plaza listen`: becomes the callback of an app until the command ends. The command prints a line for each webhook, and forwards the webhook with
+ * its bytes and signatures unchanged. The command returns the receiver's status to the server, so that a developer can watch retries.
  */
 import { timingSafeEqual } from "node:crypto";
 import { ConfigProblem } from "#config/config";
@@ -129,7 +129,7 @@ class Signed {
     this.#control = control;
   }
 
-  /** Whether the signature is right. It reads the secret again if it is not, because the secret may have been replaced. */
+  /** Whether the signature is right. If the signature is wrong, the secret is read again, because it may have been replaced. */
   async isBy(signature = "", body: string): Promise<boolean> {
     if (isSignature(signature, this.#app.secret, body)) return true;
     this.#app = await findApp(this.#control(), this.#app.id);
@@ -308,7 +308,7 @@ const TRY_EVERY_MS = 1_000;
 const UNAVAILABLE = 500;
 
 interface Following {
-  /** The options of the command. They serve to find the server again, whose port may have changed. */
+  /** The options of the command. These options serve to find the server again, whose port may have changed. */
   readonly given: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   tell(line: string): void;

@@ -1,6 +1,6 @@
 /**
- * The subscriptions that `plaza listen` makes besides the callback (`listen.ts`): fields, and the accounts and pages that have these fields. It
- * creates no tokens, although some webhooks need a token too.
+ * The subscriptions that `plaza listen` makes besides the callback (`listen.ts`): fields, and the accounts and pages that have these fields. The
+ * command creates no tokens, although some webhooks need a token too.
  */
 import { ConfigProblem } from "#config/config";
 import { suggestion } from "#kernel/suggestion";
@@ -100,7 +100,7 @@ function restored({ object, before }: Subscribed, now: Account, app: string): Pa
   return { subscribed_apps: [...others, ...(before.subscribed_apps ?? [])] };
 }
 
-/** Subscribes the app to every account and page that has such fields. It adds each account that it changes to `subscribed`. */
+/** Subscribes the app to every account and page that has such fields. The function adds each changed account to `subscribed`. */
 export async function subscribeAccounts(control: ControlRequests, app: string, fields: Fields, subscribed: Subscribed[]): Promise<void> {
   for (const [object, names] of Object.entries(fields) as [WebhookObject, readonly string[]][]) {
     if (names.length === 0) continue;
@@ -114,7 +114,7 @@ export async function subscribeAccounts(control: ControlRequests, app: string, f
   }
 }
 
-/** Unsubscribes the accounts, the last one first. It skips an account that was deleted meanwhile. */
+/** Unsubscribes the accounts, the last one first. An account that was deleted meanwhile is skipped. */
 export async function unsubscribeAccounts(control: ControlRequests, app: string, subscribed: readonly Subscribed[]): Promise<void> {
   for (const one of subscribed.toReversed()) {
     try {
