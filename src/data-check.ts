@@ -1,5 +1,5 @@
 /**
- * Looks for damage in the files of worlds. It does so in a process of its own, because SQLite reads a file without a break: 3 s a gigabyte
+ * Looks for damage in the files of worlds. The check runs in a process of its own, because SQLite reads a file without a break: 3 s a gigabyte
  * (measured). That process is ended when its time is up (D-343).
  */
 import { readdirSync, statSync } from "node:fs";

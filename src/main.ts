@@ -85,8 +85,8 @@ export interface RunningPlaza {
   /** Resolves when a caller of the control API asks to end the server. */
   readonly stopAsked: Promise<string>;
   /**
-   * Ends the server. It serves requests for the time of `--drain-delay-ms`, and then accepts no new ones. It resolves when the running requests have
-   * ended, after 10 s more at most. The export at the end contains the changes that `others` make until that promise resolves.
+   * Ends the server. The server first serves requests for the time of `--drain-delay-ms`, and then accepts no new ones. The promise resolves when the
+   * running requests have ended, after 10 s more at most. The export at the end contains the changes that `others` make until that promise resolves.
    */
   stop(others?: Promise<void>): Promise<void>;
 }
@@ -415,8 +415,8 @@ export interface ControlAlone {
 }
 
 /**
- * Starts the control API for one command, on data that no server uses. It does not listen on a port: only this process can call it. Its worlds do no
- * background work, so no webhook leaves it.
+ * Starts the control API for one command, on data that no server uses. This control API does not listen on a port: only this process can call it. The
+ * worlds do no background work, so no webhook is sent.
  */
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();

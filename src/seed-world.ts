@@ -1,7 +1,8 @@
 /** Fills a new world with the file of the option `--world`, or with the demo world. */
 import { readFileSync } from "node:fs";
 import { type Config, ConfigProblem } from "#config/config";
-// The demo world is imported as text, so that the bundle and the executable contain it. Its values are public, so only a sandbox loads it.
+// The demo world is imported as text, so that the bundle and the executable contain it. The values of the demo world are public, so only a sandbox
+// loads it.
 import demoWorld from "#demo-world.yaml" with { type: "text" };
 import type { WorldSection } from "#graph/contract/feature";
 import type { Registry } from "#graph/contract/registry";

@@ -37,7 +37,7 @@ const SEQUENCE_MAX = 4095;
 export class TimeOrderedIds implements IdMinter {
   #lastMs = 0;
   #sequence = 0;
-  /** Reads the process number. It is read for each id, because the database can assign another number after an outage. */
+  /** Reads the process number. The number is read for each id, because the database can assign another number after an outage. */
   readonly #processNumber: () => number;
   constructor(processNumber: () => number) {
     this.#processNumber = processNumber;
@@ -67,7 +67,7 @@ export class SeededIds implements IdMinter {
   }
 }
 
-/** The value of a new token. It is random; with a seed it is derived from the token's id, so that the values repeat with the ids. */
+/** The value of a new token. The value is random; with a seed it is derived from the token's id, so that the values repeat with the ids. */
 export function tokenValue(seed: number | undefined, id: NodeId): string {
   const body = seed === undefined ? randomSecret(32) : createHmac("sha256", `plaza seed ${seed}`).update(id).digest("base64url");
   return `PLZ${body.replaceAll("-", "x").replaceAll("_", "y")}`;
@@ -91,10 +91,10 @@ export function traceId(): string {
 /** Waits, if a caller requested the wait; recurring work belongs to `src/jobs`. */
 export const sleepMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Collects all garbage at once and gives its memory back to the system. It takes some 20 to 40 ms for a program of usual size. */
+/** Collects all garbage at once and gives its memory back to the system. The collection takes some 20 to 40 ms for a program of usual size. */
 export const collectGarbage = (): void => Bun.gc(true);
 
-/** Collects all garbage, but leaves its memory to the program. It takes half the time of `collectGarbage`. */
+/** Collects all garbage, but leaves its memory to the program. This takes half the time of `collectGarbage`. */
 export const collectValues = fullGC;
 
 /** The number of files that this process may have open; undefined if the system does not report it as Linux does. */
