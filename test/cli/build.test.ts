@@ -5,12 +5,12 @@ import { temporaryFolder } from "#harness/server";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** In the place of Plaza's own: it copies the program's source. */
+/** A generator that replaces Plaza's own: it copies the program's source. */
 const GENERATOR = `await Bun.write("generated.txt", Bun.file("src/cli/plaza.ts"));
 await Bun.write("clients/testing/generated/control-api.ts", "");
 console.log('["generated.txt"]');`;
 
-/** A program of one source, in the place of Plaza's own. */
+/** A program with one source, which replaces Plaza's own. */
 function copyOfProgram(): string {
   const root = temporaryFolder();
   for (const folder of ["bin", "tools", "tools/write-docs", "src/cli", "conformance", "spec"]) mkdirSync(join(root, folder), { recursive: true });
@@ -37,7 +37,7 @@ function run(root: string, command: readonly string[]): string {
 const start = (root: string): string => run(root, [join(root, "bin/plaza")]);
 const build = (root: string): string => run(root, ["node", "tools/build.mjs"]);
 
-/** As if it had been changed later: file systems differ in the precision of their times. */
+/** Gives a file a later time of change, because file systems differ in the precision of times. */
 function changeLater(path: string): void {
   const later = new Date(Date.now() + 5_000);
   utimesSync(path, later, later);

@@ -27,16 +27,16 @@ const world = {
   phone_numbers: [{ id: "4101", account: "4001" }],
 };
 
-/** How a record of SQLite holds an integer of seven or eight bytes. */
+/** The bytes of an integer of seven or eight bytes in a record of SQLite. */
 const asInteger = (id: string): Buffer => {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(BigInt(id));
   return bytes;
 };
 
-/** The names of the person's ids and texts that the bytes of the folder's files contain. */
+/** The names of the person's ids and texts that are still in the bytes of the folder's files. */
 function foundIn(folder: string, { user, psid, phone, text }: typeof ADA): string[] {
-  // Its socket is not a file.
+  // The server's socket in this folder is not a file that can be read.
   const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
   const files = names.map(({ name }) => readFileSync(join(folder, name)));
   const needles = { user, psid, phone, text, "user as a number": asInteger(user), "psid as a number": asInteger(psid) };
@@ -59,7 +59,7 @@ test("D-172: erased data of a person are not in the files either, while the serv
   }
   expect(foundIn(data, ADA)).toEqual([]);
   expect(foundIn(data, BOB)).toEqual(["phone", "text", "user as a number", "psid as a number"]);
-  // The file that was written anew is used on.
+  // The server goes on with the file that the erasure wrote anew.
   expect((await plaza.control("GET", "nodes/live_comments?limit=1000")).body.data).toHaveLength(1_000);
   expect((await plaza.control("POST", "nodes/users", { name: "New" })).status).toBe(201);
   expect((await plaza.end()).code).toBe(0);

@@ -5,7 +5,7 @@ import { endAll, newFolder, PROGRAM, runPlaza, spawnPlaza } from "./plaza-proces
 
 afterEach(endAll);
 
-/** A command in the language that every machine with this project has. */
+/** A command that runs a script on Node, which every machine with this project has. */
 const node = (script: string): string[] => ["node", "--input-type=module", "-e", script];
 
 const isRunning = (pid: number): boolean => {
@@ -92,8 +92,8 @@ describe("plaza exec", () => {
       console.log("below " + process.ppid + " ready");
       setInterval(() => {}, 1000);`;
     writeFileSync(join(folder, "waits.mjs"), script);
-    // The program of util-linux that runs a command at a terminal of its own. Its shell makes way for the command, because a
-    // shell that waits hears Ctrl-C too, and some then end as if it had ended them.
+    // `script` of util-linux runs a command at a terminal of its own. Its shell replaces itself with the command, because a waiting shell hears
+    // Ctrl-C too, and some shells then end as if they had ended the command.
     const terminal = Bun.spawn(["script", "-qec", `exec "${PROGRAM}" exec -- node waits.mjs`, "/dev/null"], {
       cwd: folder,
       stdin: "pipe",

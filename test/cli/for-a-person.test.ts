@@ -36,7 +36,7 @@ test("with --callback and an own world, the start names the place of the secret 
 });
 
 describe("for a person", () => {
-  /** The output of a start, and of a second one on the same data. */
+  /** The output of a start on this data, for a first and a second start. */
   async function printed(data: string): Promise<{ text: string; stop(): Promise<number> }> {
     const running = spawnPlaza(["start", "--data", data, "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--log-level", "silent"]);
     let text = "";
@@ -62,7 +62,7 @@ describe("for a person", () => {
       expect(requests).toHaveLength(3);
       for (const [index, request] of requests.entries()) {
         const response = JSON.parse(await new Response(Bun.spawn(["sh", "-c", request.replace("curl", "curl -sS")]).stdout).text());
-        // The second start finds the label that the first one made.
+        // In the second start, the label of the first start exists already.
         if (start === "first" || index !== 1) expect(response.error ?? response.code).toBeUndefined();
       }
       expect(await stop()).toBe(0);

@@ -41,7 +41,7 @@ test("each request is a line of the log, without its query, with the reason if i
 
 test("an unread log delays no request and no end", async () => {
   const plaza = await startPlaza(["--data", ":memory:"]);
-  // Some 250 bytes each: far more than a pipe holds.
+  // A thousand lines of about 250 bytes each, which is far more than a pipe holds.
   for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 100 }, () => plaza.page("custom_labels")));
   plaza.process.kill("SIGTERM");
   expect(await plaza.process.exited).toBe(0);

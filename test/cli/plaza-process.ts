@@ -1,4 +1,4 @@
-/** `bin/plaza` as a process of its own, as a script would run it. */
+/** Runs `bin/plaza` as a process of its own, as a script would. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,8 +25,8 @@ const processes: Process[] = [];
 const folders: string[] = [];
 
 /**
- * Each test file hands this to its own `afterEach`: a hook that is registered here, when the module is loaded, would belong to
- * the first file that loads it and to no other.
+ * Ends all processes. Each test file passes this function to its own `afterEach`: a hook that this module registers would run only for the first file
+ * that loads the module.
  */
 export async function endAll(): Promise<void> {
   for (const running of processes.splice(0)) {
@@ -75,14 +75,14 @@ export class RunningPlaza {
     readonly rest: Promise<string>,
   ) {}
 
-  /** Ends it with a signal, and returns how it ended. */
+  /** Sends a signal to the process, and returns how the process ended. */
   async end(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
     this.process.kill(signal);
     const [stdout, stderr, code] = await Promise.all([this.rest, new Response(this.process.stderr).text(), this.process.exited]);
     return { code, stdout, stderr };
   }
 
-  /** A request of the control API; `path` below the world. */
+  /** Sends a request to the control API. `path` is below the world. */
   async control(
     method: string,
     path: string,
@@ -97,7 +97,7 @@ export class RunningPlaza {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
 
-  /** A request of page messaging, with the demo's page token in all three places unless said otherwise. */
+  /** Sends a request of page messaging. The token, by default the demo's page token, is in all three places. */
   async page(path: string, token = "demo-page-token"): Promise<{ status: number; body: Record<string, unknown> }> {
     const address = `${this.ready.base_url}/v26.0/2001/${path}?access_token=${token}&oauth_token=${token}`;
     const response = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
@@ -105,7 +105,7 @@ export class RunningPlaza {
   }
 }
 
-/** `plaza start --json` on free ports; resolves with its ready line. */
+/** Runs `plaza start --json` on free ports. Resolves with the ready line. */
 export async function startPlaza(args: readonly string[], options?: SpawnOptions): Promise<RunningPlaza> {
   const running = spawnPlaza(["start", "--json", ...FREE_PORTS, ...args], options);
   const { line, rest } = await firstLine(running);

@@ -1,4 +1,4 @@
-/** Long work shows how far it has come on a terminal, and says nothing elsewhere. */
+/** Checks that long work shows its progress on a terminal, and prints nothing elsewhere. */
 import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ afterEach(endAll);
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** The output of a command on a terminal, which `script` of util-linux makes. */
+/** The output of a command on a terminal. The program `script` of util-linux makes the terminal. */
 async function onTerminal(command: readonly string[], cwd: string): Promise<string> {
   const line = command.map((word) => `'${word}'`).join(" ");
   const running = Bun.spawn(["script", "-qec", line, "/dev/null"], {
@@ -35,7 +35,7 @@ test("an import", async () => {
   const text = await onTerminal([PROGRAM, "world", "import", file, "--data", "one"], folder);
   expect(text).toMatch(/import of 0\.\d MB, \d+ s/);
   expect(text).toMatch(/import █*░* \d+ % {2}[\d,]+ of 5,001 entries/);
-  // The first lines appear at once, not only the last ones.
+  // The progress is shown from the beginning, not only at the end.
   expect(text).toMatch(/import █*░+ \d{1,2} % {2}[\d,]+ of 5,001 entries/);
   expect(text).toEndWith('{\r\n  "success": true\r\n}\r\n');
   expect(await runPlaza(["world", "import", file, "--data", "two"], { cwd: folder })).toEqual({

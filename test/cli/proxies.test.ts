@@ -1,4 +1,4 @@
-/** Programs that ask a server on this machine while their environment names a proxy. */
+/** Checks programs that send requests to a server on this machine while their environment names a proxy. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { withoutProxyFor } from "#cli/proxies";
@@ -8,7 +8,7 @@ import { endAll, runPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
-/** A proxy that records each address that it is asked for, and the environment that names it. */
+/** A proxy that records the address of each request, with the environment variables that name the proxy. */
 function proxy() {
   const asked: string[] = [];
   const server = Bun.serve({
@@ -24,7 +24,7 @@ function proxy() {
   return { asked, env: { HTTP_PROXY: address, http_proxy: address } };
 }
 
-/** Runs a module of the clients as a program of somebody who uses it. */
+/** Runs a module of the clients as a user's program. */
 async function runScript(script: string, env: Readonly<Record<string, string>>): Promise<string> {
   const program = Bun.spawn([process.execPath, "-e", script], {
     ...{ cwd: join(import.meta.dir, "../.."), env: { PATH: process.env.PATH ?? "", ...env }, stderr: "inherit" },
@@ -41,7 +41,7 @@ describe("the proxy is not used", () => {
     expect(await runPlaza(["deliveries", "list", "--json", ...stub.flags], { env })).toEqual({ code: 0, stdout: "", stderr: "" });
     expect(asked).toEqual([]);
     expect(stub.asked).toHaveLength(2);
-    // A server elsewhere may be behind the proxy.
+    // A server on another machine may be behind the proxy.
     await runPlaza(["world", "list", "--control-url", "http://plaza.example:4001", "--control-key", "k".repeat(16)], { env });
     expect(asked).toEqual([expect.stringContaining("http://plaza.example:4001/v1/worlds")]);
   });

@@ -1,4 +1,4 @@
-/** The commands about a server: status, stop, logs, doctor, init. */
+/** Checks the commands about a server: status, stop, logs, doctor, init. */
 import { afterEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -31,7 +31,7 @@ test("plaza status shows the server that runs on the data, and plaza stop ends i
     headers: { authorization: `Bearer ${plaza.ready.control_key}` },
     body: JSON.stringify({ operation: "listLabels", status: 503 }),
   });
-  // The alerts of its world (D-279).
+  // The status has the alerts of the server's world (D-279).
   expect((await runPlaza(["status"], { cwd })).stdout).toContain("\n  notice       Fault 1 is in effect for requests of listLabels; 0 met it.");
   const json = JSON.parse((await runPlaza(["status", "--json"], { cwd })).stdout);
   expect(json.alerts).toMatchObject([{ kind: "fault", of: "1" }]);
@@ -60,7 +60,7 @@ test("a wrong key, a missing server, and a misspelt variable are reported", asyn
   expect(await status({ PLAZA_CONTROL_KYE: "replaced" })).toBe(
     "plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n",
   );
-  // Of other programs, and of features, whose variables such a command does not know.
+  // These variables belong to other programs, and to features, whose variables the command does not know.
   expect(await status({ PLAZA_SQUARE: "1", PLAZA_MESSAGES_MAX: "1" })).toBe("");
   const own = { PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KYE: "replaced" };
   expect((await runPlaza(["token", "list"], { cwd, env: own })).stderr).toContain("did you mean PLAZA_CONTROL_KEY?");
@@ -139,7 +139,7 @@ test("plaza doctor finds problems that keep a server from starting or working", 
 
 testOnPostgres("several processes: status by address, a failing callback, and the end of all of them", async () => {
   const world = join(newFolder(), "world.yaml");
-  // Nothing listens on the port of the callback.
+  // No program listens on the port of the callback.
   writeFileSync(
     world,
     `apps: [{id: "1001", callback: {url: "http://127.0.0.1:1/"}, subscriptions: [{object: page, fields: [custom_labels]}]}]
@@ -178,7 +178,7 @@ test("plaza init creates files with which plaza start begins, and keeps existing
     expect(readFileSync(join(cwd, file), "utf8")).toStartWith(`# yaml-language-server: $schema=${schema}\n`);
     expect(JSON.parse(readFileSync(join(cwd, schema), "utf8"))).toEqual(JSON.parse(readFileSync(join(ROOT, "docs/reference", schema), "utf8")));
   }
-  // As one types it in that folder, with a clone somewhere else.
+  // The command as a person types it in that folder, if the clone is in another folder.
   expect(stdout).toContain(`\n  ${relative(cwd, join(ROOT, "bin/plaza"))} start\n`);
   expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("node_modules\n.plaza/\n");
   for (let starts = 0; starts < 2; starts++) {

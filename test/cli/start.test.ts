@@ -87,7 +87,7 @@ describe("plaza start --json", () => {
     });
     const ask = async () => (await fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false })).ok;
     const isServing = () => ask().catch(() => false);
-    // Connections are taken in their order, so the request that waits is there when one after it has been served.
+    // Connections are accepted in order, so the waiting request has arrived once a later one is served.
     for (let n = 0; n < 3; n++) expect(await isServing()).toBe(true);
     const ended = plaza.end();
     while (await isServing()) await Bun.sleep(10);
@@ -110,7 +110,7 @@ describe("data", () => {
     }
     const plaza = await startPlaza(["--data", data]);
     for (const id of ["77", "78"]) expect((await plaza.control("GET", `nodes/labels/${id}`)).status).toBe(200);
-    // Sealed with the folder's own key.
+    // The secret is sealed with the folder's own key.
     expect((await plaza.control("GET", "nodes/apps/1001")).body.secret).toBe("demo-app-secret");
     expect((await plaza.page("custom_labels")).status).toBe(200);
   });
@@ -199,7 +199,7 @@ describe("world files", () => {
       return BigInt(id as string);
     };
     const first = await minted("first");
-    // Each start has a range of its own: ids that are not of nodes are not repeated either, although nothing shows that they are taken.
+    // Each start has its own range of ids. So ids that are not ids of nodes are not repeated either, although no table shows that they are taken.
     expect((await minted("second")) - first).toBeGreaterThan(900_000_000n);
   });
 });
@@ -229,7 +229,7 @@ describe("without the sandbox", () => {
   });
 });
 
-/** The same cluster, with another database or user. */
+/** The address of the same cluster with another database or user. */
 async function changed(url: string, statement: string, change: (address: URL) => void): Promise<string> {
   const client = new Client(url);
   await client.connect();
@@ -305,7 +305,7 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
   test("also from the environment and the config file", async () => {
     const cwd = newFolder();
     expect(await runPlaza(["start"], { cwd, env: { PLAZA_PORT: "x" } })).toMatchObject({ code: 2, stderr: expect.stringContaining("PLAZA_PORT") });
-    // Somebody else's variable may begin alike, so an unknown one is not an error.
+    // Another program's variable may begin with the same letters, so an unknown variable is not an error.
     const warned = await startPlaza(["--data", ":memory:"], { env: { PLAZA_PROT: "4000" } });
     expect((await warned.end()).stderr).toContain("nothing reads the variable PLAZA_PROT; did you mean PLAZA_PORT?");
     writeFileSync(join(cwd, "plaza.config.yaml"), "prot: 1\n");

@@ -1,4 +1,4 @@
-/** A program that leaves a failing promise behind, and is still there a moment later. */
+/** A program with a rejected promise that nobody awaits. It still runs a moment later. */
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 

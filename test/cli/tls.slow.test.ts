@@ -19,7 +19,7 @@ function filesOf(cert: string, key: string): { cert: string; key: string; write(
   return { ...files, write };
 }
 
-/** The name on the certificate that a listener serves now. */
+/** The name in the certificate that a listener uses at present. */
 const nameAt = (url: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port), rejectUnauthorized: false }, () => {
@@ -48,7 +48,7 @@ test("graph and control API are served over TLS, and use a renewed certificate",
   const document = (await (await get(`${control_url}/v1/openapi.json`, control_key)).json()) as { servers: { url: string }[] };
   expect(document.servers).toEqual([{ url: control_url }]);
 
-  // A command trusts what NODE_EXTRA_CA_CERTS names.
+  // A command trusts the certificates that NODE_EXTRA_CA_CERTS names.
   const env = { PLAZA_CONTROL_URL: control_url, PLAZA_CONTROL_KEY: control_key };
   expect(await runPlaza(["token", "list"], { env })).toMatchObject({ code: 2 });
   expect(await runPlaza(["token", "list"], { env: { ...env, NODE_EXTRA_CA_CERTS: files.cert } })).toMatchObject({ code: 0, stderr: "" });

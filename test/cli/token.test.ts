@@ -27,7 +27,7 @@ describe("plaza token", () => {
     ]);
     expect(JSON.parse(minted.stdout)).toMatchObject({ token: expect.any(String), scopes: ["a", "b"], expires_at: 1_893_456_000 });
     const plaza = await startPlaza(["--data", data]);
-    // The data was not empty, so it has no demo world.
+    // The data was not empty, so the server did not add the demo world.
     expect((await plaza.control("GET", "nodes/apps")).body.data).toHaveLength(1);
     expect((await plaza.control("GET", "tokens")).body.data).toMatchObject([{ type: "app", app: "1001" }]);
   });
@@ -73,7 +73,7 @@ describe("plaza token", () => {
       expect(await runPlaza(["token", "list", ...args], options)).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("1001") });
     await plaza.end();
     expect(existsSync(files[1] as string)).toBeFalse();
-    // Without a server it starts one for itself.
+    // If no server runs, the command starts one for itself.
     expect((await runPlaza(["token", "list"], { cwd })).stdout).toContain("1001");
   });
 

@@ -26,7 +26,7 @@ test("I1-35: with --workers the test events show the events of all processes, al
     if (names.every((name) => streamed.includes(`"${name}"`))) break;
   }
   const { data } = (await (await fetch(view, { headers: { authorization } })).json()) as { data: { event_name: string; verdict: string }[] };
-  // order: they came to several processes at once.
+  // order: the events came to several processes at once.
   expect(data.map(({ event_name }) => event_name).sort()).toEqual(names.sort());
   expect(new Set(data.map(({ verdict }) => verdict))).toEqual(new Set(["accepted"]));
   await plaza.end();

@@ -19,7 +19,7 @@ async function withWorkers(count: number): Promise<RunningPlaza> {
   return startPlaza(["--data", await (await sharedPostgres()).newDatabase(), "--workers", String(count)]);
 }
 
-/** Which processes serve the port: each request on a connection of its own. */
+/** Expects that every process that serves the port responds: each request has a connection of its own. */
 async function allResponse(plaza: RunningPlaza, requests = 30): Promise<void> {
   for (let i = 0; i < requests; i++) expect((await plaza.page("custom_labels")).status).toBe(200);
 }
@@ -48,7 +48,7 @@ describe("--workers", () => {
     const body = "page_label_name=slow";
     const head = `Host: ${hostname}\r\nAuthorization: Bearer demo-page-token\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: ${body.length}`;
     client.write(`POST /v26.0/2001/custom_labels?access_token=demo-page-token&oauth_token=demo-page-token HTTP/1.1\r\n${head}\r\n\r\n`);
-    // Its worker waits for the body.
+    // The request's worker waits for the body.
     await once(client, "readable");
     const ended = plaza.end();
     while (await isServing()) await Bun.sleep(10);
@@ -145,7 +145,7 @@ describe("--workers", () => {
     const plaza = await withWorkers(2);
     const [child] = childrenOf(plaza.ready.pid) as [number];
     process.kill(child, "SIGKILL");
-    // As long as the killed one is there, the system may still hand it connections.
+    // While the killed process exists, the system may still give connections to it.
     await until(() => !childrenOf(plaza.ready.pid).includes(child) && childrenOf(plaza.ready.pid).length === 2);
     await allResponse(plaza);
     await plaza.end();

@@ -1,4 +1,4 @@
-/** `plaza start` with a world file that changes, an export at the end, a handler of one's own, and a config file of another name. */
+/** Checks `plaza start` with a world file that changes, an export at the end, a custom handler, and a config file with another name. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -42,7 +42,7 @@ describe("--watch", () => {
     writeFileSync(file, "");
     await isLogged("the file is empty");
     expect(await nameOf(plaza)).toBe("Bar");
-    // As editors do.
+    // Replaces the file by renaming a new one, as editors do.
     writeFileSync(`${file}.new`, CAFE.replace("Cafe", "Pub"));
     renameSync(`${file}.new`, file);
     while ((await nameOf(plaza)) !== "Pub") await Bun.sleep(20);

@@ -1,6 +1,6 @@
 /**
- * The official business libraries of a platform of this kind, for Python and for Node, against Plaza in the profile `clients`: what each
- * ordinary use returns. `docs/compatibility.md` names the libraries and their uses.
+ * Runs the official business libraries of a comparable platform, for Python and for Node, on Plaza in the response profile `clients`, and checks the
+ * result of each ordinary use. `docs/compatibility.md` lists the libraries and the uses.
  */
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -60,7 +60,7 @@ async function open(): Promise<string> {
   });
 }
 
-/** A machine may reach its registries by a proxy, which would not find the server under test. */
+/** A machine may reach its package registries through a proxy, which would not find the server under test. */
 const withoutProxy = { NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1" };
 
 const ofBoth = {
@@ -85,7 +85,7 @@ const ofBoth = {
   "delete a catalog": 33,
 };
 
-/** The rows of the table of uses in docs/compatibility.md: the use, and whether each library was driven in it. */
+/** The rows of the table of uses in docs/compatibility.md: the use, and whether it was tested with each library. */
 const documented = (): { use: string; python: boolean; node: boolean }[] =>
   [...readFileSync(join(import.meta.dir, "../../docs/compatibility.md"), "utf8").matchAll(/^\| ([^|]+) \| (yes|no)[^|]* \| (yes|no)[^|]* \|$/gm)].map(
     ([, use = "", python, node]) => ({ use, python: python === "yes", node: node === "yes" }),
@@ -93,7 +93,7 @@ const documented = (): { use: string; python: boolean; node: boolean }[] =>
 
 function expectDocumented(library: "python" | "node", uses: object): void {
   const rows = documented().filter((row) => row[library]);
-  // order: the page has that of its reader.
+  // order: the page has an order for its readers.
   expect(rows.map(({ use }) => use).sort()).toEqual(Object.keys(uses).sort());
 }
 

@@ -1,4 +1,4 @@
-/** Packages of registries, installed once for each set of pinned versions, beside the project, because they are not its dependencies. */
+/** Installs packages of registries, once for each set of pinned versions. They are outside of the project because they are not its dependencies. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -19,7 +19,7 @@ export async function installed(folder: string, pins: readonly string[], install
   for (const name of pins) cpSync(join(folder, name), join(fresh, name));
   await run(install(fresh), fresh);
   try {
-    // A rename, so that the folder is complete at any time, also if two processes install.
+    // Renames the folder into place, so that the final folder is always complete, also if two processes install.
     renameSync(fresh, kept);
   } catch (error) {
     if (!existsSync(kept)) throw error;
@@ -34,12 +34,12 @@ export const installNodeLibrary = (): Promise<string> =>
 export const installPythonLibrary = (): Promise<string> =>
   installed(join(HERE, "python"), ["requirements.txt"], (into) => [
     ...["python3", "-m", "pip", "install", "--disable-pip-version-check", "--quiet"],
-    // Nothing that belongs to one version of Python or one system.
+    // These options leave out everything that belongs to one version of Python or to one system.
     ...["--no-deps", "--only-binary=:all:", "--platform", "any"],
     ...["--target", join(into, "packages"), "--requirement", join(into, "requirements.txt")],
   ]);
 
-/** Returns the output of the command. */
+/** Runs a command and returns its output. */
 export async function run(command: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const running = Bun.spawn([...command], { cwd, env: { ...process.env, ...env }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text(), running.exited]);

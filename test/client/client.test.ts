@@ -6,7 +6,7 @@ interface Scripted {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** No response: the connection ends. */
+  /** The connection ends without a response. */
   readonly isLost?: true;
 }
 
@@ -17,7 +17,7 @@ interface Seen {
   readonly body: unknown;
 }
 
-/** A client of a server that responds as the test says, one response after the other, and notes what was asked and how long was waited. */
+/** A client of a server that returns the given responses in order, with a record of the requests and of the waits. */
 function scripted(responses: readonly Scripted[], options: Partial<ClientOptions> = {}) {
   const seen: Seen[] = [];
   const waits: number[] = [];
@@ -165,7 +165,7 @@ describe("lists", () => {
     const next = "https://elsewhere.test/v26.0/2001/custom_labels?after=b&limit=2&access_token=t";
     const { graph, seen } = scripted([page(["1", "2"], next.replace("=b", "=a")), page([], next), page(["3"])]);
     expect(await all(graph.listLabels("2001", { limit: 2 }))).toEqual(["1", "2", "3"]);
-    // The link is asked of the client's own server, with the client's own token.
+    // The client sends the link's request to its own server, with its own token.
     expect(seen.map(({ url }) => [url.host, url.searchParams.get("after"), url.searchParams.getAll("access_token")])).toEqual([
       ["graph.test", null, ["t"]],
       ["graph.test", "a", ["t"]],
@@ -263,7 +263,7 @@ test("a batch has a result for each request, and one surface", async () => {
   await expect(graph.batch([request("readUser", "me"), request("listRequiredActions", "1001")])).rejects.toThrow(
     "a batch is of one surface, not of base and app",
   );
-  // It refuses a request that it cannot send, and does not leave it out silently.
+  // The client refuses a batch with a request that it cannot send, and does not leave out the request silently.
   await expect(graph.batch([request("readUser", "me", {}, { accessToken: "another" })])).rejects.toThrow(
     "a batch has one token, of its own options: readUser names another",
   );

@@ -1,4 +1,4 @@
-/** By type: a node of the demo world, and a token that knows it. */
+/** A node of the demo world for each type, with a token that may read the node. */
 export const demoNodes: Readonly<Record<string, readonly [id: string, token: string]>> = {
   page: ["2001", "demo-page-token"],
   label: ["5001", "demo-page-token"],

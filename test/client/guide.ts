@@ -1,4 +1,4 @@
-/** The examples of the guide as one program, and what it says that they print. */
+/** The examples of the client's guide as one program, and the output that the guide shows. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { needs } from "#harness/processes/needs";
@@ -10,9 +10,9 @@ const CLIENT = join(ROOT, "clients/typescript");
 const GUIDE = join(ROOT, "docs/guides/typescript-client.md");
 
 export interface Guide {
-  /** TypeScript, with the imports first. */
+  /** The examples as TypeScript, with the imports first. */
   readonly program: string;
-  /** The texts behind `// →`, in their order. */
+  /** The texts after `// →`, in the order of the guide. */
   readonly printed: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export function readGuide(): Guide {
   };
 }
 
-/** As JavaScript, with the server and the client in place of those that the guide names. */
+/** The program as JavaScript, with a given server and client in place of those in the guide. */
 export const runnable = ({ program }: Guide, baseUrl: string, client: string): string =>
   new Bun.Transpiler({ loader: "ts" })
     .transformSync(program)

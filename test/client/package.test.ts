@@ -8,10 +8,10 @@ import { startServer } from "#harness/server";
 import { installClient, readGuide, runnable } from "./guide.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-/** Of the module, compressed. */
+/** The greatest size of the compressed module. */
 const COMPRESSED_BYTES_MAX = 10_000;
 
-/** The folder of a program that has the package. */
+/** The folder of a program that has installed the package. */
 const folder = mkdtempSync(join(tmpdir(), "plaza-client-"));
 const built = join(folder, "node_modules/plaza-graph-client/dist");
 const guide = readGuide();
@@ -48,13 +48,13 @@ test("the module has at most 10 kB compressed, and imports nothing", () => {
 test("the guide's examples match the types of the package", () => {
   writeFileSync(join(folder, "guide.ts"), guide.program);
   const options = { strict: true, module: "ESNext", moduleResolution: "bundler", target: "ES2022", lib: ["ES2022", "DOM", "DOM.Iterable"] };
-  // Not `skipLibCheck`: the declarations themselves are looked at as well.
+  // Without `skipLibCheck`, so that the declarations themselves are checked too.
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...options, types: [], noEmit: true }, files: ["guide.ts"] }));
   const { stdout, exitCode } = Bun.spawnSync(["node", join(ROOT, "node_modules/typescript-native/bin/tsc"), "-p", folder]);
   expect({ exitCode, problems: stdout.toString() }).toEqual({ exitCode: 0, problems: "" });
 });
 
-/** In a folder of its own: its lock would need the binaries of systems that nobody here uses. */
+/** The folder of Deno, which is outside of the project's lock file, because that would get the binaries of systems that nobody here uses. */
 const DENO = join(ROOT, ".tools/deno");
 
 async function installDeno(): Promise<void> {
@@ -70,10 +70,10 @@ async function installDeno(): Promise<void> {
   if ((await install.exited) !== 0) throw new Error(said);
 }
 
-/** Its binary has 92 MB, which may take longer than a test has. */
+/** The binary of Deno has 92 MB, which may take longer than the time limit of a test. */
 beforeAll(installDeno, 600_000);
 
-/** Programs that run a module and end. */
+/** The commands that run a module on each runtime. */
 const runtimes: Readonly<Record<string, readonly string[]>> = {
   Node: ["node"],
   Bun: [process.execPath],

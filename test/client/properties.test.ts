@@ -1,4 +1,4 @@
-/** The client and the server agree, on whatever text: normal forms of user data, and signatures of webhooks. */
+/** Checks with random texts that client and server agree about the normal forms of user data and the signatures of webhooks. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
@@ -9,7 +9,7 @@ import { signatureHeaders } from "#webhooks/delivery/signing";
 import { asciiJson, envelopeOf } from "#webhooks/events/envelope";
 
 const numRuns = tries(100, 5_000);
-/** Any code units, halves of pairs included, and texts of scripts in which case, spaces and digits differ from ASCII's. */
+/** Any code units, including halves of pairs, and texts of scripts whose case, spaces and digits differ from ASCII's. */
 const text = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.string({ unit: "grapheme" }),

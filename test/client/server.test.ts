@@ -1,4 +1,4 @@
-/** The client against a server: every operation, webhooks that were delivered, user data. */
+/** Checks the client with a server: every operation, delivered webhooks, and user data. */
 import { describe, expect, test } from "bun:test";
 import { operations } from "#client/generated/operations";
 import { challengeOf, createClient, hashUserData, normalizeUserData, readWebhook, request, type UserDataKey } from "#client/index";
@@ -16,7 +16,7 @@ test("the client has the operations of the contract, and no others", () =>
 test("each operation of the client runs that operation of the server", async () => {
   const server = await startServer(["--data", ":memory:"]);
   const graph = createClient({ baseUrl: server.base_url, retries: 0 });
-  // The demo world holds no uploads.
+  // The demo world has no uploads.
   const file = new Blob(["id,title,link,image_link\n"], { type: "text/csv" });
   const upload = await graph.createUpload("8101", { file }, { accessToken: "demo-page-token" });
   const nodes: typeof demoNodes = { ...demoNodes, product_feed_upload: [upload.id, "demo-page-token"] };
@@ -32,7 +32,7 @@ test("each operation of the client runs that operation of the server", async () 
       ...(nodeType === undefined ? [] : [id]),
       ...words,
     );
-    // Without parameters many are refused, by the operation that was meant.
+    // Without parameters many requests are refused, but by the operation that was meant.
     await Promise.resolve(graph.send(one)).catch(() => {});
     const headers = { authorization: `Bearer ${server.control_key}` };
     const log = (await (await fetch(`${server.control_url}/v1/worlds/default/requests?limit=1`, { headers })).json()) as {
@@ -125,7 +125,7 @@ describe("webhooks", () => {
     const url = "https://shop.example/hook?hub.mode=subscribe&hub.challenge=42&hub.verify_token=mine";
     expect(challengeOf(url, "mine")).toBe("42");
     expect(challengeOf(url, "other")).toBeUndefined();
-    // As Node's `request.url` is.
+    // The path and query alone, as in `request.url` of Node.
     expect(challengeOf("/hook?hub.mode=subscribe&hub.challenge=42&hub.verify_token=mine", "mine")).toBe("42");
     expect(challengeOf("https://shop.example/hook?hub.challenge=42&hub.verify_token=mine", "mine")).toBeUndefined();
   });
@@ -148,7 +148,7 @@ describe("user data", () => {
   ])("%s: %p is normalized as %p", (key, value, normal) => expect(normalizeUserData(key as UserDataKey, value)).toBe(normal));
 
   test("is hashed as the server requires; an empty one is omitted", async () => {
-    // Computed with `printf 'ada@example.com' | sha256sum`.
+    // The hash is computed with `printf 'ada@example.com' | sha256sum`.
     expect(await hashUserData({ em: "Ada@Example.com", ge: "?" })).toEqual({
       em: "b5fc85e55755f9e0d030a10ab4429b6b2944855f9a0d60077fe832becbc41d72",
     });

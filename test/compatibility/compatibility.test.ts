@@ -1,4 +1,4 @@
-/** Data that an older program wrote opens, gives the same responses as there, and takes writes (README.md). */
+/** Checks that data of an older program opens, gives the same responses as before, and accepts writes (README.md). */
 import { afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ async function makeLabel(plaza: RunningPlaza): Promise<void> {
   expect(data[0]).toEqual({ id: made.body.id, name: "made later" });
 }
 
-/** The data of the older program show that an event was counted. */
+/** Reports an event that the data of the older program already has. The data shows that the event was counted. */
 async function reportAgain(plaza: RunningPlaza): Promise<void> {
   const order = { _eventName: "pf_mobile_purchase", event_id: "order-1", _valueToSum: 21.97, pf_currency: "EUR", _logTime: 1_794_913_600 };
   const count = async () => {
@@ -44,7 +44,7 @@ async function reportAgain(plaza: RunningPlaza): Promise<void> {
   expect(await count()).toBe(before + 1);
 }
 
-/** Of a stream key only the hash is stored. */
+/** Starts an encoder with a stream key. The data has only the hash of the key. */
 async function startEncoder(plaza: RunningPlaza): Promise<void> {
   const started = await plaza.control("POST", "live-videos/5301/ingest", { event: "started", stream_key: "opening-stream-key-1" });
   expect(started).toMatchObject({ status: 200, body: { feed: { is_sending: true } } });

@@ -1,4 +1,4 @@
-/** Fills an empty program over HTTP: the world file first, then what only requests bring about. */
+/** Fills an empty program over HTTP: first with the world file, then with everything that only requests can create. */
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Ready } from "../cli/plaza-process.ts";
@@ -49,12 +49,12 @@ class Filling {
     return this.#send(`${this.ready[on]}${path}`, { method, headers, body: JSON.stringify(body) });
   }
 
-  /** Page messaging wants the token in three places. */
+  /** Sends a request of page messaging, which requires the token in three places. */
   page(method: string, path: string, body: unknown = {}): Promise<Json> {
     return this.graph(method, `${path}${path.includes("?") ? "&" : "?"}access_token=cafe&oauth_token=cafe`, "cafe", body);
   }
 
-  /** Until every delivery had its first attempt: only then nothing is sent any more while the clock stands still. */
+  /** Waits until every delivery has had its first attempt. Afterwards nothing is sent while the clock stands still. */
   async settled(): Promise<void> {
     for (;;) {
       const { data } = (await this.control("GET", "deliveries?status=waiting,sending&limit=1000")) as { data: Json[] };
@@ -78,7 +78,7 @@ export async function fill(ready: Ready, receiver: string, world: string): Promi
   await filling.settled();
 }
 
-/** App 1007's callback fails for more than five days, and an event comes after it was paused. */
+/** Lets the callback of app 1007 fail for more than five days, which pauses it, and then sends an event. */
 async function pauseCallback(filling: Filling): Promise<void> {
   const event = { object: "page", field: "live_videos", entity: "2002" };
   await filling.control("POST", "deliveries/trigger", event);

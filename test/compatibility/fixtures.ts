@@ -1,4 +1,4 @@
-/** Data that older programs wrote: a folder of `fixtures/` for each version. */
+/** Finds the data that older programs wrote: `fixtures/` has a folder for each version. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
@@ -7,11 +7,11 @@ import { openFolder, openPostgres, type Place } from "./places.ts";
 const FIXTURES = join(import.meta.dir, "fixtures");
 
 export interface Fixture {
-  /** The version whose program wrote it. */
+  /** The version of the program that wrote the data. */
   readonly version: string;
   readonly database: "sqlite" | "postgres";
   readonly folder: string;
-  /** A copy of its own. */
+  /** Makes a copy of the data, so that the fixture does not change. */
   open(): Promise<Place>;
 }
 

@@ -1,9 +1,7 @@
 /**
- * Makes a fixture: data that the program of this commit wrote, on both databases, and its responses.
- *
- *     node_modules/bun/bin/bun.exe test/compatibility/make-fixture.ts 0.1.0
- *
- * writes `fixtures/0.1.0/`. It overwrites nothing: an older program wrote the fixture, and nobody can make it again.
+ * Makes a fixture: the data that the program of this commit writes, on both databases, and its responses.
+ * `node_modules/bun/bin/bun.exe test/compatibility/make-fixture.ts 0.1.0` writes `fixtures/0.1.0/`. It overwrites nothing, because an older program
+ * wrote the other fixtures, and nobody can make them anew.
  */
 import { Database } from "bun:sqlite";
 import { execFileSync } from "node:child_process";
@@ -16,12 +14,12 @@ import { openFolder, openPostgres, type Place } from "./places.ts";
 import { recordedRequests, requestsBehind } from "./recorded-requests.ts";
 import { ask, type Recorded, type RecordedRequest, toLines } from "./responses.ts";
 
-/** Ids, tokens and secrets are the same each time. */
+/** The seed, with which ids, tokens and secrets are the same each time. */
 const SEED = "7";
-/** Guards nothing but what lies beside it. */
+/** The sealing key of the PostgreSQL fixture. It protects only the data beside it. */
 const POSTGRES_KEY = Buffer.from("key of the compatibility fixture").toString("base64");
 
-/** Callbacks that take what they are sent, fail or are gone, and a feed to fetch. */
+/** Starts callbacks that accept webhooks, fail or are gone, and serves a feed file to fetch. */
 function startReceiver() {
   return Bun.serve({
     hostname: "127.0.0.1",
@@ -60,7 +58,7 @@ async function record({ data, env }: Place): Promise<Recorded[]> {
   return recorded;
 }
 
-/** The responses of the data as it will be found: opened as a copy, twice, because what drifts proves nothing. */
+/** Records the responses of the data after it was opened as a copy. Does this twice, because responses that differ each time prove nothing. */
 async function writeResponses(folder: string, open: () => Promise<Place>): Promise<void> {
   const [first, second] = [toLines(await record(await open())), toLines(await record(await open()))];
   if (first !== second) {
@@ -89,7 +87,7 @@ async function makePostgres(folder: string, cluster: PostgresCluster): Promise<v
   const how = ["--schema=plaza_*", "--no-owner", "--no-privileges", "--inserts", "--rows-per-insert=100"];
   const dump = execFileSync("pg_dump", [...how, url], { encoding: "utf8" });
   mkdirSync(folder, { recursive: true });
-  // Lines for psql alone, which a connection would not understand.
+  // Lines with a backslash are commands of psql, which a connection would not understand.
   writeFileSync(join(folder, "dump.sql"), dump.replace(/^\\.*\n/gm, ""));
   writeFileSync(join(folder, "secret.key"), `${POSTGRES_KEY}\n`);
   await writeResponses(folder, async () => openPostgres(folder, await cluster.newDatabase()));

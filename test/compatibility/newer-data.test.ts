@@ -1,4 +1,4 @@
-/** Data that a newer program wrote is refused before anything in it changes. */
+/** Checks that data of a newer program is refused before anything in the data changes. */
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import type { Place } from "./places.ts";
 
 afterEach(endAll);
 
-/** Each statement in its turn; the rows of the last one. */
+/** Runs the statements in order, and returns the rows of the last one. */
 async function execute({ data }: Place, statements: readonly string[]): Promise<unknown[]> {
   let rows: unknown[] = [];
   if (data.startsWith("postgres")) {

@@ -1,11 +1,11 @@
-/** A fixture's data brought to where a program may work on it: the fixture itself is never written to. */
+/** Copies the data of a fixture to a place where a program may change it. The fixture itself never changes. */
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { newFolder } from "../cli/plaza-process.ts";
 
 export interface Place {
-  /** Of `--data`. */
+  /** The value of the option `--data`. */
   readonly data: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -16,7 +16,7 @@ export async function openFolder(fixture: string): Promise<Place> {
   return { data, env: {} };
 }
 
-/** `url`: of an empty database. */
+/** Loads the PostgreSQL data of a fixture into the empty database at `url`. */
 export async function openPostgres(fixture: string, url: string): Promise<Place> {
   const client = new Client({ connectionString: url });
   await client.connect();

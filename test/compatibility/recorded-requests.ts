@@ -1,4 +1,4 @@
-/** The requests whose responses a fixture keeps: reads of every kind on every surface, and the control API's lists and exports. */
+/** The requests whose responses a fixture has: reads of every kind on every surface of the graph, and the control API's lists and exports. */
 import { createHmac } from "node:crypto";
 import type { RecordedRequest } from "./responses.ts";
 
@@ -11,7 +11,7 @@ const inQuery = (path: string, token: string, on: On = "base_url"): RecordedRequ
   path: `${path}${path.includes("?") ? "&" : "?"}access_token=${token}`,
 });
 
-/** Page messaging wants the token in three places. */
+/** A read of page messaging, which requires the token in three places. */
 const everywhere = (path: string, token = "cafe"): RecordedRequest => ({
   ...inQuery(`${path}${path.includes("?") ? "&" : "?"}oauth_token=${token}`, token),
   headers: { authorization: `Bearer ${token}` },
@@ -131,7 +131,7 @@ const appsAndBusiness: readonly RecordedRequest[] = [
   bearer("/v26.0/4301", "chat"),
 ];
 
-/** Of a world file. Records without an id can be listed alone. */
+/** The keys of a world file. Entries without an id can only be listed. */
 const KEYS = [
   ...["apps", "users", "businesses", "pages", "labels", "personas", "required_actions", "live_videos", "live_comments", "live_reactions"],
   ...["social_accounts", "media", "microblog_users", "microblog_media", "activity", "followers", "catalogs", "product_feeds"],
@@ -179,10 +179,7 @@ export const recordedRequests: readonly RecordedRequest[] = [
   ...controlApi,
 ];
 
-/**
- * Requests that follow from a first response: the next pages, by its own cursors, and each webhook of a list. The pages are of
- * the requests that ask for few rows.
- */
+/** Requests that follow from a first response: the next pages of a list with few rows, by the cursors of the response, and each webhook of a list. */
 export function requestsBehind({ on, path, headers }: RecordedRequest, body: unknown): RecordedRequest[] {
   const { data, paging } = body as { data?: { id?: string }[]; paging?: { next?: string; cursors?: { after?: string } } };
   const also = headers === undefined ? {} : { headers };

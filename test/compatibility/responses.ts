@@ -1,10 +1,10 @@
-/** A recorded request, and what of its response has to stay the same. */
+/** A recorded request, and the parts of its response that must stay the same. */
 import type { Ready } from "../cli/plaza-process.ts";
 
 export interface RecordedRequest {
-  /** The key of the ready line that holds the address. */
+  /** The key of the ready line with the address of the request. */
   readonly on: "base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host" | "control_url";
-  /** With its query, behind that address. */
+  /** The path below that address, with its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -12,11 +12,11 @@ export interface RecordedRequest {
 export interface Recorded {
   readonly request: RecordedRequest;
   readonly status: number;
-  /** Of JSON lines, the list of them. */
+  /** The body of the response as JSON. JSON lines are a list. */
   readonly body: unknown;
 }
 
-/** Other in each response, or said in words that may be said better. */
+/** Keys of errors that are left out: they differ in each response, or their wording may improve. */
 const ERROR_TEXTS = new Set(["pftrace_id", "message", "error_user_title", "error_user_msg"]);
 
 export async function ask(ready: Ready, request: RecordedRequest): Promise<Recorded> {
@@ -28,7 +28,7 @@ export async function ask(ready: Ready, request: RecordedRequest): Promise<Recor
   return { request, status: response.status, body: response.status < 400 ? body : withoutTexts(body) };
 }
 
-/** Links hold the port that this start was given. */
+/** Replaces addresses in links, because they contain the port of this start. */
 function withoutPorts(text: string, { base_url, control_url }: Ready): string {
   return text.replaceAll(new URL(base_url).origin, "{graph}").replaceAll(new URL(control_url).origin, "{control}");
 }
@@ -45,7 +45,7 @@ function withoutTexts(value: unknown): unknown {
   );
 }
 
-/** A line each, so that a difference of two fixtures can be read. */
+/** The text of a fixture: a line for each response, so that a person can read the difference of two fixtures. */
 export const toLines = (recorded: readonly Recorded[]): string => recorded.map((one) => `${JSON.stringify(one)}\n`).join("");
 
 export const fromLines = (text: string): Recorded[] =>

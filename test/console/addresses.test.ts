@@ -1,4 +1,4 @@
-/** The addresses that the console asks for, also those that no type checks because they are put together from parts. */
+/** Checks the addresses that the console requests. No type checks those that are put together from parts. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import { Registry } from "#graph/contract/registry";
 
 const SOURCES = join(import.meta.dir, "../../console/src");
 
-/** `/v1/worlds/{w}/nodes/{}`: whatever a segment's value is called, and however it is filled in. */
+/** The shape of an address, e.g. `/v1/worlds/{w}/nodes/{}`, whatever the name of a segment's value and however it is filled in. */
 const shapeOf = (path: string): string => path.replaceAll(/\$?\{[^{}]*(?:\([^)]*\))?\}/g, "{}").replace(/\?.*$/, "");
 
-/** The addresses that a file names, by the names of constants and functions that stand for them. */
+/** The addresses in a file, by the names of the constants and functions that hold them. */
 const named = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.matchAll(/const (\w+)[^=;]*= (?:\([^)]*\) => )?["`](\/v1\/[^"`]+)/g)].map(([, name = "", path = ""]) => [name, path]));
 
@@ -20,7 +20,7 @@ function usesOf(text: string): string[] {
   const asked = [...text.matchAll(/api\s*\.(GET|POST|PUT|PATCH|DELETE)\(\s*(?:["`](\/v1\/[^"`]+)["`]|(\w+))/g)].map(
     ([, method = "", path, name = ""]) => `${method} ${shapeOf(path ?? names.get(name) ?? name)}`,
   );
-  // Addresses that are made in other ways, for streams of events among them; and paths that an action is given.
+  // Addresses that are made in other ways, such as those of event streams, and the paths that an action is given.
   const streamed = [...text.matchAll(/`(\/v1\/[^`]+)`/g)].map(([, path = ""]) => `* ${shapeOf(path)}`);
   const given = [...text.matchAll(/path: ((?:"\/v1\/[^"]+"(?: \| )?)+)/g)].flatMap(([, paths = ""]) =>
     [...paths.matchAll(/"([^"]+)"/g)].map(([, path = ""]) => `POST ${shapeOf(path)}`),
@@ -31,7 +31,7 @@ function usesOf(text: string): string[] {
 const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
 const uses = new Set(files.flatMap((name) => usesOf(readFileSync(join(SOURCES, name), "utf8"))));
 const routes = controlRoutes(new Registry(features));
-/** A placeholder in either address fits any value. */
+/** Whether an address of the console fits a route. A placeholder in either of them fits any value. */
 function fits(use: string, { method, path }: (typeof routes)[number]): boolean {
   const [by = "", at = ""] = use.split(" ");
   const [given, wanted] = [at.split("/"), shapeOf(path).split("/")];

@@ -1,4 +1,4 @@
-/** The console's JSON: D-324, every digit of a number is shown, and one that would lose digits is refused. */
+/** D-324: the console shows every digit of a number in JSON, and refuses a number that would lose digits. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { losesDigits, parseExact, pretty } from "#console/parts/json";

@@ -1,11 +1,15 @@
-/** Keys alone reach everything, what has the focus is seen, nothing keeps it; and axe finds nothing wrong with any view in either theme. */
+/**
+ * Checks that keys alone reach every element, that the focus can be seen and is never trapped, and that axe finds no problem in any view and theme.
+ */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { JOURNEY_MS, type Person, personAt } from "#harness/console/person";
 import { type Server, startServer, threeTokens } from "#harness/server";
 
-/** Tab should reach everything that can be pressed or filled in, except the cells of a table, which the arrows reach. */
+/**
+ * A selector of the elements that Tab should reach: all that can be pressed or filled in, except the cells of a table, which the arrow keys reach.
+ */
 const REACHABLE = "a[href], button:not(:disabled), input, select, textarea, summary, [tabindex='0'], .cm-content";
 
 interface Focused {
@@ -13,7 +17,7 @@ interface Focused {
   readonly isSeen: boolean;
 }
 
-/** In the page: which of the reachable has the focus, as its number among them, and whether a person can see that it has. */
+/** A script for the page: the number of the reachable element that has the focus, and whether a person can see the focus. */
 const FOCUSED = `(() => {
   const one = document.activeElement;
   if (one === null || one === document.body) return null;
@@ -26,24 +30,24 @@ const FOCUSED = `(() => {
   };
 })()`;
 
-/** Numbers what can be reached and is shown, and returns how many there are. */
+/** A script for the page: numbers the reachable elements that are shown, and returns their names. */
 const NUMBERED = `(() => {
   const shown = [...document.querySelectorAll(${JSON.stringify(REACHABLE)})].filter((one) => one.checkVisibility() && one.closest("details:not([open]) > :not(summary)") === null);
   shown.forEach((one, at) => { one.dataset.reach = at + " " + (one.getAttribute("aria-label") ?? one.innerText ?? one.name ?? one.tagName).slice(0, 60); });
   return shown.map((one) => one.dataset.reach);
 })()`;
 
-/** In the page: what had the focus each time Tab came up again, when the page has scrolled to it. */
+/** A script for the page: records the focus each time a person releases Tab, because the page has scrolled by then. */
 const RECORDED = `window.focused = []; onkeyup = ({ key }) => { if (key === "Tab") focused.push(${FOCUSED}); }; undefined`;
 
-/** Walks once around with Tab. Returns what was not reached, and where the focus could not be seen. */
+/** Walks around the page with Tab. Returns the elements that Tab did not reach, and those whose focus could not be seen. */
 async function walk({ page }: Person): Promise<{ readonly missed: readonly string[]; readonly unseen: readonly string[] }> {
   const wanted = await page.evaluate<string[]>(NUMBERED);
   let missed: readonly string[] = wanted;
   let focused: readonly (Focused | null)[] = [];
   await page.evaluate(RECORDED);
   await page.evaluate("document.activeElement?.blur()");
-  // Twice around at most: a trap would go on for ever.
+  // Two rounds at most, because a trap would go on for ever.
   for (let round = 0; round < 2 && missed.length > 0; round++) {
     for (let steps = 0; steps < wanted.length + 5; steps++) await page.keyboard.press("Tab");
     focused = await page.evaluate<readonly (Focused | null)[]>("focused");
@@ -59,7 +63,7 @@ async function fill(server: Server): Promise<void> {
   for (let n = 0; n < 2; n++) await fetch(`${server.base_url}/v26.0/2001/custom_labels?${query}`, { method: "POST", headers, body: body() });
 }
 
-/** Each view, with something open where it opens something. */
+/** Each view, with an open detail if the view has details. */
 const VIEWS = [
   ["/overview", "Apps"],
   ["/requests", "createLabel"],
@@ -81,7 +85,7 @@ const VIEWS = [
 test("no view is missing in the list below", () => {
   const text = readFileSync(join(import.meta.dir, "../../console/src/shell/views.ts"), "utf8");
   const known = [...text.matchAll(/path: "([^"]+)"/g)].map(([, path]) => path as string);
-  // order: the walk may go from view to view in its own.
+  // order: the walk may visit the views in its own order.
   expect(VIEWS.map(([path]) => path.replace(/\?.*/, "")).sort()).toEqual(known.sort());
 });
 
@@ -113,13 +117,13 @@ test(
     const { keyboard } = person.page;
     await person.shows("createLabel");
     const focusedRole = () => person.page.evaluate<string | null>("document.activeElement.getAttribute('role') ?? document.activeElement.tagName");
-    // To the list, and into what stands in it.
+    // Moves to the list and then into its rows.
     while ((await focusedRole()) !== "grid") await keyboard.press("Tab");
     await keyboard.press("ArrowDown");
     await person.shows("Response");
     await keyboard.press("Escape");
     await person.page.getByText("Response").waitFor({ state: "hidden" });
-    // By the palette to the explorer, and there to an operation.
+    // Opens the explorer with the command palette, and then an operation.
     await keyboard.press("Control+k");
     await person.page.locator("[role=combobox]:focus").waitFor();
     await keyboard.type("explorer");
@@ -156,5 +160,5 @@ test(
   JOURNEY_MS,
 );
 
-/** We cannot change the elements of Scalar, only our own page around them. */
+/** The elements of the library Scalar, which we cannot change. Our own page around them is checked. */
 const LIBRARY = ["#reference"];

@@ -5,7 +5,7 @@ import { openLiveServer } from "#harness/live/live-server";
 import { playsUntil } from "#harness/live/viewer";
 import { temporaryFolder } from "#harness/server";
 
-/** A browser that plays, on a small machine. */
+/** The time limit of a test with a browser that plays, on a small machine. */
 const BROWSER_MS_MAX = 120_000;
 
 test(
@@ -33,13 +33,13 @@ test(
     await page.shows("the encoder disconnected", "Send a test clip");
     await page.click("■ End the broadcast");
     await page.shows("the broadcast was ended", "the recording is ready → ✓ recording");
-    // A browser plays nothing that is out of sight.
+    // A browser does not play a video that is out of sight.
     await page.evaluate("document.querySelector('iframe').scrollIntoView()");
     await playsUntil(page.page, player, ({ ended }) => ended);
     await page.evaluate("document.querySelector('.moves').scrollIntoView()");
     await page.screenshot("live-ended");
     expect(await liveServer.state(id)).toMatchObject({ state: "vod", feed: { is_sending: false } });
-    // Until there is something to play, the playlist is a 503.
+    // While there is nothing to play, the playlist has status 503.
     expect(page.page.problems.filter((problem) => !problem.includes("503"))).toEqual([]);
   },
   BROWSER_MS_MAX,

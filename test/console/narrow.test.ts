@@ -1,10 +1,10 @@
-/** Half a screen, beside the editor. */
+/** Checks the console in half a screen, as beside an editor. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { startServer, threeTokens } from "#harness/server";
 
 const { query, headers } = threeTokens("demo-page-token");
-/** More than half of the list. */
+/** More requests than half of the list shows. */
 const REQUESTS = 15;
 
 test(
@@ -21,7 +21,7 @@ test(
     expect(links.length).toBeGreaterThan(10);
     for (const link of links) {
       const { x = 0, width = 0, height = 0 } = (await link.boundingBox()) ?? {};
-      // One line of text, and within the window.
+      // Each link is one line of text, and is inside the window.
       expect({ name: await link.innerText(), isInside: x >= 0 && x + width <= 800, isOneLine: height > 0 && height <= 28 }).toMatchObject({
         ...{ isInside: true, isOneLine: true },
       });
@@ -34,7 +34,7 @@ test(
       return own !== null && other !== null && own.y + own.height <= other.y;
     };
     while (!(await isAbove())) await Bun.sleep(20);
-    // Nobody watched, so nothing is known of its token; but it was for a page.
+    // Nobody watched this request, so its token is not recorded; but the request was for a page.
     const token = person.page.getByRole("combobox", { name: "Token for sending it again" });
     while ((await token.locator("option:checked").innerText()) !== "page 2001 · app 1001") await Bun.sleep(20);
     await person.look("narrow");

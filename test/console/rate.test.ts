@@ -1,10 +1,10 @@
-/** The overview's chart of requests that nobody counted before. */
+/** Checks the overview's chart for requests from before the console connected. */
 import { expect, test } from "bun:test";
 import { Rates } from "#console/api/rate";
 
 const T = 1_795_000_000_000;
 const counts = (seen: number, refused = 0, failed = 0) => ({ seen, refused, failed });
-/** The values from that many seconds before the end on, 5 s each. */
+/** The values of the chart for the last seconds, 5 s each. */
 const from = (rates: Rates, nowMs: number, seconds: number) => rates.history(nowMs).all.slice(-seconds / 5);
 
 test("the stream's requests are counted in steps of five seconds, and the last three seconds for the header", () => {
@@ -30,11 +30,11 @@ test("before the connection only the log's requests are known, from its oldest e
   rates.addEarlier([
     { atMs: T - 6_000, status: 200 },
     { atMs: T - 1_000, status: 503 },
-    // The stream has told of this one.
+    // The stream has reported this request already.
     { atMs: T + 1_000, status: 200 },
   ]);
   expect(from(rates, T + 5_000, 20)).toEqual([null, 0.2, 0.2, 0]);
-  // Read once more, nothing counts twice.
+  // If the log is read once more, no request counts twice.
   rates.addEarlier([{ atMs: T - 1_000, status: 503 }]);
   expect(rates.history(T + 5_000).sums).toEqual(counts(2, 0, 1));
 });

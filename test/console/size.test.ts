@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Of compressed script that the first view loads. */
+/** The greatest size of the compressed scripts that the first view loads. */
 const FIRST_VIEW_BYTES_MAX = 200_000;
 
 type Pack = Readonly<Record<string, { readonly type: string; readonly body: string }>>;

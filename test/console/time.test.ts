@@ -25,7 +25,7 @@ test("the clock is stopped and jumps to the next deadline, which then has happen
   const rows = "[...document.querySelectorAll('tbody tr')]";
   await page.evaluate(`${rows}.find((row) => row.innerText.includes("sent again")).querySelector("button").click()`);
   while (receiver.posts.length < 2) await Bun.sleep(20);
-  // The list has the next one by itself.
+  // The list shows the next deadline without a reload.
   await page.click("Jump to the next deadline");
   while (receiver.posts.length < 3) await Bun.sleep(20);
   await page.click("▶ Start the clock");

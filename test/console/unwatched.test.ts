@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openConsole } from "#harness/console/console-page";
 import { type Server, startServer, threeTokens } from "#harness/server";
 
-/** Whether a request of now is recorded with its story, which is so while somebody looks. */
+/** Whether a new request is recorded with its story. Requests are recorded with their story while a person watches the console. */
 async function isStoried(server: Server): Promise<boolean> {
   const { query, headers } = threeTokens("demo-page-token");
   const trace = (await fetch(`${server.base_url}/v26.0/2001/custom_labels?${query}`, { headers })).headers.get("x-pf-trace-id");

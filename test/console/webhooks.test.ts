@@ -24,7 +24,7 @@ test("a webhook failed: a person sees why, the receiver is fixed, and it is sent
   await createLabel(server, "gold");
   await page.shows("createLabel");
   await page.press("[role=grid] .body [role=row]");
-  // From the request to what it caused, and back.
+  // The person goes from the request to the webhook that it caused, and back.
   await page.shows("Caused webhooks", "page custom_labels");
   await page.click("page custom_labels");
   await page.shows("waiting, retries later", "500", "no database", "The last attempt failed");

@@ -1,9 +1,9 @@
-/** A browser opens six connections to a host for all its windows together: the console leaves two of them for what people do. */
+/** A browser opens six connections to a host for all its windows together. Checks that the console leaves two of them for people's actions. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { startServer } from "#harness/server";
 
-/** Each of them with two streams. */
+/** The number of other windows, each of which has two streams. */
 const OTHERS = 3;
 const LIVE = "● live";
 const WAITS = "○ paused: other windows are live";
@@ -24,7 +24,7 @@ test(
     await person.shows(WAITS);
     await person.open("Tokens");
     await person.shows(/pages_messaging/);
-    // Chromium without a screen tells each window that it has the focus, and none that it gets it.
+    // Chromium without a screen tells each window that it has the focus, but tells no window that it gets the focus.
     await person.page.evaluate("dispatchEvent(new Event('focus'))");
     await person.shows(LIVE);
     await person.open("Webhooks");

@@ -1,4 +1,4 @@
-/** Backup and restore as docs/deploying.md has them, while requests write. */
+/** Checks backup and restore as docs/deploying.md describes them, while requests write. */
 import { afterEach, expect, test } from "bun:test";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ afterEach(endAll);
 const KEY = "a-control-key-of-the-test";
 const SECRET_KEY = Buffer.from("sealing key of the backup tests!").toString("base64");
 
-/** Creates labels until it is stopped; each that is acknowledged is kept. */
+/** Creates labels until it is stopped, and records each label that was acknowledged. */
 function writer(plaza: RunningPlaza) {
   const acknowledged: string[] = [];
   let isStopped = false;
@@ -38,7 +38,7 @@ async function someWritten({ acknowledged }: { acknowledged: readonly string[] }
   while (acknowledged.length < count) await Bun.sleep(5);
 }
 
-/** The labels that are there, and the secret that only the sealing key opens. */
+/** Expects the acknowledged labels, and the secret that only the sealing key opens. */
 async function expectRestored(plaza: RunningPlaza, acknowledged: readonly string[]): Promise<void> {
   const exported = (await plaza.control("GET", "export?secrets=true", undefined, KEY)).body as {
     labels: { id: string }[];
@@ -46,7 +46,7 @@ async function expectRestored(plaza: RunningPlaza, acknowledged: readonly string
   };
   expect(exported.labels.map(({ id }) => id)).toEqual(expect.arrayContaining([...acknowledged]));
   expect(exported.apps).toMatchObject([{ secret: "demo-app-secret" }]);
-  // New ids are not those that were given out before.
+  // New ids differ from the ids that the server gave out before the restore.
   const { status, body } = await plaza.control("POST", "nodes/labels", { page: "2001", name: "after the restore" }, KEY);
   expect(status).toBe(201);
   expect(acknowledged).not.toContain(String(body.id));

@@ -1,4 +1,4 @@
-/** The files of deploy/ and .github/ fit the program and each other. */
+/** Checks that the files of deploy/ and .github/ fit the program and each other. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dir, "../..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 const known = optionsWith(settings).map(({ name }) => variableOf(name));
 
-/** `NAME=value` lines, also those that are switched off. */
+/** The variables in lines `NAME=value`, including lines that are commented out. */
 const variablesIn = (text: string): string[] => [...text.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name as string);
 
 describe("the container", () => {
@@ -59,7 +59,7 @@ describe("the container", () => {
     const { services, volumes } = parse(read("deploy/container/compose.yaml"));
     const { environment, ports, volumes: mounts } = services.plaza;
     const asked = [...read("deploy/container/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name as string);
-    // order: compose asks where it needs them.
+    // order: compose uses the variables in the order in which it needs them.
     expect([...new Set(asked)].sort()).toEqual(variablesIn(read("deploy/container/env.example")).sort());
     const values = Object.fromEntries(
       Object.entries(environment as Record<string, string>).map(([name, value]) => [name, value.replaceAll(/\$\{\w+:\?[^}]*\}/g, "ab".repeat(32))]),
@@ -70,7 +70,7 @@ describe("the container", () => {
       control_host: "0.0.0.0",
       data: expect.stringMatching(/^postgres:/),
     });
-    // The control API is published on loopback alone.
+    // The control API is published only on loopback.
     expect(ports.filter((port: string) => port.includes("4001"))).toEqual(["127.0.0.1:4001:4001"]);
     for (const mount of [...mounts, ...services.postgres.volumes] as string[]) expect(Object.keys(volumes)).toContain(mount.split(":")[0] as string);
     expect(services.plaza.depends_on.postgres.condition).toBe("service_healthy");

@@ -1,4 +1,4 @@
-/** D-354: the manifests of deploy/kubernetes against the schemas of Kubernetes, without a cluster and without a network. */
+/** D-354: checks the manifests of deploy/kubernetes by the schemas of Kubernetes, without a cluster and without a network. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { temporaryFolder } from "#harness/server";
 import { installed } from "../client-libraries/libraries.ts";
 
 const DEPLOY = join(import.meta.dir, "../../deploy/kubernetes");
-/** The oldest version that its makers still maintain, and the newest one that the tool knows. */
+/** The oldest version of Kubernetes that is still maintained, and the newest version that the tool knows. */
 const VERSIONS = ["1.35", "1.37"];
 
 const folder = await installed(join(import.meta.dir, "kubernetes-validate"), ["requirements.txt"], (into) => [

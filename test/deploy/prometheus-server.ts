@@ -1,4 +1,4 @@
-/** Debian's Prometheus, with the files of deploy/prometheus, scraping one server. */
+/** Starts Debian's Prometheus with the files of deploy/prometheus, which scrapes one server. */
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
@@ -21,7 +21,7 @@ export interface Prometheus {
   query(expression: string): Promise<{ readonly status: string; readonly error?: string; readonly samples: readonly Sample[] }>;
 }
 
-/** `target`: the `host:port` of a control port. */
+/** Starts Prometheus. `target` is the `host:port` of a control port. */
 export async function startPrometheus(target: string): Promise<Prometheus> {
   const [folder, port] = [temporaryFolder(), freePort()];
   copyFileSync(join(DEPLOY, "alerts.yml"), join(folder, "alerts.yml"));

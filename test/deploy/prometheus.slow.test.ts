@@ -1,4 +1,4 @@
-/** D-351: the alerts and the dashboard of deploy/prometheus fit the metrics of a server. */
+/** D-351: checks that the alerts and the dashboard of deploy/prometheus fit the metrics of a server. */
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ interface Rule {
 const alerts = parse(readFileSync(join(DEPLOY, "alerts.yml"), "utf8")).groups[0].rules as readonly Rule[];
 const dashboard = JSON.parse(readFileSync(join(DEPLOY, "dashboard.json"), "utf8"));
 const panels = dashboard.panels as readonly { title: string; targets: readonly { expr: string }[] }[];
-/** Grafana replaces its variables. */
+/** The query with a value for each variable, as Grafana sends it. */
 const asked = (expr: string): string => expr.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*");
 
 const METRIC = /\b(?:plaza|process)_[a-z0-9_]+/g;
@@ -34,7 +34,7 @@ const FIRING: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PlazaFilesFew: { 'process_open_fds{job="plaza"}': "81x30", 'process_max_fds{job="plaza"}': "100x30" },
   PlazaRestarts: { 'process_start_time_seconds{job="plaza",process="main"}': "1x15 2 3 4 5x12" },
 };
-/** A server in order. */
+/** The series of a server without problems. */
 const QUIET = {
   'up{job="plaza"}': "1x30",
   plaza_database_up: "1x30",

@@ -1,6 +1,6 @@
 /**
- * The workflows have the form that GitHub reads, and do only what a public repository may do. actionlint, which is not on npm, checks more;
- * docs/dependencies.md has how it is run.
+ * Checks that the workflows have the form that GitHub reads, and do only what a public repository may do. actionlint, which is not on npm, checks
+ * more; docs/dependencies.md says how to run it.
  */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -32,7 +32,7 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
-/** Keys that GitHub's workflow syntax has at each level, as far as a workflow here may need them. */
+/** The keys of GitHub's workflow syntax at each level, as far as a workflow here may need them. */
 const KEYS = {
   workflow: ["name", "on", "permissions", "concurrency", "env", "defaults", "jobs"],
   job: [

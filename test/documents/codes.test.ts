@@ -1,11 +1,11 @@
-/** Clauses and decisions are for those who change Plaza: they stay in code, tests and `spec/`. */
+/** Checks that clauses and decisions are only cited in code, tests and `spec/`, because they are for people who change Plaza. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** `D-51`, `LIVE-13`, `A5-2`, and `(H7)`. Names of standards look alike. */
+/** Matches `D-51`, `LIVE-13`, `A5-2` and `(H7)`, but not the names of standards, which have the same form. */
 const CODE = /\bD-\d+\b|\b(?!UTF-|SHA-|AES-|RFC-|CEA-|HMAC-|BSD-|GPL-|MPL-)[A-Z]+\d?-\d+[a-z]?\b|\([A-I]\d\)/g;
 
 for (const page of ["README.md", "CHANGELOG.md", "SECURITY.md", ...new Bun.Glob("docs/**/*.md").scanSync(ROOT)].sort())

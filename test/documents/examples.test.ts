@@ -1,4 +1,4 @@
-/** Every example of README.md and docs/ runs against the demo world, or an empty one, and prints what its page shows. */
+/** Runs every example of README.md and docs/ with the demo world or an empty world, and compares the output with the page. */
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,14 +16,14 @@ needs("curl");
 const ROOT = join(import.meta.dir, "../..");
 const GRAPH = "http://127.0.0.1:4000";
 const CONTROL = "http://127.0.0.1:4001";
-/** Ports of the pages that a server of the reader listens on. */
+/** The ports of the pages on which a server of the reader listens. */
 const READER_PORTS = ["9000", "8080"];
-/** Databases of the pages: each is a new one. */
+/** The databases in the pages. Each gets a new database. */
 const DATABASE = /postgres:\/\/plaza:secret@127\.0\.0\.1:5432\/\w+/g;
-/** The pages show times, versions and migrations as they are at this moment, and the demo world is loaded at it. */
+/** The time at which the demo world is loaded: the pages show the times, versions and migrations of this moment. */
 const NOW = "2026-11-22T10:00:00Z";
 const demo = readFileSync(join(ROOT, "worlds/demo.yaml"), "utf8");
-/** A page starts servers, some of them with npm. */
+/** The time limit of a page, because a page starts servers, some of them with npm. */
 const PAGE_MS_MAX = 120_000;
 
 const pages = ["README.md", "docs/deploying.md", ...new Bun.Glob("docs/{guides,interface,operating,recipes}/*.md").scanSync(ROOT)].sort();
@@ -41,7 +41,7 @@ for (const page of pages) {
     async () => {
       const world = join(newFolder(), "world.yaml");
       writeFileSync(world, `${isFromNothing(page) ? "" : demo}\nclock: { now: "${NOW}", frozen: true }\n`);
-      // The commands find the server and its key in the folder in which it was started.
+      // The commands find the server and its key in the folder in which the server was started.
       const cwd = newFolder();
       const databases = await databasesOf(readFileSync(join(ROOT, page), "utf8"));
       const shell = shellFor(await startPlaza(["--world", world, "--rtmp-port", "0"], { cwd }), cwd, databases);
@@ -53,15 +53,15 @@ for (const page of pages) {
   );
 }
 
-/** A page that starts Plaza with an empty world gets one. */
+/** Whether a page starts Plaza with an empty world, so that its examples get an empty world. */
 const isFromNothing = (page: string): boolean => readFileSync(join(ROOT, page), "utf8").includes("bin/plaza start --world empty.yaml");
 
 interface Shell {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** A script of the page, with addresses of the server under test. */
+  /** A script of the page, with the addresses of the server under test. */
   led(script: string): string;
-  /** The output of a command, with the addresses of the pages. */
+  /** The output of a command, with the addresses that the pages show. */
   asShown(printed: string): string;
 }
 
@@ -70,14 +70,14 @@ async function databasesOf(page: string): Promise<[string, string][]> {
   return Promise.all(shown.map(async (address): Promise<[string, string]> => [address, await (await sharedPostgres()).newDatabase()]));
 }
 
-/** One pass, whole numbers: a port that the system gave may begin with the digits of a port that is shown. */
+/** Replaces all texts in one pass, and only whole numbers: a port from the system may begin with the digits of a port in the page. */
 function replacedAtOnce(text: string, pairs: readonly (readonly [from: string, to: string])[]): string {
   const to = new Map(pairs);
   const from = pairs.map(([each]) => RegExp.escape(each)).join("|");
   return text.replaceAll(new RegExp(`(?:${from})(?!\\d)`, "g"), (found) => to.get(found) ?? found);
 }
 
-/** A shell in the server's folder, which is a clone as well as a project with the package. */
+/** A shell in the server's folder, which is both a clone and a project with the package. */
 function shellFor({ ready }: RunningPlaza, cwd: string, databases: readonly [string, string][]): Shell {
   for (const folder of ["bin", "node_modules/.bin"]) mkdirSync(join(cwd, folder), { recursive: true });
   symlinkSync(join(ROOT, "bin/plaza"), join(cwd, "bin/plaza"));
@@ -101,7 +101,7 @@ function shellFor({ ready }: RunningPlaza, cwd: string, databases: readonly [str
   };
 }
 
-/** A page is read in one terminal: what an example sets is there in the next one. */
+/** Readers use one terminal for a page, so the variables that an example sets are set for the next one. */
 const KEPT = "[ ! -f .kept ] || . ./.kept";
 
 async function problemOf(example: Example | ExampleFile, shell: Shell): Promise<string | undefined> {

@@ -12,9 +12,9 @@ import { join } from "node:path";
 export interface Example {
   readonly line: number;
   readonly script: string;
-  /** Runs until the page ends. */
+  /** Whether the command runs until the page ends. */
   readonly isService: boolean;
-  /** Of its output, as JSON or as text. */
+  /** The output that the page shows, as JSON or as text. */
   readonly shown?: { readonly json: unknown } | { readonly text: string };
 }
 

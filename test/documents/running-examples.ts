@@ -1,22 +1,22 @@
-/** Commands of the pages that run until somebody ends them: servers, and receivers of webhooks. */
+/** Runs commands of the pages that do not end by themselves: servers, and receivers of webhooks. */
 import { join } from "node:path";
 import { newFolder } from "../cli/plaza-process.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** A server beside the one of the page: it has data and ports of its own unless its command names others. */
+/** Variables for a further server beside the page's own: it gets its own data and ports, unless its command names them. */
 const ownPlace = () => ({ PLAZA_DATA: join(newFolder(), "data"), PLAZA_PORT: "0", PLAZA_CONTROL_PORT: "0", PLAZA_RTMP_PORT: "off" });
 
 interface Service {
   readonly command: string;
   readonly running: Bun.Subprocess<"ignore", "pipe", "pipe">;
-  /** The shell, or the server that npm has started. */
+  /** The id of the shell, or of the server that npm has started. */
   readonly pid: number;
 }
 
 const services: Service[] = [];
 
-/** Resolves when it serves. Returns what is wrong if it does not. */
+/** Starts the command. Resolves when it serves, or with the problem if it does not. */
 export async function startService(command: string, cwd: string, env: Readonly<Record<string, string>>): Promise<string | undefined> {
   const isServer = /\bstart\b/.test(command);
   const running = Bun.spawn(["bash", "-c", `set -e\n${command.replace("bin/plaza listen", "exec $&")}`], {
@@ -26,7 +26,7 @@ export async function startService(command: string, cwd: string, env: Readonly<R
     stdout: "pipe",
     stderr: "pipe",
   });
-  // A server says on stderr that it is ready, a receiver on stdout.
+  // A server prints to stderr that it is ready, a receiver prints to stdout.
   const [said, beside] = isServer ? [running.stderr, running.stdout] : [running.stdout, running.stderr];
   const besides = new Response(beside).text();
   const line = await lineOf(said, (text) => !isServer || text.includes('"msg":"ready"'));
@@ -35,7 +35,7 @@ export async function startService(command: string, cwd: string, env: Readonly<R
   return undefined;
 }
 
-/** The first line that is asked for; the rest is read, so that nobody waits for a reader. */
+/** The first line for which `isAsked` returns true. The rest of the stream is read as well, so that the program never waits for a reader. */
 function lineOf(stream: ReadableStream<Uint8Array>, isAsked: (line: string) => boolean): Promise<string | undefined> {
   const found = Promise.withResolvers<string | undefined>();
   const read = async (): Promise<void> => {
@@ -53,7 +53,7 @@ function lineOf(stream: ReadableStream<Uint8Array>, isAsked: (line: string) => b
   return found.promise;
 }
 
-/** Ends all of them, and returns those that did not end as they should. */
+/** Ends all commands. Returns those that did not end as they should. */
 export async function endServices(): Promise<string[]> {
   const problems: string[] = [];
   for (const { command, running, pid } of services.splice(0)) {

@@ -1,4 +1,4 @@
-/** The JSON Schemas that editors check files by say what the readers of these files do. */
+/** Checks that the JSON Schemas, by which editors check files, agree with the code that reads these files. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -61,9 +61,9 @@ describe("the demo world", () => {
   const file = parse(demo);
 
   test("has something of every kind, and a token of every kind", () => {
-    // order: a world file may have its sections in any.
+    // order: a world file may have its sections in any order.
     expect(Object.keys(file).sort()).toEqual([...sectionsOf(registry).map(({ key }) => key), "tokens"].sort());
-    // order: as above.
+    // order: a world file may have its tokens in any order.
     expect([...new Set((file.tokens as { type: string }[]).map(({ type }) => type))].sort()).toEqual([...tokenKinds].sort());
   });
 
@@ -106,7 +106,7 @@ describe("plaza.config.yaml", () => {
     [{ config: "other.yaml" }],
   ])("%j is invalid for an editor and for the start", (values) => {
     expect(isRight(values)).toBeFalse();
-    // The option is named as on a command line, or as in the file.
+    // The message has the name of the option as on a command line, or as in the file.
     const [name = ""] = Object.keys(values);
     expect(() => read(values)).toThrow(new RegExp(`${name}|--${name.replaceAll("_", "-")}`));
   });

@@ -1,4 +1,4 @@
-/** `plaza conform` over a server that runs. */
+/** Runs `plaza conform` on a running server. */
 import { type Ready, runPlaza } from "../plaza-process.ts";
 
 interface Report {
@@ -6,7 +6,7 @@ interface Report {
   readonly results: readonly { readonly title: string; readonly outcome: string; readonly failure?: unknown }[];
 }
 
-/** The exit code, the cases that failed, and the clauses that the server does not keep: of one area, or of all. */
+/** Returns the exit code, the failed cases, and the clauses that the server breaks. `area` limits the cases to one area. */
 export async function checkCases({ base_url, control_url, control_key }: Ready, profile: string, area?: string) {
   const given = ["--base-url", base_url, "--control-url", control_url, "--control-key", control_key as string, "--profile", profile];
   const { code, stdout } = await runPlaza(["conform", ...given, ...(area === undefined ? [] : ["--area", area]), "--json"]);

@@ -7,7 +7,7 @@ import { endAll, newFolder, type RunningPlaza, runPlaza, spawnPlaza, startPlaza 
 afterEach(endAll);
 
 const demo = readFileSync(join(import.meta.dir, "../../../worlds/demo.yaml"), "utf8");
-/** With a version that the standard calendar does not have. */
+/** A calendar with a version that the standard calendar does not have. */
 const CALENDAR = 'versions: { platform: [{ version: "27.0", released: "2026-11-01T00:00:00Z" }] }';
 
 function worldWith(more: string): string {
@@ -19,7 +19,7 @@ function worldWith(more: string): string {
 const query = "access_token=demo-page-token&oauth_token=demo-page-token";
 const headers = { authorization: "Bearer demo-page-token", "content-type": "application/json" };
 
-/** The requests of an app: it lists, creates a node and reads it, and names a version of the calendar. */
+/** The requests of an app: it lists nodes, creates a node and reads it, and names a version of the calendar. */
 async function runApp(base: string): Promise<number[]> {
   const ask = (path: string, init: RequestInit = {}) => fetch(`${base}${path}${path.includes("?") ? "&" : "?"}${query}`, { headers, ...init });
   const listed = await ask("/v26.0/2001/custom_labels?limit=5");
@@ -30,7 +30,7 @@ async function runApp(base: string): Promise<number[]> {
   return [listed, made, read, newer].map(({ status }) => status);
 }
 
-/** `plaza record`, and the address at which it takes requests. */
+/** Starts `plaza record`. Returns the address at which the command takes requests. */
 async function startRecording(upstream: string, file: string) {
   const recording = spawnPlaza(["record", "--upstream", upstream, "--out", file]);
   const line = new TextDecoder().decode((await recording.stdout.getReader().read()).value);
@@ -42,7 +42,7 @@ async function recorded(server: RunningPlaza): Promise<string> {
   const file = join(newFolder(), "calls.har");
   const { recording, address } = await startRecording(server.ready.base_url, file);
   expect(await runApp(address)).toEqual([200, 200, 200, 200]);
-  // Complete after each request, whatever becomes of the program.
+  // The file is complete after each request, even if the program is killed.
   expect(JSON.parse(readFileSync(file, "utf8")).log.entries).toHaveLength(4);
   recording.kill("SIGINT");
   expect(await recording.exited).toBe(0);
@@ -75,7 +75,7 @@ describe("a recording against a server with a changed calendar", () => {
       code: 1,
       summary: ["other statuses than in the recording: 1", "listPersonas (GET /{id}/personas): 8", "4 requests, 8 differences", ""],
     });
-    // The request is named once, with its differences below it.
+    // The request is printed once, with its differences below it.
     expect(stdout).toContain("  GET /v27.0/2001/personas?access_token=…&oauth_token=…\n    status\n      first:  200\n      second: 400\n    body.");
     expect(stdout.slice(stdout.indexOf("listPersonas (GET")).split("GET /v27.0/2001/personas?")).toHaveLength(2);
 
@@ -97,7 +97,7 @@ describe("a recording against a server with a changed calendar", () => {
     ];
     const result = await runPlaza(["compare", one.ready.base_url, other.ready.base_url, "--recording", file, "--secret", "secret-1=demo-page-token"]);
     expect(result).toMatchObject({ code: 0, stdout: "4 requests, 0 differences\n" });
-    // A node that the app created was then read by its own id, not by that of the recording.
+    // A node that the app created was then read by its own id, not by the id in the recording.
     const { body } = await one.control("GET", "requests?limit=10");
     expect((body.data as { operation: string; status: number }[]).map(({ operation, status }) => `${operation} ${status}`)).toContain(
       "readLabel 200",
@@ -126,7 +126,7 @@ test("pages that an app reads are recorded, also through their links, and compar
   expect((body.data as { status: number }[]).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
 });
 
-/** A server of the test, until it ends. */
+/** Starts a server that runs until the test ends. */
 function serve(fetch: (request: Request) => Response | Promise<Response>): string {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
   afterThisTest(() => server.stop(true));
@@ -141,7 +141,7 @@ function har(url: string, _secrets?: object[]): string {
   return file;
 }
 
-/** Notes what it was sent, and returns its name under each key. */
+/** A server that records the bodies that it gets, and returns its name under each key. */
 const echoServer = (name: string, seen: string[], keys: readonly string[] = ["name"]): string =>
   serve(async (request) => {
     seen.push(`${name} ${request.method} ${new URL(request.url).pathname} ${await request.text()}`);
@@ -200,14 +200,14 @@ test("a file that an app uploads is recorded byte for byte, and no secret beside
   const recorded = Buffer.from(postData.text, "base64");
   expect([text, recorded.toString("latin1")].join()).not.toContain("s3cret-token");
 
-  // Sent again, it is the same file, with the secret that is given.
+  // When the recording is sent once more, the file is the same, with the given secret.
   arrived = new Uint8Array();
   const options = ["compare", upstream, upstream, "--recording", file, "--secret", "given", "--json"];
   expect(JSON.parse((await runPlaza(options)).stdout)).toEqual({ requests: 1, differences: [], other_statuses: [] });
   expect([...arrived]).toEqual([...bytes]);
 });
 
-/** `second`: the address of the second server, where that is not the one whose control API is used. */
+/** Compares two servers with the cases of areas. `second` is the address of the second server if that is not the server of the control API. */
 function compareCases(one: RunningPlaza, other: RunningPlaza, areas: readonly string[], second = other.ready.base_url) {
   const control = ({ ready: { control_url, control_key } }: RunningPlaza, prefix: string) => [
     ...[`--${prefix}control-url`, control_url, `--${prefix}control-key`, control_key as string],
@@ -230,7 +230,7 @@ test("a request of a case is named without the address of either server", async 
   expect(named.filter((line) => !/^ {2}[A-Z]+ \//.test(line))).toEqual([]);
 });
 
-/** A control API that knows no key. */
+/** A control API that accepts no key. */
 const closedServer = (): string => serve(() => new Response("", { status: 401 }));
 
 describe("wrong use", () => {
@@ -273,7 +273,7 @@ describe("wrong use", () => {
   ])("%#: exit code 2, and a message that names it", async (args, message) => {
     const { code, stdout, stderr } = await runPlaza(args());
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
-    // One line, not a trace.
+    // The message is one line, not a stack trace.
     expect(stderr.trimEnd()).not.toContain("\n");
   });
 

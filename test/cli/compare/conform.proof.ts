@@ -1,4 +1,6 @@
-/** All cases through the command, in both profiles, and again on a server that was checked before. `npm test` has one of these runs. */
+/**
+ * Runs all cases with the command, in both response profiles, and once more on a server that was checked before. `npm test` has one of these runs.
+ */
 import { afterEach, expect, test } from "bun:test";
 import { endAll, startPlaza } from "../plaza-process.ts";
 import { checkCases } from "./check-cases.ts";

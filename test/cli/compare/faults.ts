@@ -1,11 +1,11 @@
-/** Servers that are wrong on purpose, in one way at a time: a proxy that damages what passes. */
+/** Servers with one fault each, on purpose: a proxy that damages requests or responses. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { send } from "#conformance/http/wire";
 
 interface Asked {
   readonly method: string;
-  /** May be changed before the request goes on. */
+  /** The address of the request, which a fault may change. */
   readonly url: URL;
   readonly headers: Headers;
 }
@@ -15,11 +15,11 @@ type Json = any;
 
 export interface Fault {
   readonly name: string;
-  /** The clause that it breaks. */
+  /** The clause that the fault breaks. */
   readonly clause: string;
-  /** Damages the request; a response in place of the server's is possible too. */
+  /** Damages the request, or returns a response in place of the server's. */
   asked?(request: Asked): { readonly status: number; readonly text: string } | undefined;
-  /** Damages the body of a JSON response, and may return another status. */
+  /** Damages the body of a JSON response. May return another status. */
   responded?(body: Json, request: Asked, status: number): number | undefined;
 }
 
@@ -86,10 +86,10 @@ export const faults: readonly Fault[] = [
   },
 ];
 
-/** Some cases send tokens of 10,000 characters. */
+/** The limit of a request's head, because some cases send tokens of 10,000 characters. */
 const HEAD_BYTES_MAX = 262_144;
 
-/** Stands before the server at `origin`. */
+/** Starts a proxy with the fault in front of the server at `origin`. */
 export async function wrongly(origin: string, fault: Fault | undefined): Promise<{ readonly origin: string; stop(): void }> {
   const proxy = createServer({ maxHeaderSize: HEAD_BYTES_MAX }, async (request, outgoing) => {
     const chunks: Buffer[] = [];
@@ -99,7 +99,7 @@ export async function wrongly(origin: string, fault: Fault | undefined): Promise
     headers.delete("connection");
     const asked: Asked = { method, url: new URL(url, origin), headers };
     const instead = fault?.asked?.(asked);
-    // A request without a fault is passed on byte for byte.
+    // A request that the fault does not change is passed on byte for byte.
     const target = asked.url.href === new URL(url, origin).href ? url : asked.url.pathname + asked.url.search;
     const body = Buffer.concat(chunks);
     const received =

@@ -1,11 +1,11 @@
-/** A server that is wrong on purpose, in one way at a time: `plaza conform` as a user runs it finds each. */
+/** Checks that `plaza conform` finds each fault of a server that has one fault at a time. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { endAll, newFolder, type Ready, runPlaza, startPlaza } from "../plaza-process.ts";
 import { faults, wrongly } from "./faults.ts";
 
-/** Some clauses have more than a hundred cases, and the command starts anew for each fault. */
+/** The time limit of a test: some clauses have more than a hundred cases, and the command starts anew for each fault. */
 const TIMEOUT_MS = 180_000;
 
 let server: Ready;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(endAll);
 
-/** The exit code, the clauses that the server does not keep, and the report as files. */
+/** Returns the exit code, the clauses that the server breaks, and the report files. */
 async function checked(base: string, clauses: readonly string[]) {
   const { control_url, control_key } = server;
   const folder = newFolder();

@@ -1,4 +1,4 @@
-/** D-343: damage in the files of worlds, as `plaza doctor`, a start and a running server say it. */
+/** D-343: `plaza doctor`, a start and a running server report damage in the files of worlds. */
 import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, statSync, truncateSync, writeSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** D-344: a sealing key that opens nothing is refused by the start, on both databases. */
+/** D-344: a start with a sealing key that opens no secret of the data is refused, on both databases. */
 import { afterEach, expect, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

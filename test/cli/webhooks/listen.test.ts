@@ -1,4 +1,4 @@
-/** Subscriptions, output and restored settings of `plaza listen`; `webhooks.slow.test.ts` has the forwarded requests. */
+/** Checks the subscriptions, the output and the restored settings of `plaza listen`. `webhooks.slow.test.ts` checks the forwarded requests. */
 import { afterEach, expect, test } from "bun:test";
 import { freePort } from "#harness/processes/free-port";
 import { startReceiver } from "#harness/receiver";
@@ -32,7 +32,7 @@ const nodes = ({ control_url, control_key }: Server): Promise<any[]> =>
     ),
   );
 
-/** Listens; `lines` are those that it prints from now on. */
+/** Runs `plaza listen`. `lines` are the lines that the command prints from now on. */
 async function listen(server: Server, args: readonly string[]) {
   const listening = spawnPlaza(["listen", "--app", "1001", ...args], { env: envOf(server) });
   const lines = linesOf(args.includes("--print-json") ? listening.stderr : listening.stdout);
@@ -176,7 +176,7 @@ test("--print-json prints only the exact bodies on stdout, and --print-secret pr
   const body = (await bodies.next()).value as string;
   expect(body).toBe(receiver.posts[0]?.body as string);
   expect(JSON.parse(body).entry[0].changes[0].value.label.name).toBe("Grüße");
-  // Anything may send to the listener.
+  // Any program may send requests to the listener.
   const noWebhook = await fetch(url, { method: "POST", body: "\u001b[31m" });
   expect(noWebhook.status).toBe(400);
   await end();

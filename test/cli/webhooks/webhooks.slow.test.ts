@@ -12,7 +12,7 @@ const world = {
   pages: [{ id: "2001" }],
 };
 
-/** The output of a process, until `isEnough` returns true or the process has ended. */
+/** Reads the output of a process until `isEnough` returns true or the process has ended. */
 async function readUntil(
   reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> },
   isEnough: (text: string) => boolean,
@@ -69,7 +69,7 @@ test("plaza listen ends when its reader has enough, and restores the callback", 
     hasEnded = true;
   });
   await readUntil(listening.stdout.getReader(), (text) => text.includes("\n"));
-  // Each event prints a line; the first one after head has ended finds the pipe closed.
+  // Each event prints a line. The first line after the end of `head` finds the pipe closed.
   while (!hasEnded) await spawnPlaza(["trigger", "messages"], { env }).exited;
   expect(await new Response(listening.stderr).text()).toBe("");
   expect(await app()).toEqual(before);
@@ -91,9 +91,9 @@ test("--deliveries-per-second limits the rate for a callback, and everything arr
     });
   for (const account of accounts) expect((await post("in-app/chatapp", { account, field: "messages", value: {} })).status).toBe(200);
   while (receiver.posts.length === 0) await Bun.sleep(5);
-  // At that rate the hundred take a minute and a half.
+  // At the limited rate, a hundred webhooks take a minute and a half.
   expect(receiver.posts.length).toBeLessThan(accounts.length);
-  // Work that becomes due because the clock is moved does not wait.
+  // Work that falls due because the clock is moved is not delayed.
   await post("clock/advance", { seconds: 1 });
   while (receiver.posts.length < accounts.length) await Bun.sleep(5);
 });

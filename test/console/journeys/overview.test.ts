@@ -1,4 +1,4 @@
-/** The first minute: what the platform just did and why, and what to do next. */
+/** The first minute of a person in the console: what happened last and why, and what to do next. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { startReceiver } from "#harness/receiver";
@@ -26,7 +26,7 @@ test(
     });
     await make("gold");
     for (let count = 0; count < 2; count++) await make("gold");
-    // The requests, the errors with their reasons, the callers, and the webhooks.
+    // The page shows the requests, the errors with their reasons, the callers, and the webhooks.
     await person.shows(/3 requests in the last ten minutes; refused 67 %, failed none\./, "2 times", "1001 Demo shop", "v26.0");
     await person.shows(/custom_labels/, "waiting, retries later", /in \d+ \w+: a webhook is sent again to/);
     await person.shows("1 alert");
@@ -36,7 +36,7 @@ test(
     await person.page.emulateMedia({ colorScheme: "dark" });
     await person.look("overview-dark");
 
-    // By keys alone, from the header of any view.
+    // With keys alone, the person opens the alerts from the header, which every view has.
     await person.page.getByRole("button", { name: "1 alert" }).press("Enter");
     const alerts = person.page.getByRole("region", { name: "Alerts" });
     await alerts.getByText(`The callback ${receiver.url} of app 1001 fails.`).waitFor();

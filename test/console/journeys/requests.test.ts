@@ -1,4 +1,4 @@
-/** The tasks of people in the console, from the first label to an expired token. Each test leaves its pictures in `test-artefacts/console`. */
+/** The tasks of people in the console, from the first label to an expired token. Each test saves its screenshots in `test-artefacts/console`. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { startServer, threeTokens } from "#harness/server";
@@ -72,7 +72,7 @@ test(
     await person.press("Send");
     await person.shows("✓ 200", '"name": "vip"');
     await person.look("journey-3-used");
-    // A day later, from the palette.
+    // The person moves the clock by a day with the command palette.
     await person.page.keyboard.press("Control+k");
     await person.page.getByRole("combobox", { name: "Search or command" }).fill("move 1 day");
     await person.page.keyboard.press("Enter");

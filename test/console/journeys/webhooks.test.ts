@@ -1,4 +1,4 @@
-/** Webhooks as people meet them: one that failed, and one that responds to what a person wrote. */
+/** Webhooks in the console as a person meets them: one that failed, and one that an app answers with a message to the person. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { postAt, startReceiver } from "#harness/receiver";
@@ -53,7 +53,7 @@ test(
     const receiver = startReceiver();
     const server = await startServer([]);
     await subscribe(server, receiver.url, [{ object: "social", fields: ["messages", "comments"] }]);
-    // The app: it responds once to what is written, with a button.
+    // The app responds once to the person's message, with a message that has a button.
     receiver.response = async ({ json }) => {
       const text = json.entry?.[0]?.messaging?.[0]?.message?.text;
       if (text === "hello, me")
@@ -75,7 +75,7 @@ test(
     await person.fill("Payload for the app", "BOOK");
     await person.press("Press");
     await person.shows("pressed: Book it", "✓ delivered");
-    // The written text, the app's response, and the pressed button.
+    // The webhooks of the person's message, of the app's response, and of the pressed button.
     const sent = person.page.locator(".phone-webhooks li").filter({ hasText: "messages" }).filter({ hasText: "delivered" });
     await sent.nth(2).waitFor();
     await person.look("journey-5-phone");

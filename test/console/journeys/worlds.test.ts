@@ -1,4 +1,4 @@
-/** Time, worlds, events and feeds, as people meet them. */
+/** Time, worlds, events and feeds in the console, as people meet them. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
@@ -34,7 +34,7 @@ test(
     await person.shows("readCatalog", /automatic upgrade off/);
     await person.shows(`! ends ${iso(now + 30 * DAY).slice(0, 10)}`);
     await person.look("journey-6-ends");
-    // The day itself: the same request is refused.
+    // On the day itself, the same request is refused.
     await person.open("Time");
     await person.press("+ 30 days");
     await person.shows("The clock was moved, and everything that was due has happened");
