@@ -1,7 +1,7 @@
 /**
- * Every event that was acknowledged is counted, once: 8 senders report, repeat each other's events, and send a request again when
- * its response never came; the server is killed in the middle, again and again. In the end names, counts, exact sums and the log
- * are what the senders' ledger says.
+ * Checks that every acknowledged event is counted exactly once. 8 senders report events, repeat each other's events, and send a request once more if
+ * its response did not come. Meanwhile the server is killed many times. At the end, names, counts, exact sums and the log are equal to the senders'
+ * ledger.
  */
 import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
@@ -13,7 +13,7 @@ const APP = "1001";
 const world = { apps: [{ id: APP, name: "Shop", secret: "s3cret" }] };
 const NAMES = ["pf_mobile_purchase", "level up", "share"];
 const CURRENCIES = ["EUR", "USD", "JPY"];
-/** Of the events of a request, how many were sent before. */
+/** The share of the events of a request that were sent before. */
 const REPEATED = 0.25;
 
 interface LedgerEvent {
@@ -54,7 +54,7 @@ async function post(base_url: string, body: object): Promise<number> {
   return response.status;
 }
 
-/** `address` returns where the server is by now: it is another one after each kill. */
+/** Sends requests until the ledger is over. `address` returns the present address of the server, which changes with each kill. */
 async function send(address: () => string, ledger: Ledger, sender: number): Promise<void> {
   for (let number = 0; !ledger.isOver; ) {
     const count = 1 + Math.floor(Math.random() * 5);
@@ -66,7 +66,7 @@ async function send(address: () => string, ledger: Ledger, sender: number): Prom
   }
 }
 
-/** As a client does that hears nothing: the same request again, with the same ids. */
+/** Sends a request until it is acknowledged, as a client does that gets no response: the same request with the same ids. */
 async function sendUntilAcknowledged(address: () => string, events: readonly LedgerEvent[]): Promise<void> {
   for (;;) {
     try {
@@ -110,7 +110,7 @@ async function killAndCompare(data: string): Promise<void> {
   const senders = Array.from({ length: SENDERS }, (_, sender) => send(() => server.base_url, ledger, sender));
   for (let round = 0; round < tries(3, 20); round++) {
     const before = ledger.requests;
-    // Killed at another point of the work each time.
+    // Each kill comes at another point of the work.
     while (ledger.requests < before + 150 + round * 23) await Bun.sleep(1);
     await server.kill();
     server = await startServer(["--data", data]);
@@ -119,7 +119,7 @@ async function killAndCompare(data: string): Promise<void> {
   await Promise.all(senders);
   expect(ledger.acknowledged.length).toBeGreaterThan(1_000);
   await expectLedger(server, ledger.acknowledged);
-  // Also after a last, orderly end: nothing is kept in memory alone.
+  // After an orderly end as well, no event is only in memory.
   await server.stop();
   server = await startServer(["--data", data]);
   for (const event of ledger.acknowledged.slice(-50)) expect(await report(server.base_url, [event])).toBe(200);
@@ -127,7 +127,7 @@ async function killAndCompare(data: string): Promise<void> {
   await server.stop();
 }
 
-/** 50 senders that each bring 30 new names, one at a time, to whichever server is theirs. */
+/** Starts 50 senders that each report 30 new names, one at a time, to one of the servers. */
 async function fillNames(servers: readonly Server[]): Promise<void> {
   const statuses = await Promise.all(
     Array.from({ length: 50 }, async (_, sender) => {
@@ -179,7 +179,7 @@ test("I1-30: of installs of one device that two processes get at the same moment
   }
   const lines = (await (await control(servers[1], "/export")).text()).trimEnd().split("\n");
   const counted = lines.map((line) => (JSON.parse(line) as { advertiser_id: string }).advertiser_id);
-  // One device after the other, and the newest first.
+  // The report lists one device after the other, the newest first.
   expect(counted).toEqual(devices.toReversed());
 }, 3_600_000);
 

@@ -1,4 +1,6 @@
-/** Generated bad requests: no 5xx, every response a declared error with a trace id, and memory that stays flat. */
+/**
+ * Sends generated bad requests, and checks that there is no 5xx, that every response is a declared error with a trace id, and that memory stays flat.
+ */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -161,10 +163,10 @@ async function send(server: Server, { method, path: address, query: text, header
   if (error.pftrace_id === undefined || error.pftrace_id !== response.headers.get("x-pf-trace-id")) throw new Error(`no trace id: ${shown}`);
 }
 
-/** A server that begins takes memory for its code, its logs and the collector's first rounds. */
+/** The number of requests for warming up: a new server takes memory for its code, its logs and the first rounds of the garbage collector. */
 const WARM_UP_REQUESTS = 10_000;
 
-/** Resident memory of the server, MB. */
+/** The resident memory of the server, in MB. */
 const memoryOf = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 
 test.each(["SQLite", "PostgreSQL"])(
@@ -181,7 +183,7 @@ test.each(["SQLite", "PostgreSQL"])(
       marks.push(memoryOf(server.pid));
     }
     console.log(`memory after each 1,000, MB: ${marks.map((mark) => mark.toFixed(0)).join(" ")}`);
-    // Flat: what is resident at the end is what was resident once everything had been touched, give or take the collector's slack.
+    // The memory at the end is about the memory after half of the requests, when all code has run, except for the slack of the garbage collector.
     const settled = marks[Math.floor(marks.length / 2)] as number;
     expect(marks.at(-1)).toBeLessThan(settled * 1.2 + (REQUESTS > WARM_UP_REQUESTS ? 10 : 40));
     expect(await server.stop()).toBe(0);

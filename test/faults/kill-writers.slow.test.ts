@@ -1,6 +1,6 @@
 /**
- * Acknowledged means durable: the server is killed in the middle of 64 concurrent writers, again and again, and after each
- * restart every acknowledged label and persona is there and none is half there.
+ * Checks that acknowledged writes are durable. The server is killed many times while 64 writers write. After each restart, every acknowledged label
+ * and persona exists, and none exists in part.
  */
 import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
@@ -11,7 +11,7 @@ import { cafe } from "#harness/worlds";
 const WRITERS = 64;
 const { query, headers } = threeTokens("page");
 
-/** Names of acknowledged labels by id. */
+/** The names of the acknowledged labels and personas, by their ids. */
 interface Ledger {
   readonly labels: Map<string, string>;
   readonly personas: Map<string, string>;
@@ -33,7 +33,7 @@ async function write(server: Server, ledger: Ledger, name: string): Promise<void
   (isLabel ? ledger.labels : ledger.personas).set(id, name);
 }
 
-/** Writes until the server is gone; anything but a lost connection fails the test. */
+/** Writes until the server is gone. Any failure except a lost connection fails the test. */
 async function writeUntilGone(server: Server, ledger: Ledger, writer: number, round: number): Promise<void> {
   for (let i = 0; ; i++) {
     try {
@@ -65,7 +65,7 @@ function expectAll(acknowledged: Map<string, string>, stored: Map<string, string
   expect(lost).toEqual([]);
 }
 
-/** Whatever is listed is whole: it can be read by its id with the same name. */
+/** Checks that listed nodes are whole: each can be read by its id, and has the same name. */
 async function expectWhole(server: Server, stored: Map<string, string>, field: string): Promise<void> {
   const sample = [...stored].slice(0, 200);
   for (const [id, name] of sample) {
@@ -82,7 +82,7 @@ async function killAndCheck(data: string): Promise<void> {
   for (let round = 0; round < tries(3, 20); round++) {
     const writers = Array.from({ length: WRITERS }, (_, writer) => writeUntilGone(server, ledger, writer, round));
     const before = ledger.labels.size + ledger.personas.size;
-    // Killed at another point of the work each time.
+    // Each kill comes at another point of the work.
     while (ledger.labels.size + ledger.personas.size < before + 300 + round * 37) await Bun.sleep(1);
     await server.kill();
     await Promise.all(writers);

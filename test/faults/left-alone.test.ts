@@ -1,4 +1,4 @@
-/** Processes that a server starts end with it, also if the server is killed before it has printed anything. */
+/** Checks that the processes that a server starts end with the server, also if it is killed before it has printed anything. */
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { join } from "node:path";

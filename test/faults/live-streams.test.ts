@@ -7,12 +7,12 @@ import { handshake } from "#harness/live/rtmp";
 import { isProving, tries } from "#harness/proof";
 import { temporaryFolder } from "#harness/server";
 
-/** At a time, and how long they come and go. */
+/** The number of streams that run at the same time. */
 const STREAMS = tries(5, 20);
 const SOAK_MS = tries(0, 20 * 60_000);
-/** Of a soak, how long each stream is there at least. */
+/** In a soak test, the least time of each stream. */
 const SENDING_MS = tries(0, 5_000);
-/** Memory that the runtime does not give back; a stream's segments and buffers are some 2 MB. */
+/** The memory that the runtime may not give back. The segments and buffers of one stream are about 2 MB. */
 const GROWTH_MB_MAX = 60;
 
 const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
@@ -20,7 +20,7 @@ const megabytes = (pid: number): number => Number(/^VmRSS:\s+(\d+) kB$/m.exec(re
 
 const WAYS = 5;
 
-/** A stream that ends in one of the ways in which streams end; its video is deleted. */
+/** Sends a stream that ends in one of the ways in which streams end, and deletes its video. */
 async function streamOnce(liveServer: LiveServer, way: number): Promise<void> {
   const { id, stream_url } = await liveServer.create();
   if (way === 0) {
@@ -70,7 +70,7 @@ test(`${STREAMS} streams that begin and end in every way leave no socket, no fil
   const before = [megabytes(pid), megabytes(liveServer.server.pid)];
   const serverFiles = openFiles(liveServer.server.pid);
   const until = performance.now() + SOAK_MS;
-  // One after the other in each place, each time in another way, so that all ways meet.
+  // Each place has one stream after the other. Each stream ends in another way, so that all ways occur at the same time.
   const place = async (first: number): Promise<void> => {
     let way = first;
     do await streamOnce(liveServer, way++ % WAYS);
@@ -81,10 +81,10 @@ test(`${STREAMS} streams that begin and end in every way leave no socket, no fil
   const grown = [megabytes(pid), megabytes(liveServer.server.pid)].map((now, i) => Math.round(now - (before[i] as number)));
   if (isProving) console.log(`the ingest process has grown by ${grown[0]} MB, the server by ${grown[1]} MB`);
   for (const growth of grown) expect(growth).toBeLessThan(GROWTH_MB_MAX);
-  // Connections of this test that are kept alive are all that may be left.
+  // Only connections of this test that are kept alive may be left.
   expect(openFiles(liveServer.server.pid) - serverFiles).toBeLessThan(2 * STREAMS);
   expect(ingestOf(liveServer)).toBe(pid);
   const left = (): string[] => readdirSync(join(data, "recordings"), { recursive: true }).filter((name) => /\.|index/.test(String(name))) as string[];
-  // Recordings of deleted videos are removed in the background.
+  // The recordings of deleted videos are removed in the background.
   while (left().length > 0) await Bun.sleep(100);
 });

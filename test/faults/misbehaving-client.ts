@@ -1,6 +1,6 @@
 /**
- * A client that misbehaves in one way until it is killed, in a process of its own: `bun misbehaving-client.ts <way> <base url>`. It is the
- * app 1002 of the neighbours' world. Prints how many connections or requests it has begun, once a second.
+ * A client that misbehaves in one way until it is killed, as a process of its own: `bun misbehaving-client.ts <way> <base url>`. It is the app 1002
+ * of the world of `neighbours.slow.test.ts`. Once a second it prints the number of connections or requests that it has begun.
  */
 import type { Socket } from "bun";
 
@@ -9,11 +9,11 @@ const { hostname, port } = new URL(baseUrl);
 const APP = "1002";
 const SECRET = "1002|0ther";
 const KIB = 1_024;
-/** With the largest ways to begin, some 1 Gbit/s: a flood that fills the line is not the server's to stop. */
+/** The pause before the next attempt. The largest ways to begin make about 1 Gbit/s: a server cannot stop a flood that fills its line. */
 const AGAIN_MS = 1_000;
 let begun = 0;
 
-/** Accepts connections and never says anything. */
+/** A server that accepts connections and never sends a byte. */
 const tarpit = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
 
 const request = (method: string, path: string, headers: string, body = ""): string =>
@@ -46,11 +46,11 @@ const batch = request(
 
 interface Way {
   readonly connections: number;
-  /** When a connection is open. */
+  /** The text to send when a connection is open. */
   readonly opened?: string;
-  /** Twice a second. */
+  /** The text to send twice a second. */
   readonly dripped?: string;
-  /** The response to it is awaited, then it is sent again. */
+  /** The text to send repeatedly, each time after the response. */
   readonly repeated?: string;
   readonly isReading?: false;
 }
@@ -83,7 +83,7 @@ const ways: Readonly<Record<string, Way>> = {
 const { connections, opened, dripped, repeated, isReading = true } = ways[way] as Way;
 const open = new Set<Socket<Sending>>();
 
-/** The bytes that a connection still has to send. */
+/** The bytes that are left to send on a connection. */
 interface Sending {
   left: Buffer;
 }

@@ -1,6 +1,6 @@
 /**
- * While one client misbehaves, another app is served: none of its requests is refused, health responds, and the memory stays bounded.
- * Both come from one address, so it is their apps that tell them apart. How long requests take is judged in proofs alone.
+ * Checks that another app is served while one client misbehaves: none of its requests is refused, health responds, and memory stays bounded. Both
+ * clients have the same address, so only their apps tell them apart. Only proofs judge how long requests take.
  */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -11,25 +11,25 @@ import { type Server, startServer, threeTokens, worldFile } from "#harness/serve
 import { cafe } from "#harness/worlds";
 
 const MISBEHAVING_MS = tries(600, 10_000);
-/** Fewer than some ways open. */
+/** The limit of connections, which is lower than the number that some ways of misbehaving open. */
 const CONNECTIONS_MAX = 1_500;
 const FILES_MAX = 4_096;
 /** The goals of a proof. */
 const P99_MS_MAX = 1_000;
 const HEALTH_MS_MAX = 100;
-/** These fill the processor with requests that are served: whatever shares it, health too, comes later, and as late as a request at most. */
+/** Ways that fill the processor with served requests. Other work on the processor, such as health, comes later, but at most as late as a request. */
 const FILLING: readonly string[] = ["deep JSON", "reads", "guessed tokens"];
 const MEMORY_MB_MAX = 512;
 
 const world = { ...cafe, labels: Array.from({ length: 500 }, (_, at) => ({ id: String(500_000 + at), page: "2001", name: `label ${at}` })) };
 
-/** The neighbour's results. */
+/** The results of the neighbour, which is the app that does not misbehave. */
 interface Seen {
   readonly ms: number[];
   readonly healthMs: number[];
   readonly refused: string[];
   readonly memoryMb: number[];
-  /** How late this process itself comes to its turn: a busy machine makes everything late. */
+  /** How late the timers of this process fire, because a busy machine makes everything late. */
   readonly lateMs: number[];
 }
 
@@ -42,13 +42,13 @@ const statusOf = async (response: Response): Promise<string | undefined> => {
   return response.status === 200 ? undefined : `${response.status} ${text}`;
 };
 
-/** D-98: of the connections of one address the one that waits longest is closed, perhaps just as it is used; clients then ask once more. */
+/** D-98: of the connections of one address, the server closes the one that waits longest, maybe just as it is used. Clients then retry once. */
 const onKept =
   (ask: Ask): Ask =>
   (server, n) =>
     ask(server, n).catch(() => ask(server, n));
 
-/** Reads, writes, events, and a body that comes behind its head; on connections that are kept, and on new ones. */
+/** Reads, writes, events, and a body that comes after its head, on kept connections and on new ones. */
 const asks: readonly Ask[] = [
   onKept(async ({ base_url }) => statusOf(await fetch(`${base_url}/v26.0/2001/personas?${tokens.query}`, tokens))),
   async ({ base_url }) =>

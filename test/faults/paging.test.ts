@@ -1,4 +1,4 @@
-/** D-32: paging to the end while others add and delete sees each label that stayed exactly once. */
+/** D-32: checks that a caller who pages to the end while others add and delete labels sees each label that stays exactly once. */
 import { expect, test } from "bun:test";
 import { openPlaza, requestOfLink, type TestPlaza } from "#harness/plaza";
 import { tries } from "#harness/proof";
@@ -39,7 +39,7 @@ test(`paging through ${ROWS} labels while others are added and deleted`, async (
     expect(status).toBe(200);
     for (const { id } of body.data) seen.set(id, (seen.get(id) ?? 0) + 1);
     link = body.paging.next === undefined ? undefined : requestOfLink(body.paging.next);
-    // Others add at the front and delete before, at and behind the cursor.
+    // Others add labels at the front, and delete labels before, at and behind the cursor.
     await plaza.post("/v26.0/2001/custom_labels", { token, body: { page_label_name: `comes ${turn}` } });
     const goes = doomed.pop();
     if (goes !== undefined) expect((await plaza.delete(`/v26.0/${goes}`, { token })).status).toBe(200);
@@ -50,6 +50,6 @@ test(`paging through ${ROWS} labels while others are added and deleted`, async (
   const part = Math.floor(pageMs.length / 10);
   const ratio = median(pageMs.slice(-part)) / median(pageMs.slice(0, part));
   console.log(`${pageMs.length} pages; the last tenth costs ${ratio.toFixed(2)} of the first`);
-  // If pages were found by an offset, the last ones of a million labels would cost a hundred times the first.
+  // If pages were found by an offset, the last pages of a million labels would cost a hundred times as much as the first.
   expect(ratio).toBeLessThan(5);
 }, 1_800_000);

@@ -1,4 +1,4 @@
-/** Acknowledged events and arrived webhooks: the two sides of at-least-once (D-62). */
+/** Records the acknowledged events and the arrived webhooks, which are the two sides of at-least-once delivery (D-62). */
 import { expect } from "bun:test";
 import { isProving } from "#harness/proof";
 import type { Server } from "#harness/server";
@@ -15,13 +15,15 @@ export const worldOf = (receiver: ReceiverProcess) => ({
 });
 
 export class Ledger {
-  /** Events whose cause was acknowledged. */
+  /** The numbers of the events whose request was acknowledged. */
   readonly acknowledged = new Set<number>();
   readonly #taken = new Map<number, number>();
   readonly #ids = new Map<number, Set<string>>();
   #made = 0;
 
-  /** One writer, until `isOver` says so or the server is gone. Anything but a lost connection or a busy database fails the test. */
+  /**
+   * One writer, which writes until `isOver` returns true or the server is gone. Any failure but a lost connection or a busy database fails the test.
+   */
   async write(server: Server, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       const n = this.#made++;
@@ -61,13 +63,13 @@ export class Ledger {
     return [...this.acknowledged].filter((n) => !this.#taken.has(n));
   }
 
-  /** D-62: each acknowledged event arrived; each kept its `webhook-id`; at most one in a hundred arrived twice. */
+  /** Checks D-62: each acknowledged event has arrived, each has kept its `webhook-id`, and at most one in a hundred has arrived twice. */
   check(): { events: number; twice: number } {
     expect(this.missing()).toEqual([]);
     expect([...this.#ids].filter(([, ids]) => ids.size !== 1)).toEqual([]);
     const twice = [...this.#taken.values()].filter((times) => times > 1).length;
     if (isProving) console.log(`${this.acknowledged.size} events, ${twice} of them twice`);
-    // Of few events on a busy machine more are under way at each kill: the share means something over many kills.
+    // With few events on a busy machine, more events are under way at each kill, so the strict limit holds only over many kills.
     expect(twice / this.acknowledged.size).toBeLessThanOrEqual(isProving ? 0.01 : 0.2);
     return { events: this.acknowledged.size, twice };
   }
@@ -83,9 +85,9 @@ async function control(server: Server, path: string, body: object): Promise<unkn
   return response.json();
 }
 
-/** Until everything that was acknowledged has arrived; the clock is moved on, so that retries need not be waited for. */
+/** The receiver must not fail any more, because a webhook that fails in its last attempt is given up. */
 export async function settle(server: Server, ledger: Ledger, receiver: ReceiverProcess, withinMs = 20_000): Promise<void> {
-  // Whatever fails as often as it may is given up.
+  // The receiver stops failing, because a webhook is given up after the last retry.
   await receiver.fail(0);
   const endMs = performance.now() + withinMs;
   for (;;) {

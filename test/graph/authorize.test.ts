@@ -1,4 +1,4 @@
-/** D-10 to D-16, D-93: decides which tokens of a request count for an operation, and checks each. */
+/** D-10 to D-16, D-93: decides which tokens of a request count for an operation, and checks each of them. */
 import { describe, expect, test } from "bun:test";
 import { authorizationCheck } from "#auth/authorize";
 import type { Policy } from "#auth/policy";
@@ -25,12 +25,12 @@ interface Given {
   readonly dead?: object[];
   readonly query?: object;
   readonly body?: object;
-  /** By the rate limits. */
+  /** The error with which the rate limits refuse the request. */
   readonly refusal?: Error;
   readonly policy?: Policy;
 }
 
-/** A request before the step, and the lookups in its world. */
+/** A request as it is before the step, with the lookups in its world. */
 function requestWith(credentials: object[], given: Given = {}) {
   const { query = {}, body = {}, profile = "strict", policy = policyOf(() => true) } = given;
   const proofs: unknown[][] = [];
@@ -56,7 +56,7 @@ function requestWith(credentials: object[], given: Given = {}) {
   return { proofs, rates, incoming, versioned, app };
 }
 
-/** The places of the tokens that count, each token once; or the refusal. */
+/** The places of the tokens that count, with each token once; or the refusal. */
 async function counted(credentials: object[], given: Given = {}): Promise<unknown> {
   const { incoming, versioned } = requestWith(credentials, given);
   try {
@@ -116,7 +116,7 @@ describe("the tokens that count", () => {
     expect([await counted(at(NOW + 1)), await counted(at(0))]).toEqual([["bearer"], ["bearer"]]);
     for (const profile of ["strict", "clients"] as const) {
       expect(await counted(at(NOW), { profile })).toBe(over);
-      // Each of several tokens is checked, and a refusal names the token's place.
+      // Each of several tokens is checked, and the refusal names the place of the token.
       const places = ["bearer", "access_token", "oauth_token"] as const;
       for (const place of profile === "strict" ? places : []) {
         const three = places.map((each) => credential(each, each, { data_access_expires_at: each === place ? NOW : 0 }));
@@ -180,7 +180,7 @@ describe("the callers who may know that a node exists", () => {
     readonly canSee?: Policy["canSee"];
     readonly tokenless?: typeof tokenless;
   }
-  /** The app and the places whose tokens may know that the node exists. Undefined if none may. */
+  /** The app, and the places of the tokens that may know that the node exists. Undefined if no token may know. */
   async function seeing(presented: { token: { app: string } }[], given: Seeing = {}): Promise<unknown> {
     const credentials = presented.map((one) => ({ ...one, app: apps[one.token.app] }));
     const world = { profile: given.profile ?? "strict", database: {}, tokens: { findApp: async (id: string) => apps[id] } };
@@ -202,7 +202,7 @@ describe("the callers who may know that a node exists", () => {
     const found = { app: "1", places: ["bearer"], subject: page };
     for (const canSee of [() => true, async () => true]) expect(await seeing([credential("bearer")], { node: page, canSee })).toEqual(found);
     for (const canSee of [() => false, async () => false]) expect(await seeing([credential("bearer")], { node: page, canSee })).toBeUndefined();
-    // Without a node the subject is the app itself, and no policy is checked.
+    // If the request has no node, the subject is the app itself, and no policy is checked.
     const ofApp = { ...found, subject: { id: "1", type: "app", owner: "1" } };
     expect(await seeing([credential("bearer")], { canSee: () => false })).toEqual(ofApp);
   });

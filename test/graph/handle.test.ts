@@ -1,4 +1,4 @@
-/** The code of a feature runs in order: requests to other servers before the transaction, and writes in it. */
+/** Checks that the code of a feature runs in order: requests to other servers before the transaction, and writes in the transaction. */
 import { describe, expect, test } from "bun:test";
 import { handle, prepare } from "#graph/pipeline/handle";
 import type { Parsed, ParsedWrite } from "#graph/pipeline/parse";
@@ -7,7 +7,7 @@ import type { StoryRecorder } from "#graph/pipeline/story/story";
 const reader = { name: "the reader" };
 const tx = { name: "the transaction" };
 
-/** A request, and what happens in its world. */
+/** A request, with a record of the events in its world. */
 function asked(admission?: object) {
   const events: string[] = [];
   const database = {

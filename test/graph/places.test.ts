@@ -1,4 +1,4 @@
-/** D-34, D-40, D-41, D-50: the places of parameters, and which of two places counts. */
+/** D-34, D-40, D-41, D-50: the places of parameters, and the place that counts if a parameter is in two. */
 import { describe, expect, test } from "bun:test";
 import { checkPlaces, parametersOf, refuseUndeclared } from "#graph/pipeline/parse";
 import { type GraphRequest, JsonNumber, type Parameters } from "#graph/pipeline/request";

@@ -55,7 +55,7 @@ const rows: Row[] = [
   { id: "3", name: null },
 ];
 
-/** The objects of the rows, and the reads inside them. */
+/** The objects that are made from the rows, with the reads inside the objects. */
 async function shown(fields: string, of: readonly Row[] = rows, response: unknown = { read: true }, given = set) {
   const parts: unknown[] = [];
   const readPart = async (part: unknown) => {
@@ -89,7 +89,7 @@ describe("a row", () => {
       { name: "Bo", shout: "Bo!", id: "2" },
       { shout: "null!", id: "3" },
     ]);
-    // Zero, false and the empty text are values.
+    // Zero, false and the empty text are values, so they are not left out.
     for (const name of [0, "", false]) expect(alone("name", { id: "1", name } as Row)).toEqual({ name, id: "1" } as never);
   });
 

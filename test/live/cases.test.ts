@@ -11,14 +11,14 @@ import { readRecording } from "#recordings/read-recording";
 const dataFolder = (): string => join(temporaryFolder(), "data");
 const isVod = ({ status }: { status: string }): boolean => status === "VOD";
 
-/** A prepared stream, as an encoder writes it into a file. */
+/** Makes a prepared stream as a file, as an encoder writes it. */
 async function fileOf(seconds: number, options: EncoderOptions = {}): Promise<string> {
   const file = join(temporaryFolder(), "stream.flv");
   expect(await startEncoder(file, { seconds, isFast: true, bFrames: 2, ...options }).ended).toBe(0);
   return file;
 }
 
-/** The recordings, from players that are opened now: they play, and their ends can be sought. Returns their lengths in seconds. */
+/** Opens players of the recordings, checks that they play and can seek to their ends, and returns their lengths in seconds. */
 async function playVods(liveServer: LiveServer, ...ids: readonly string[]): Promise<number[]> {
   const { page, player } = await embed(liveServer, ...ids);
   const lengths = [];
@@ -149,7 +149,7 @@ test("LIVE-9: a viewer does not notice wrong keys, a second encoder or garbage o
   expect([await wrong.ended, await second.ended]).not.toContain(0);
   expect([await wrong.messages, await second.messages].join()).toMatch(/Unknown stream key.*Another encoder/s);
   expect(await playsUntil(page, player, (playing) => playing.currentTime > currentTime + 2)).toMatchObject({ width: 320, error: null });
-  // Its network is gone: nothing comes, and nothing closes.
+  // The encoder's network is gone: no bytes come, and nothing closes the connection.
   process.kill(first.pid, "SIGSTOP");
   for (let code = 1; code !== 0; ) {
     const taking = startEncoder(stream_url, { size: "256x144", seconds: 30 });
@@ -209,7 +209,7 @@ test("a full disk ends the broadcast, keeps the recorded part, and does not affe
   const { id, stream_url } = await liveServer.create();
   const encoder = startEncoder(stream_url);
   await liveServer.stateWhen(id, (state) => typeof state.health?.key_frame_ms === "number");
-  // No file of the ingest may grow any more, as on a full disk.
+  // The files of the ingest cannot grow, as on a full disk.
   const limited = Bun.spawn(["prlimit", "--pid", String(ingestOf(liveServer)), "--fsize=1024"]);
   expect(await limited.exited).toBe(0);
   expect(await liveServer.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_STORAGE" });

@@ -1,4 +1,4 @@
-/** Nobody but the user of the server may read the files that it makes. */
+/** Checks that only the user of the server may read the files that the server makes. */
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

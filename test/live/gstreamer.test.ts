@@ -1,4 +1,4 @@
-/** Encoders of GStreamer, which end their streams in other words than ffmpeg. */
+/** Checks encoders of GStreamer, which end their streams with other messages than ffmpeg. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openLiveServer } from "#harness/live/live-server";

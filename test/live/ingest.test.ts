@@ -36,7 +36,7 @@ test("LIVE-9, LIVE-7: the state follows ffmpeg: live, cut off, back with another
   const second = startEncoder(stream_url, { size: "256x144" });
   expect(await liveServer.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 2 } });
   expect(await liveServer.graph(id, { end_live_video: true })).toMatchObject({ success: true });
-  // The encoder is disconnected, and reads why.
+  // The server disconnects the encoder, which reads the reason.
   expect(await second.ended).not.toBe(0);
   expect(await second.messages).toContain("The broadcast has ended");
   expect(await liveServer.graph(`${id}?fields=status,end_reason`)).toEqual({ id, status: "VOD" });
@@ -71,7 +71,7 @@ test("LIVE-9: after SIGKILL in the middle of a broadcast the recording is comple
   startEncoder(`${after.server.rtmp_url}/${stream_key}`);
   expect(await after.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 2 } });
   expect((await readRecording(recordings, "default", id))[0]?.segments.length).toBe(segmentsBefore);
-  // In an orderly end the feed is lost too, and the recording says that it is over.
+  // In an orderly end of the server the feed is lost too, and the recording is marked as ended.
   expect(await after.server.stop()).toBe(0);
   expect((await readRecording(recordings, "default", id))[1]?.hasEnded).toBe(true);
 });
@@ -124,7 +124,7 @@ test("a dead ingest process is started again on its port, and takes the streams 
   expect(await first.ended).not.toBe(0);
   await liveServer.stateWhen(id, ({ state }) => state === "reconnecting");
   for (;;) {
-    // Until it listens again, connections are refused.
+    // Until the ingest listens once more, connections are refused.
     const again = startEncoder(stream_url);
     const state = await Promise.race([liveServer.stateWhen(id, isSending), again.ended]);
     if (typeof state === "number") continue;
@@ -134,7 +134,7 @@ test("a dead ingest process is started again on its port, and takes the streams 
 });
 
 test("the default port is replaced if it is in use; a requested one is not", async () => {
-  // If another program has it, it is taken as well.
+  // If another program uses the port already, the test needs no blocker.
   try {
     const blocker = Bun.listen({ hostname: "127.0.0.1", port: 1935, socket: { data: () => {} } });
     afterThisTest(() => blocker.stop(true));

@@ -24,10 +24,10 @@ test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, 
   await playsUntil(page, player, ({ currentTime }) => currentTime > back.currentTime + 1);
   await liveServer.graph(id, { end_live_video: true });
   await second.ended;
-  // The viewer who was there sees the end.
+  // A viewer who was watching sees the end.
   const end = await playsUntil(page, player, ({ ended }) => ended);
   expect(end.error).toBeNull();
-  // One who comes later sees all of it, and can go to any place of it.
+  // A viewer who comes later sees the whole video, and can seek to any place.
   const later = await openPage(`${player}${id}`);
   const vod = await playsUntil(later, player, ({ currentTime, duration }) => currentTime > 0.5 && duration !== null);
   expect(vod.width).toBe(320);
@@ -43,7 +43,7 @@ test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments exist only while a v
   const { id, stream_url } = await liveServer.create({ status: "LIVE_NOW" });
   const address = `${liveServer.server.base_url}/player/${id}`;
   const status = async (url: string, headers: Record<string, string> = {}) => (await fetch(url, { headers })).status;
-  // Not embeddable yet: as an address that does not exist.
+  // A video that is not embeddable looks like an address that does not exist.
   const missing = await fetch(`${liveServer.server.base_url}/player/1`);
   const hidden = await fetch(address);
   const withoutTrace = async (response: Response) =>
@@ -65,7 +65,7 @@ test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments exist only while a v
     ...{ status: 200, type: "video/mp2t", cache: "no-store" },
   });
   expect((await response.bytes())[0]).toBe(0x47);
-  // Guesses, another video's ticket, and paths out of the folder.
+  // Guessed tickets, the ticket of another video, and paths that leave the folder.
   const ticket = playlist.split("/").at(-2) as string;
   const other = await liveServer.create({ status: "LIVE_NOW", embeddable: true });
   for (const path of [
@@ -77,7 +77,7 @@ test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments exist only while a v
     `${id}/${ticket}/..%2f..%2f${id}/1/0.ts`,
   ])
     expect({ path, status: await status(`${liveServer.server.base_url}/player/${path}`) }).toEqual({ path, status: missing.status });
-  // LIVE-24: a country is chosen freely in a sandbox; what was handed out there no longer plays elsewhere.
+  // LIVE-24: in a sandbox, the caller chooses the country freely; a playlist from an allowed country does not play in others.
   await liveServer.graph(id, { targeting: { geo_locations: { countries: ["DE"] } } });
   expect([await status(address), await status(`${address}?country=FR`), await status(`${address}?country=DE`)]).toEqual([403, 403, 200]);
   expect([await status(playlist), await status(segment), await status(`${segment}?country=DE`)]).toEqual([403, 403, 200]);
@@ -112,7 +112,7 @@ test("PostgreSQL: one server takes the stream, another one that sees its recordi
   // The last segments are written a moment after the feed has ended.
   for (let text = ""; !text.includes("1/1.ts\n"); ) text = await (await fetch(playlist)).text();
   expect((await (await fetch(new URL("1/1.ts", playlist))).bytes())[0]).toBe(0x47);
-  // The other server ends a broadcast, and the encoder is disconnected.
+  // The other server ends the broadcast, and the encoder is disconnected.
   const again = startEncoder(stream_url);
   await serving.stateWhen(id, ({ feed }) => feed.is_sending);
   await serving.graph(id, { end_live_video: true });

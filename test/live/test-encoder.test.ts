@@ -1,4 +1,4 @@
-/** The server's own encoder, as `plaza live` starts it: no browser and no other program is needed. */
+/** Checks the server's own encoder, as `plaza live` starts it, which needs no browser and no other program. */
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,11 +14,11 @@ const dataFolder = (): string => join(temporaryFolder(), "data");
 const live = ({ control_url, control_key }: Server, ...words: readonly string[]) =>
   runPlaza(["live", ...words, "--control-url", control_url], { env: { PLAZA_CONTROL_KEY: control_key as string } });
 
-/** Of encoders, at the other end of their connections. */
+/** The number of encoders that are connected, counted at the other end of their connections. */
 function encodersOf({ rtmp_url }: Server): number {
   const port = Number(new URL((rtmp_url as string).replace("rtmp:", "http:")).port);
   const hex = port.toString(16).toUpperCase().padStart(4, "0");
-  // Local address, remote address, state: 01 is established.
+  // A line of the file has the local address, the remote address and the state. The state 01 means established.
   return readFileSync("/proc/net/tcp", "utf8").split(`:${hex} 01 `).length - 1;
 }
 
@@ -37,7 +37,7 @@ test("LIVE-3: the clip is published, and its playlist and segments continue beyo
   expect(await live(server, "play", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("an encoder sends already") });
   await liveServer.control("POST", "clock/advance", { seconds: 5 });
   const playlist = await playlistOf(liveServer, { id });
-  // Past the end of the clip and its second beginning.
+  // The stream has passed the end of the clip and its second beginning.
   let text = "";
   while (!text.includes("1/4.ts")) text = await (await fetch(playlist)).text();
   const segments = [...text.matchAll(/#EXTINF:([\d.]+),\n(\S+)/g)].map(([, seconds, name = ""]) => ({ seconds, name }));

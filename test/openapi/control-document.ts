@@ -1,4 +1,4 @@
-/** Checks requests and responses of the control API against its own OpenAPI document. */
+/** Checks requests and responses of the control API by the API's own OpenAPI document. */
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020";
 import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
@@ -16,7 +16,7 @@ interface Operation {
 interface ControlExchange {
   readonly method: string;
   readonly url: string;
-  /** JSON as it was sent; undefined: another body, or none. */
+  /** The JSON that was sent; undefined if the body is not JSON or there is no body. */
   readonly sent: unknown;
   readonly status: number;
   readonly received: unknown;
@@ -38,7 +38,7 @@ export class ControlDocument {
     this.#ajv.addSchema(closed(document) as Json, "received");
   }
 
-  /** The difference between an exchange and the document. Undefined if there is none. */
+  /** The difference between an exchange and the document; undefined if they agree. */
   problemOf({ method, url, sent, status, received }: ControlExchange): string | undefined {
     const { pathname } = new URL(url, "http://127.0.0.1:4001");
     // The API also serves its own document, and pages for monitoring.
@@ -59,7 +59,7 @@ export class ControlDocument {
     return refusal === undefined ? undefined : `takes a body that the document does not allow: ${refusal}`;
   }
 
-  /** The path with the most words of its own. */
+  /** The path of the document that fits, preferring the path with the most fixed segments. */
   #find(path: string): string | undefined {
     const given = path.split("/");
     const isAt = (known: readonly string[]) =>
@@ -83,7 +83,7 @@ const undescribed = (known: string | undefined, status: number): string | undefi
     ? undefined
     : `the status ${status} comes from an address that is not in the document`;
 
-/** An undocumented key of a response is a mistake of the document, even if readers ignore it. */
+/** The schema without further keys: an undocumented key of a response is a mistake of the document, even if readers ignore the key. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

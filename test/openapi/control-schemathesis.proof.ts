@@ -1,21 +1,21 @@
-/** Schemathesis over the control API's own document, on a sandbox with the demo world. */
+/** Runs Schemathesis on the control API's own document, with a sandbox that has the demo world. */
 import { expect, test } from "bun:test";
 import { type Server, startServer } from "#harness/server";
 import { expectNoFault, type Known } from "./schemathesis.ts";
 
 const TIMEOUT_MS = 3_000_000;
 
-/** Operations without a response that a fuzzer could wait for. They have tests of their own. */
+/** Operations that a fuzzer cannot wait for. They have tests of their own. */
 const leftOut = [
   { operation: "stopServer", because: "it ends the server" },
   { operation: "streamRequests", because: "its response ends with its reader" },
   { operation: "streamDeliveries", because: "its response ends with its reader" },
 ];
 
-/** 422 says that a request is well formed, and names what does not exist. No text may have U+0000, which databases do not store. */
+/** Status 422 means that a request is well formed but names something that does not exist. Databases do not store U+0000, so no text has it. */
 const CHECKS = '[generation]\nallow-x00 = false\n[checks.positive_data_acceptance]\nexpected-statuses = ["2xx", 401, 403, 404, 409, 422]\n';
 
-/** Operations that refuse some requests that fit their schemas with 400, by a rule that is only in their description. */
+/** Operations that refuse some requests with status 400 although they fit the schema, because of a rule that only the description has. */
 const notAlwaysAccepted = [
   {
     because: "D-278: which keys go together",
@@ -43,7 +43,7 @@ enabled = false
   )
   .join("");
 
-/** The nodes that each key refers to. */
+/** An existing id for each key that refers to a node. */
 const referred = {
   account: "4001",
   app: "1001",
@@ -61,7 +61,7 @@ const references: readonly Known[] = [
   ...Object.entries(owners).map(([key, value]) => ({ addresses: `/nodes/${key}$`, parameter: "body.owner", value })),
 ];
 
-/** A node of each kind, for requests. */
+/** An existing node of each kind, for the ids in requests. */
 async function named({ control_url, control_key }: Server): Promise<Known[]> {
   const headers = { authorization: `Bearer ${control_key}` };
   const read = async (path: string) => (await (await fetch(`${control_url}${path}`, { headers })).json()) as Record<string, unknown>;
@@ -98,7 +98,7 @@ test(
       options: leftOut.flatMap(({ operation }) => ["--exclude-operation-id", operation]),
       hooks: "control_hooks.py",
     });
-    // Measured: 32 of 150. Far fewer mean that the chains ended early.
+    // Measured: 32 of 150 links. A much smaller number means that the chains of requests ended early.
     expect(linksFollowed).toBeGreaterThan(10);
   },
   TIMEOUT_MS,

@@ -7,7 +7,7 @@ import type { OpenapiDocument, Operation } from "./documents.ts";
 
 export interface LiveResponse {
   readonly method: string;
-  /** The surface's address, and path and query below it. */
+  /** The address of the surface. `path` is the path and query below the address. */
   readonly address: string;
   readonly path: string;
   readonly status: number;
@@ -26,7 +26,7 @@ export class DocumentedResponses {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: false });
   readonly #paths: readonly KnownPath[];
   readonly #validators = new Map<string, ValidateFunction>();
-  /** The names of operations that had a 200. */
+  /** The names of the operations that returned status 200. */
   readonly succeeded = new Set<string>();
   count = 0;
 
@@ -43,7 +43,7 @@ export class DocumentedResponses {
       .sort((one, other) => other.literals - one.literals);
   }
 
-  /** The difference between a response and the document. Undefined if there is none, or no document describes the request. */
+  /** The difference between a response and the document; undefined if they agree, or if no document describes the request. */
   problemOf(response: LiveResponse): string | undefined {
     const known = this.#find(response);
     const operation = known?.operations[response.method.toLowerCase()];
@@ -56,14 +56,14 @@ export class DocumentedResponses {
     return this.#check(pointer("paths", known.path, response.method.toLowerCase(), "responses", String(response.status)), response.body);
   }
 
-  /** For an unknown address or method only the two forms of errors are certain. */
+  /** For an unknown address or method, the documents only promise that an error has one of the two forms. */
   #undescribed({ status, body }: LiveResponse): string | undefined {
     if (status < 400 || body === undefined) return undefined;
     const problems = ["WrappedError", "FlatError"].map((name) => this.#compiled(pointer("components", "schemas", name))(body));
     return problems.includes(true) ? undefined : "is an error in neither form";
   }
 
-  /** A path without a version has the default version. */
+  /** The path of the documents that fits. A path without a version has the default version. */
   #find({ address, path }: LiveResponse): KnownPath | undefined {
     const plain = path.split("?")[0] as string;
     const isThere = (candidate: string) => this.#paths.find(({ servers, pattern }) => servers.includes(address) && pattern.test(candidate));
@@ -85,7 +85,7 @@ export class DocumentedResponses {
 export const pointer = (...steps: string[]): string =>
   steps.map((step) => `/${encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("");
 
-/** Observes the exchanges between cases and their server. */
+/** Checks the exchanges between the conformance cases and their server. */
 export class DocumentedExchanges {
   readonly #addresses: Readonly<Record<string, string>>;
   readonly #documented: DocumentedResponses;
@@ -111,24 +111,24 @@ export class DocumentedExchanges {
       this.#problems.push(`${request.method} ${request.target}: ${response.status} ${problem}\n${response.text.slice(0, 1000)}`);
   };
 
-  /** Those since the last call. */
+  /** The problems since the previous call. */
   takeProblems(): string[] {
     return this.#problems.splice(0);
   }
 
   #problemOf(request: WireRequest, { status, headers, text }: WireResponse): string | undefined {
-    // The response of an injected fault is like that of a proxy.
+    // An injected fault responds like a proxy, which no document describes.
     if (headers.get("content-type")?.startsWith("text/html") === true) return undefined;
     const surface = surfaceOf(this.#addresses, request.origin + request.target);
     const isDescribed = !/[?&](method|ids)=/.test(request.target);
     if (surface === undefined || !isDescribed || !["GET", "POST", "DELETE"].includes(request.method)) return undefined;
-    // A form or JSON body may name another method, or be a batch.
+    // A form or a JSON body may change the method, or be a batch.
     if (request.body !== undefined && /\b(method|batch)\b/.test(Buffer.from(request.body).toString())) return undefined;
     return this.#documented.problemOf({ ...surface, method: request.method, status, body: ownKeys(jsonOf(text)) });
   }
 }
 
-/** The document does not describe additions such as `debug`. */
+/** The body without additions such as `debug`, which the document does not describe. */
 function ownKeys(body: unknown): unknown {
   if (typeof body !== "object" || body === null) return body;
   const { __debug__: _, metadata: __, ...own } = body as Record<string, unknown>;
@@ -137,7 +137,7 @@ function ownKeys(body: unknown): unknown {
 
 const SURFACES = ["app", "microblog", "ads", "social_login", "base"];
 
-/** The base surface is at the root, so it takes every other path. */
+/** The surface of an address. The base surface is at the root, so it has all paths that are not of another surface. */
 function surfaceOf(addresses: Readonly<Record<string, string>>, url: string): { address: string; path: string } | undefined {
   for (const name of ["control", ...SURFACES]) {
     const address = (addresses[name] ?? "").replace(/\/$/, "");

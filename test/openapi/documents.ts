@@ -1,4 +1,4 @@
-/** The documents as tests read them. */
+/** The OpenAPI documents in the form in which tests read them. */
 import { openapiDocument } from "#graph/contract/openapi/document";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { standardCalendar } from "#graph/versions/calendar";
@@ -7,11 +7,11 @@ import { surfaces } from "#surfaces/surfaces";
 
 export const registry = buildRegistry();
 
-/** 2026-11-18: one marketing version is left. */
+/** 2026-11-18, a time at which one marketing version is left. */
 const NOW = 1_795_000_000;
 
 interface Parameter {
-  /** In place of all else, where operations share it. */
+  /** A reference to a shared parameter, which replaces all other keys. */
   readonly $ref?: string;
   readonly name?: string;
   readonly description?: string;
@@ -38,7 +38,7 @@ export interface Operation {
 
 export interface OpenapiDocument {
   readonly servers: readonly Server[];
-  /** By path and method. */
+  /** The operations, by path and method. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }

@@ -1,6 +1,6 @@
 /**
- * A rule about a value is written once, in the contract. The test makes each limiting word stricter in turn. The server must then refuse a value
- * that it accepted before, and the document must change. A word that only documents read fails here.
+ * Checks that a rule about a value is written once, in the contract. The test makes each limiting word of a schema stricter in turn. Then the server
+ * must refuse a value that it accepted before, and the document must change. A word that only documents read fails this test.
  */
 import { describe, expect, test } from "bun:test";
 import type { TObject } from "typebox";
@@ -17,7 +17,7 @@ import { registry } from "./documents.ts";
 import { send, taken, world } from "./samples.ts";
 import type { Json } from "./variants.ts";
 
-/** Words that limit nothing by themselves: names, defaults, and conditions, whose branches have words of their own. */
+/** Words of schemas that limit nothing by themselves: names, defaults, and conditions, whose branches have words of their own. */
 const silent = new Set([
   "description",
   "title",
@@ -34,7 +34,7 @@ const silent = new Set([
   SHAPE_OF,
 ]);
 
-/** A word of a schema, made stricter, and a value of the whole that it then refuses. */
+/** A word of a schema, the stricter value of the word, and a value that the stricter schema refuses. */
 interface Change {
   readonly node: Record<string, unknown>;
   readonly word: string;
@@ -74,13 +74,13 @@ function changesOf(node: Record<string, unknown>, value: unknown, place: string,
   return found;
 }
 
-/** In the schema of an object, and in the branches of its conditions, alternatives are about keys. */
+/** Whether alternatives are about keys, as in the schema of an object and in the branches of its conditions. */
 const hasRules = ({ type, anyOf = [] }: { readonly type?: unknown; readonly anyOf?: unknown }): boolean =>
   type === "object" || (anyOf as Json[]).every((one) => one.type === undefined && one.required !== undefined);
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Undefined if the value cannot show it. `value`: another value that shows it. */
+/** The stricter value of a word; undefined if the given value cannot show the word. `value` in the result is another value that shows the word. */
 function stricterOf(node: Record<string, unknown>, word: string, value: unknown): { stricter: unknown; value?: unknown } | undefined {
   const length = typeof value === "string" ? [...value].length : undefined;
   const count = Array.isArray(value) ? value.length : undefined;
@@ -145,7 +145,7 @@ function stricterOf(node: Record<string, unknown>, word: string, value: unknown)
   }
 }
 
-/** Every word that limits something, by its place. */
+/** Every word that limits something, with its place. */
 function wordsOf(node: unknown, place = ""): string[] {
   if (!isObject(node) || node["x-plaza-raw"] === true || node[READ_AS] !== undefined) return [];
   const {
@@ -154,7 +154,7 @@ function wordsOf(node: unknown, place = ""): string[] {
     anyOf,
     additionalProperties,
   } = node as { properties?: Json; items?: unknown; anyOf?: unknown[]; additionalProperties?: unknown };
-  // `limits.test.ts` varies types. The type of a constant or of a list of values follows from them.
+  // `limits.test.ts` varies types. The type of a constant or of a list of values follows from these.
   const isTyped = node.const === undefined && node.enum === undefined && !["object", "null"].includes(String(node.type));
   const isSilent = (word: string) =>
     silent.has(word) ||
@@ -173,7 +173,7 @@ function wordsOf(node: unknown, place = ""): string[] {
   ];
 }
 
-/** Makes the change in the contract itself, for as long as `look` runs. */
+/** Makes the change in the contract itself while `look` runs, and then undoes it. */
 async function changed<T>({ node, word, stricter }: Change, look: () => Promise<T> | T): Promise<T> {
   const before = node[word];
   node[word] = stricter;
@@ -184,7 +184,7 @@ async function changed<T>({ node, word, stricter }: Change, look: () => Promise<
   }
 }
 
-/** Values that no other sample has. */
+/** Values for words that no other sample shows. */
 const moreOfBoth: Readonly<Record<string, readonly Json[]>> = {
   createLiveVideo: [{ place: "", crossposting_actions: [{ page_id: "2002", action: "enable_crossposting" }] }],
   updateLiveVideo: [
@@ -193,7 +193,7 @@ const moreOfBoth: Readonly<Record<string, readonly Json[]>> = {
   ],
 };
 
-/** Values that only `clients` takes. */
+/** Values that only the response profile `clients` accepts. */
 const moreOfClients: Readonly<Record<string, readonly Json[]>> = {
   reportAppEvents: [{ event: "DEFERRED_APP_LINK", application_tracking_enabled: true, advertiser_tracking_enabled: true }],
   listAttribution: [{ advertiser_id: "d", event: "DEFERRED_APP_LINK" }],
@@ -226,7 +226,7 @@ describe("each word of a contract that limits a value", () => {
             const name = `${change.place} ${change.word}`;
             if (!unshown.has(name)) continue;
             const before = JSON.stringify(requestSchema(params, where));
-            // Then it is the sample that differs.
+            // If the word itself is unchanged, the sample differs instead.
             const isSame = change.stricter === change.node[change.word];
             const isShown = await changed(change, async () => {
               const server = new TestPlaza(plaza.world, buildRegistry(), plaza.time, []);
@@ -243,7 +243,7 @@ describe("each word of a contract that limits a value", () => {
   }
 });
 
-/** Makes each limiting word of a schema stricter that a value can show. Returns for each whether the reader then refuses. */
+/** Makes each limiting word of a schema stricter, if a value can show the word. Returns for each word whether the reader then refuses the value. */
 function enforcedOf(schema: unknown, values: readonly Json[], place: string, read: (schema: TObject, value: Json) => boolean): Map<string, boolean> {
   const isRefused = new Map<string, boolean>();
   const limiting = new Set(wordsOf(schema, place));
@@ -263,7 +263,7 @@ function enforcedOf(schema: unknown, values: readonly Json[], place: string, rea
 
 const isTakenBy = (makeReader: (schema: TObject) => (value: Json) => unknown) => (schema: TObject, value: Json) => {
   try {
-    // A reader is kept with its schema.
+    // A copy of the schema, because readers are cached by their schema.
     makeReader(structuredClone(schema))(value);
     return true;
   } catch {
@@ -287,10 +287,10 @@ test("each word of a section of a world file is enforced if the example has a va
   expect(seen).toBeGreaterThan(100);
 });
 
-/** Texts for patterns of the control API. */
+/** Texts to try for the patterns of the control API. */
 const texts = ["x", "1001", "default", "full", "2026-11-18", "0".repeat(64), "http://127.0.0.1:1/", "page", "abcdefghijklmnopqrstuvwxyz012345"];
 
-/** A value that fits the schema, with all optional keys. Undefined if none of the texts does. */
+/** A value that fits the schema and has all optional keys; undefined if none of the texts fits. */
 function sampleOf(node: Record<string, unknown>): unknown {
   const { type, pattern, minLength = 1, minimum = 1, maximum = 1, items = {}, properties = {}, additionalProperties } = node as Json;
   if (node[READ_AS] !== undefined) return node[READ_AS] === "id" ? "1001" : 1_795_000_000;

@@ -1,4 +1,4 @@
-/** Runs generators of other projects on every document of a running server, and uses their output. */
+/** Runs code generators of other projects on every document of a running server, and uses the generated code. */
 import { expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ interface Written {
   readonly file: string;
 }
 
-/** Starts a server and writes its documents into a folder: the whole one, those of surfaces and node types, and the control API's. */
+/** Starts a server, and writes its documents into a folder: the whole one, those of surfaces and node types, and the control API's. */
 async function writtenDocuments(): Promise<{ folder: string; server: Server; documents: Written[] }> {
   const server = await startServer(["--data", ":memory:"]);
   const { base_url: base, control_url } = server;
@@ -41,7 +41,7 @@ interface Said {
   readonly stderr: string;
 }
 
-/** The output of a program. The program must exit with 0. */
+/** Runs a program, which must exit with 0, and returns its output. */
 async function run(command: readonly string[], cwd: string): Promise<Said> {
   const env = { ...process.env, PATH: `${PYTHON}:${process.env.PATH}` };
   const child = Bun.spawn([...command], { cwd, env, stdout: "pipe", stderr: "pipe" });
@@ -51,13 +51,13 @@ async function run(command: readonly string[], cwd: string): Promise<Said> {
   return { stdout: stdout.trim(), stderr };
 }
 
-/** Media types that the generator does not support: it leaves out the response, or uses JSON for the body. */
+/** Media types that the generator does not support: it leaves out such a response, or uses JSON for such a body. */
 const leftOutOfPython: Readonly<Record<string, readonly string[]>> = {
   control: ["Unsupported content type application/yaml", "Unsupported content_type application/x-ndjson"],
 };
 
 async function generatePython({ name, file }: Written, folder: string): Promise<void> {
-  // With `ruff`, as its users have it: what it generated is parsed once more.
+  // With `ruff`, as users of the generator have it, the generated code is parsed once more.
   const options = ["--output-path", join(folder, `client_${name}`), "--meta", "none"];
   const { stderr } = await run(["openapi-python-client", "generate", "--path", file, ...options], folder);
   const reasons = [...stderr.matchAll(/^WARNING .*\s+(.*)$/gm)].map(([, reason = ""]) => reason);

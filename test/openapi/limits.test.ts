@@ -1,6 +1,6 @@
 /**
- * The server takes every request that the document allows. The test sends requests that differ in one place from an accepted one: if the document
- * allows one, the server must not refuse it for a parameter, and the other way round.
+ * Checks that the server accepts exactly the requests that the document allows. The test sends requests that differ in one place from an accepted
+ * request: if the document allows the request, the server must not refuse it for a parameter, and the other way round.
  */
 import { describe, expect, test } from "bun:test";
 import Ajv2020 from "ajv/dist/2020";
@@ -12,7 +12,7 @@ import { documentOf, registry } from "./documents.ts";
 import { send, taken, world } from "./samples.ts";
 import { type Json, variantsOf } from "./variants.ts";
 
-/** Messages of refusals by rules that no schema has: about stored data, the time, or several parameters. */
+/** Messages of refusals by rules that no schema can express: rules about stored data, about the time, or about several parameters. */
 const refusedBeyond: readonly { readonly because: string; readonly said: RegExp }[] = [
   { because: "D-40: two labels of a page have two names", said: /^.{6} Param page_label_name is already used by the label/ },
   { because: "D-311: two names of one parameter have one value", said: /must not have one value, and \w+ another/ },
@@ -25,13 +25,13 @@ const refusedBeyond: readonly { readonly because: string; readonly said: RegExp 
   },
   { because: "EVT-43: a price has a currency", said: /pf_currency is required because the _valueToSum/ },
   { because: "EVT-39: the form of JSON inside of a text", said: /pf_content must be a JSON list of objects/ },
-  // OpenAPI has no words for query parameters that depend on each other, or for a closed list of them.
+  // OpenAPI cannot express that query parameters depend on each other, or that a list of them is closed.
   { because: "D-60: fields of an object", said: /^.{6} Param (object is required|fields must be fields of)/ },
   { because: "D-74: a device has one id at least", said: /^.{6} Param advertiser_id or attribution is required/ },
   { because: "D-50: a misspelt filter", said: /^.{6} Param unheard_of is not known here/ },
 ];
 
-/** Requests that the document does not describe and the server takes. */
+/** Requests that the document does not describe and that the server accepts. */
 const takenBeyond: readonly { readonly because: string; isOf(operation: string, place: string, params: Json): boolean }[] = [
   { because: "UD-3, D-73: a value that is no hash is dropped, not refused", isOf: (_operation, place) => place.startsWith("ud.") },
   {
@@ -51,7 +51,7 @@ for (const profile of ["strict", "clients"] as const) {
     ajv.addSchema(document, "document");
     const names = Object.keys(taken(""));
 
-    /** Of the parameters of an operation, as one object. */
+    /** The schema of an operation's parameters, as one object. */
     function schemaOf({ access, nodeType }: Endpoint): object {
       const { paths } = documentOf({ profile, ...(nodeType === undefined ? {} : { type: nodeType }) });
       const operation = Object.values(paths)
@@ -89,7 +89,7 @@ for (const profile of ["strict", "clients"] as const) {
             refused: false,
           });
           for (const { place, value, params } of variantsOf(sample, JSON.parse(JSON.stringify(document)), schemaOf(endpoint))) {
-            // In a query a list or an object is its text.
+            // In a query, a list or an object is sent as text.
             if (endpoint.served?.contract.method !== "POST" && typeof value === "object" && typeof sample[place] === "string") continue;
             const isAllowed = allows(params);
             const { isRefused, status, said } = await send(plaza, endpoint, params);

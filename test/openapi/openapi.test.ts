@@ -8,7 +8,7 @@ test("every operation is in the document, and nothing else", () => {
   const { paths } = documentOf();
   const text = JSON.stringify(paths);
   const named = new Set(Object.values(paths).flatMap((item) => Object.values(item).flatMap((operation) => operation["x-plaza-operations"])));
-  // Token inspection on the base surface is of the clients profile alone; it has its own surface here.
+  // Only the response profile `clients` has token inspection on the base surface; here, it has a surface of its own.
   expect(named).toEqual(new Set(registry.endpoints.map(({ access }) => access.operation)));
   for (const { served } of registry.endpoints) {
     if (served !== undefined) expect(text).toContain(JSON.stringify(withoutCitations(served.contract.summary)).slice(1, -1));

@@ -1,4 +1,4 @@
-/** The document describes each operation: parameters, body, security, and responses. */
+/** Checks that the document describes each operation: parameters, body, security and responses. */
 import { expect, test } from "bun:test";
 import { type DocumentOptions, documentOf, type Operation } from "./documents.ts";
 
@@ -30,7 +30,7 @@ const named = (id: string, options?: DocumentOptions): Whole => {
   return found.operation;
 };
 
-/** Those that operations share are named by their reference. */
+/** The names of an operation's parameters. Shared parameters are named by their reference. */
 const namesOf = ({ parameters }: Operation): string[] =>
   parameters.map((one) => one.name ?? String(one.$ref?.replace("#/components/parameters/", "")));
 
@@ -92,7 +92,7 @@ test("only a POST has a body: JSON, or a form in which lists and objects are JSO
     const expected = method === "post" ? ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"] : [];
     expect({ operationId, types }).toEqual({ operationId, types: expected });
   }
-  // A file comes in a part of its own.
+  // A file is sent as a part of its own.
   const bodies = (id: string) => Object.values(named(id).requestBody?.content ?? {}).map(({ schema }) => schema);
   const request = { $ref: "#/components/schemas/CreateUploadRequest" };
   expect(bodies("createUpload")).toEqual([request, request, { $ref: "#/components/schemas/CreateUploadForm" }]);

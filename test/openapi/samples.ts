@@ -1,4 +1,4 @@
-/** Requests that the server accepts, at least one of each operation with parameters. */
+/** Requests that the server accepts, with at least one for each operation that has parameters. */
 import type { Endpoint } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { fullWorld, nodeOfType } from "#harness/full-world";
@@ -25,7 +25,7 @@ const live = {
 };
 const place = { id: "9901", location: { latitude: 52.5, longitude: 13.4 } };
 
-/** For each operation: all parameters that can be combined. */
+/** For each operation, requests that together have all parameters. */
 export const taken = (callback: string): Readonly<Record<string, readonly Json[]>> => {
   return {
     updateApp: [{ migrations: { label_names_case_insensitive: true } }],
@@ -92,7 +92,7 @@ export const taken = (callback: string): Readonly<Record<string, readonly Json[]
 const tokenTypes = ["page", "user", "app", "social_user", "microblog_user", "system_user"];
 const kindsOf: Readonly<Record<string, string>> = { createCatalog: "user", sendSelfMessage: "page", inspectToken: "microblog_user" };
 
-/** The caller may publish on another page, and the app is subscribed to another account. */
+/** A world in which the caller may publish on another page, and the app is subscribed to another account. */
 export const world = {
   ...fullWorld,
   pages: fullWorld.pages.map((page) => ({ ...page, roles: [{ user: "3001", tasks: ["MESSAGING", "CREATE_CONTENT", "MANAGE", "MODERATE"] }] })),
@@ -100,7 +100,7 @@ export const world = {
 };
 
 export interface Verdict {
-  /** For a parameter. */
+  /** Whether the request is refused because of a parameter. */
   readonly isRefused: boolean;
   readonly status: number;
   readonly said: string;

@@ -1,4 +1,4 @@
-/** Schemathesis over every document of the graph. Each has a server of its own, because the requests change its data. */
+/** Runs Schemathesis on every document of the graph. Each document has a server of its own, because the requests change the server's data. */
 import { test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { features } from "#features";
@@ -21,7 +21,7 @@ const ofOneType: LeftOut = {
   because: "D-04: Allow names the methods of the form of an address, those of other node types too",
 };
 
-/** Left out of some operations alone. */
+/** Checks that are left out only for some operations. */
 const leftOutOfSome: readonly (LeftOut & { isOf(method: string, operation: Operation): boolean })[] = [
   {
     check: "missing_required_header",
@@ -38,10 +38,10 @@ const leftOutOfSome: readonly (LeftOut & { isOf(method: string, operation: Opera
 
 interface Fuzzed {
   readonly title: string;
-  /** Of the document's address. */
+  /** The query of the document's address. */
   readonly query: string;
   readonly token: string;
-  /** The ids of paths are that of a node of this type; any where it is left out. */
+  /** The type of the node whose id is in the paths. Default: nodes of any type. */
   readonly type?: string;
   readonly leftOut: readonly LeftOut[];
 }
@@ -63,7 +63,7 @@ const documents: readonly Fuzzed[] = [
   }),
 ];
 
-/** The demo world has none. */
+/** Makes an upload, because the demo world has no uploads. */
 async function makeUpload(base: string): Promise<string> {
   const body = new FormData();
   body.set("file", new File(["id,title,link,image_link\n"], "items.csv"));
@@ -78,7 +78,7 @@ function configuration(token: string): string {
   return [...places, `[auth.openapi.bearer]\nbearer = ${text}`, ""].join("\n");
 }
 
-/** Each operation is in one block. */
+/** Puts the exceptions of each operation into one block. */
 function perOperation({ paths }: OpenapiDocument): string {
   const operations = Object.values(paths).flatMap((item) => Object.entries(item));
   const left = operations.map(([method, operation]) => ({
@@ -100,7 +100,7 @@ for (const document of documents) {
       const id = document.type === "product_feed_upload" ? await makeUpload(server.base_url) : demoNodes[document.type ?? ""]?.[0];
       const address = `${server.base_url}/openapi.json${document.query}`;
       const own = (await (await fetch(address)).json()) as OpenapiDocument;
-      // D-15: nobody checks that of an app token.
+      // D-15: the proof of an app token is not checked.
       const proof = createHmac("sha256", "demo-app-secret").update(document.token).digest("hex");
       await expectNoFault({
         server,

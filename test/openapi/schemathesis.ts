@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { type Server, temporaryFolder } from "#harness/server";
 
 const PROGRAM = join(import.meta.dir, "../../.tools/openapi/bin/st");
-/** Of each operation and phase. */
+/** The number of requests for each operation and phase. */
 const EXAMPLES = 50;
-/** How many chains of requests, in which a later one uses values of an earlier response. With 50 most links were never followed. */
+/** The number of chains of requests, in which later requests use values of earlier responses. With 50, most links were never followed. */
 const SCENARIOS = 150;
-/** Of a request: on a busy machine all processes may wait for a minute. */
+/** The time limit of a request: on a busy machine, all processes may wait for a minute. */
 const TIMEOUT_SECONDS = 300;
 
 /** Checks of Schemathesis that a decision contradicts. All other checks run. */
@@ -18,35 +18,38 @@ export interface LeftOut {
   readonly because: string;
 }
 
-/** Existing ids for requests. The id of a link comes from an earlier response. */
+/** Existing ids for requests. A link takes its id from an earlier response. */
 export interface Known {
-  /** An expression that their addresses match; all of them without it. */
+  /** An expression that the addresses of operations must match. Default: all operations. */
   readonly addresses?: string;
-  /** With its place: `path.id`, `body.page`. */
+  /** The parameter with its place: `path.id`, `body.page`. */
   readonly parameter: string;
   readonly value: string;
 }
 
 export interface Fuzzing {
   readonly server: Server;
-  /** Of the document. */
+  /** The address of the document. */
   readonly address: string;
-  /** In TOML, whose texts are written as JSON's. */
+  /** Configuration in TOML, in which texts are written as in JSON. */
   readonly configuration: string;
   readonly leftOut: readonly LeftOut[];
   readonly known: readonly Known[];
-  /** Of every request, whatever else it breaks. */
+  /** Parameters that every request has unchanged, whatever else is wrong in it. */
   readonly fixed?: Readonly<Record<string, string>>;
   readonly options?: readonly string[];
-  /** A file of Python beside this one, which imports `document_hooks`. */
+  /** The name of a Python file beside this file. It imports `document_hooks`. */
   readonly hooks?: string;
 }
 
 const binding = ({ parameter }: Known, index: number): string =>
-  // A reference in a body may also be to a missing node.
+  // A reference in a body is sometimes left random, so that it leads to a missing node.
   `"${parameter}" = { dictionary = "known_${index}", probability = ${parameter.startsWith("body.") ? 0.5 : 1.0} }`;
 
-/** In TOML. As dictionaries, because a fixed value would also replace a link's. An operation takes those of one block, and those of all. */
+/**
+ * The known ids in TOML, as dictionaries, because a fixed value would also replace the value of a link. An operation uses the dictionaries of one
+ * block, and those of all operations.
+ */
 function parametersOf(known: readonly Known[], fixed: Readonly<Record<string, string>>): { ofAll: string; ofSome: string } {
   const ofAll = known.flatMap((one, index) => (one.addresses === undefined ? [binding(one, index)] : []));
   const own = Object.entries(fixed).map(([name, value]) => `"${name}" = ${JSON.stringify(value)}`);
@@ -59,12 +62,12 @@ function parametersOf(known: readonly Known[], fixed: Readonly<Record<string, st
   return { ofAll: `parameters = { ${[...own, ...ofAll].join(", ")} }\n`, ofSome: [...dictionaries, ...blocks].join("") };
 }
 
-/** Returns how many links were followed. */
+/** Runs Schemathesis, and expects no failure. Returns the number of links that were followed. */
 export async function expectNoFault(fuzzing: Fuzzing): Promise<number> {
   const { server, address, configuration, leftOut, known, fixed = {}, options = [], hooks = "document_hooks.py" } = fuzzing;
   const folder = temporaryFolder();
   const config = join(folder, "schemathesis.toml");
-  // Not as an option, because the file also says for which operations a check is left out.
+  // In the file and not as an option, because the file also says for which operations a check is left out.
   const off = leftOut.map(({ check }) => `[checks.${check}]\nenabled = false\n`);
   const { ofAll, ofSome } = parametersOf(known, fixed);
   writeFileSync(config, [ofAll, configuration, `[phases.stateful.generation]\nmax-examples = ${SCENARIOS}\n`, ofSome, ...off].join(""));
@@ -84,7 +87,7 @@ export async function expectNoFault(fuzzing: Fuzzing): Promise<number> {
   });
   const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   const exitCode = await child.exited;
-  // Prints how many requests were sent, and how many links were followed.
+  // Schemathesis prints the number of requests, and the number of links that were followed.
   console.log(stdout);
   expect({ exitCode, said: exitCode === 0 ? "" : `${stdout}${stderr}` }).toEqual({ exitCode: 0, said: "" });
   expect(stdout).toMatch(/\d+ generated, \d+ passed/);

@@ -1,4 +1,4 @@
-/** The whole document of a small made-up interface with each kind of contract. */
+/** Checks the whole document of a small made-up interface that has each kind of contract. */
 import { expect, test } from "bun:test";
 import { servedNow } from "#graph/contract/openapi/document";
 import { calendar, documentOf } from "./small-interface.ts";
@@ -11,7 +11,7 @@ interface Operation extends Json {
   >;
 }
 
-/** By method and path. */
+/** The operations, by method and path. */
 function operationsOf(document: { paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> }): Record<string, Operation> {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, one]) => [`${method} ${path}`, one] as const),
@@ -159,7 +159,7 @@ test("a read without a node names its headers, and in `clients` it may have no t
     description: "Looks up.\n\nA token may also be in the body, as `access_token`.",
   });
   expect(operation("delete /{version}/{id}", clients).security).toEqual(ways);
-  // D-55: there it is on more surfaces.
+  // D-55: in the response profile `clients`, the operation is on more surfaces.
   expect(operation("get /{id}/notes", clients).servers).toEqual([
     { url: "https://ads.test", description: "The surface ads" },
     { url: "https://base.test", description: "The surface base" },
@@ -202,7 +202,7 @@ test("the document itself names its version, its tags and the schemas that it us
   const { openapi, info, servers, tags, components } = strict;
   expect([openapi, info.version, servers]).toEqual(["3.1.0", "v26.0", [{ url: "https://base.test", description: "The surface base" }]]);
   expect(tags.map(({ name }: { name: string }) => name)).toEqual(["blue_note", "lookup", "page"]);
-  // Each is after those that it refers to.
+  // Each schema comes after the schemas that it refers to.
   expect(Object.keys(components.schemas)).toEqual([
     ...[
       "BlueNote",

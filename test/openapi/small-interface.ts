@@ -1,4 +1,4 @@
-/** A small interface that is made up, and its document. */
+/** A small made-up interface, and its document. */
 import { Type } from "typebox";
 import { definePolicy, nobody } from "#auth/policy";
 import type { Feature } from "#graph/contract/feature";
@@ -77,6 +77,6 @@ export const calendar: VersionCalendar = {
 const addresses = Object.fromEntries(
   ["base", "app", "microblog", "ads", "social_login"].map((name) => [name, `https://${name}.test`]),
 ) as OpenapiOptions["addresses"];
-/** At the time 100. */
+/** The document of the interface at the time 100. */
 export const documentOf = (more: Partial<OpenapiOptions> = {}) =>
   JSON.parse(JSON.stringify(openapiDocument(registry, { profile: "strict", calendar, now: 100, addresses, ...more })));

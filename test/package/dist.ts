@@ -1,4 +1,4 @@
-/** `dist/` is one folder of the project, and each packing writes it anew: one process of the tests at a time. */
+/** Lets one test process at a time use `dist/`, because that is one folder of the project, and each packing writes it anew. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isRunning } from "#harness/processes/children";
@@ -11,7 +11,7 @@ function take(): boolean {
     writeFileSync(LOCK, String(process.pid), { flag: "wx" });
     return true;
   } catch {
-    // Of a run that was killed. It may also have gone just now.
+    // The lock may be that of a run that was killed. The run may also have removed it just now.
     const holder = existsSync(LOCK) ? readFileSync(LOCK, "utf8") : "";
     if (holder !== "" && !isRunning(Number(holder))) rmSync(LOCK, { force: true });
     return false;

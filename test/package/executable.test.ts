@@ -6,10 +6,10 @@ import { withDist } from "./dist.ts";
 import { newFolder, readyLine, removeFolders, run } from "./installed.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-/** Others may be packing before it. */
+/** The time limit of a build, because other processes may be packing first. */
 const BUILD_MS_MAX = 600_000;
 
-/** Away from the repository, so that it can use nothing of it. */
+/** The executable is moved away from the repository, so that it cannot use files of the repository. */
 let program = "";
 const running: Bun.Subprocess[] = [];
 
@@ -50,7 +50,7 @@ test("one file serves the demo world, whatever another project's settings in its
   server.kill("SIGTERM");
   expect(await server.exited).toBe(0);
   expect(existsSync(join(cwd, ".plaza/default.sqlite"))).toBeTrue();
-  // As one types it there.
+  // The command as a person types it in that folder.
   expect(await run(cwd, [program, "init"])).toContain(`  ${relative(cwd, program)} start\n`);
 });
 

@@ -6,7 +6,7 @@ import { withDist } from "./dist.ts";
 needs("registry");
 
 const ROOT = join(import.meta.dir, "../..");
-/** npm installs some 100 MB, on a machine that does other things, after others have packed. */
+/** The time limit of an installation: npm installs about 100 MB on a busy machine, after other processes have packed. */
 const INSTALL_MS_MAX = 600_000;
 
 for (const beginning of ["clone", "package"])

@@ -1,4 +1,4 @@
-/** The package as a user gets it: packed, and installed into an empty project. */
+/** Installs the package as a user gets it: packed, and then installed into an empty project. */
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -10,7 +10,7 @@ needs("registry");
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Each process has a package of its own, which its next run replaces. */
+/** The folder with this process's package, which the next run replaces. */
 const PACKED = join(ROOT, "node_modules/.cache/packed");
 
 const folders: string[] = [];
@@ -25,7 +25,7 @@ export function newFolder(): string {
   return folder;
 }
 
-/** The programs of a project's `node_modules`, before those of the machine. */
+/** A PATH with the given folders of programs before those of the machine. */
 export const pathWith = (...programs: readonly string[]): string => [...programs, process.env.PATH ?? ""].join(delimiter);
 
 export async function run(cwd: string, command: readonly string[], path = pathWith()): Promise<string> {
@@ -36,14 +36,14 @@ export async function run(cwd: string, command: readonly string[], path = pathWi
   return stdout;
 }
 
-/** npm looks into HOME, and hands variables of its own to what it runs; a user has none. */
+/** The environment of a user. npm reads HOME, and passes variables of its own to the programs that it runs; a user has no such variables. */
 export const userEnvironment = (cwd: string, path = pathWith()): Record<string, string> => ({
   PATH: path,
   HOME: process.env.HOME ?? cwd,
   ...registryOf(process.env),
 });
 
-/** How this machine reaches its registries. */
+/** The variables by which this machine reaches its package registries. */
 const registryOf = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
@@ -60,7 +60,7 @@ export interface Packed {
 
 let packing: Promise<Packed> | undefined;
 
-/** Packed once, for all files of tests. */
+/** The package, which is packed once for all test files. */
 export function packed(): Promise<Packed> {
   packing ??= withDist(pack);
   return packing;
@@ -76,7 +76,7 @@ async function pack(): Promise<Packed> {
   return { tarball, files: files.map(({ path }) => path) };
 }
 
-/** Without scripts Bun's package is left with a placeholder, which the launcher has to get around. */
+/** Installs the package. Without scripts, Bun's package has only a placeholder, which Plaza's launcher must work around. */
 export async function install(tarball: string, { path = pathWith(), scripts = true, beside = [] as readonly string[] } = {}): Promise<string> {
   const consumer = join(newFolder(), "consumer");
   mkdirSync(consumer);
@@ -86,7 +86,7 @@ export async function install(tarball: string, { path = pathWith(), scripts = tr
   return consumer;
 }
 
-/** Starts it as `npx plaza start`, asks for a label, and ends it by a signal to the launcher. Returns the label's status. */
+/** Starts the package as `npx plaza start`, asks for a label, and ends it by a signal to the launcher. Returns the status of the label's response. */
 export async function startAndAsk(
   consumer: string,
   path = pathWith(),

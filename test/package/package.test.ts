@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { isProving } from "#harness/proof";
 import { install, newFolder, packed, pathWith, removeFolders, run, startAndAsk } from "./installed.ts";
 
-/** npm installs some 100 MB, on a machine that does other things. */
+/** The time limit of an installation: npm installs about 100 MB on a busy machine. */
 const INSTALL_MS_MAX = 600_000;
 
 afterAll(removeFolders);
@@ -22,7 +22,7 @@ test(
     );
     const known = /^(bin|dist|docs|worlds|deploy|spec|conformance\/worlds)\/|^(bench\/|conformance\/)?[A-Z]+(\.md)?$|^package\.json$/;
     expect(files.filter((path) => !known.test(path) || /\.tsx?$/.test(path.replace(".d.ts", "")))).toEqual([]);
-    // The same folder may contain an executable of some 100 MB.
+    // The same folder may contain an executable of about 100 MB.
     expect(files).not.toContain("dist/plaza");
   },
   INSTALL_MS_MAX,
@@ -54,7 +54,7 @@ test(
     const { scripts, private: isPrivate } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     expect(isPrivate).toBeUndefined();
     for (const hook of ["preinstall", "install", "postinstall", "prepare"]) expect(scripts).not.toHaveProperty(hook);
-    // Beside it, as npm puts what nothing else needs in another version.
+    // Bun is beside the package, where npm puts packages that nothing else needs in another version.
     expect(existsSync(join(consumer, "node_modules/bun"))).toBeTrue();
     const { status, hasConsole, code, stderr } = await startAndAsk(consumer);
     expect({ status, hasConsole, code }).toEqual({ status: 200, hasConsole: true, code: 0 });
@@ -65,7 +65,7 @@ test(
     expect(logged).not.toEqual([]);
     for (const line of logged) expect(JSON.parse(line)).toHaveProperty("msg");
     expect(existsSync(join(consumer, ".plaza/default.sqlite"))).toBeTrue();
-    // bin/plaza finds the same Bun.
+    // bin/plaza finds the same Bun as the package.
     expect(await run(consumer, ["node_modules/plaza-graph/bin/plaza", "--version"])).toMatch(/^\d+\.\d+\.\d+\n$/);
 
     const { components } = JSON.parse(readFileSync(join(folder, "dist/sbom.cdx.json"), "utf8")) as {
@@ -102,7 +102,7 @@ test(
   INSTALL_MS_MAX,
 );
 
-// Some 300 MB of other Nodes, so only `npm run prove` runs these.
+// Only `npm run prove` runs these tests, because they install about 300 MB of other versions of Node.
 if (isProving) {
   for (const [node, npm] of [
     [20, 10],

@@ -1,4 +1,4 @@
-/** Each recipe of docs/guides/testing.md, in a project that has installed the package and the runner. */
+/** Runs each recipe of docs/guides/testing.md, in a project that has installed the package and the test runner. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { install, newFolder, packed, pathWith, removeFolders, run, userEnvironme
 import { commandOf, writeRecipe } from "./recipes.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-/** npm installs some 150 MB, on a machine that does other things. */
+/** The time limit of an installation: npm installs about 150 MB on a busy machine. */
 const INSTALL_MS_MAX = 600_000;
 const RUN_MS_MAX = 120_000;
 const RUNNERS = ["vitest@4.1.12", "jest@30.5.2", "@types/node@20.19.25"];
@@ -25,7 +25,7 @@ interface Ended {
   readonly output: string;
 }
 
-/** Runs a command of the guide, as somebody would who pastes it. */
+/** Runs a command of the guide as a reader would who pastes it. */
 async function paste(folder: string, command: string, path = pathWith(join(consumer, "node_modules/.bin"))): Promise<Ended> {
   const running = Bun.spawn(["sh", "-c", command], {
     cwd: folder,
@@ -38,7 +38,7 @@ async function paste(folder: string, command: string, path = pathWith(join(consu
   return { code, output: stdout + stderr };
 }
 
-/** Programs of the project that still run. */
+/** The programs of the project that still run. */
 const leftOver = (): string[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -51,7 +51,7 @@ const leftOver = (): string[] =>
       }
     });
 
-/** A server ends when it notices that the runner has ended: at once, but after it. */
+/** Expects that no program is left. A server ends as soon as it notices that the runner has ended, but after the runner. */
 async function expectNothingLeft(): Promise<void> {
   for (let tries = 0; tries < 100 && leftOver().length > 0; tries++) await Bun.sleep(50);
   expect(leftOver()).toEqual([]);
@@ -77,7 +77,7 @@ for (const { title, with: sections, passed } of recipes) {
   );
 }
 
-// Some 200 MB of other Nodes, so only `npm run prove` runs these.
+// Only `npm run prove` runs these tests, because they install about 200 MB of other versions of Node.
 if (isProving) {
   for (const node of [22, 24]) {
     test(
@@ -106,7 +106,7 @@ test(
     const folder = join(consumer, "pytest");
     writeRecipe(folder, "pytest");
     const fixture = newFolder();
-    // pip builds a package where it is.
+    // pip builds a package in the package's own folder, so this is a copy.
     cpSync(join(ROOT, "clients/pytest-plaza"), fixture, { recursive: true });
     const environment = join(newFolder(), "python");
     await run(fixture, ["python3", "-m", "venv", environment]);

@@ -1,4 +1,4 @@
-/** The recipes of docs/guides/testing.md: the files that its blocks name in their first line, and the command of each section. */
+/** Reads the recipes of docs/guides/testing.md: the files, whose names are in the first lines of blocks, and the command of each section. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,7 +11,7 @@ interface Block {
 
 const SECTION = /^## (.+)$/gm;
 const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
-/** `// labels.test.ts` or `# test_labels.py`. */
+/** The first line of a block with a file: `// labels.test.ts` or `# test_labels.py`. */
 const FILE_NAME = /^(?:\/\/|#) ([\w.-]+)\n/;
 
 function blocksOf(title: string): Block[] {

@@ -1,6 +1,6 @@
 /**
- * The matrix caller × operation: for every operation of the interface, tokens that do not suffice are refused as declared, and
- * refused requests change nothing.
+ * Checks every caller with every operation of the interface: tokens that do not suffice are refused with a declared error, and refused requests
+ * change nothing.
  */
 import { describe, expect, test } from "bun:test";
 import { type TokenKind, tokenKinds } from "#auth/token";
@@ -12,7 +12,7 @@ import type { TestPlaza, TestResponse } from "#harness/plaza";
 import { READ_SCOPES } from "#harness/scopes";
 import { nodeId } from "#kernel/ids";
 
-/** The request with one token in every place, so that what is refused is refused for the token itself. */
+/** Sends the request with one token in every place, so that a refusal is about the token itself. */
 function requestWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promise<TestResponse> {
   const { access, served, nodeType } = endpoint;
   const id = nodeType === undefined ? undefined : nodeOfType[nodeType];
@@ -26,7 +26,7 @@ function requestWith(plaza: TestPlaza, endpoint: Endpoint, token: string): Promi
 
 const errorOf = ({ body }: TestResponse) => body?.error ?? body;
 
-/** Refused because of the caller, or as if the node did not exist. */
+/** Expects a refusal because of the caller, or the response for a node that does not exist. */
 function expectRefusal(endpoint: Endpoint, who: string, response: TestResponse): void {
   const { code, error_subcode } = errorOf(response);
   const isRefusal = [10, 104, 190, 200, 803].includes(code) || (code === 100 && error_subcode === 33);
@@ -106,7 +106,7 @@ for (const database of databaseKinds) {
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
           const { access, nodeType, served } = endpoint;
-          // Data of an app, of a token, or of the public map are not data of a person.
+          // The data of an app, of a token, or of the public map is not data of a person.
           if ((served?.contract.method ?? "GET") !== "GET" || nodeType === undefined || nodeType === "app") continue;
           for (const kind of access.policy.kinds) {
             const read = async (data_access_expires_at: number) => {

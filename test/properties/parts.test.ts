@@ -1,6 +1,6 @@
 /**
- * Every operation, in both profiles and all notations: a request that is sent by itself and the same request as a part of a batch get the same
- * status, body and headers, and leave the same world. The two are sent to two worlds that begin alike.
+ * Checks every operation, in both response profiles and in all notations: a request that is sent by itself and the same request as a part of a batch
+ * get the same status, body and headers, and leave the same world. The two requests go to two worlds that begin alike.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -49,7 +49,7 @@ const nameOf = (endpoint: Endpoint) =>
     )
     .map(([name, suffix]) => name + suffix);
 
-/** As a form writes them, well and badly. */
+/** Pairs as a form writes them, both valid and invalid. */
 const pairsOf = (endpoint: Endpoint) =>
   fc
     .array(
@@ -133,7 +133,7 @@ const bearer = ({ kind }: Drawn["tokens"]) => `Authorization: Bearer full-${kind
 const tokenPairs = ({ kind, places }: Drawn["tokens"]) => places.map((place) => `${place}=full-${kind}`);
 const surfaceOf = (drawn: Drawn) => endpointOf(drawn).access.surfaces[0] ?? "base";
 
-/** As `http` makes it of bytes. */
+/** The request that the HTTP layer would make of these bytes. */
 function received(drawn: Drawn, method: string, path: string, pairs: readonly string[], lines: readonly string[], body: string): GraphRequest {
   const headers = lines.flatMap((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]);
   const queryText = pairs.filter((pair) => pair !== "").join("&");
@@ -167,7 +167,7 @@ async function direct(plaza: TestPlaza, drawn: Drawn) {
   };
 }
 
-/** The part has its tokens by itself, all in its own places, or from its batch. */
+/** Sends the request as a part of a batch. Its tokens are either in the part's own places, or in those of the batch. */
 async function asPart(plaza: TestPlaza, drawn: Drawn) {
   const { method, query, headers, body, tokens, isObject } = drawn;
   const isOwn = tokens.by === "part" && tokens.places.length > 0;
@@ -213,6 +213,6 @@ test("a request has the same response and effect by itself and as a part of a ba
     ),
     { numRuns: tries(15, 250) },
   );
-  // Not only refusals are alike.
+  // Some requests succeed, so that not only refusals are compared.
   expect([...statuses]).toContain(200);
 }, 3_000_000);

@@ -1,6 +1,6 @@
 /**
- * No secret of a world is found afterwards in what is kept: the request log, the program's log, deliveries, app events, metrics, errors
- * and the database. The world and the requests are random; the requests carry secrets where secrets belong, in any encoding.
+ * Checks that no secret of a world is in stored or shown data afterwards: in the request log, the program's log, deliveries, app events, metrics,
+ * errors and the database. The world and the requests are random. The requests carry secrets in the places for secrets, in any encoding.
  */
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { endAll, newFolder, type RunningPlaza, startPlaza } from "../cli/plaza-p
 
 afterEach(endAll);
 
-/** Long enough to be found nowhere by chance, and never encoded by itself. */
+/** A secret is long enough to be found nowhere by chance, and has no character that an encoding changes. */
 const secret = fc.stringMatching(/^[A-Za-z0-9]{24}$/);
 const secretsOfWorld = fc.record({
   ...{ control_key: secret, app_secret: secret, other_app_secret: secret, verify_token: secret, stream_key: secret },
@@ -72,7 +72,7 @@ const pattern = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
 const carried = fc.record({ name: secretName, shape, secret: fc.nat(), encoded: pattern });
 const plan = fc.record({
   target,
-  /** Sends the token that the world has for it, so that requests succeed. */
+  /** Whether the request has the token that the world expects, so that it succeeds. */
   isAllowed: fc.boolean(),
   query: fc.array(carried, { maxLength: 2 }),
   body: fc.array(carried, { maxLength: 2 }),
@@ -88,7 +88,7 @@ const percentEncoded = (text: string, encoded: readonly boolean[]): string =>
 const jsonEscaped = (text: string, escaped: readonly boolean[]): string =>
   `"${[...text].map((c, i) => (escaped[i % escaped.length] ? `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}` : c)).join("")}"`;
 
-/** The parameters that the request needs; the same in every kind of body. */
+/** The parameters that the request needs. They are the same in every kind of body. */
 const useful = (callback: string): Readonly<Record<string, string>> => ({
   ...{ page_label_name: "vip", name: "Bo", profile_picture_url: "https://example.com/bo.png", regenerate_stream_key: "false", title: "Opening" },
   ...{ object: "page", fields: "live_videos", callback_url: callback, override_callback_uri: callback },
@@ -146,7 +146,7 @@ function tokenFor(path: string, secrets: Secrets): string {
   return path.includes("debug_token") ? secrets.user : secrets.page;
 }
 
-/** All that the control API and the metrics show. */
+/** Everything that the control API and the metrics show. */
 async function shownBy(plaza: RunningPlaza, controlKey: string): Promise<string> {
   const texts = [await (await fetch(`${plaza.ready.control_url}/metrics`)).text()];
   for (const path of [
@@ -167,7 +167,7 @@ async function shownBy(plaza: RunningPlaza, controlKey: string): Promise<string>
 
 const folderText = (folder: string): string =>
   readdirSync(folder)
-    // Files that are there to hold a key.
+    // These files exist to store a key.
     .filter((file) => file !== "secret.key" && file !== "control.key")
     .map((file) => readFileSync(join(folder, file), "latin1"))
     .join("\n");
@@ -193,7 +193,7 @@ const decoded = (text: string): string =>
     .replace(/\\+u([0-9a-f]{4})/gi, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)))
     .replace(/%([0-7][0-9a-f])/gi, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
 
-/** The names of the secrets that a text holds, read in every way. */
+/** The names of the secrets in a text, which is read in every encoding. */
 function foundIn(text: string, secrets: Readonly<Record<string, string>>): string[] {
   const readings = [text];
   for (let depth = 0; depth < 4; depth++) readings.push(decoded(readings.at(-1) as string));
@@ -205,7 +205,7 @@ async function expectNoSecretKept(database: DatabaseKind, secrets: Secrets, plan
   const data = database === "postgres" ? await (await sharedPostgres()).newDatabase() : newFolder();
   const args = ["--data", data, "--world", worldFile(worldOf(secrets, callback)), "--log-level", "debug"];
   const plaza = await startPlaza(args, { env: { PLAZA_CONTROL_KEY: secrets.control_key } });
-  /** Secrets that Plaza has made, and shown once. */
+  /** Secrets that Plaza has created and shown once. */
   const made: Record<string, string> = {};
   const statuses = new Set<number>();
   for (const each of plans) {
@@ -222,7 +222,7 @@ async function expectNoSecretKept(database: DatabaseKind, secrets: Secrets, plan
   const stored = database === "postgres" ? await databaseText(data) : folderText(data);
   const all = { ...secrets, ...made };
   expect({ shown: foundIn(shown, all), log: foundIn(stderr, all), stored: foundIn(stored, all) }).toEqual({ shown: [], log: [], stored: [] });
-  // The texts are those that would hold them.
+  // These checks show that the texts are those that would contain the secrets.
   expect(shown).toContain("…");
   expect(stderr).toContain('"msg":"request"');
   expect(stored).toContain("label 5003");

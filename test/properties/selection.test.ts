@@ -1,6 +1,6 @@
 /**
- * A selection inside a response shows the same as the caller's own read: over random worlds, callers and fields, each
- * node that is named and each edge is read both ways (D-38).
+ * Checks that a selection inside a response shows the same as the caller's own read. Over random worlds, callers and fields, each referenced node and
+ * each edge is read in both ways (D-38).
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -15,7 +15,7 @@ const USERS = ["3001", "3002"];
 const PAGES = ["2001", "2002"];
 const ACCOUNTS = ["4001", "4002"];
 const TASKS = ["CREATE_CONTENT", "MESSAGING"];
-/** World time is after this. */
+/** A time before the world's time. */
 const PAST = 1_700_000_000;
 
 const each = <T, U>(list: readonly T[], arbitrary: fc.Arbitrary<U>) => fc.array(arbitrary, { minLength: list.length, maxLength: list.length });
@@ -71,7 +71,7 @@ function worldOf(drawn: Drawn, callers: readonly object[]) {
   };
 }
 
-/** A field to select: sometimes a name that nothing has. */
+/** The fields of a selection, sometimes with a name that no field has. */
 function selectionOf(set: FieldSet, draw: fc.GeneratorValue, depth = 3): string {
   const names = draw(() => fc.subarray([...Object.keys(set.fields), "nothing"], { minLength: 1, maxLength: 3 }));
   const isWrong = draw(() => fc.integer({ min: 0, max: 9 })) === 0;
@@ -85,7 +85,7 @@ function within(name: string, field: Field | undefined, draw: fc.GeneratorValue,
   return isPlain ? name : `${name}{${selectionOf(inner, draw, depth - 1)}}`;
 }
 
-/** D-20: a bare id of these versions is answered as H7's are. */
+/** D-20: whether the response is that of a node that does not exist. Some versions respond to a bare id as H7 does. */
 const isMissing = ({ status, body }: TestResponse): boolean => status !== 200 && (body.error.error_subcode === 33 || body.error.code === 803);
 const problemOf = ({ status, body }: TestResponse) => ({
   status,
@@ -97,7 +97,7 @@ const problemOf = ({ status, body }: TestResponse) => ({
 const isUnknownField = ({ status, body }: TestResponse): boolean =>
   status === 400 && body.error.message.includes("names a field that does not exist");
 
-/** The fields of a node through which another read is reached, and the path of that read. */
+/** The fields of a node that lead to another read, with the path of that read. */
 function partsOf(plaza: TestPlaza, type: string, id: string, drawn: Drawn) {
   const { set } = plaza.registry.types.find((known) => known.type === type)?.reading ?? {};
   const of = { waba: "4001", destination_waba: drawn.destination } as Record<string, string | undefined>;
@@ -133,7 +133,7 @@ for (const database of databaseKinds) {
               const [own, around] = [await read(path, fields), await read(id, `${name}{${fields}}`)];
               const seen = { path, fields, status: around.status, shown: around.body[name] };
               if (holder.status !== 200) expect(around.status).toBe(holder.status);
-              // A wrong name is refused before anything is looked up.
+              // A wrong field name is refused before anything is read.
               else if (/\bnothing\b/.test(fields)) expect(problemOf(around).message).toContain("names a field that does not exist: nothing");
               else if (own.status === 200) expect(seen).toEqual({ path, fields, status: 200, shown: own.body });
               else if (isMissing(own)) expect(seen).toEqual({ path, fields, status: 200, shown: absent });

@@ -1,4 +1,4 @@
-/** Accounts, intents and labels of strangers are invisible: over random worlds, compared with their files. */
+/** Checks over random worlds that the accounts, intents and labels of strangers are invisible. The world files tell what a caller may see. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openPlaza } from "#harness/plaza";

@@ -1,6 +1,6 @@
 /**
- * A node that a caller may not see leaves no trace: the same request goes to a whole world and to one without the nodes that the caller may
- * not know of. The responses are equal, byte for byte, except for the trace id (D-14, D-20, D-90, D-93).
+ * Checks that a node that a caller may not see leaves no trace. The same request goes to a whole world, and to a world without the nodes that the
+ * caller may not know of. The responses are equal, byte for byte, except for the trace id (D-14, D-20, D-90, D-93).
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -12,7 +12,7 @@ import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { tries } from "#harness/proof";
 import { READ_SCOPES as scopes } from "#harness/scopes";
 
-/** Of another app, and of people and pages who have nothing to do with the nodes that are looked for. */
+/** Callers: tokens of another app, and of people and pages who have nothing to do with the hidden nodes. */
 const principals = {
   app: {},
   user: { user: "3002" },
@@ -38,7 +38,7 @@ const credential = fc.constantFrom(undefined, "unknown", "", ...tokens.map(({ to
 
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 
-/** An endpoint's own address, and sometimes another id, edge, method or surface in its place. */
+/** Requests to an endpoint's own address, sometimes with another id, edge, method or surface. */
 const requests = (endpoints: readonly Endpoint[]) => {
   const edges = endpoints.map(({ served }) => served?.contract.edge ?? "");
   return fc.record({

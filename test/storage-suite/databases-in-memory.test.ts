@@ -1,4 +1,4 @@
-/** Worlds in memory are files of a private folder, which goes with the server. */
+/** Checks that worlds in memory are files of a private folder, which is removed with the server. */
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -70,7 +70,7 @@ test("files are readable only by their owner, separate for two servers, and dele
   await write(other, "still there");
 });
 
-/** The files of a program in another process, which opens a world in memory and goes on with `then`. */
+/** Runs a program in another process that opens a world in memory and continues with `then`. Returns the files of the program. */
 async function programWith(then: string) {
   const text = `
     const { openDatabase } = await import("#storage/open");

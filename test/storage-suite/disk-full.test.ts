@@ -1,11 +1,11 @@
-/** A disk that is full when SQLite commits, played by the system's limit on the size of a file. */
+/** Checks a disk that is full when SQLite commits. The system's limit on the size of a file plays the full disk. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { append, sql } from "#storage/sql";
 import { openSqlite } from "#storage/sqlite/open";
 import { cleanUp, closedAfterwards, notes, temporaryFolder } from "./stores.ts";
 
-/** In blocks of 512 bytes, as the shell counts: 2 MB. */
+/** The limit in blocks of 512 bytes, as the shell counts: 2 MB. */
 const LIMIT_BLOCKS = 4_000;
 
 interface Report {
@@ -21,7 +21,7 @@ describe("disk full", () => {
 
   test("a group is stored or refused as a whole, readers continue, and later writes succeed", async () => {
     const folder = temporaryFolder();
-    // The signal that goes with the limit is ignored, so that the write itself fails as it does on a full disk.
+    // The signal of the limit is ignored, so that the write itself fails, as on a full disk.
     const script = `trap '' XFSZ; ulimit -S -f ${LIMIT_BLOCKS}; exec "$0" "$@"`;
     const child = Bun.spawn(["sh", "-c", script, process.execPath, join(import.meta.dir, "fill-disk.ts"), folder], {
       stdout: "pipe",
@@ -36,10 +36,10 @@ describe("disk full", () => {
 
     const database = closedAfterwards(await openSqlite({ folder, migrations: [notes] }));
     const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes ORDER BY id`);
-    // Every acknowledged write is there, and none that was refused.
+    // Every acknowledged write is stored, and no refused write.
     const ids = stored.map(({ id }) => id);
     expect([...responded, ...afterwards].sort((a, b) => a - b)).toEqual(ids);
-    // Nor was anything announced or done for a write that was refused.
+    // No change was announced and no action ran for a refused write.
     expect(announced.sort((a, b) => a - b)).toEqual(ids);
     expect(acted.sort((a, b) => a - b)).toEqual(ids);
   }, 30_000);

@@ -5,7 +5,10 @@ import { FactCache } from "#storage/facts";
 import { sql } from "#storage/sql";
 import { becomesTrue, describeDrivers, openNew } from "./stores.ts";
 
-/** Facts as heard by name. That everything may have changed can be heard at any time, of a database that had no response for a moment. */
+/**
+ * The names of the facts as they are heard. If the database did not respond for a moment, the fact that everything may have changed can come at any
+ * time.
+ */
 function listen(database: Database): string[] {
   const heard: string[] = [];
   database.onInvalidate((kind, key) => kind !== undefined && heard.push(`${kind} ${key}`));
@@ -59,7 +62,7 @@ describeDrivers("facts", (driver) => {
   });
 });
 
-/** A database that does nothing but announce changes. */
+/** A database that only announces changes. */
 function announcer() {
   const listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
   return {

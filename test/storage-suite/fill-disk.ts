@@ -1,6 +1,6 @@
 /**
- * Run by disk-full.test.ts as another process, under a limit on the size of files: writes groups until some are refused,
- * then has the limit lifted and writes again. Prints which writes were acknowledged and which were refused.
+ * disk-full.test.ts runs this file as another process, under a limit on the size of files. It writes groups until some are refused, then has the
+ * limit lifted and writes once more. It prints the acknowledged and the refused writes.
  */
 import { execFileSync } from "node:child_process";
 import { GraphError } from "#kernel/errors";
@@ -12,7 +12,7 @@ import { notes } from "./stores.ts";
 const database = await openSqlite({ folder: process.argv[2] as string, migrations: [notes] });
 const responded: number[] = [];
 const refusals: Record<string, number> = {};
-/** The ids that were announced as changed, and those whose write had something to do after its commit. */
+/** The ids that were announced as changed, and the ids whose write had an action after its commit. */
 const announced: number[] = [];
 const acted: number[] = [];
 database.onInvalidate((_kind, key) => announced.push(Number(key)));
@@ -45,14 +45,14 @@ async function writeGroup(responses: number[], texts: string): Promise<number> {
 let groupsRefused = 0;
 for (let group = 0; group < 200 && groupsRefused < 3; group++) {
   const refused = await writeGroup(responded, "x".repeat(2_000));
-  // Small groups fit into the database's page cache, so it is the commit that fails, and for all of them.
+  // Small groups fit into the page cache of the database, so the commit fails, and it fails for all writes of the group.
   if (refused !== 0 && refused !== 50) throw new Error(`${refused} of a group of 50 were refused`);
   if (refused > 0) groupsRefused++;
   const row = await database.reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM notes`);
   if (row?.count !== responded.length) throw new Error(`${row?.count} rows are seen, ${responded.length} were acknowledged`);
 }
 if (groupsRefused < 3) throw new Error("the limit was not reached");
-// One body writes more than the page cache holds, so that a statement in the middle of the group is what fails.
+// One body writes more than the page cache holds, so that a statement in the middle of the group fails.
 const sizes = [1, 5_000, 1];
 await Promise.allSettled(
   sizes.map((rows) => {

@@ -1,4 +1,4 @@
-/** SQLite's files: who may use them, what they may grow to, and what is left of them. */
+/** Checks SQLite's files: who may use them, how large they may grow, and which of them are left. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const insert = (id: number, text = "t") => sql`INSERT INTO notes (id, list, text
 const count = sql`SELECT COUNT(*) AS count FROM notes`;
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-/** Another process that holds the folder until it is killed. */
+/** Starts another process that holds the folder until it is killed. */
 async function holdElsewhere(folder: string) {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "hold-folder.ts"), folder], { stdout: "pipe", stderr: "inherit" });
   const { value } = await child.stdout.getReader().read();
@@ -55,12 +55,12 @@ describe("data folder", () => {
       await expect(open(folder, world)).rejects.toThrow(`in use by another running process (${child.pid})`);
       ms.push(performance.now() - start);
     }
-    // A busy machine may be late once; who waits for the other process is late each time.
+    // A busy machine may be late once. A process that waits for the other process is late each time.
     expect(Math.min(...ms)).toBeLessThan(500);
     child.kill("SIGKILL");
     await child.exited;
     const database = await open(folder);
-    // The acknowledged rows of the other one are there.
+    // The acknowledged rows of the other process are stored.
     expect(await database.reader.get(count)).toEqual({ count: 1 });
   }, 20_000);
 
@@ -101,7 +101,7 @@ describe("data folder", () => {
     const settings = (database: Database) =>
       database.write(async (tx) => ({ ...(await tx.get(sql`PRAGMA synchronous`)), ...(await tx.get(sql`PRAGMA journal_mode`)) }));
     const folder = temporaryFolder();
-    // 2 is FULL, 0 is OFF.
+    // The value 2 is FULL, and 0 is OFF.
     for (let opened = 0; opened < 2; opened++) {
       const database = await open(folder);
       expect(await settings(database)).toEqual({ synchronous: 2, journal_mode: "wal" });
@@ -159,7 +159,7 @@ describe("data folder", () => {
       }
     };
     await writeMegabytes(60);
-    // 16 MB, and what the last group added.
+    // The limit is 16 MB plus the writes of the last group.
     expect(logBytes()).toBeLessThan(24_000_000);
     await database.snapshot(() => writeMegabytes(40));
     expect(logBytes()).toBeGreaterThan(40_000_000);

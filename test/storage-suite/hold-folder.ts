@@ -1,4 +1,4 @@
-/** Run by folder.test.ts as another process: opens the folder, writes one row, says so, and waits to be killed. */
+/** folder.test.ts runs this file as another process: it opens the folder, writes one row, prints a line, and waits to be killed. */
 import { sql } from "#storage/sql";
 import { openSqlite } from "#storage/sqlite/open";
 import { notes } from "./stores.ts";

@@ -4,11 +4,11 @@ import { allWithIds, allWithKeys } from "#storage/id-lists";
 import { sql } from "#storage/sql";
 import { describeDrivers, openNew } from "./stores.ts";
 
-/** Ids that differ only in digits a double would lose. */
+/** Ids that differ only in digits that a double would lose. */
 const idOf = (index: number): string => String(9_007_199_254_740_000n + BigInt(index) * 3n);
 
 const STORED = 600;
-/** Of stored ids and others, some of them twice; also more than one statement takes. */
+/** Lists of stored and other ids, some of them twice, and also more ids than one statement takes. */
 const indexes = fc.oneof(
   fc.array(fc.nat({ max: 2 * STORED }), { maxLength: 20 }),
   fc.array(fc.nat({ max: 2 * STORED }), { minLength: 1_000, maxLength: 1_500, size: "max" }),
@@ -33,7 +33,7 @@ describeDrivers("lists of ids", (driver) => {
         const join = "SELECT n.text FROM wanted w JOIN notes n ON n.id = w.one AND n.id = w.other WHERE n.list = ?";
         const keys = ids.flatMap((id) => [[id, id] as const, [id, "7"] as const]);
         const byKey = await allWithKeys<{ text: string }>(reader, keys, join, ["a"]);
-        // order: the statement asks for none.
+        // order: the statement asks for no order.
         expect(byKey.map(({ text }) => text).sort()).toEqual(expected.map((index) => `note ${index} 𝄞`).sort());
       }),
       { numRuns: 25 },

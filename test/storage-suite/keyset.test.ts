@@ -19,7 +19,7 @@ function compare(order: KeysetOrder<Note>, a: Note, b: Note): number {
   return Buffer.compare(Buffer.from(a.text), Buffer.from(b.text)) || Number(BigInt(a.id) - BigInt(b.id));
 }
 
-/** Ids that differ only in digits a double would lose. */
+/** Ids that differ only in digits that a double would lose. */
 const idOf = (index: number): string => String(9_007_199_254_740_000n + BigInt(index) * 3n);
 
 const index = fc.nat({ max: 30 });
@@ -64,7 +64,7 @@ describeDrivers("keyset paging", (driver) => {
               stayed.delete(note.id);
             }
           });
-        // Behind the last row: above every text, and below every id.
+        // A cursor behind the last row: above every text, and below every id.
         const end = order === newestFirst ? ["0"] : ["\u{10ffff}".repeat(4), "0"];
         let seen: Note[] = [];
         let page = await read(database, order, isBackward ? { limit, before: end } : { limit });
@@ -127,7 +127,7 @@ describeDrivers("keyset paging", (driver) => {
     expect(await ids({ limit: 2, after: ["4"] })).toEqual([3, 2, true, false]);
     expect(await ids({ limit: 1, after: ["4"] })).toEqual([3, true, true]);
     expect(await ids({ limit: 2, before: ["2"] })).toEqual([4, 3, false, true]);
-    // The cursor's own row is a way back as well, also where it is the only one.
+    // The cursor's own row is also a way back, even if it is the only row.
     await database.write((tx) => tx.run(sql`DELETE FROM notes WHERE id <> ${3}`));
     expect([await ids({ limit: 2, after: ["3"] }), await ids({ limit: 2, before: ["3"] })]).toEqual([
       [true, false],

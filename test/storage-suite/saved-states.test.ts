@@ -1,11 +1,11 @@
-/** Saved states of a world: what comes back, what stays, and what other processes learn of it. */
+/** Checks the saved states of a world: which data comes back, which data stays, and what other processes hear of it. */
 import { expect, test } from "bun:test";
 import { type FeatureMigrations, StateOutdated } from "#storage/database";
 import { sql } from "#storage/sql";
 import { openSqlite } from "#storage/sqlite/open";
 import { becomesTrue, closedAfterwards, describeDrivers, notes } from "./stores.ts";
 
-/** A second table of the world, and one that is the server's. */
+/** A second table of the world, and a table of the server. */
 const lists: FeatureMigrations = {
   feature: "lists",
   migrations: [{ name: "lists", statements: ["CREATE TABLE lists (list TEXT NOT NULL PRIMARY KEY, id BIGINT)"] }],
@@ -16,7 +16,7 @@ const keys: FeatureMigrations = {
   migrations: [{ name: "keys", statements: ["CREATE TABLE keys (name TEXT NOT NULL PRIMARY KEY)"] }],
 };
 const migrations = [notes, lists, keys];
-/** As a newer version of the program has them. */
+/** The migrations of a newer version of the program. */
 const newer = [
   ...[notes, keys],
   { ...lists, migrations: [...lists.migrations, { name: "more", statements: ["ALTER TABLE lists ADD COLUMN more TEXT NOT NULL DEFAULT 'm'"] }] },
@@ -107,7 +107,7 @@ describeDrivers("saved states", (driver) => {
     }
     const listed = await database.listStates();
     expect(listed.map(({ name }) => name)).toEqual(["Some-name_1.0", "a", "b"]);
-    // The database's clock, or that of the files, which is as coarse as its ticks.
+    // The time is that of the database's clock, or of the file system's clock, which is as coarse as its ticks.
     for (const { saved_ms } of listed) expect(saved_ms).toBeWithin(fromMs - 1_000, Date.now() + 1_000);
     expect([await database.deleteState("a"), await database.deleteState("a"), await database.deleteState("c")]).toEqual([true, false, false]);
     expect((await database.listStates()).map(({ name }) => name)).toEqual(["Some-name_1.0", "b"]);
@@ -132,7 +132,7 @@ describeDrivers("saved states", (driver) => {
     await database.saveState("one");
     const reported: string[] = [];
     database.onInvalidate((kind) => kind === undefined && reported.push("own"));
-    // On SQLite no other process has it open.
+    // On SQLite, no other process has the world open.
     const others = driver.name === "postgres" ? [await store.open(migrations)] : [];
     for (const other of others) other.onInvalidate((kind) => kind === undefined && reported.push("other"));
     reported.length = 0;
@@ -144,7 +144,7 @@ describeDrivers("saved states", (driver) => {
       expect(reported).toEqual([]);
       return;
     }
-    // A process also gets its own announcements, and late ones at any time, because the table keeps them.
+    // A process also gets its own announcements, and late ones at any time, because the table stores them.
     const announced = () => database.reader.all(sql`SELECT g.slot, g.generation FROM fact_generations g ORDER BY g.slot`);
     const before = await announced();
     expect(before).not.toEqual([]);

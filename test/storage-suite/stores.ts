@@ -1,4 +1,4 @@
-/** The two databases under one face, so that each test is written once. */
+/** Makes stores of both databases in the same way, so that each test is written once. */
 import { afterEach, describe } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ export const notes: FeatureMigrations = {
   ],
 };
 
-/** The storage of a database. It may be opened again, and on PostgreSQL several times at once. */
+/** The storage of a database. A test may open it several times; on PostgreSQL also several times at once. */
 interface Store {
   open(migrations?: readonly FeatureMigrations[]): Promise<Database>;
 }
@@ -36,7 +36,7 @@ export interface Driver {
 const opened = new Set<Database>();
 const cleanups: (() => void)[] = [];
 
-/** Closed after the test, whatever became of it. */
+/** Registers a database to be closed after the test, whether or not the test has closed it. */
 export function closedAfterwards(database: Database): Database {
   opened.add(database);
   return database;
@@ -68,7 +68,7 @@ const postgres: Driver = {
   name: "postgres",
   newStore: async () => {
     const { url } = await sharedPostgres();
-    // Mixed case and a dash: a name is quoted wherever it stands.
+    // The name has capital letters and a dash, because names must be quoted everywhere.
     const schema = `plaza_Suite-${++schemas}-${process.pid}`;
     return { open: async (migrations = [notes]) => closedAfterwards(await openPostgres({ url, schema, migrations, limits: { connections: 6 } })) };
   },
@@ -91,8 +91,8 @@ export async function openNew(driver: Driver): Promise<Database> {
 const TURN_MS = 5;
 
 /**
- * Waits until `isTrue`, up to `limitMs`; returns whether it came true. It is counted in turns of this process: on a machine that gives the
- * test less than its time, everybody else has less as well.
+ * Waits until `isTrue` returns true, up to `limitMs`, and returns whether it did. The limit is counted in turns of this process: on a busy machine,
+ * other processes have less time as well.
  */
 export async function becomesTrue(isTrue: () => boolean | Promise<boolean>, limitMs: number): Promise<boolean> {
   for (let turn = 0; turn < limitMs / TURN_MS; turn++) {

@@ -5,7 +5,7 @@ import type { Database } from "#storage/database";
 import { type SqlValue, sql } from "#storage/sql";
 import { describeDrivers, openNew } from "./stores.ts";
 
-/** All of Unicode but what never reaches a store, and the shapes that trip databases up. */
+/** Texts of all Unicode characters that can reach a store, and of forms that cause errors in databases. */
 const text = fc
   .oneof(
     fc.string({ unit: "binary" }),

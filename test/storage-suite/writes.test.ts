@@ -34,7 +34,7 @@ describeDrivers("writes", (driver) => {
   test("a statement that nobody awaits is stored with all others or undoes them, in any position", async () => {
     const database = await openNew(driver);
     await database.write((tx) => tx.runOne(insert(1)));
-    // Refused: the id is taken.
+    // This insert is refused, because the id is taken.
     const taken = insert(1);
     // No row has this id.
     const missed = sql`UPDATE notes SET list = ${"b"} WHERE id = ${99}`;

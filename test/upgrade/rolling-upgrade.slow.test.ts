@@ -1,4 +1,4 @@
-/** D-346, D-347: releases side by side on one PostgreSQL, under requests. A ledger has each request and what came of it. */
+/** D-346, D-347: runs two releases at the same time on one PostgreSQL, under requests. A ledger has each request and its result. */
 import { expect, test } from "bun:test";
 import { openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -49,16 +49,16 @@ async function ended({ child, log }: Run): Promise<{ code: number; text: string 
 const start = (release: 1 | 2 | 3, data: string, controlPort = 0, more: readonly string[] = []) =>
   run(release, ["start", "--json", "--quiet", "--port", "0", "--control-port", String(controlPort), "--rtmp-port", "off", ...more], data);
 
-/** The graph's address, when it is ready. */
+/** Resolves with the address of the graph when the server is ready. */
 async function ready({ child, log }: Run): Promise<string> {
   const { value } = await child.stdout.getReader().read();
   if (value === undefined) throw new Error(`it ended with ${await child.exited}: ${log()}`);
   return (JSON.parse(new TextDecoder().decode(value)) as { base_url: string }).base_url;
 }
 
-/** Clients behind a balancer: each creates a label at one server, and reads it at another. */
+/** Clients behind a balancer: each creates a label at one server, and reads the label at another server. */
 class Clients {
-  /** The balancer's servers. */
+  /** The servers to which the balancer sends requests. */
   targets: readonly string[];
   readonly created = new Map<string, string>();
   readonly wrong: string[] = [];
@@ -76,7 +76,7 @@ class Clients {
     for (const until = this.created.size + count; this.created.size < until; ) await Bun.sleep(5);
   }
 
-  /** As a balancer takes a server out: no new requests, and the running ones end. */
+  /** Takes a server out as a balancer does: the server gets no new requests, and its running requests end. */
   async leave(target: string): Promise<void> {
     this.targets = this.targets.filter((one) => one !== target);
     while ((this.#busy.get(target) ?? 0) > 0) await Bun.sleep(5);
@@ -145,11 +145,11 @@ test("D-346: three releases follow each other while clients write and read: no r
   expect(await ended(run(2, ["migrate"], data))).toEqual({ code: 0, text: "nothing to migrate\n" });
   const two = await ready(second);
 
-  // Both serve, on the schema of the second.
+  // Both releases serve requests, on the schema of the second.
   clients.targets = [one, two];
   await clients.rounds(600);
 
-  // The third would take away what the first one uses.
+  // The third release would remove columns that the first one uses.
   const early = await ended(run(3, ["migrate"], data));
   expect(early.code).toBe(2);
   expect(early.text).toMatch(
@@ -171,7 +171,7 @@ test("D-346: three releases follow each other while clients write and read: no r
 
   expect(clients.wrong).toEqual([]);
   for (const [id, name] of clients.created) expect((await clients.ask(three, `${id}?fields=page_label_name`)).body.page_label_name).toBe(name);
-  // The release before works on this schema, and the one before that refuses it.
+  // The second release works on this schema, and the first release refuses the schema.
   await ready(start(2, data));
   const refused = await ended(start(1, data));
   expect(refused.code).toBe(2);

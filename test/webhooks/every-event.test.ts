@@ -1,4 +1,4 @@
-/** From outside: a server, and an independent receiver in another process that checks every signature. */
+/** Checks webhooks from outside: with a server, and with an independent receiver in another process that checks every signature. */
 import { expect, test } from "bun:test";
 import { type Server, startServer, worldFile } from "#harness/server";
 import { buildRegistry } from "#main";
@@ -58,13 +58,13 @@ test("HOOK-1: every kind of event arrives at an independent receiver, with both 
   await request(server, "clock/advance", { seconds: 1 });
   const log = await receiver.log();
   const seen = log.flatMap(({ object, fields }) => (fields.length === 0 ? [`${object} messages`] : fields.map((field) => `${object} ${field}`)));
-  // order: deliveries of different entities have none.
+  // order: deliveries of different entities have no order.
   expect(seen.sort()).toEqual(webhookFields.all.map(({ object, field }) => `${object} ${field}`).sort());
 });
 
 test("the routing table of the document, row by row", async () => {
   const { receiver, server } = await open();
-  /** Account, number, where it goes when its field honours overrides. */
+  /** The account, the number, and the path to which the webhook goes if its field honours overrides. */
   const rows = [
     ["4002", "4102", "/phone"],
     ["4001", "4104", "/phone"],

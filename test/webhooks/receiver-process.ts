@@ -1,14 +1,14 @@
-/** An independent receiver of webhooks, in a process of its own. */
+/** Starts an independent receiver of webhooks in a process of its own. */
 import { expect } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import type { LogEntry } from "./webhook-receiver.ts";
 
-/** Of the app whose webhooks it gets. */
+/** The secret of the app whose webhooks the receiver gets. */
 export const SECRET = "s3cret";
 
 export interface ReceiverProcess {
   readonly url: string;
-  /** The webhooks that it received since the last call. */
+  /** The webhooks that the receiver got since the previous call. */
   log(): Promise<LogEntry[]>;
   fail(share: number): Promise<void>;
 }

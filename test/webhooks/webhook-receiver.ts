@@ -1,6 +1,6 @@
 /**
- * A receiver as an app would write it, in a process of its own: it checks both signatures of each POST, one of them
- * with the standardwebhooks package, returns 500 for some, and lists at `/log` what it received.
+ * A receiver as an app would write it, in a process of its own. It checks both signatures of each POST, one of them with the package
+ * standardwebhooks. It returns 500 for some POSTs, and lists at `/log` the webhooks that it got.
  */
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
@@ -21,7 +21,7 @@ export interface LogEntry {
 const log: LogEntry[] = [];
 const wrong: string[] = [];
 let share = Number(failingShare);
-/** The same responses in each run. */
+/** The state of a random generator that makes the same responses in each run. */
 let die = 7;
 const roll = (): number => {
   die = (die * 48_271) % 2_147_483_647;

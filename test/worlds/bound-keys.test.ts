@@ -1,4 +1,4 @@
-/** D-170: a control key that is bound to a world sees and changes this world alone, in a whole server. */
+/** D-170: checks in a whole server that a control key that is bound to a world sees and changes only this world. */
 import { expect, test } from "bun:test";
 import { controlRoutes } from "#control/routes";
 import { onEachDatabase } from "#harness/databases";

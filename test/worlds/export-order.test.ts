@@ -1,11 +1,14 @@
-/** An export holds every list in an order of its own, whatever order the world was made in: numbers as numbers, equal first keys by the next. */
+/**
+ * Checks that an export has a fixed order in every list, however the world was made: numbers are ordered as numbers, equal first keys by the next
+ * key.
+ */
 import { expect, test } from "bun:test";
 import { exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { scrambled, TIME } from "./scrambled-world.ts";
 
-/** By its fields, the entries of each list as they should come. */
+/** The expected entries of each list, in order. The first text names the fields that the entries show. */
 const wanted: Readonly<Record<string, readonly [fields: string, ...entries: string[]]>> = {
   users: ["id", "3001", "3002", "30001"],
   businesses: ["id", "3501", "3502", "35001"],
@@ -61,7 +64,7 @@ onEachDatabase("the order of an export", (database) => {
           .map((field) => entry[field] ?? "")
           .join(" "),
       );
-    // order: which lists there are, not how they stand.
+    // order: this compares which lists there are, not their order.
     expect(Object.keys(wanted).sort()).toEqual(
       sectionsOf(registry)
         .map(({ key }) => key)
@@ -104,7 +107,7 @@ test("a node with the smallest possible id, and its children, are listed like an
   const withLeast = (text: string, id: unknown) => JSON.parse(text.replaceAll(`"${id}"`, '"1"').replaceAll(`"id":${id},`, '"id":1,'));
   const [given, expected] = [JSON.stringify(scrambled), await exported(scrambled)];
   for (const [key, [first]] of Object.entries(scrambled)) {
-    // The first of each has several others below it.
+    // The first entry of each list has several other entries below it.
     if (first === undefined || !("id" in first)) continue;
     const found = JSON.parse(await exported(withLeast(given, first.id)));
     expect({ [key]: inAnyOrder(found) }).toEqual({ [key]: inAnyOrder(withLeast(expected, first.id)) });

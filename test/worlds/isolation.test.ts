@@ -1,4 +1,4 @@
-/** Many worlds used at once, made and deleted again and again, each by its own time. */
+/** Checks many worlds that are used at once, and are created and deleted many times, each with its own time. */
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ onEachDatabase("many worlds at once", (kind) => {
     const times = { eight, nine: eight + 3_600 };
     const names = ["eight", "nine"] as const;
     const receiver = startReceiver();
-    // The first attempt of each world fails.
+    // The first attempt to deliver a webhook fails in each world.
     receiver.response = ({ path }) => new Response("", { status: receiver.posts.filter((post) => post.path === path).length === 1 ? 500 : 200 });
     const server = await startOwnServer({ data: await newData(kind) });
     const { control } = server;
@@ -114,14 +114,14 @@ for (const where of ["in memory", "in a folder"]) {
       Bun.gc(true);
     };
     const count = tries(30, 10_000);
-    // The first ones fill caches and compile the program.
+    // The first worlds fill caches and compile the program.
     await many(0, 30);
     const before = { files: openFiles(), temporary: temporaryFiles(), bytes: process.memoryUsage().rss };
     await many(1_000, count);
-    // Connections that the test itself keeps come and go.
+    // Connections of the test itself open and close meanwhile.
     expect(openFiles()).toBeLessThanOrEqual(before.files + 4);
     expect(temporaryFiles().filter((name) => !before.temporary.includes(name))).toEqual([]);
-    // A world of which 10 kB stayed would show in the proof, which makes 10,000.
+    // A leak of 10 kB for each world would show in the proof, which makes 10,000 worlds.
     expect(process.memoryUsage().rss - before.bytes).toBeLessThan(64 * 1024 * 1024);
     if (where === "in a folder") expect(readdirSync(data).filter((name) => name.startsWith("w"))).toEqual([]);
     expect((await server.control("GET", "worlds")).body.data).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** Encoders of several worlds, whose videos have the same ids, connect to one port. */
+/** Checks that encoders of several worlds, whose videos have the same ids, can use one port. */
 import { expect, test } from "bun:test";
 import { readEvents } from "#control-contract/event-stream";
 import { onEachDatabase } from "#harness/databases";
@@ -68,7 +68,7 @@ onEachDatabase("live video in several worlds", (kind) => {
     const events = readEvents<{ data: { kind: string }[] }>(
       await fetch(`${control_url}/v1/worlds/c/requests/stream?alerts=true`, { headers: { authorization } }),
     );
-    /** Resolves once these and no others are there. */
+    /** Resolves once exactly these kinds of alerts exist. */
     const alerts = async (...kinds: readonly string[]): Promise<void> => {
       for (;;) {
         const { value, done } = await events.next();

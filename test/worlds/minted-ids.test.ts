@@ -1,9 +1,9 @@
-/** A new node's id, where a world file brought ids along that are still to be minted. */
+/** Checks the id of a new node if a world file has brought ids that the world would create later. */
 import { expect, test } from "bun:test";
 import { insertMinted } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 
-/** Ids from 1 on, of which those from `free` on are nobody's. */
+/** Creates a node with ids from 1 on. The ids below `free` are taken. */
 function mint(free: number) {
   let minted = 0;
   const ids = { mint: () => nodeId(String(++minted)) };

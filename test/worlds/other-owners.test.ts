@@ -1,4 +1,4 @@
-/** A statement about a node says what it belongs to as well: with another owner it finds nothing and changes nothing. */
+/** Checks that each statement about a node also names the owner of the node: with another owner, it finds nothing and changes nothing. */
 import { expect, test } from "bun:test";
 import { openPlaza } from "#harness/plaza";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -28,7 +28,7 @@ interface Kept {
   readonly other: string;
   find(reader: Reader, owner: NodeId, id: string): Promise<unknown>;
   remove(tx: Transaction, owner: NodeId, id: string): Promise<boolean>;
-  /** Rejects where no row is changed. */
+  /** Rejects if no row is changed. */
   update?(tx: Transaction, owner: NodeId, id: string): Promise<unknown>;
 }
 
@@ -129,7 +129,7 @@ test("comments on a live video are found and changed with its page and its video
     { ...comment, video: "5301" },
   ]) {
     await expect(database.write((tx) => updateComment(tx, wrong))).rejects.toThrow("0 rows were changed instead of one");
-    // The node of the comment is deleted with it, so the statement itself is undone.
+    // The node of the comment is deleted with the comment, so the statement itself is undone.
     await expect(
       database.write(async (tx) => {
         await deleteComment(tx, wrong);

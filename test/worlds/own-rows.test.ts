@@ -1,4 +1,4 @@
-/** An entry that is changed or removed touches its own rows: of those beside it, below the same owner or another, none. */
+/** Checks that changing or removing an entry touches only rows of this entry, and no rows of other entries of the same or of another owner. */
 import { expect, test } from "bun:test";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
@@ -22,7 +22,7 @@ async function allRows(reader: Reader): Promise<string[]> {
   return rows.flatMap((of, at) => of.map((row) => `${tables[at]} ${JSON.stringify(row)}`));
 }
 
-/** Values that only one of them has. */
+/** The values that are only in one of the two lists. */
 function differences(before: readonly string[], after: readonly string[]): string[] {
   const [was, is] = [new Set(before), new Set(after)];
   return [...before.filter((row) => !is.has(row)), ...after.filter((row) => !was.has(row))];
@@ -35,7 +35,7 @@ const nodesIn = (rows: readonly string[]): string[] =>
 
 class Undone extends Error {}
 
-/** The rows as `change` leaves them. It is then undone. */
+/** Returns the rows after `change`, which is then undone. */
 async function rowsAfter({ world }: TestPlaza, change: (tx: Transaction) => Promise<void>): Promise<string[]> {
   let rows: string[] = [];
   const written = world.database.write(async (tx) => {
@@ -55,7 +55,7 @@ interface Found {
   readonly entry: WorldEntry;
 }
 
-/** Every entry that can be found by itself. */
+/** Every entry that can be found by its id. */
 async function entriesOf({ world }: TestPlaza): Promise<Found[]> {
   const found: Found[] = [];
   for (const section of sectionsOf(registry).filter(hasIdentity)) {
@@ -65,7 +65,7 @@ async function entriesOf({ world }: TestPlaza): Promise<Found[]> {
   return found;
 }
 
-/** By what an entry belongs to, and goes with. */
+/** The keys of an entry that name its owners, with which the entry is deleted. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   labels: ["page"],
   personas: ["page"],
@@ -82,7 +82,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   ads: ["app"],
 };
 
-/** The node with all that is below it, and what is below that. */
+/** The node with all nodes below it, at any depth. */
 function familyOf(all: readonly Found[], id: string): Set<string> {
   const family = new Set([id]);
   for (const { section, entry } of all) {
@@ -93,20 +93,20 @@ function familyOf(all: readonly Found[], id: string): Set<string> {
   return family;
 }
 
-/** Secrets are sealed anew each time, and the digits of random bytes may be those of an id. */
+/** The rows without secrets: secrets are sealed anew each time, and random bytes may contain the digits of an id. */
 const withoutSecrets = (rows: readonly string[]): string[] => rows.map((row) => row.replace(/"(?:sealed_\w+|\w*hash)":"[^"]*"/g, ""));
 
 onEachDatabase("the rows of an entry", (database) => {
   test("do not change when it is replaced by itself, and neither do those of others", async () => {
     const plaza = await openPlaza({ database, world: scrambled });
     const before = withoutSecrets(await allRows(plaza.world.database.reader));
-    // A feed gets a new generation of its items.
+    // Product feeds are left out, because a changed feed gets a new generation of its items.
     const all = (await entriesOf(plaza)).filter(({ section }) => section.key !== "product_feeds");
     expect(all.length).toBeGreaterThan(70);
     for (const { section, id, entry } of all) {
       const after = withoutSecrets(await rowsAfter(plaza, (tx) => section.replace(tx, entry, plaza.world)));
       const own = [id, ...section.references(entry).map((reference) => reference.id)];
-      // Waiting deliveries of an app are checked again.
+      // The waiting deliveries of an app are checked once more, so their jobs may change.
       const isOwnJob = (row: string): boolean => row.startsWith("jobs ") && own.includes(/"key":"(\d+)"/.exec(row)?.[1] ?? "");
       const changed = differences(before, after).filter((row) => !isOwnJob(row));
       expect({ [`${section.key} ${id}`]: changed }).toEqual({ [`${section.key} ${id}`]: [] });
@@ -128,14 +128,14 @@ onEachDatabase("the rows of an entry", (database) => {
       // A reaction is not a node.
       const isNode = section.identity === undefined;
       expect({ [`${section.key} ${id}`]: new Set(gone) }).toEqual({ [`${section.key} ${id}`]: isNode ? familyOf(all, id) : new Set() });
-      // The rest of a feed is deleted by a job, little by little; what an account was connected to is left out where it is read.
+      // A job deletes the rest of a feed in parts. Deleted apps stay in an account's connections, and reads leave them out.
       const kept = after.map((row) => row.replace(/"app_connections":"[^\]]*\]"/, ""));
       const own = kept.filter((row) => !/^(jobs|feed_generations) /.test(row) && numbersIn(row).some((number) => gone.includes(number)));
       expect({ [`${section.key} ${id}`]: own }).toEqual({ [`${section.key} ${id}`]: [] });
       const concerned = new Set([...gone, ...section.references(entry).map((reference) => reference.id), ...(isNode ? [] : id.split(" "))]);
       const others = differences(before, after).filter((row) => {
         const isConcerned = numbersIn(row).some((number) => concerned.has(number));
-        // As it was it named the node, which its new form does not any more.
+        // The old form of the row named the node, and the new form does not.
         if (isConcerned) for (const number of numbersIn(row)) if (left.has(number)) concerned.add(number);
         return !isConcerned;
       });

@@ -1,4 +1,4 @@
-/** A whole server in the test's own process, on free ports, as `plaza start` composes it. */
+/** Starts a whole server in the test's own process, on free ports, with the same parts as `plaza start`. */
 import { readConfig } from "#config/read-config";
 import { settings } from "#features";
 import { afterThisTest } from "#harness/cleanup";
@@ -9,10 +9,10 @@ import { Log } from "#telemetry/log";
 
 export interface OwnServer {
   readonly plaza: RunningPlaza;
-  /** Also done after the test. */
+  /** Stops the server. The end of the test stops it as well. */
   stop(): Promise<void>;
   readonly baseUrl: string;
-  /** With the control key. `path` is below `/v1`. */
+  /** Sends a request with the control key. `path` is below `/v1`. */
   control(method: string, path: string, body?: unknown): Promise<ControlResponse>;
 }
 
@@ -22,10 +22,10 @@ interface ControlResponse {
   readonly body: any;
 }
 
-/** `:memory:`, or a new database of PostgreSQL. */
+/** The data for a server: `:memory:`, or the address of a new PostgreSQL database. */
 export const newData = async (kind: DatabaseKind): Promise<string> => (kind === "sqlite" ? ":memory:" : (await sharedPostgres()).newDatabase());
 
-/** `options` are those of `plaza start`, with their names in the config file. The first world is empty unless they say otherwise. */
+/** Starts a server. `options` are those of `plaza start`, with their names in the config file. By default, the first world is empty. */
 export async function startOwnServer(options: Record<string, unknown>): Promise<OwnServer> {
   const flags = { port: "0", control_port: "0", rtmp_port: "off", json: true, quiet: true, log_level: "error", ...options };
   const plaza = await startPlaza(readConfig(flags, {}, undefined, settings), new Log({ level: "error", isPretty: false }));
@@ -53,7 +53,7 @@ export async function startOwnServer(options: Record<string, unknown>): Promise<
   };
 }
 
-/** The server does this once a minute. The call comes when no world has work under way, because a busy world stays open. */
+/** Closes unused worlds, as the server does once a minute. Waits until no world has work under way, because a busy world stays open. */
 export async function restUnused({ plaza: { worlds } }: OwnServer): Promise<void> {
   for (const world of worlds.open()) while (world !== worlds.default && world.work.rest === undefined) await Bun.sleep(1);
   await worlds.closeUnused();

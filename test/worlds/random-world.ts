@@ -1,4 +1,4 @@
-/** World files with nodes of every kind, whose references lead to any node of the file that they may lead to. */
+/** Makes random world files with nodes of every kind. References lead to any node of the file that they may lead to. */
 import fc, { type GeneratorValue } from "fast-check";
 
 type Entry = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -6,14 +6,14 @@ type Entry = Readonly<Record<string, unknown>> & { readonly id: string };
 export const NOW = 1_795_000_000;
 const DAY = 86_400;
 const TASKS = ["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING", "ADVERTISE", "ANALYZE"];
-/** Manage a catalog, and advertise with it. */
+/** The ids of the tasks that let a person manage a catalog, and advertise with it. */
 const CATALOG_TASKS = ["240588526848665", "2015469438531460"];
 const SCOPES_MAX = 40;
 const ID_MAX = 2n ** 63n - 1n;
 const ACTION_ID_MAX = 2n ** 53n - 1n;
 const OF_EACH_MAX = 3;
 
-// Any text but what nothing can store. A character of it may be several of UTF-16.
+// Any text that a store accepts. One character of it may be several characters of UTF-16.
 const texts = () => fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }).filter((value) => value.trim() !== "" && !value.includes("\0"));
 
 function drawsOf(draw: GeneratorValue) {
@@ -30,7 +30,7 @@ function drawsOf(draw: GeneratorValue) {
   let count = 0;
   const some = <T>(make: (at: number) => T, max = OF_EACH_MAX): T[] => Array.from({ length: draw(fc.integer, { min: 1, max }) }, (_, at) => make(at));
   const text = (): string => draw(texts);
-  /** No two are equal. */
+  /** A name that no other node of the world has. */
   const name = (): string => `${text()} ${++count}`;
   const yes = (): boolean => draw(fc.boolean);
   const maybe = <T>(make: () => T): T | undefined => (yes() ? make() : undefined);
@@ -57,7 +57,7 @@ function platform({ id, some, text, name, yes, maybe, one, any, idOf, idsOf, pas
   const apps = some((at) => ({
     ...{ id: id(), name: text(), secret: `${name()} secret`, mode: one(["live", "development"]), created_time: past() },
     marketing_first_used_time: maybe(past),
-    // Of the first one, whose tokens ask everything, the requests shall succeed.
+    // Requests of the first app should succeed, and its tokens have all permissions.
     ...{ auto_upgrade: yes(), require_appsecret_proof: at > 0 && yes(), allow_tokenless_events: yes(), automatic_event_logging: yes() },
     ...{ access_level: one(["standard", "advanced"]), messaging_access: yes(), event_name_limit: number(0, 2_000) },
     callback: maybe(callback),
@@ -240,7 +240,7 @@ function tokensOf(
   return tokens;
 }
 
-/** `scopes`: those that tokens draw from. */
+/** `scopes` are the permissions from which tokens draw. */
 export function randomWorld(draw: GeneratorValue, scopes: readonly string[]) {
   const draws = drawsOf(draw);
   const base = platform(draws);

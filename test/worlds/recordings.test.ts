@@ -1,4 +1,4 @@
-/** The recordings of a world that is replaced: one of its new videos may get an id that had a recording before. */
+/** Checks the recordings of a world that is replaced: a video of the new world may get an id that had a recording before. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** An export, loaded into another world, is the same world: it exports the same, and responds the same to everything. */
+/** Checks that an export that is loaded into another world makes the same world: the same export, and the same response to every read. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { sectionsOf } from "#graph/worlds/file/import-export";
@@ -20,7 +20,7 @@ interface Change {
   readonly body?: unknown;
 }
 
-/** Events in a world between its start and its export. They name nodes by their position in the list of all. */
+/** Events in a world between its start and its export. They refer to nodes by their position in the list of all nodes. */
 const changes = fc.array(
   fc.oneof(
     fc.nat().map((at) => ({ of: at, change: (key: string, id: string): Change => ({ method: "DELETE", path: `nodes/${key}/${id}` }) })),
@@ -40,7 +40,7 @@ const nodesIn = (file: File): { key: string; id: string }[] =>
 
 const MOUNTS = { base: "", app: "/app", microblog: "/microblog/v1.0", ads: "/ads", social_login: "/social-login" } as const;
 
-/** The response to every read of every node with every token, without the parts that differ between requests or name the world. */
+/** The responses to every read of every node with every token, without the parts that differ in each request or that name the world. */
 async function responses(server: OwnServer, world: string, ids: readonly string[], tokens: readonly string[]): Promise<string[]> {
   const held = await server.plaza.worlds.hold(world);
   const requests: { path: string; token: string }[] = [];
@@ -100,10 +100,10 @@ onEachDatabase("export and import", (kind) => {
         const ids = nodesIn(exported).map(({ id }) => id);
         const expected = await responses(server, names.one, ids, tokens);
         expect(await responses(server, names.other, ids, tokens)).toEqual(expected);
-        // All tokens are the first app's: without it every one of them is refused.
+        // All tokens belong to the first app, so without this app every token is refused.
         const hasTokens = ids.includes((file.apps[0] as { id: string }).id);
         expect(expected.some((response) => / 200 \{/.test(response))).toBe(hasTokens);
-        // D-263: without secrets everything but these.
+        // D-263: without secrets, the export has everything except the secrets.
         const withoutSecrets = await exportOf(names.one, "");
         expect(await control("POST", "worlds", { name: names.bare, file: withoutSecrets })).toMatchObject({ status: 201 });
         expect(await exportOf(names.bare, "")).toEqual(withoutSecrets);

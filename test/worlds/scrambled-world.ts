@@ -1,8 +1,8 @@
-/** A world with several of everything below several of everything: what one entry says or does shows in no other. */
+/** A world with several nodes of each kind below several owners. The values of each entry are its own, so that a mixed-up value shows. */
 
 export const TIME = 1_794_990_000;
 
-/** No list stands in order, from either end, and of each kind of id one is longer than another. */
+/** The entries. No list is in order, neither forwards nor backwards, and of each kind of id one is longer than another. */
 const entries = {
   users: [{ id: "3002" }, { id: "30001" }, { id: "3001" }],
   businesses: [
@@ -14,7 +14,7 @@ const entries = {
   apps: [
     {
       ...{ id: "1002", mode: "development", access_level: "standard", event_name_limit: 5, created_time: TIME, marketing_first_used_time: TIME },
-      // Each the other way than by default.
+      // Each of these values is not the default.
       ...{ auto_upgrade: false, require_appsecret_proof: true, allow_tokenless_events: true, automatic_event_logging: true, messaging_access: false },
       subscriptions: [
         { object: "social", fields: [], callback: { url: "https://receiver.example/" } },
@@ -194,7 +194,7 @@ const entries = {
   ],
 };
 
-/** A field of each kind that says something of the entry alone. */
+/** For each kind, a key with a text that belongs to the entry alone. */
 const TEXTS: Readonly<Record<string, string>> = {
   users: "name",
   businesses: "name",
@@ -217,7 +217,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   solutions: "name",
 };
 
-/** No two entries have the same text. */
+/** The world in which no two entries have the same text. */
 export const scrambled = Object.fromEntries(
   Object.entries(entries).map(([key, list]) => {
     const field = TEXTS[key];

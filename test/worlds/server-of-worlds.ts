@@ -1,4 +1,4 @@
-/** Requests to worlds that have the same ids in them, and something that tells them apart. */
+/** Makes requests to worlds that have the same ids, and differ in one label. */
 import type { OwnServer } from "./own-server.ts";
 
 export const worldOf = (name: string) => ({
@@ -21,7 +21,7 @@ export interface Labels {
   readonly next: string | undefined;
 }
 
-/** `baseUrl`: that of a world, or a link. */
+/** Lists the labels of a page. `baseUrl` is the address of a world, or a link to a page of the list. */
 export async function listLabels(baseUrl: string, query = "", headers: Record<string, string> = {}): Promise<Labels> {
   const url = baseUrl.includes("?") ? baseUrl : `${baseUrl}/v26.0/2001/custom_labels?fields=name&${CREDENTIALS}${query}`;
   const response = await fetch(url, { headers: { authorization: AUTHORIZATION, ...headers } });

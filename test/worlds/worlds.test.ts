@@ -1,4 +1,4 @@
-/** Several worlds in one server, from outside: over the ports of a whole server, on both databases. */
+/** Checks several worlds in one server from outside: over the ports of a whole server, on both databases. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { newData, type OwnServer, startOwnServer } from "./own-server.ts";
@@ -26,7 +26,7 @@ onEachDatabase("several worlds", (kind) => {
     expect((await listLabels(first.next ?? "")).names).toEqual(["5001 of orders"]);
   });
 
-  /** Returns what reads on; at the stream's end, that is "". */
+  /** Follows a stream. The returned function reads the next part, which is "" at the end of the stream. */
   const follow = async ({ plaza }: OwnServer, path: string): Promise<() => Promise<string>> => {
     const headers = { authorization: `Bearer ${plaza.ready.control_key}`, accept: "text/event-stream" };
     const response = await fetch(`${plaza.ready.control_url}/v1/worlds/${path}`, { headers });

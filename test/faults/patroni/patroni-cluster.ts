@@ -1,4 +1,4 @@
-/** Two PostgreSQL servers under Patroni with etcd, and HAProxy in front, from the files of deploy/patroni. */
+/** Starts two PostgreSQL servers under Patroni with etcd, and HAProxy in front, from the files of deploy/patroni. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -51,17 +51,17 @@ export class PatroniCluster {
     return cluster;
   }
 
-  /** By HAProxy. */
+  /** The address of a database by way of HAProxy. */
   proxyUrl(database: string): string {
     return `postgres://postgres:${SECRET}@127.0.0.1:${this.#proxyPort}/${database}`;
   }
 
-  /** Both servers by name. */
+  /** The address of a database with both servers by name. */
   hostsUrl(database: string): string {
     return `postgres://postgres:${SECRET}@${this.#nodes.map(({ port }) => `127.0.0.1:${port}`).join(",")}/${database}`;
   }
 
-  /** Returns its name. */
+  /** Makes a new database and returns its name. */
   async newDatabase(): Promise<string> {
     const client = new Client({ connectionString: this.proxyUrl("postgres") });
     await client.connect();
@@ -69,7 +69,7 @@ export class PatroniCluster {
     return "test";
   }
 
-  /** The other server becomes primary, in an orderly way. */
+  /** Makes the other server the primary, in an orderly way. */
   async switchOver(): Promise<void> {
     const { primary, standby } = await this.#roles();
     const body = JSON.stringify({ leader: primary.name, candidate: standby.name });
@@ -78,7 +78,7 @@ export class PatroniCluster {
     await this.#isWhole(standby);
   }
 
-  /** The machine of the primary is gone: Patroni and PostgreSQL with SIGKILL. It comes back when the other one has taken over. */
+  /** Kills Patroni and PostgreSQL of the primary with SIGKILL, as if its machine were lost. Starts them after the other server has taken over. */
   async crash(): Promise<void> {
     const { primary, standby } = await this.#roles();
     this.#killNode(primary);
@@ -118,7 +118,7 @@ export class PatroniCluster {
       );
     }
     const [one, two] = this.#nodes as [Node, Node];
-    // A test does not wait half a minute for a dead primary.
+    // Shorter times, so that a test does not wait half a minute for a dead primary.
     await fetch(`http://127.0.0.1:${one.restPort}/config`, { method: "PATCH", body: JSON.stringify({ ttl: 20, loop_wait: 2, retry_timeout: 3 }) });
     this.#run("haproxy", "haproxy", ["-f", join(DEPLOY, "haproxy.cfg"), "-db"], {
       HAPROXY_LISTEN: `127.0.0.1:${proxy}`,
@@ -130,7 +130,7 @@ export class PatroniCluster {
     await this.#isWhole(one);
   }
 
-  /** `primary` is one, the other follows it synchronously, and the proxy leads there. */
+  /** Whether `primary` is the primary, the other server follows it synchronously, and the proxy leads to it. */
   async #isWhole(primary: Node): Promise<void> {
     const standby = this.#nodes.find((node) => node !== primary) as Node;
     const isServing = async () => {
@@ -204,7 +204,7 @@ export class PatroniCluster {
       const [pid] = readFileSync(join(this.#folder, `${name}-data`, "postmaster.pid"), "utf8").split("\n", 1);
       for (const each of [Number(pid), ...childrenOf(Number(pid))]) if (each > 1) process.kill(each, "SIGKILL");
     } catch {
-      // It does not run.
+      // The process does not run.
     }
   }
 

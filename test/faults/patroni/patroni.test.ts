@@ -1,4 +1,4 @@
-/** A highly available PostgreSQL loses its primary under load: nothing that was acknowledged is lost. */
+/** A highly available PostgreSQL loses its primary under load. Checks that no acknowledged write is lost. */
 import { expect, test } from "bun:test";
 import { isProving, tries } from "#harness/proof";
 import { type Server, startServer, worldFile } from "#harness/server";
@@ -19,7 +19,7 @@ const more = {
   ],
 };
 
-/** Labels and app events that were acknowledged, and the longest time without a label. */
+/** The labels and app events that were acknowledged, and the longest time without a new label. */
 class Writes {
   readonly labels = new Set<string>();
   events = 0;
@@ -32,7 +32,7 @@ class Writes {
       const n = this.#made++;
       const page = `${server.base_url}/v26.0/2001/custom_labels?access_token=${PAGE_TOKEN}&oauth_token=${PAGE_TOKEN}`;
       const label = await post(page, { page_label_name: `label ${n}` }, PAGE_TOKEN);
-      // One that was stored although its response was lost is found by its name.
+      // If the response was lost but the label was stored, the label is found by its name.
       if (label.status === 200) this.labels.add(String(label.body.id));
       const event = { event: "CUSTOM_APP_EVENTS", advertiser_id: `a${n}`, advertiser_tracking_enabled: 1, application_tracking_enabled: 1 };
       const sent = { ...event, custom_events: [{ _eventName: "bought", event_id: String(n) }] };
@@ -41,7 +41,7 @@ class Writes {
     }
   }
 
-  /** Since it was last asked. */
+  /** The longest time without a new label since the previous call. */
   takeGapMs(): number {
     const gapMs = this.#gapMs;
     this.#gapMs = 0;

@@ -1,4 +1,4 @@
-/** D-342: files of a data folder that somebody deletes, replaces or cuts under a running server, as its operator sees it. */
+/** D-342: checks what an operator sees when somebody deletes, replaces or cuts files of a running server's data folder. */
 import { expect, test } from "bun:test";
 import { copyFileSync, renameSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** D-341: a disk that is full, for real. */
+/** D-341: checks the problem of a full disk on a real disk that is full. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { sharedPostgres } from "#harness/postgres-cluster";
 import { smallDisk } from "./small-disk.ts";
 import { namesProblem, startWatched } from "./watched-plaza.ts";
 
-/** A database on the disk, beside a log that is not: a full log ends PostgreSQL, which is another problem. */
+/** Makes a database on the small disk. PostgreSQL's log stays on another disk, because a full log ends PostgreSQL, which is another problem. */
 async function databaseOn(folder: string): Promise<string> {
   const { url } = await sharedPostgres();
   const client = new Client({ connectionString: url });

@@ -1,4 +1,4 @@
-/** D-341: a session that locks one table does not stop the requests that use others. */
+/** D-341: checks that a session that locks one table does not stop requests that use other tables. */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";

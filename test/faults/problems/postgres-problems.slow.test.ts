@@ -1,4 +1,4 @@
-/** D-341: PostgreSQL that is away, and one that has no connection left, for real. */
+/** D-341: checks the problems of a real PostgreSQL that does not run, and of one that has no connection left. */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
@@ -31,7 +31,7 @@ test("D-341: connections that the server refuses are named, with its own words a
   const cluster = await ownCluster();
   const superuser = new Client({ connectionString: cluster.url });
   await superuser.connect();
-  // One to hear of changes, and two for requests.
+  // The three connections are one for changes of other processes, and two for requests.
   await superuser.query("CREATE ROLE few LOGIN CONNECTION LIMIT 3");
   await superuser.query("CREATE DATABASE few OWNER few");
   await superuser.end();

@@ -1,4 +1,4 @@
-/** A disk of a few megabytes, which a test can fill. */
+/** Makes a disk of a few megabytes, which a test can fill. */
 import { execFileSync } from "node:child_process";
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,13 +11,13 @@ needs("tmpfs");
 
 export interface SmallDisk {
   readonly folder: string;
-  /** Leaves not one block free. */
+  /** Fills the disk to the last block. */
   fill(): void;
-  /** Gives back what `fill` took. */
+  /** Deletes the file that `fill` has written. */
   free(): void;
 }
 
-/** PostgreSQL may write there, too. */
+/** Makes the disk. PostgreSQL may write to it, too. */
 export function smallDisk(megabytes: number): SmallDisk {
   const mount = mkdtempSync(join(tmpdir(), "plaza-disk-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", mount]);

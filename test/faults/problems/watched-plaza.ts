@@ -1,4 +1,4 @@
-/** A Plaza in a process of its own, and everything by which its operator learns of a problem. */
+/** Runs Plaza in a process of its own, and collects everything by which an operator learns of a problem. */
 import { openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
@@ -9,7 +9,7 @@ const CONTROL_KEY = "key-of-the-operator";
 const PAGE_TOKEN = "demo-page-token";
 
 export interface Said {
-  /** The lines of the log at `warn` and `error`. */
+  /** The lines of the log with the levels `warn` and `error`. */
   readonly log: readonly Readonly<Record<string, unknown>>[];
   readonly readyz: { readonly status: number; readonly text: string };
   /** The output of `plaza status`. */
@@ -19,12 +19,12 @@ export interface Said {
 
 export interface WatchedPlaza {
   readonly pid: number;
-  /** Creates a label of that name. Resolves with the status of the response. */
+  /** Creates a label with this name. Resolves with the status of the response. */
   createLabel(name: string): Promise<number>;
   readLabels(): Promise<number>;
   readPersonas(): Promise<number>;
   said(): Promise<Said>;
-  /** Waits until what it says is as wanted. The limit of the test ends it otherwise, and its last words are in `expected`. */
+  /** Waits until the server's reports are as wanted. Otherwise the time limit of the test ends the waiting, and `expected` has the last reports. */
   says(isWanted: (said: Said) => boolean): Promise<Said>;
   control(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }>;
 }
@@ -106,7 +106,7 @@ export async function startWatched(args: readonly string[], more: Readonly<Recor
   };
 }
 
-/** Whether all of them name the problem: the log with a cause, `plaza status`, and the metrics. */
+/** Whether the log with a cause, `plaza status` and the metrics all report the problem. */
 export const namesProblem =
   (kind: string) =>
   ({ log, status, metrics }: Said): boolean =>

@@ -7,7 +7,7 @@ import { proxyNames, startProxy } from "./start-proxy.ts";
 
 const REQUESTS = tries(2_000, 20_000);
 const CLIENTS = 16;
-/** One in ten reports an event, in chunks. */
+/** One of ten requests reports an event, in chunks. */
 const EVERY = 10;
 
 const TOKEN = "access_token=demo-page-token";
@@ -41,7 +41,7 @@ const event = (id: string): string =>
 
 const inChunks = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 
-/** Connections of this machine to a port, those included that were closed in the last minute. */
+/** The number of connections of this machine to a port, including those that were closed in the last minute. */
 const connectionsTo = (url: string): number => {
   const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
   return readFileSync("/proc/net/tcp", "utf8")
@@ -59,7 +59,7 @@ describe.each(proxyNames)("behind %s", (proxy) => {
     });
     const listed = await exchange(port, [get]);
     expect((JSON.parse(listed.responses[0]?.body ?? "") as { paging: { next: string } }).paging.next).toStartWith("https://graph.test/v26.0/2001/");
-    // The proxy replaces the client's own header by its address.
+    // The proxy replaces the header of the client with the client's address.
     const body = event("e1");
     const reported = await exchange(port, [post(`X-Forwarded-For: 203.0.113.7\r\nContent-Length: ${body.length}\r\n`, body)]);
     expect(reported.responses[0]?.status).toBe(200);
@@ -100,7 +100,7 @@ describe.each(proxyNames)("behind %s", (proxy) => {
             ? await fetch(`${url}/v26.0/1001/activities`, {
                 method: "POST",
                 headers: { authorization: "Bearer demo-app-token", "content-type": "application/x-www-form-urlencoded" },
-                // A stream has no length, so it is sent in chunks.
+                // A stream has no length, so the request is sent in chunks.
                 body: new Response(event(`n${nth}`)).body,
               })
             : await fetch(`${url}${LABELS}`);

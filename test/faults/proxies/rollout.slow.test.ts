@@ -1,4 +1,4 @@
-/** D-350: two servers behind a proxy are replaced one after the other, while clients write all the time. Nothing is lost and nothing fails. */
+/** D-350: two servers behind a proxy are replaced one after the other while clients write. Checks that no write is lost and no request fails. */
 import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { freePort } from "#harness/processes/free-port";
@@ -8,13 +8,13 @@ import { proxyNames, startDeployed } from "./start-proxy.ts";
 
 const WRITERS = 8;
 const ROUNDS = tries(1, 5);
-/** A server is replaced when the clients have written this often since it was found by the proxy. */
+/** The number of writes after the proxy has found a new server and before the next server is replaced. */
 const WRITES_BETWEEN = 200;
 
 const { query, headers } = threeTokens("demo-page-token");
 const LABELS = `/v26.0/2001/custom_labels?${query}`;
 
-/** Labels whose creation was acknowledged, and every response or failure by its kind. */
+/** The acknowledged labels, and the number of responses and failures of each kind. */
 class Ledger {
   readonly acknowledged = new Set<string>();
   readonly results = new Map<string, number>();
@@ -22,7 +22,7 @@ class Ledger {
 
   constructor(
     readonly url: string,
-    /** Clients use their connections again. */
+    /** Whether clients keep their connections and use them for further requests. */
     readonly isKept: boolean,
   ) {}
 
@@ -56,14 +56,14 @@ async function labelsOf(server: Server): Promise<Set<string>> {
   return ids;
 }
 
-/** It is not ready, and serves. */
+/** Waits until the server drains: it is not ready, but still serves requests. */
 async function drains({ base_url }: Server): Promise<void> {
   while ((await fetch(`${base_url}/readyz`, { keepalive: false })).status !== 503) await Bun.sleep(5);
   const read = await fetch(`${base_url}${LABELS}&limit=1`, { headers, keepalive: false });
   expect({ status: read.status, connection: read.headers.get("connection") }).toEqual({ status: 200, connection: "close" });
 }
 
-/** The proxy sends requests to it. */
+/** Waits until the proxy sends requests to the server. */
 async function isUsed({ control_url }: Server): Promise<void> {
   while (!/plaza_calls_total\{operation="createLabel",status="200"\}/.test(await (await fetch(`${control_url}/metrics`)).text())) await Bun.sleep(20);
 }
@@ -81,7 +81,7 @@ test.each(proxyNames)(
     for (const port of ports) servers.push(await start(port));
     const addresses = servers.map(({ base_url }) => new URL(base_url).host) as [string, string];
     const proxy = await startDeployed(name, addresses);
-    // nginx closes idle connections of clients when it reads its settings again, and a client's request may meet that.
+    // nginx closes the idle connections of clients when it reloads its settings, and a client's request may come at that moment.
     const ledger = new Ledger(proxy.url, name === "haproxy");
     let isOver = false;
     const working = Promise.all(Array.from({ length: WRITERS }, () => ledger.write(() => isOver)));

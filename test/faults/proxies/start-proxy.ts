@@ -1,4 +1,4 @@
-/** nginx and HAProxy in front of a server, each a process of the test with a configuration of its own on a free port. */
+/** Starts nginx or HAProxy in front of a server, as a process of the test, with its own configuration on a free port. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "#harness/processes/free-port";
@@ -53,7 +53,7 @@ backend plaza
   server plaza ${upstream}
 `;
 
-/** Resolves with the proxy's port when it accepts connections. `upstream` is the server's `host:port`. */
+/** Starts a proxy. Resolves with its port when it accepts connections. `upstream` is the server's `host:port`. */
 export async function startProxy(name: ProxyName, upstream: string): Promise<number> {
   const [folder, port] = [temporaryFolder(), freePort()];
   const file = join(folder, `${name}.conf`);
@@ -68,11 +68,11 @@ const DEPLOY = join(import.meta.dir, "../../../deploy/proxies");
 
 export interface TwoServersProxy {
   readonly url: string;
-  /** As deploy/proxies/README.md says: before a server is asked to end, and after it serves again. */
+  /** Takes a server out of the proxy before it ends, and into the proxy when it serves, as deploy/proxies/README.md says. */
   take(server: "out" | "in", address: string): Promise<void>;
 }
 
-/** nginx or HAProxy with the files of deploy/proxies, on other ports and without TLS. `servers`: two addresses, `host:port`. */
+/** Starts nginx or HAProxy with the files of deploy/proxies, on other ports and without TLS. `servers` are two addresses, each `host:port`. */
 export const startDeployed = (name: ProxyName, servers: readonly [string, string]): Promise<TwoServersProxy> =>
   name === "nginx" ? deployedNginx(servers) : deployedHaproxy(servers);
 

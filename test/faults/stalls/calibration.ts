@@ -12,7 +12,7 @@ const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch() {
-    // One in three requests of the app is a write.
+    // One of three requests of the app is a write.
     if (++asked % 3 === 0) {
       writeSync(file, page, 0, page.length, 0);
       fsyncSync(file);

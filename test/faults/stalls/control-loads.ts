@@ -1,11 +1,11 @@
-/** Each route of the control API at its limits. */
+/** Makes requests to each route of the control API at its limits. */
 import { controlRoutes } from "#control/routes";
 import type { ControlRoute } from "#control-contract/route";
 import { nodeOfType } from "#harness/full-world";
 import { buildRegistry } from "#main";
 import { hostileJson, type Load, type Served, type Sizes } from "./load.ts";
 
-/** Ends the server, or does what other loads need to be undone. */
+/** Operations that are left out, because they end the server or change keys that other loads need. */
 const LEFT_OUT: readonly string[] = ["stopServer", "rotateControlKey", "rotateSealingKey"];
 const VALUES: Readonly<Record<string, string>> = {
   ...{ w: "default", key: "labels", id: "5301", n: "1", app: "1001", name: "kept", trace_id: "A1", object: "page", field: "custom_labels" },
@@ -42,7 +42,7 @@ const labelsFile = (count: number): string =>
 const labelsYaml = (count: number): string =>
   `pages:\n- {id: "2999"}\nlabels:\n${Array.from({ length: count }, (_, at) => `- {id: "${700_000 + at}", page: "2999", name: l${at}}\n`).join("")}`;
 
-/** `nodes`: of a world file. A stream is read until its first part. */
+/** `nodes` is the number of nodes in a world file. Of a stream, only the first part is read. */
 export function controlLoads({ bodyBytes, queryBytes }: Sizes, nodes: number): Load[] {
   const registry = buildRegistry();
   const loads: Load[] = [];

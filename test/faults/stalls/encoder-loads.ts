@@ -1,4 +1,4 @@
-/** Each message of an encoder at its limits, with a stream key and without one. */
+/** Makes each message of an encoder at its limits, with a stream key and without a stream key. */
 import { chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
 import { writeAmf } from "#ingest/rtmp/amf0";
 import { AFTER_KEY, AMF_VALUES_MAX, CHUNK_STREAMS_MAX, COMMANDS_BEFORE_KEY_MAX } from "#ingest/rtmp/message";
@@ -21,15 +21,15 @@ function aggregate(parts: number): Uint8Array {
 }
 
 const properties = (count: number): Record<string, number> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, at]));
-/** Objects inside each other: marker, name, …, and no end. */
+/** Metadata with objects inside each other that never end. */
 const nested = (depth: number): Uint8Array => join([writeAmf(["@setDataFrame", "onMetaData"]), many(depth, () => Buffer.from([3, 0, 1, 97]))]);
 
 type Shapes = Readonly<Record<string, () => Uint8Array>>;
 
-/** Of the longest message. */
+/** The length of the longest message. */
 const MESSAGE_BYTES = AFTER_KEY.messageBytesMax;
 
-/** Messages of an encoder before its key is accepted. `bytes`: how much of it. */
+/** Messages that an encoder sends before its key is accepted. `bytes` is their length. */
 export const beforeKey = (bytes: number): Shapes => ({
   "only a handshake": handshake,
   zeros: () => new Uint8Array(bytes),
@@ -47,7 +47,7 @@ export const beforeKey = (bytes: number): Shapes => ({
   "a wrong key": () => join(publishing("wrong")),
 });
 
-/** The same after that. */
+/** Messages that an encoder sends after its key is accepted. */
 export const afterKey = (bytes: number): Shapes => ({
   "metadata of the most values": () => message(18, writeAmf(["@setDataFrame", "onMetaData", properties(AMF_VALUES_MAX - 2)])),
   "nested metadata": () => message(18, nested(Math.floor(bytes / 400))),
@@ -67,7 +67,7 @@ export const afterKey = (bytes: number): Shapes => ({
     ]),
 });
 
-/** Resolves when the server has closed the connection, or has read all. */
+/** Sends the bytes. Resolves when the server has closed the connection or has read all bytes. */
 function sendTo(server: Served, bytes: readonly Uint8Array[]): Promise<string> {
   const { port } = new URL(String(server.rtmp_url).replace("rtmp:", "http:"));
   return new Promise((resolve, reject) => {
@@ -99,7 +99,7 @@ function sendTo(server: Served, bytes: readonly Uint8Array[]): Promise<string> {
   });
 }
 
-/** A video takes one encoder, and the next one after it has left. */
+/** A stream key of a new video. A video accepts one encoder, and another only after that one has left. */
 async function newKey(server: Served): Promise<string> {
   const response = await fetch(`${server.base_url}/v25.0/2001/live_videos`, {
     method: "POST",

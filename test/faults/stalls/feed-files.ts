@@ -1,4 +1,4 @@
-/** Hostile and honest feed files at the limits of their formats. */
+/** Makes hostile and honest feed files at the limits of their formats. */
 import { gzipSync } from "node:zlib";
 
 const HEADER = "retailer_id,name,url,image_url";
@@ -11,7 +11,7 @@ const line = (at: number): string =>
 const rows = (of: (at: number) => string, count: number, separator = "\n"): string =>
   Array.from({ length: count }, (_, at) => of(at)).join(separator);
 
-/** By their names. `bytes`: how long they are, and the packed ones as many times more as their ratio may be. */
+/** The files by their names. `bytes` is the length of a file; a packed file becomes as much longer as the greatest ratio allows. */
 export function feedFiles(bytes: number): Readonly<Record<string, () => string | Uint8Array>> {
   const count = Math.floor(bytes / 70);
   const honest = {

@@ -1,4 +1,4 @@
-/** Each operation of the graph at its limits. */
+/** Makes requests of each operation of the graph at its limits. */
 import { gzipSync } from "node:zlib";
 import type { Endpoint } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -25,7 +25,7 @@ const BATCH_MAX = 50;
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The largest value that the schema allows, made of one that it accepts. A list without a limit fills the body. */
+/** The largest value that the schema allows, made from a value that the schema accepts. A list without a limit fills the body. */
 function largest(schema: Schema, value: unknown, bytes: number): unknown {
   const choice = schema.anyOf?.find(({ type }) => type === (Array.isArray(value) ? "array" : typeof value));
   if (choice !== undefined) return largest(choice, value, bytes);
@@ -35,7 +35,7 @@ function largest(schema: Schema, value: unknown, bytes: number): unknown {
     const item = largest(schema.items ?? {}, value[0], 100);
     const fitting = Math.floor(bytes / (JSON.stringify(item).length + 8));
     const count = Math.min(schema.maxItems ?? fitting, fitting);
-    // An id tells one event from another one.
+    // Each event gets an id of its own, so that the events differ.
     return Array.from({ length: count }, (_, at) => (isObject(item) && "event_id" in item ? { ...item, event_id: `e${at}` } : item));
   }
   if (isObject(value))
@@ -56,7 +56,7 @@ const addresses: Readonly<Record<SurfaceName, keyof Served>> = {
 interface Target {
   readonly surface: SurfaceName;
   readonly method: string;
-  /** With its version, and with the query of its tokens. */
+  /** The path with its version, and with the query of its tokens. */
   readonly path: string;
   readonly token: string;
 }
@@ -156,7 +156,7 @@ function queriesOf(names: readonly string[], edges: readonly string[], queryByte
   ];
 }
 
-/** All of one operation. */
+/** All loads of one operation. */
 function loadsOfOperation(endpoint: Endpoint, samples: readonly Json[], edges: readonly string[], { bodyBytes, queryBytes }: Sizes): Load[] {
   const target = targetOf(endpoint);
   const work = endpoint.access.operation;
@@ -193,7 +193,7 @@ function batchOf(work: string, target: Target, bodyBytes: number, body?: string)
   return { work, shape: `a batch of ${BATCH_MAX}`, send: (server) => send(server, batch, "", text.slice(0, bodyBytes), asJson) };
 }
 
-/** Requests that name no operation. */
+/** Requests without a known operation. */
 function others({ queryBytes }: Sizes): Load[] {
   const at = (method: string, path: string): Target => ({ surface: "base", method, path: `/v25.0${path}`, token: "full-page" });
   const ids = Array.from({ length: Math.floor(queryBytes / 6) }, (_, n) => String(50_000 + n))

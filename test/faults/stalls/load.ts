@@ -1,27 +1,27 @@
-/** One thing that a caller sends at its limits. */
+/** A request, file or message that a caller sends at its limits. */
 import type { Server } from "#harness/server";
 
 export interface Load {
-  /** An operation, an upload, a control route or a message of an encoder. */
+  /** The operation, upload, control route or message of an encoder that the load is for. */
   readonly work: string;
   readonly shape: string;
-  /** Resolves with a word about the end, such as the status, when the server has done all of its work for it. */
+  /** Sends the load. Resolves with a word about the end, such as the status, when the server has done all of its work for the load. */
   send(server: Served): Promise<string>;
 }
 
-/** A server, in this process or another one. */
+/** A server in this process or in another process. */
 export type Served = Omit<Server, "kill" | "stop" | "startedInMs" | "log">;
 
-/** How much is sent at once. */
+/** The sizes of the parts that are sent at once. */
 export interface Sizes {
   readonly bodyBytes: number;
   readonly queryBytes: number;
 }
 
-/** The server's default limits, less what a request has beside its query. */
+/** The default limits of the server. A part of the head is left for everything beside the query. */
 export const LIMITS: Sizes = { bodyBytes: 1_048_576, queryBytes: 15_000 };
 
-/** Texts of nearly that many bytes, each the costliest that its kind of reader may meet. */
+/** Texts of nearly this number of bytes. Each is the costliest text for one kind of reader of JSON. */
 export const hostileJson = (bytes: number, name: string): Readonly<Record<string, string>> => {
   const filled = (before: string, part: string, after: string): string =>
     before + part.repeat(Math.floor((bytes - before.length - after.length) / part.length)) + after;

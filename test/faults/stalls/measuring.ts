@@ -6,26 +6,26 @@ import { type Server, temporaryFolder } from "#harness/server";
 import type { Load } from "./load.ts";
 import type { Probed, ProberOptions } from "./prober.ts";
 
-/** The goals: milliseconds that the loop is held, that health and another app's 99 of 100 requests take, and memory. */
+/** The goals in milliseconds, and for memory in MB: the longest hold of the event loop, and the times of 99 of 100 requests. */
 const GOALS = { hold: 50, health: 100, app: 50, encoder: 100, memory: 512 } as const;
 type Goal = keyof typeof GOALS;
 const KINDS = Object.keys(GOALS) as readonly Goal[];
 
-/** Long enough for some twenty requests of each kind. */
+/** The length of a measurement, enough for about twenty requests of each kind. */
 const WINDOW_MS = 200;
-/** A load that is over a goal is tried again: only if it is over it each time, the server is the cause. */
+/** The number of tries for a load that misses a goal: only if it misses the goal each time, the server is the cause. */
 const TRIES_MAX = 4;
-/** A load that takes longer than this is sent twice and no more. */
+/** The greatest number of sendings of one load. A load that takes longer than the measurement is sent only twice. */
 const SENDS_MAX = 12;
 
 export interface Measured {
   readonly work: string;
   readonly shape: string;
   readonly ends: string;
-  /** How long the first sending and the second one took. */
+  /** The times of the first and the second sending. */
   readonly sentMs: readonly number[];
   readonly values: Readonly<Record<Goal, number>>;
-  /** The same of the process that only answers. */
+  /** The delays of the calibration process, which shows the delays of the machine itself. */
   readonly noise: number;
   readonly over: readonly Goal[];
   readonly tries: number;
@@ -56,19 +56,19 @@ function spawned<T>(program: string, argument: string): { first: Promise<T>; ask
   };
 }
 
-/** The peak of a process since the last call, in MB. */
+/** The peak memory of a process since the previous call, in MB. */
 function peakMemory(pid: number): number {
   try {
     const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024;
     writeFileSync(`/proc/${pid}/clear_refs`, "5");
     return peak;
   } catch {
-    // A child that has ended meanwhile.
+    // The child process has ended meanwhile.
     return 0;
   }
 }
 
-/** The longest hold in the server's log after the first `from` of them. */
+/** The longest hold of the event loop in the server's log after the first `from` holds. */
 async function holdsOf(server: Server, from: number): Promise<{ longestMs: number; until: number }> {
   const total = async (): Promise<number> => {
     const text = await (await fetch(`${server.control_url}/metrics`, { headers: { connection: "close" } })).text();
@@ -77,7 +77,7 @@ async function holdsOf(server: Server, from: number): Promise<{ longestMs: numbe
   const count = await total();
   const held = (): number[] =>
     server.log.filter((line) => line.includes("held the event loop")).map((line) => (JSON.parse(line) as { ms: number }).ms);
-  // The log comes by a pipe.
+  // The log comes through a pipe, so its lines may be late.
   while (held().length < count) await Bun.sleep(1);
   return { longestMs: most(held().slice(from)), until: count };
 }
@@ -97,13 +97,13 @@ export class Measuring {
     const { base_url, control_url } = server;
     const options: ProberOptions = { base_url, control_url, rtmp_port: rtmpPort, calibration_url };
     const measuring = new Measuring(server, spawned<Probed>("prober.ts", JSON.stringify(options)));
-    // The first requests wait for compilers, here and there.
+    // The first requests wait until compilers have run.
     await Bun.sleep(500);
     await measuring.#prober.ask();
     return measuring;
   }
 
-  /** Throws if the server does not respond any more. */
+  /** Measures a load. Throws if the server does not respond any more. */
   async measure(load: Load): Promise<Measured> {
     return await this.#best(load).catch((error: unknown) => {
       throw new Error(`${load.work}, ${load.shape}: ${error}\n${this.#server.log.slice(-5).join("\n")}`);
@@ -139,7 +139,7 @@ export class Measuring {
     const memory = peakMemory(server.pid);
     const values = { hold: longestMs, health: most(health), app: quantile(app, 0.99), encoder: most(encoder), memory };
     const noise = most(calibration);
-    // The machine's own delays are not the server's; its hold is measured by CPU time, and its memory does not depend on them.
+    // The delays of the machine are not the server's. The hold is measured in CPU time, and neither hold nor memory depends on these delays.
     const allowed = { ...GOALS, health: GOALS.health + noise, app: GOALS.app + noise, encoder: GOALS.encoder + noise };
     const over = KINDS.filter((kind) => values[kind] > allowed[kind]);
     return { work, shape, ends: [...ends].join(" "), sentMs: sentMs.slice(0, 2), values, noise, over, tries, refused };
@@ -148,7 +148,7 @@ export class Measuring {
 
 const ROWS_SHOWN = 25;
 
-/** The worst of them. */
+/** A table of the loads with the worst values. */
 export function tableOf(all: readonly Measured[]): string {
   const score = ({ values }: Measured): number => Math.max(...KINDS.map((kind) => values[kind] / GOALS[kind]));
   const shown = all.toSorted((one, other) => score(other) - score(one)).slice(0, ROWS_SHOWN);

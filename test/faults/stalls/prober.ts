@@ -1,21 +1,21 @@
 /**
- * A process that asks a server again and again while others load it: for its health, as another app, and as an encoder. It asks a process that only
- * answers as well (`calibration.ts`), so that the machine's own delays are known. Its parent asks for the times since the last answer.
+ * A process that sends requests to a server while others load the server: for its health, as another app, and as an encoder. It also sends requests
+ * to a process that does nothing else (`calibration.ts`), which show the delays of the machine. Its parent process asks it for the times.
  */
 export interface ProberOptions {
   readonly base_url: string;
   readonly control_url: string;
-  /** Undefined: the server takes no encoders. */
+  /** The port for encoders; undefined if the server accepts no encoders. */
   readonly rtmp_port: number | undefined;
   readonly calibration_url: string;
 }
 
-/** Milliseconds of each request since the last answer. */
+/** The milliseconds of each request since the parent last asked. */
 export interface Probed {
   readonly health: readonly number[];
   readonly app: readonly number[];
   readonly encoder: readonly number[];
-  /** The machine's delays: of the process that only answers, and of this one's timers. */
+  /** The delays of the machine: the times of the calibration process, and the delays of this process's timers. */
   readonly calibration: readonly number[];
   readonly refused: readonly string[];
 }

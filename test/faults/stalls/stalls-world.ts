@@ -14,11 +14,11 @@ export const stallsWorld = {
   live_comments: many(3_000, (at) => ({ id: String(540_100 + at), live_video: "5301", from: "3001", message: "hi" })),
   media: [...sampleWorld.media, ...many(2_000, (at) => ({ id: String(610_200 + at), owner: "6002", tagged: ["6001"] }))],
   activity: many(5_000, (at) => ({ target: "7101", metric: "views", time: 1_794_000_000 + at, value: 1 })),
-  /** Of another app, which shares nothing with the others. */
+  /** The token belongs to another app, which shares nothing with the other apps. */
   tokens: [...sampleWorld.tokens, { token: "other", type: "page", app: "1002", page: "2002", user: "3002", scopes }],
 };
 
-/** Deletions come last, because what they delete is needed by others. */
+/** Puts deletions last, because other loads need the nodes that they delete. */
 export const deletionsLast = <T extends { readonly work: string }>(loads: readonly T[]): T[] => {
   const isDeletion = ({ work }: T): boolean => /^(delete|erase|reset|restore|unsubscribe|end|detach)/.test(work);
   return [...loads.filter((load) => !isDeletion(load)), ...loads.filter(isDeletion)];

@@ -15,9 +15,9 @@ import { type Measured, Measuring, tableOf } from "./measuring.ts";
 import { deletionsLast, stallsWorld } from "./stalls-world.ts";
 import { uploadLoads } from "./upload-loads.ts";
 
-/** The control API's limit of JSON. */
+/** The limit of a JSON body of the control API. */
 const CONTROL_BODY_BYTES = 16 * 1_048_576;
-/** Of a world file. */
+/** The number of nodes in a world file. */
 const NODES = 10_000;
 
 const areas: Readonly<Record<string, { readonly loads: (callback: string) => readonly Load[]; readonly options?: readonly string[] }>> = {

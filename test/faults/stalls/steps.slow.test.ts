@@ -27,7 +27,7 @@ import { deletionsLast, stallsWorld } from "./stalls-world.ts";
 
 const HALF: Sizes = { bodyBytes: 30_000, queryBytes: 3_000 };
 const WHOLE: Sizes = { bodyBytes: 2 * HALF.bodyBytes, queryBytes: 2 * HALF.queryBytes };
-/** Of a message of an encoder. */
+/** The length of a message of an encoder. */
 const MESSAGE_BYTES_OF_TEST = 200_000;
 const RATIO_MAX = 2.5;
 /** Webhooks and other background work of a server run meanwhile. A list of 500 items that is looked through for each of them takes six times as many. */
@@ -36,16 +36,16 @@ const BESIDE = 20_000;
 interface Work {
   readonly work: string;
   readonly shape: string;
-  /** Steps of the first sending and of the second one. */
+  /** The steps of the first and of the second sending. */
   readonly half: readonly number[];
   readonly whole: readonly number[];
 }
 
 const expectLinear = (all: readonly Work[]): void => {
-  // The first sending of the whole finds the half of it that was sent before, so it is like either one of the half.
+  // The first sending of the whole load follows sendings of the half, so it is compared to either of these.
   const isOver = ({ half, whole }: Work): boolean => whole.some((steps) => steps > RATIO_MAX * Math.max(...half) + BESIDE);
   expect(all.filter(isOver)).toEqual([]);
-  // Work that is not counted would pass as well.
+  // Work that is not counted would pass as well, so each kind of work must have a count.
   const isCounted = ({ whole }: Work): boolean => whole.every((steps) => steps > 0);
   expect([...new Set(all.map(({ work }) => work))].filter((work) => !all.some((one) => one.work === work && isCounted(one)))).toEqual([]);
 };

@@ -1,9 +1,9 @@
-/** Feed files at their limits, sent to the control API and to the graph, until they are read. */
+/** Sends feed files at their limits to the control API and to the graph, and waits until the server has read them. */
 import { feedFiles } from "./feed-files.ts";
 import type { Load, Served } from "./load.ts";
 
 const FEED = "8101";
-/** Long enough to be read in many parts. */
+/** The length of the files: long enough to be read in many parts. */
 const FILE_BYTES = 4 * 1_048_576;
 
 const asOperator = ({ control_key }: Served) => ({ authorization: `Bearer ${control_key}` });
@@ -13,7 +13,7 @@ interface Report {
   readonly status: string;
 }
 
-/** Resolves to the status in which the last upload of the feed ended. */
+/** Waits for the end of the feed's last upload, and returns its status. */
 async function endOfUpload(server: Served, n: number | string, feed = FEED): Promise<string> {
   for (;;) {
     const address = `${server.control_url}/v1/worlds/default/feeds/${feed}/uploads/${n}?within_ms=10000`;

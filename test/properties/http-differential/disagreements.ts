@@ -1,23 +1,23 @@
 /**
- * The streams about which Plaza's reader of HTTP/1.1 and Node's may disagree, each with its reason. The rule behind the list: Plaza may refuse
- * what Node reads, where two readers could understand it differently; it never reads a request that Node does not see, but for the
- * reasons of `broader`.
+ * The byte streams about which Plaza's reader of HTTP/1.1 and Node's reader may disagree, each with its reason. The rule behind the list: Plaza may
+ * refuse a request that Node accepts, if two readers could understand it differently. Plaza never accepts a request that Node does not see, except
+ * for the reasons in `broader`.
  */
 
 export interface SeenRequest {
   readonly method: string;
   readonly target: string;
-  /** Names and values in turn. */
+  /** Names and values of headers in turn. */
   readonly headers: readonly string[];
-  /** `null` where it was not complete, or was refused. */
+  /** The body; `null` if the request was not complete or was refused. */
   readonly body: string | null;
 }
 
 export interface Outcome {
   readonly requests: readonly SeenRequest[];
-  /** `closed`: a request was the last one of its connection, and what followed it was not read. */
+  /** The end of the stream. `closed`: a request was the last of its connection, and the reader did not read what followed. */
   readonly end: "open" | "closed" | "refused";
-  /** Why it was refused, in the reader's own words. */
+  /** The reason for the refusal, in the reader's own words. */
   readonly problem?: string;
 }
 
@@ -27,18 +27,18 @@ interface NodeRequest extends SeenRequest {
 
 interface Reason {
   readonly why: string;
-  /** Plaza's result; undefined if it reads on and Node does not. Left out: either. */
+  /** The results of Plaza that the reason allows; undefined in the list if Plaza reads on and Node does not. Without the list: any result. */
   readonly problems?: readonly (string | undefined)[];
-  /** Behind it the two read different requests from the same bytes. For every other reason one of them reads no more. */
+  /** After this disagreement, the two readers read different requests from the same bytes. For other reasons, one of them reads no more. */
   readonly diverges?: true;
   explains(disagreement: Disagreement): boolean;
 }
 
 interface Disagreement {
   readonly stream: string;
-  /** The last request that both read alike. */
+  /** The last request that both readers read alike. */
   readonly last: SeenRequest | undefined;
-  /** The first request that only one of both read. */
+  /** The first request that only Node has read. */
   readonly next: NodeRequest | undefined;
   readonly node: Outcome;
 }
@@ -126,7 +126,9 @@ const reasons: readonly Reason[] = [
   },
 ];
 
-/** Why the two disagree about a stream; undefined when no reason of the list holds. Asked only where they do. */
+/**
+ * The reason why the two readers disagree about a stream; undefined if no reason of the list fits. Call it only for streams on which they disagree.
+ */
 export function reasonFor(stream: string, plaza: Outcome, node: Outcome): string | undefined {
   const [read, readByNode] = [complete(plaza), complete(node)];
   const shorter = Math.min(read.length, readByNode.length);
@@ -140,6 +142,6 @@ export function reasonFor(stream: string, plaza: Outcome, node: Outcome): string
   )?.why;
 }
 
-/** The requests that a server would handle. */
+/** The complete requests, which a server would handle. */
 export const complete = ({ requests }: Outcome): readonly SeenRequest[] =>
   requests.filter(({ body }) => body !== null).map(({ method, target, headers, body }) => ({ method, target, headers, body }));

@@ -1,6 +1,6 @@
 /**
- * The server's own reader of HTTP/1.1 beside Node's: generated streams, and no disagreement but for the reasons of disagreements.ts.
- * Bun's `node:http` would be no second opinion to rely on: it takes a Content-Length twice, which Node's does not.
+ * Compares the server's own reader of HTTP/1.1 to Node's, on generated streams. They may only disagree for the reasons of disagreements.ts. Bun's
+ * `node:http` could not be the second reader: it accepts a repeated Content-Length, which Node refuses.
  */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -13,9 +13,9 @@ import { httpStreams } from "./streams.ts";
 const STREAMS = tries(5_000, 200_000);
 const BATCH = 5_000;
 const ORACLE = join(import.meta.dir, "node-oracle.mjs");
-/** The same streams in every test run; others in every proof. */
+/** The seed of the streams. Every test run has the same streams; each proof has other streams. */
 const SEED = isProving ? Math.floor(performance.timeOrigin) % 1_000_000 : 1;
-/** Node has no limit of its own for bodies. */
+/** No limit, because Node has no limit of its own for bodies. */
 const BODY_BYTES_MAX = Number.MAX_SAFE_INTEGER;
 
 async function readByNode(streams: readonly (readonly string[])[]): Promise<Outcome[]> {
@@ -55,7 +55,7 @@ test(`${STREAMS} generated streams, seed ${SEED}`, async () => {
     for (const [index, pieces] of streams.entries()) {
       const node = outcomes[index] as Outcome;
       let plaza = await readByPlaza(pieces);
-      // Plaza judges a line when it is complete, Node each byte.
+      // Plaza judges a line when the line is complete; Node judges each byte.
       if (plaza.end === "open" && node.end === "refused") plaza = await readByPlaza([...pieces, "\r\n\r\n"]);
       requestCount += complete(plaza).length;
       if (isSame(plaza, node)) continue;
@@ -66,7 +66,7 @@ test(`${STREAMS} generated streams, seed ${SEED}`, async () => {
   }
   console.log(`${requestCount} requests read; disagreements:`, Object.fromEntries(found));
   expect(unexplained.slice(0, 5)).toEqual([]);
-  // The streams are worth reading: most are requests, and many are not.
+  // The streams are worth reading: most of them have valid requests, and many have invalid ones.
   expect(requestCount).toBeGreaterThan(STREAMS / 2);
   expect(found.size).toBeGreaterThan(3);
 }, 3_600_000);

@@ -1,15 +1,15 @@
 /**
- * Run by Node, not by Bun: what Node's own HTTP server makes of a stream of bytes. Each line of the input is a JSON array of pieces in
- * Latin-1; each line of the output says what was seen: the requests, with the body `null` where it was not complete, and how it ended.
+ * Runs on Node, not on Bun: shows how Node's own HTTP server reads a stream of bytes. Each line of the input is a JSON array of pieces in Latin-1.
+ * Each line of the output has the requests, with the body `null` if it was not complete, and the end of the stream.
  */
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { Duplex } from "node:stream";
 
-/** Streams that are read at the same time. */
+/** The number of streams that are read at the same time. */
 const AT_ONCE = 100;
 
-// Node itself would return 400 where there is no Host, without an event; `take` refuses it visibly.
+// Without this option, Node would return 400 for a missing Host without an event. Here, `take` refuses such a request visibly.
 const server = createServer({ maxHeaderSize: 131_072, headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0, requireHostHeader: false });
 server.timeout = 0;
 server.maxHeadersCount = 0;
@@ -23,7 +23,7 @@ function take(request, response) {
   outcome.requests.push(seen);
   const parts = [];
   request.on("data", (part) => parts.push(part));
-  // clientError says why a body is refused.
+  // The event clientError has the reason why a body is refused.
   request.on("error", () => {});
   request.on("end", () => {
     seen.body = Buffer.concat(parts).toString("latin1");
@@ -36,7 +36,7 @@ server.on("connect", (_request, socket) => refuse(socket, "CONNECT"));
 server.on("clientError", (error, socket) => refuse(socket, error.code));
 
 function refuse(socket, code) {
-  // The socket stays: requests that are complete may still be on their way to `take`.
+  // The socket stays open, because complete requests may still be on their way to `take`.
   if (socket.outcome.end === "open") Object.assign(socket.outcome, { end: "refused", problem: code });
 }
 
@@ -62,7 +62,7 @@ async function outcomeOf(pieces) {
     await turn();
     await turn();
   }
-  // Responses to pipelined requests follow one another.
+  // Responses to pipelined requests come one after the other, so this waits several turns of the event loop.
   for (let turns = 0; turns < 10; turns++) await turn();
   const { outcome } = line;
   line.destroy();

@@ -1,4 +1,4 @@
-/** Generated streams of bytes for readers of HTTP/1.1: requests, requests that were changed, cut at random places. All text is Latin-1. */
+/** Generates streams of bytes for readers of HTTP/1.1: valid and changed requests, cut at random places. All text is Latin-1. */
 import fc from "fast-check";
 
 const token = fc.constantFrom("X", "x-a", "Accept", "Cookie", "X_1", "!#$%&'*+-.^_`|~");
@@ -46,7 +46,7 @@ const validRequest = fc
     return `${emptyLine}${method} ${path} HTTP/${version}\r\nHost: h:80\r\n${lines}${connection}${expect}${framing}\r\n${data}`;
   });
 
-/** Text that readers of HTTP have disagreed about. */
+/** Texts about which readers of HTTP have disagreed. */
 const snippet = fc.constantFrom(
   ...["\r\n", "\n", "\r", "\r\n\r\n", " ", "\t", "\0", "\x0b", "\x7f", "\x80", ":", ",", ";", "0", "1", "f", "-", "+", "0x", '"', "\\"],
   ...[
@@ -95,7 +95,7 @@ const snippet = fc.constantFrom(
 type Change = (text: string) => string;
 const place = fc.nat({ max: 100_000 });
 const at = (text: string, where: number): number => where % (text.length + 1);
-/** The ends and beginnings of lines, because most of the structure is there. */
+/** A place at the beginning or end of a line, because most of the structure is there. */
 const atLine = (text: string, where: number): number => {
   const found = text.indexOf("\n", at(text, where));
   return found === -1 ? text.length : found + 1;
@@ -135,7 +135,7 @@ const changedRequest = fc
   .tuple(validRequest, fc.array(change, { maxLength: 3 }))
   .map(([text, changes]) => changes.reduce((now, next) => next(now), text));
 
-/** Streams of one to three requests, each as the pieces in which it arrives. */
+/** Streams of one to three requests. Each stream is a list of the pieces in which it arrives. */
 export const httpStreams: fc.Arbitrary<readonly string[]> = fc
   .tuple(fc.array(fc.oneof(validRequest, changedRequest), { minLength: 1, maxLength: 3 }), fc.array(place, { maxLength: 4 }))
   .map(([requests, cuts]) => {

@@ -1,4 +1,4 @@
-/** The worlds of one server on PostgreSQL: a schema each, with the connections of all but the first in common. */
+/** Checks the worlds of one server on PostgreSQL: each has a schema, and all worlds but the first share connections. */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
@@ -20,7 +20,7 @@ async function begin() {
   const newServer = async () => {
     const databases = new PostgresDatabases(url, migrations);
     const opened: Database[] = [];
-    // The first is closed last.
+    // The first world is closed last.
     afterThisTest(async () => {
       for (const database of opened.toReversed()) await database.close();
     });
@@ -35,7 +35,7 @@ async function begin() {
   return {
     newServer,
     schemas: () => names("SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE 'plaza%' ORDER BY nspname"),
-    /** Those of all servers. */
+    /** The connections of all servers. */
     connections: async () =>
       (await names("SELECT pid::text AS name FROM pg_stat_activity WHERE application_name = 'plaza' AND datname = current_database()")).length,
   };
@@ -54,9 +54,9 @@ test("each world has its own schema and rows, and all further ones together have
   for (const [id, database] of [first, ...further].entries()) await database.write((tx) => tx.run(insert(id)));
   for (const [id, database] of [first, ...further].entries()) expect(await database.reader.all(all)).toEqual([{ id }]);
   await Promise.all([first, first, ...further].flatMap((database) => Array.from({ length: 8 }, () => database.reader.all(all))));
-  // Eight of the first one's pool, as many for all others, and the channel.
+  // Eight connections of the first world's pool, eight for all other worlds, and the channel for facts.
   await until(async () => (await connections()) === 17);
-  // A process is one, whatever world it works on.
+  // A process has one number, in whatever world it works.
   expect(further.map(({ processNumber }) => processNumber)).toEqual(new Array(4).fill(first.processNumber));
 });
 
@@ -78,7 +78,7 @@ test("a further world learns of another process's changes in it, until it is idl
   expect(heard).not.toContain("note of b");
   await hearing.close();
   await expect(hearing.reader.all(all)).rejects.toThrow("the database is closed");
-  // Others go on.
+  // The other worlds continue.
   expect(await first.reader.all(all)).toEqual([]);
 });
 
@@ -89,7 +89,7 @@ test("a further world ignores its cache if nothing was confirmed for a second, l
   const further = await open("a");
   const heard: unknown[] = [];
   further.onInvalidate((kind) => heard.push(kind));
-  // Neither a timer nor a socket has its turn meanwhile.
+  // Neither timers nor sockets have a turn meanwhile.
   Bun.sleepSync(1_100);
   further.confirm();
   expect(heard).toEqual([undefined]);
@@ -104,7 +104,7 @@ test("a removed world loses its own schema only; the last connections end with t
   await databases.remove("a");
   await databases.remove("never-made");
   expect(await schemas()).toEqual(["plaza_a-more", "plaza_default"]);
-  // It begins anew.
+  // The world begins anew.
   expect(await (await open("a")).reader.all(all)).toEqual([]);
   await first.close();
   await until(async () => (await connections()) === 0);

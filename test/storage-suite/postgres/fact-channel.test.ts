@@ -1,4 +1,4 @@
-/** How processes that share a PostgreSQL schema hear of each other's changes. */
+/** Checks how processes that share a PostgreSQL schema hear of each other's changes. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { Client } from "pg";
 import { sharedPostgres } from "#harness/postgres-cluster";
@@ -10,7 +10,7 @@ import { becomesTrue, cleanUp, closedAfterwards, notes } from "../stores.ts";
 
 /** ARCHITECTURE.md, idea 5: other processes see a change within 1 s. */
 const LIMIT_MS = 1_000;
-/** How long a test waits for what comes: a machine may be so busy that a second is over at once. */
+/** The longest time that a test waits for a fact: a machine may be so busy that a second passes at once. */
 const WAIT_MS = 10_000;
 
 let databases = 0;
@@ -22,7 +22,7 @@ async function openBoth() {
   return { url, schema, one: await open(), two: await open(), open };
 }
 
-/** "everything" may come at any time: a process that had no processor for half a second does not know what it missed. */
+/** Records facts. "everything" may come at any time: a process that did not run for half a second does not know which facts it missed. */
 function listen(database: Database): string[] {
   const heard: string[] = [];
   database.onInvalidate((kind, key) => heard.push(kind === undefined ? "everything" : `${kind} ${key}`));
@@ -46,7 +46,7 @@ describe("fact channel", () => {
     const expected = Array.from({ length: 30 }, (_, index) => `token key ${index} ' \u{1f600}`);
     for (const each of expected) await announce(one, each.slice("token ".length));
     expect(await becomesTrue(() => heard.length >= 30, WAIT_MS)).toBe(true);
-    // A change just heard of by the poll alone is announced as "everything"; that is rare, and no change may be missing.
+    // A change that only the poll has found is announced as "everything". That is rare, and no change may be missing.
     expect(heard.filter((each) => each !== "everything")).toEqual(expected);
   });
 
@@ -63,7 +63,7 @@ describe("fact channel", () => {
   test("a process that got no processor time for a second ignores its older cache, whichever event comes first", async () => {
     const { two } = await openBoth();
     const heard = listen(two);
-    // Neither a timer nor a socket has its turn meanwhile.
+    // Neither timers nor sockets have a turn meanwhile.
     Bun.sleepSync(LIMIT_MS + 100);
     two.confirm();
     two.confirm();
@@ -88,7 +88,7 @@ describe("fact channel", () => {
     const acted: string[] = [];
     const insert = (id: number, amount: number) => sql`INSERT INTO notes (id, list, amount) VALUES (${id}, ${"a"}, ${amount})`;
     await one.write((tx) => tx.runOne(insert(1, 1)));
-    // The first is refused by COMMIT itself, the second by a statement of which COMMIT tells.
+    // COMMIT itself refuses the first transaction; a statement fails in the second, which COMMIT reports.
     for (const refused of [insert(2, 1), insert(1, 2)]) {
       const response = one.write(async (tx) => {
         tx.invalidate("token", "refused");
@@ -139,7 +139,7 @@ describe("fact channel", () => {
     const { url, schema, one, two } = await openBoth();
     await announce(one, "before");
     const heard = listen(two);
-    // A change of which no notification comes.
+    // A change without a notification.
     await execute(url, `INSERT INTO "${schema}".fact_generations (slot, generation) VALUES (1000, 1)`);
     expect(await becomesTrue(() => heard.includes("everything"), WAIT_MS)).toBe(true);
     const isHeardByName = async () => {
@@ -172,7 +172,7 @@ describe("fact channel", () => {
       tx.invalidate("page", "f");
     });
     expect(await becomesTrue(() => heard.includes("page f"), WAIT_MS)).toBe(true);
-    // As above: the poll may have been faster.
+    // As above, the poll may have been faster.
     expect(heard.filter((each) => each !== "everything")).toEqual(["token e", "page f"]);
   });
 
@@ -180,7 +180,7 @@ describe("fact channel", () => {
     const { url, one: first, two, open } = await openBoth();
     const one = await open();
     const number = two.processNumber;
-    // A lower number is free now, which is not to be taken.
+    // A lower number is free now, but the process must not take it.
     await first.close();
     const cache = new FactCache<string>(two, "token");
     await cache.get("kept", async () => "old");
@@ -227,7 +227,7 @@ describe("fact channel", () => {
     const [first, second] = [await openBoth(), await openBoth()];
     const heard = listen(second.one);
     await announce(first.one, "1");
-    // Later on the same connection, so the other would have been heard before it.
+    // This change comes later on the same connection, so an earlier one would have been heard first.
     await announce(second.two, "2");
     expect(await becomesTrue(() => heard.includes("token 2"), WAIT_MS)).toBe(true);
     expect(heard).not.toContain("token 1");

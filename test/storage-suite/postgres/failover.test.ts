@@ -1,4 +1,4 @@
-/** A primary and a standby that changes places with it. */
+/** Checks a primary and a standby that change places. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { startPostgresCluster } from "#harness/postgres-cluster";
@@ -14,7 +14,7 @@ const LIMIT_MS = 90_000;
 const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;
 const ids = sql`SELECT n.id FROM notes n ORDER BY n.id`;
 
-/** `synchronous_commit` waits for the standby, so what is acknowledged is there after a failover. */
+/** Starts the pair. `synchronous_commit` waits for the standby, so acknowledged writes survive a failover. */
 async function startPair() {
   const primary = await startPostgresCluster();
   afterThisTest(() => primary.stop());
@@ -56,7 +56,7 @@ describe("failover", () => {
           );
       expect(await becomesTrue(isWritten, 20_000)).toBe(true);
       expect(await database.reader.all(ids)).toEqual([{ id: 1 }, { id: 3 }]);
-      // Idle connections and new ones.
+      // These writes use both idle and new connections.
       await Promise.all(Array.from({ length: 8 }, (_, n) => database.write((tx) => tx.runOne(insert(10 + n)))));
     },
     LIMIT_MS,
@@ -71,7 +71,7 @@ describe("failover", () => {
       await standby.promote();
       const database = await open(addressOf(standby));
       await database.write((tx) => tx.runOne(insert(1)));
-      // Demoted under a process that has connections to it.
+      // The primary is demoted while a process has connections to it.
       await standby.halt("fast");
       standby.demote();
       await standby.start();

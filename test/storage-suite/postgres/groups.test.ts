@@ -1,4 +1,4 @@
-/** Bodies that begin by locking the same name share a transaction on PostgreSQL. */
+/** Checks that on PostgreSQL, bodies that begin by locking the same name share a transaction. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import type { Database, Transaction } from "#storage/database";
@@ -20,7 +20,7 @@ const ids = async (database: Database) =>
   (await database.reader.all<{ id: number }>(sql`SELECT n.id FROM notes n ORDER BY n.id`)).map(({ id }) => id);
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-/** The number of the transaction, by its first write. */
+/** The number of the transaction, which its first write determines. */
 const transactionOf = async (tx: Transaction) => (await tx.get<{ xid: string }>(sql`SELECT CAST(pg_current_xact_id() AS TEXT) AS xid`))?.xid;
 
 describe("groups", () => {
@@ -165,7 +165,7 @@ describe("groups", () => {
         await tx.lock("notes", "a");
         if ((await tx.get(sql`SELECT 1 AS one FROM notes WHERE id = ${1}`)) !== undefined) return "refused";
         await tx.runOne(insert(id));
-        // Nobody waits for it, so that the next body has begun when it fails.
+        // The failing statement is not awaited, so that the next body has begun when the statement fails.
         for (const each of more) await tx.runOne(insert(each));
         return "stored";
       });
@@ -178,7 +178,7 @@ describe("groups", () => {
   const changed = (database: Database) => database.reader.get(sql`SELECT n.amount FROM notes n WHERE n.id = ${1}`);
   const storeOne = (database: Database) => database.write((tx) => tx.runOne(sql`INSERT INTO notes (id, list, amount) VALUES (1, ${"a"}, 0)`));
 
-  /** In how many turns of the event loop thirty bodies end, each of which locks the name and runs `ask`. */
+  /** The number of turns of the event loop in which thirty bodies end. Each body locks the name and runs `ask`. */
   async function turnsOf(database: Database, ask: (tx: Transaction) => Promise<void>): Promise<number> {
     let turn = 0;
     const count = () => {
@@ -221,7 +221,7 @@ describe("groups", () => {
     });
     const first = write();
     await end;
-    // Nothing is sent or received before these have run.
+    // The connection sends and receives nothing before these microtasks have run.
     for (let microtask = 0; microtask < 100; microtask++) await undefined;
     const second = write();
     await first;
@@ -260,7 +260,7 @@ describe("groups", () => {
         }),
       ),
     );
-    // Facts come once more from the database, as to every process.
+    // The database repeats facts to this process, as it sends them to every process.
     expect([...new Set(heard)].filter((each) => each !== "fact undefined")).toEqual(["fact 1", "fact 3", "action 1", "action 3"]);
   });
 

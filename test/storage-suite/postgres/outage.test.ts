@@ -1,4 +1,4 @@
-/** PostgreSQL that goes away and comes back, on a cluster of its own. */
+/** Checks a PostgreSQL that goes away and comes back, on a cluster that only this file uses. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "pg";
 import { type PostgresCluster, startPostgresCluster } from "#harness/postgres-cluster";
@@ -8,7 +8,7 @@ import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
 import { becomesTrue, cleanUp, closedAfterwards, notes } from "../stores.ts";
 
-/** The start of a cluster takes 1 to 2 s, more on a machine with other work. */
+/** The time limit of a test. A cluster starts in 1 to 2 s, and on a busy machine in more. */
 const LIMIT_MS = 60_000;
 
 const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;
@@ -25,7 +25,7 @@ describe("outage of PostgreSQL", () => {
   const open = async (): Promise<Database> =>
     closedAfterwards(await openPostgres({ url: await cluster.newDatabase(), schema: "plaza", migrations: [notes] }));
 
-  /** Leaves `connections` of them idle in the pool. */
+  /** Opens this number of connections and leaves them idle in the pool. */
   const warm = (database: Database, connections: number) => Promise.all(Array.from({ length: connections }, () => database.reader.get(count)));
 
   async function execute(url: string, statement: string): Promise<void> {
@@ -60,10 +60,10 @@ describe("outage of PostgreSQL", () => {
           await expectUnreachable(database.snapshot((reader) => reader.get(count)));
           await expectUnreachable(database.ping());
         }
-        // A body that refuses before its first statement reports its own error.
+        // A body that fails before its first statement reports its own error.
         const mistake = new Error("refused");
         expect(await database.write(() => Promise.reject(mistake)).catch((error) => error)).toBe(mistake);
-        // Twelve requests: who waits for PostgreSQL waits 5 s for each.
+        // Twelve requests: a request that waits for PostgreSQL would wait 5 s.
         expect(performance.now() - start).toBeLessThan(10_000);
         const heard: string[] = [];
         database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));

@@ -1,4 +1,4 @@
-/** Statements that are sent together, on a connection of the driver. */
+/** Checks statements that are sent together, on a connection of the driver. */
 import { afterEach, expect, test } from "bun:test";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
@@ -7,7 +7,7 @@ import { type Known, PipelinedQueries, type Result, type Statement } from "#stor
 import type { SqlValue } from "#storage/sql";
 import { cleanUp } from "../stores.ts";
 
-/** Long beside a statement that takes no time, on a machine with much other work. */
+/** The time limit of a statement: long for a statement that takes no time, also on a busy machine. */
 const LIMIT_MS = 3_000;
 
 afterEach(cleanUp);
@@ -21,7 +21,7 @@ async function connect(limitMs?: number) {
   await client.connect();
   afterThisTest(() => client.end().catch(() => {}));
   const known: Known = new Map();
-  /** The rows, or the message of the error, of each. */
+  /** The rows of each statement, or the message of its error. */
   return (...all: readonly Sent[]) => {
     const results: Promise<Result>[] = [];
     const queries = all.map(([statement, ...values]) => {

@@ -1,4 +1,4 @@
-/** PostgreSQL behind pgbouncer. */
+/** Checks PostgreSQL behind pgbouncer. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ needs("pgbouncer");
 
 const START_MS_MAX = 20_000;
 
-/** The address of the same database behind a pgbouncer of its own, which drops start-up options. */
+/** The address of the same database behind a pgbouncer for this test alone, which drops start-up options. */
 async function behindPgbouncer(url: string, poolMode: "session" | "transaction"): Promise<string> {
   const { hostname, port, pathname } = new URL(url);
   const folder = mkdtempSync(join(tmpdir(), "plaza-pgbouncer-"));
@@ -36,7 +36,7 @@ async function behindPgbouncer(url: string, poolMode: "session" | "transaction")
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const database = `${pathname.slice(1)} = host=${hostname} port=${port} user=postgres`;
   writeFileSync(join(folder, "pgbouncer.ini"), ["[databases]", database, "[pgbouncer]", ...lines, ""].join("\n"), { mode: 0o644 });
-  // It refuses to run as root.
+  // pgbouncer refuses to run as root.
   const user = process.getuid?.() === 0 ? ["-u", "postgres"] : [];
   const child = spawn("pgbouncer", [...user, join(folder, "pgbouncer.ini")], { stdio: "ignore" });
   const ended = new Promise((resolve) => child.once("exit", resolve));

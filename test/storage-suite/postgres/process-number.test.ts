@@ -1,4 +1,4 @@
-/** Numbers of processes, and that nothing else keeps two servers apart. */
+/** Checks the numbers of processes, which alone keep two servers apart. */
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
@@ -21,7 +21,7 @@ async function newServer(): Promise<{ url: string; schema: string; client: Clien
   return { url, schema, client };
 }
 
-/** As if so much time had passed on the database's clock. */
+/** Moves the stored times into the past, as if this time had passed on the database's clock. */
 async function pass(client: Client, ms: number): Promise<void> {
   await client.query("BEGIN READ WRITE");
   await client.query("UPDATE process_numbers SET lease_until_ms = lease_until_ms - $1", [ms]);
@@ -35,7 +35,7 @@ describe("process numbers", () => {
     const { client } = await newServer();
     const [first, second, third] = [new ProcessNumber(), new ProcessNumber(), new ProcessNumber()];
     await first.renew(client);
-    // A minute after its renewal, of which ten seconds are left.
+    // 50 s after the renewal; ten seconds of the minute are left.
     await pass(client, 50_000);
     await second.renew(client);
     expect([first.value, second.value]).toEqual([0, 1]);

@@ -6,7 +6,7 @@ import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
 import { notes } from "../stores.ts";
 
-/** The server waits 30 s for a statement and 5 s for a connection; the rest is for the cluster's start. */
+/** The time limit of a test. The server waits 30 s for a statement and 5 s for a connection; the rest is for the start of the cluster. */
 const LIMIT_MS = 120_000;
 
 const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;
@@ -29,7 +29,7 @@ test(
   async () => {
     const network = await silentNetwork(await cluster.newDatabase());
     const database = await openPostgres({ url: network.url, schema: "plaza", migrations: [notes], limits: { connections: 4 } });
-    // Four idle connections.
+    // The statements leave four idle connections.
     await Promise.all(Array.from({ length: 4 }, () => database.reader.all(sql`SELECT CAST(pg_sleep(0.1) AS TEXT) AS slept`)));
     await database.write((tx) => tx.run(insert(1)));
     let runs = 0;
@@ -53,7 +53,7 @@ test(
     network.restore();
     await database.write((tx) => tx.run(insert(4)));
     const stored = (await database.reader.all<{ id: number }>(all)).map(({ id }) => id);
-    // Nobody knows whether the commit arrived.
+    // Nobody knows whether the commit of this row arrived.
     expect(stored.filter((id) => id !== 2)).toEqual([1, 4]);
     await database.close();
     await network.close();

@@ -8,7 +8,7 @@ const APP = "1001";
 const REQUESTS = 100;
 const EVENTS = 20;
 const SENDERS = 8;
-/** As many events as make a scan of an app's rows visible: 20 times those of the first measurement. */
+/** The factor by which events grow: 20 times the first measurement makes a scan of all rows of an app visible. */
 const GROWTH = 20;
 
 async function report(base_url: string, from: number): Promise<void> {
@@ -21,7 +21,7 @@ async function report(base_url: string, from: number): Promise<void> {
   expect({ status: response.status, text: await response.text() }).toEqual({ status: 200, text: '{"success":true}' });
 }
 
-/** Rows of app events that statements have read, by index or not, once the sessions have reported all `reports`. */
+/** The number of rows of app events that statements have read, with or without an index, once the sessions have reported all `reports`. */
 async function rowsRead(client: Client, reports: number): Promise<number> {
   for (;;) {
     await client.query("SELECT pg_stat_clear_snapshot()");
@@ -29,7 +29,7 @@ async function rowsRead(client: Client, reports: number): Promise<number> {
       `SELECT sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) AS read, sum(n_tup_ins) FILTER (WHERE relname = 'app_events') AS stored
       FROM pg_stat_user_tables WHERE relname LIKE 'app\\_event%'`,
     );
-    // A session reports the rows that it read and stored at the end of a transaction, or 10 s later if none follows.
+    // A session reports the rows that it read and stored at the end of a transaction, or 10 s later if no transaction follows.
     if (Number(rows[0]?.stored) === reports * EVENTS) return Number(rows[0]?.read);
     await Bun.sleep(500);
   }
@@ -55,7 +55,7 @@ test("a report of app events reads the same amount while the tables grow and nob
       await Promise.all(Array.from({ length: SENDERS }, sender));
       return (await rowsRead(client, end)) - before;
     };
-    // The plans are made here, on empty tables.
+    // PostgreSQL plans the statements here, on empty tables.
     await readBy(REQUESTS);
     const first = await readBy(REQUESTS);
     await readBy(GROWTH * REQUESTS);

@@ -1,4 +1,4 @@
-/** Several processes share the port of the graph and the worlds. */
+/** Checks several processes that share the graph's port and the worlds. */
 import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { startReceiver } from "#harness/receiver";
@@ -6,7 +6,7 @@ import { startServer } from "#harness/server";
 import { newData, restUnused, startOwnServer } from "../own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../server-of-worlds.ts";
 
-/** Other processes hear of a change within a second; the machine may be busy. */
+/** The time limit for other processes to hear of a change. They hear of it within a second, but the machine may be busy. */
 const HEARD_WITHIN_MS = 10_000;
 
 test("a world that one process creates, resets or deletes changes in all of them, and its requests are in one log", async () => {
@@ -21,7 +21,7 @@ test("a world that one process creates, resets or deletes changes in all of them
     return { status: response.status, body: (await response.json()) as { data?: unknown[] } };
   };
   const base = `${server.base_url}/w/orders`;
-  /** On connections of their own, so that both workers are asked. */
+  /** Each request has a connection of its own, so that both workers get requests. */
   const seen = async (): Promise<string[]> => {
     const all = await Promise.all(Array.from({ length: 8 }, () => listLabels(base, "", { connection: "close" })));
     return [...new Set(all.map(({ status, names }) => `${status} ${names.sort().join(", ")}`))];
@@ -83,7 +83,7 @@ test("another process opens the worlds of a killed process, and their deliveries
   const data = await newData("postgres");
   const other = await startOwnServer({ data });
   await makeWorld(other, "orders", subscribed("orders", receiver.url));
-  // Made, and not used since.
+  // The world was created and has not been used since.
   for (let pass = 0; pass < 2; pass++) await restUnused(other);
   const openThere = () => [...other.plaza.worlds.open()].map(({ name }) => name);
   expect(openThere()).toEqual(["default"]);

@@ -1,11 +1,11 @@
-/** Worlds that nobody uses are closed, and open again by themselves. */
+/** Checks that worlds that nobody uses are closed, and that they open by themselves when used. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { temporaryFolder } from "#harness/server";
 import { newData, type OwnServer, restUnused, startOwnServer } from "../own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../server-of-worlds.ts";
 
-/** Twice what the server does once a minute: the first time it sees the earlier requests. */
+/** Does twice what the server does once a minute, because the first time it still sees the earlier requests. */
 async function pass(server: OwnServer): Promise<void> {
   for (let minute = 0; minute < 2; minute++) await restUnused(server);
 }
@@ -70,7 +70,7 @@ test("an idle world opens for its work, even after a restart", async () => {
   const event = { account: "4001", field: "messages", value: { messaging_product: "chatapp", contacts: [], messages: [] } };
   expect((await first.control("POST", "worlds/a/in-app/chatapp", event)).status).toBeLessThan(300);
   while (received.length === 0) await Bun.sleep(5);
-  // The retry is due in 15 s of real time at the latest.
+  // The retry is due within 15 s of real time.
   for (let tries = 0; openIn(first).includes("a") && tries < 200; tries++) {
     await pass(first);
     await Bun.sleep(10);

@@ -1,4 +1,4 @@
-/** How the channel of facts begins, loses its connection, has another one, and ends. */
+/** Checks how the channel of facts begins, loses its connection, gets another one, and ends. */
 import { expect, test } from "bun:test";
 import { openChannel } from "#harness/postgres/lone-channel";
 import { LoneServer } from "#harness/postgres/lone-server";
@@ -20,7 +20,7 @@ test("a lost connection is reported once, ended, and replaced at an interval, on
   server.beginning = () => gate.promise;
   for (let interval = 0; interval < 3; interval++) await tick();
   expect(server.asked).toHaveLength(2);
-  // Until it is there nothing that is kept can be trusted.
+  // Until the channel has a connection, no cached value can be trusted.
   expect(news()).toHaveLength(6);
   gate.reject(new Error("refused"));
   await nextTurn();
@@ -61,7 +61,7 @@ test("at the end the number is given back, the session ends, and nothing is repo
   news();
   const closing = channel.close();
   await nextTurn();
-  // Not in the midst of another turn.
+  // The channel does not end its session in the middle of another turn.
   expect(session().hasEnded).toBe(false);
   tables.own = { 5: 1 };
   gate.resolve();

@@ -1,4 +1,4 @@
-/** How the channel of facts reacts to notifications, polls and silence, at each interval. The folder above has the tests on a server. */
+/** Checks how the channel of facts reacts to notifications, polls and silence, at each interval. The folder above has the tests on a server. */
 import { expect, test } from "bun:test";
 import { openChannel, PROCESS_NUMBER } from "#harness/postgres/lone-channel";
 import type { LoneSession } from "#harness/postgres/lone-server";

@@ -1,4 +1,4 @@
-/** The statements of a group of bodies, word by word, and the result of each body. The folder above has the tests on a server. */
+/** Checks the exact statements of a group of bodies, and the result of each body. The folder above has the tests on a server. */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { nextTurn } from "#kernel/turns";
@@ -10,7 +10,7 @@ import { sql } from "#storage/sql";
 const insert = (id: number) => sql`INSERT INTO notes (id) VALUES (${id})`;
 const change = sql`UPDATE notes SET amount = 1`;
 
-/** In short, as a transcript of one session: a line for what is sent together. */
+/** A short transcript of one session. A line has the statements that are sent together. */
 const SHORT: readonly (readonly [start: RegExp, word: string])[] = [
   [/^BEGIN/, "begin"],
   [/^\s*SELECT l\.slot/, "lock"],
@@ -73,7 +73,7 @@ test("a body that throws before its first statement, and no other, needs no conn
     }),
   ).toBe(refused);
   expect(server.asked).toEqual([]);
-  // A body that did nothing still has a commit before its response.
+  // A body without statements still has a commit before its response.
   expect(await run(async () => "nothing")).toBe("nothing");
   expect(server.sessions.map(transcript)).toEqual([["begin commit"]]);
 });
@@ -157,7 +157,7 @@ test("facts are announced before the commit, if there are any, and reported here
   await Promise.all([body("a"), body("b")]);
   expect(transcript(server.sessions[0] as LoneSession).at(-1)).toBe("announce commit");
   expect({ emitted, seen }).toEqual({ emitted: ["note a", "note b"], seen: ["a after 2", "b after 2"] });
-  // PostgreSQL's response to a commit that it refused.
+  // The response of PostgreSQL to a commit that it refused.
   responses.of = (text) => (text === "COMMIT" ? "ROLLBACK" : usual(text));
   expect(String(await body("c"))).toContain("rolled back at its commit");
   expect({ emitted: emitted.length, seen: seen.length }).toEqual({ emitted: 2, seen: 2 });
@@ -175,7 +175,7 @@ test("a missing row undoes the other bodies, too, and so does a dead connection"
   await body();
   const lost = Object.assign(new Error("terminated"), { code: "57P01" });
   responses.of = () => lost;
-  // Nothing was tried, so that all of them run again, be it one or many.
+  // No statement of the group has run, so all bodies run once more, be it one or many.
   expect(await body()).toMatchObject({ wasStale: true });
   expect(server.sessions[0]?.hasEnded).toBe(true);
   responses.of = usual;

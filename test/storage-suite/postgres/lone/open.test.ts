@@ -1,4 +1,4 @@
-/** How often a write, a read and a snapshot are tried, where the connection or another transaction is in the way, and what the end waits for. */
+/** Checks how often a write, a read and a snapshot are tried if the connection or another transaction is in the way, and what the end waits for. */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { nextTurn } from "#kernel/turns";
@@ -35,7 +35,7 @@ function newDatabase(size = 8) {
     health: new DatabaseHealth(),
     end: async () => void ends.push("end"),
   });
-  /** Runs of a body, by the failure of each run. */
+  /** The number of runs of a body, if each run has this failure. */
   const runsWith = async (completion: Completion, run = (body: (tx: Transaction) => Promise<unknown>): Promise<unknown> => database.write(body)) => {
     let runs = 0;
     responses.of = (text) => (text.startsWith("INSERT") ? completion : usual(text));
@@ -79,7 +79,7 @@ test("a write on a connection that died since its last use runs on a new one, an
     runs++;
     await tx.run(insert);
   });
-  // More attempts than a write has: these count for nothing.
+  // These attempts do not count against the attempts of a write.
   expect({ runs, sessions: server.sessions.length }).toEqual({ runs: 8, sessions: 8 });
   responses.of = (text) => (text.startsWith("INSERT") ? new Error("Query read timeout") : usual(text));
   runs = 0;
@@ -94,13 +94,13 @@ test("a write on a connection that died since its last use runs on a new one, an
 test("bodies that were undone together run again, each alone", async () => {
   const { database, server, responses } = newDatabase();
   let changed = 0;
-  // Wrong the first time, for both.
+  // Both bodies fail the first time.
   responses.of = (text) => (text.startsWith("UPDATE") && changed++ < 2 ? "UPDATE 0" : usual(text));
   const body = (tx: Transaction): Promise<void> => tx.lock("notes", "a").then(() => tx.runOne(change));
   await Promise.all([database.write(body), database.write(body)]);
   const commits = () => server.sessions.flatMap(textsOf).filter((text) => text === "COMMIT").length;
   expect(commits()).toBe(2);
-  // One of two bodies conflicts each time; the other one is not undone with it for ever.
+  // Each time, one of two bodies conflicts. The other body is not undone with it for ever.
   let refusals = 0;
   responses.of = (text) => (text.startsWith("INSERT") && refusals++ < 3 ? deadlock : usual(text));
   const both = [database.write(body), database.write((tx) => tx.lock("notes", "a").then(() => tx.run(insert)))];
@@ -138,7 +138,7 @@ test("a read whose connection died is repeated, a snapshot only before its body 
   for (const session of server.sessions) session.completionOf = () => new Error("Query read timeout");
   await expect(database.reader.all(read)).rejects.toMatchObject(unreachable);
   expect(server.sessions).toHaveLength(sessions);
-  // A refusal of PostgreSQL is not a reason for another connection.
+  // A refusal by PostgreSQL is not a reason to try another connection.
   responses.of = () => withCode("42703");
   await expect(database.reader.all(read)).rejects.toThrow("42703");
   await expect(database.reader.all(read)).rejects.toThrow("42703");

@@ -1,4 +1,4 @@
-/** The connections of a database: whom each one serves next, how many there are, and when one ends. */
+/** Checks the connections of a database: whom each connection serves next, how many there are, and when one ends. */
 import { expect, test } from "bun:test";
 import { LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { catchTimers } from "#harness/time/stopped-time";
@@ -13,7 +13,7 @@ function newPool(size: number, OwnPool = Pool) {
   const server = new LoneServer();
   const pool = new OwnPool(server.asServer, { connections: size });
   const [checks] = intervals as [(typeof intervals)[0]];
-  /** How a request fares: with the number of its session, its error, or not yet. */
+  /** The state of a request for a connection: the number of its session, its error, or that it waits. */
   const ask = (schema = "own") => {
     const asked: { state: string; connection: PoolConnection | undefined } = { state: "waits", connection: undefined };
     pool.acquire(schema).then(
@@ -35,7 +35,7 @@ function newPool(size: number, OwnPool = Pool) {
     await nextTurn();
     return asked.connection as PoolConnection;
   };
-  /** The limits of those who wait, without the looks for locked tables. */
+  /** The time limits of waiting requests, without the timers that look for locked tables. */
   const waits = () => timeouts.filter(({ ms }) => ms !== 250);
   return { server, pool, checks, waits, ask, acquire };
 }
@@ -64,7 +64,7 @@ test("connections are opened on demand, up to the size; later callers get the ne
   await nextTurn();
   expect(later.map(({ state }) => state)).toEqual(["session 1", "session 0", "waits"]);
   expect(later.slice(0, 2).map(({ connection }) => connection?.schema)).toEqual(["a", "b"]);
-  // A request that was served has no limit any more.
+  // A served request has no time limit any more.
   expect(waits().map(({ isCleared }) => isCleared)).toEqual([true, true, false]);
 });
 
@@ -87,7 +87,7 @@ test("a connection that served the schema last is first, then a new one, then an
   const { server, pool, acquire } = newPool(3);
   const [a, b, again] = [await acquire("a"), await acquire("b"), await acquire("a")];
   for (const connection of [b, a, again]) pool.release(connection);
-  // The last that came back, then another of the schema, wherever it stands.
+  // The pool prefers the connection that came back last, then any other connection of the schema.
   expect(await acquire("a")).toBe(again);
   expect(await acquire("b")).toBe(b);
   pool.release(again);
@@ -96,7 +96,7 @@ test("a connection that served the schema last is first, then a new one, then an
   for (const connection of [b, a, again]) expect(connection.wasUsed).toBe(true);
   expect(server.sessions.flatMap(({ sent }) => sent).filter((each) => typeof each === "string")).toEqual([]);
   pool.release(again);
-  // All three are there, so one of them changes over.
+  // The pool is full, so one of its three connections changes to the new schema.
   const changed = await acquire("c");
   expect(changed.schema).toBe("c");
   expect(server.sessions).toHaveLength(3);
@@ -128,7 +128,7 @@ test("a broken one is ended and makes room, for waiting or later callers, even i
   const waiting = ask("other");
   server.sessions[0]?.emit("error", new Error("Connection terminated"));
   expect([first.isBroken, second.isBroken]).toEqual([true, false]);
-  // It is in use: who uses it gives it back.
+  // The connection is in use, so its user gives it back first.
   expect(server.sessions[0]?.hasEnded).toBe(false);
   pool.release(first);
   await nextTurn();
@@ -137,7 +137,7 @@ test("a broken one is ended and makes room, for waiting or later callers, even i
   pool.release(waiting.connection as PoolConnection);
   for (let twice = 0; twice < 2; twice++) server.sessions[1]?.emit("error", new Error("Connection terminated"));
   expect(server.sessions.map(({ hasEnded }) => hasEnded)).toEqual([true, true, false]);
-  // One is left, so one more is opened, and no third.
+  // One connection is left, so the pool opens one more, but not a third.
   expect(await acquire("other")).toBe(waiting.connection as PoolConnection);
   await acquire();
   expect(server.sessions).toHaveLength(4);
@@ -174,12 +174,12 @@ test("connections that nobody used between two checks are closed, and used ones 
   pool.release(await acquire("a"));
   checks.fire();
   expect(ended()).toEqual([false, true]);
-  // In use, it is not looked at.
+  // A connection in use is not checked.
   const used = await acquire("a");
   for (let check = 0; check < 3; check++) checks.fire();
   expect(ended()).toEqual([false, true]);
   pool.release(used);
-  // Its place is free.
+  // The place of the ended connection is free.
   pool.release(await acquire("b"));
   expect(ended()).toEqual([false, true, false]);
   await pool.end();
@@ -206,7 +206,7 @@ test("statements of a transaction are sent together at the end of the turn, thos
   expect(counts()).toEqual([2, 2, 1]);
   const [two, three, again] = ["SELECT 2 AS two", "SELECT 3 AS three", "SELECT 1 AS one"];
   expect(textsOf(session)).toEqual([`${two}; ${three}`, `${again}; ${again}`, `${again}`, "ROLLBACK"]);
-  // One alone goes as well.
+  // A statement alone is sent as well.
   sent.push(connection.send(one));
   await nextTurn();
   expect(counts()).toEqual([2, 2, 1, 1]);
@@ -216,7 +216,7 @@ test("statements of a transaction are sent together at the end of the turn, thos
 });
 
 test("a text is prepared under one name, once for each connection; beyond a thousand texts further ones have none", async () => {
-  // Names are given out once in a process: a module of its own leaves those of other tests alone, and is left alone by them.
+  // Statement names are unique in a process. The test imports a module of its own, so that other tests and this one do not share names.
   const { Pool: PoolOfItsOwn } = (await import(`${Bun.resolveSync("#storage/postgres/pool", import.meta.dir)}?names`)) as { Pool: typeof Pool };
   const { server, acquire } = newPool(2, PoolOfItsOwn);
   const connections = [await acquire("a"), await acquire("b")];
@@ -228,7 +228,7 @@ test("a text is prepared under one name, once for each connection; beyond a thou
   }
   const [first, second] = server.sessions.map(({ prepared }) => prepared);
   const names = new Set(first?.map(({ name }) => name).filter((name) => name !== ""));
-  // The first one has gone to what the connections were asked at first.
+  // The first name belongs to the statement that the connections sent first.
   expect(names.size).toBe(999);
   expect(["s1000", "s1001"].map((name) => names.has(name))).toEqual([true, false]);
   const unnamed = first?.filter(({ name }) => name === "") ?? [];

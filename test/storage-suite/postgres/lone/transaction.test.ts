@@ -1,4 +1,4 @@
-/** The statements that a body waits for, and when a failed statement that nobody waited for is reported. */
+/** Checks which statements a body waits for, and when a failed statement that nobody awaited is reported. */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { nextTurn } from "#kernel/turns";
@@ -21,7 +21,7 @@ async function begin() {
     entered.push(slot);
     return place;
   });
-  /** Whether it ends before PostgreSQL has answered; then everything is answered. */
+  /** Whether a body ends before PostgreSQL has responded. Afterwards PostgreSQL responds to everything. */
   const isAwaited = async (asked: Promise<unknown>, completion: (text: string) => Completion = () => "UPDATE 1"): Promise<[boolean, unknown]> => {
     let hasEnded = false;
     const outcome = asked.then(
@@ -80,7 +80,7 @@ test("a lock is first with its slot, once for the transaction, and a missing row
   expect(one.session.sent).toHaveLength(1);
   await one.isAwaited(one.tx.lock("notes", "b"), () => "SELECT 1");
   expect([one.session.sent.length, one.entered.length]).toEqual([2, 1]);
-  // The body after it finds the name locked.
+  // The next body finds the name locked.
   const next = new PostgresTransaction(async () => one.place);
   await next.lock("notes", "a");
   expect(one.session.sent).toHaveLength(2);
@@ -108,7 +108,7 @@ test("256 of many statements are sent before one is awaited", async () => {
 test("before its commit a transaction waits if PostgreSQL itself would not refuse a wrong outcome, or the connection may be dead", async () => {
   const isWaitedFor = async (ask: (tx: PostgresTransaction) => Promise<unknown>): Promise<boolean> => {
     const one = await begin();
-    // It is there.
+    // The row exists.
     await one.isAwaited(one.tx.run(change));
     await ask(one.tx);
     const [isAwaited] = await one.isAwaited(one.tx.settle());
