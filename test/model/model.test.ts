@@ -1,6 +1,6 @@
 /**
- * The whole interface against a model of it: generated histories of requests, moves of the clock and changes of a world are played against
- * a server and against the reference of test/model/reference, and every reply and every webhook is compared.
+ * Compares the whole interface to a model of it. Generated histories of requests, moves of the clock and changes of a world are played on a server
+ * and on the reference of test/model/reference. Every response and every webhook is compared.
  */
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";

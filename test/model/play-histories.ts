@@ -1,4 +1,4 @@
-/** Plays drawn histories as a test: README.md explains how to run one again. */
+/** Plays drawn histories as a test. README.md explains how to play a history once more. */
 import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres } from "#harness/postgres-cluster";
@@ -16,27 +16,27 @@ import { startServers } from "./playing/servers.ts";
 import { shrink } from "./playing/shrink.ts";
 
 const STEPS = 100;
-/** Histories wait for their webhooks and worlds, so a few of them share the processors. */
+/** The number of histories that are played at once. Histories wait for their webhooks and worlds, so a few of them share the processors. */
 const AT_ONCE = 3;
 
-/** One mistake makes many histories fail. */
+/** The number of failures after which a run stops, because one mistake makes many histories fail. */
 const PROBLEMS_MAX = 5;
 
-/** A webhook that must not come would arrive at once. */
+/** The wait at the end for webhooks that must not come. Such a webhook would arrive at once. */
 const LATE_WITHIN_MS = 500;
 
-/** A proof plays for hours on a slow machine. */
+/** The time limit of a test, because a proof plays for hours on a slow machine. */
 const TIMEOUT_MS = 12 * 3_600_000;
 
-/** How often a proof says how far it has come, so that one that was interrupted can go on from there. */
+/** The number of histories after which a proof prints its progress, so that an interrupted proof can be continued. */
 const REPORT_EVERY = 100;
 
 /**
- * `PLAZA_MODEL_SEED` runs one history again, or with `PLAZA_MODEL_COUNT` this number of them. Without it a test run draws the same ones each
- * time, and a proof others. `PLAZA_MODEL_AREAS` names the areas that histories are about.
+ * `PLAZA_MODEL_SEED` chooses one history, or with `PLAZA_MODEL_COUNT` this number of histories. Without it, test runs draw the same histories each
+ * time, and proofs draw others. `PLAZA_MODEL_AREAS` chooses the areas that histories are about.
  */
 const { PLAZA_MODEL_SEED: given, PLAZA_MODEL_COUNT: givenCount = "1", PLAZA_MODEL_AREAS: areas } = process.env;
-/** Whatever 100 histories do not reach, some of these do. */
+/** The greatest number of further histories, which reach the rules that the first 100 histories do not reach. */
 const FURTHER_MAX = 100;
 
 const seeds = (usual: number): number[] => {
@@ -44,9 +44,9 @@ const seeds = (usual: number): number[] => {
   return Array.from({ length: given === undefined ? usual : Number(givenCount) }, (_, place) => first + place);
 };
 
-/** Histories that restart processes have processes of their own, and are played one at a time. */
+/** Histories that restart processes run one at a time, on processes that other histories do not use. */
 interface Stages {
-  /** On PostgreSQL a process takes over after another one's lease, five seconds for each restart: in proofs alone. */
+  /** Whether histories may restart processes. On PostgreSQL only in proofs, because each restart waits five seconds for a lease to end. */
   readonly mayRestart: boolean;
   readonly usual: Stage;
   readonly restarting: Stage;
@@ -78,7 +78,7 @@ async function playAll(stages: Stages, all: readonly number[]): Promise<string[]
         console.log(`${played} of ${all.length} histories from seed ${all[0]} on, after ${Math.round((performance.now() - startMs) / 1000)} s`);
     }
   };
-  // The one that plays histories with restarts goes on with others.
+  // When the histories with restarts are done, this worker plays other histories.
   const first = work(restarting).then(() => work(waiting));
   await Promise.all([first, ...Array.from({ length: AT_ONCE - 1 }, () => work(waiting))]);
   if (failed.length > 0) stages.usual.ledger.hurry();
@@ -87,7 +87,7 @@ async function playAll(stages: Stages, all: readonly number[]): Promise<string[]
   return problems;
 }
 
-/** Plays further histories until everything is reached. Returns the problems, and the rules that stay unreached. */
+/** Plays further histories until every rule is reached. Returns the problems, and the rules that no history has reached. */
 async function playOn(stages: Stages, first: number): Promise<string[]> {
   const { coverage } = stages.usual;
   for (let seed = first; seed < first + FURTHER_MAX && coverage.unreached().length > 0; seed += AT_ONCE) {
@@ -114,11 +114,11 @@ const servers = {
 
 interface Plan {
   readonly histories: number;
-  /** Goes on with further seeds until all is reached. */
+  /** Whether to play further seeds until every rule is reached. */
   readonly reachesAll: boolean;
 }
 
-/** A test that plays the histories that failed once, and drawn ones. */
+/** Declares a test that plays the histories that failed once, and drawn histories. */
 export function testHistories(kind: keyof typeof servers, { histories, reachesAll }: Plan): void {
   const { data, processes } = servers[kind];
   describe(`the interface and its model (${kind})`, () => {
@@ -130,7 +130,7 @@ export function testHistories(kind: keyof typeof servers, { histories, reachesAl
         const mayRestart = processes === 1 || tries(0, 1) === 1;
         const coverage = new Coverage([
           ...(mayRestart ? [] : (["writeUnanswered", "importedElsewhere", "readingInterrupted"] as const)),
-          // Which of several processes fetches a file, and so when, is left open.
+          // With several processes, it is left open which process fetches a file, and so when.
           ...(processes === 1 ? [] : (["longMove"] as const)),
         ]);
         const newStage = async (): Promise<Stage> => ({

@@ -73,7 +73,7 @@ export const appEventSteps: Arbitrary<Step> = oneOf<Step>(
       }),
     }),
   ],
-  // Right ones, whose names meet again and come to their cap.
+  // Correct events, whose names repeat and reach their limit.
   [
     8,
     request({

@@ -1,4 +1,4 @@
-/** Steps on what ads did: touches, events of devices and persons that meet, and what each event is due to. */
+/** Steps on the results of ads: touches of ads, events of devices and persons that are tied, and the ad that each event is attributed to. */
 import fc, { type Arbitrary } from "fast-check";
 import { body, callers, fields, list, oneOf, request, world } from "./drawing.ts";
 import type { NodeName, Step, Value } from "./steps.ts";
@@ -17,13 +17,13 @@ const person: Arbitrary<Value> = fc.constantFrom<Value>(
 );
 const maybe = (value: Arbitrary<Value>, weight = 3): Arbitrary<Value> => oneOf<Value>([weight, fc.constant(undefined)], [1, value]);
 
-/** A device with its cookie, or one of them. */
+/** The ids of a device: an id and a cookie, or one of them. */
 const ids = oneOf<Readonly<Record<string, Value>>>(
   [6, fc.record({ advertiser_id: device })],
   [2, fc.record({ attribution: cookie })],
   [2, fc.record({ advertiser_id: device, attribution: cookie })],
 );
-/** Of a touch and an event, so that windows end between them. */
+/** The time of a touch or an event, so that attribution windows end between some of them. */
 const time: Arbitrary<number> = fc
   .constantFrom(0, -1, -3_600, -DAY, -DAY - 1, -28 * DAY, -28 * DAY - 1, -29 * DAY, -30 * DAY, -30 * DAY - 1)
   .map((offset) => NOW + offset);
@@ -53,7 +53,7 @@ const reporting = (drawn: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary
     .tuple(ids, request({ ...common, body: body({ ...drawn, ...beside }) }))
     .map(([names, step]) => ({ ...step, body: { kind: "json" as const, ...step.body, fields: { ...step.body?.fields, ...names } } }));
 
-/** Devices that nobody clicks with, so that what they install is due to what they saw. */
+/** Devices without clicks, so that an install is attributed to an ad that the device has seen. */
 const viewer = fc.constantFrom("v1", "v2", "v3", "v4");
 const seeing: Arbitrary<Step> = viewer.map((advertiser_id) => ({
   ...{ kind: "touch" as const, world: 0, what: "impressions" as const, fields: { ad: "8501", time: NOW - 3_600, advertiser_id } },
@@ -66,7 +66,7 @@ const installing: Arbitrary<Step> = request({
 
 const event = fc.record({ _eventName: fc.constantFrom("A", "B"), _logTime: time, advertiser_tracking_enabled: fc.constantFrom(0, 0, 1, 1) });
 
-/** A person who clicks on one device and is reported on another, so that what is due to the ad crosses devices, and campaigns too. */
+/** A person who clicks on one device and is reported on another, so that attribution crosses devices, and campaigns too. */
 const HASHED = { em: "c".repeat(64) };
 const clicking: Arbitrary<Step> = fc.constantFrom("8502", "8502", "8501").map((ad) => ({
   ...{ kind: "touch" as const, world: 0, what: "clicks" as const, fields: { ad, time: NOW - 7_200, advertiser_id: "c1", ud: HASHED } },

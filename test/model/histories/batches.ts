@@ -1,4 +1,4 @@
-/** Batches of requests that other areas draw too (D-34, D-284). */
+/** Batches of requests, whose requests other areas draw too (D-34, D-284). */
 import fc, { type Arbitrary } from "fast-check";
 import type { Place } from "../reference/credentials.ts";
 import type { Surface } from "../reference/requests.ts";
@@ -15,15 +15,15 @@ import type { BatchPart, BatchStep, RequestStep, Step, Value } from "./steps.ts"
 
 const PARTS_MAX = 6;
 
-/** Their responses have an `id`. */
+/** Operations whose response has an `id`. */
 const WITH_ID: ReadonlySet<string> = new Set([
   ...["createLabel", "createPersona", "readLabel", "readPersona", "setSolutionMigrationIntent"],
   ...["createFeed", "readFeed", "readCatalog", "readPage"],
 ]);
 
 /**
- * Webhooks that an earlier part causes may be sent before or after these change where they go, a file may be read before or after the next
- * part, and a video that ends changes by itself.
+ * Operations that are alone in a batch. Webhooks that an earlier part causes may be sent before or after these operations change the route of
+ * webhooks. A file may be read before or after the next part, and a video that ends changes by itself.
  */
 const ALONE: ReadonlySet<string> = new Set([
   ...["setAccountOverride", "setNumberOverride", "unsubscribeApp", "subscribeApp", "endSubscription", "subscribeToPage", "unsubscribeFromPage"],
@@ -58,7 +58,7 @@ const stepsOf: Readonly<Record<Surface, Arbitrary<Step>>> = {
 const isPart = (surface: Surface, step: Step): step is RequestStep =>
   step.kind === "request" && step.surface === surface && !ALONE.has(step.operation);
 
-/** Its own tokens, or those of the batch. */
+/** A part of a batch, with tokens of its own or with those of the batch. */
 const partOn = (surface: Surface): Arbitrary<RequestStep> =>
   fc
     .tuple(
@@ -113,7 +113,7 @@ type DrawnPart = ReturnType<typeof drawnPartOn> extends Arbitrary<infer Drawn> ?
 const isText = (value: Value): boolean =>
   typeof value === "string" || typeof value === "number" || (typeof value === "object" && value !== null && "$node" in value);
 
-/** The step with a reference in one of the texts that it sends; undefined: it has none. */
+/** The step with a reference in one of the texts that it sends; undefined if it has no reference. */
 function withReference(step: RequestStep, part: number, { path, name: drawn, isAlone }: DrawnPart["reference"]): RequestStep | undefined {
   if (path === "$.paging.cursors.after" && step.operation.startsWith("list")) {
     const { cursor: _, ...rest } = step;
@@ -135,7 +135,7 @@ function withReference(step: RequestStep, part: number, { path, name: drawn, isA
 }
 
 function partsOf(drawn: readonly DrawnPart[]): BatchPart[] {
-  // The model knows what it does not see only if the response names no new id and no cursor.
+  // The model can only know a response that it does not see if the response has no new id and no cursor.
   const isSeen = drawn.map(
     ({ step }, place) =>
       step.method !== "GET" || drawn.some(({ refers, earlier, reference }) => refers === "value" && earlier === place && reference.path !== "$.id"),

@@ -1,4 +1,4 @@
-/** Steps on catalogs, feeds, and the files that fill them, in marketing versions. */
+/** Steps on catalogs, on feeds, and on the files that fill feeds, in marketing versions. */
 import fc, { type Arbitrary } from "fast-check";
 import type { FeedFile } from "../reference/requests.ts";
 import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";
@@ -21,10 +21,10 @@ const tasks = fc.constantFrom<Value>(["240588526848665"], ["2015469438531460"], 
 const agency = fc.record({ business_id: fc.constantFrom<Value>("3502", "3502", "3501", "9999999", undefined), permitted_tasks: tasks });
 
 const creation = callers("header", people);
-/** D-12: in the query only while the app is in development. */
+/** D-12: the token may be in the query only while the app is in development. */
 const inQuery = fc.constantFrom({ access_token: "new-ada-user" }, { access_token: "ada-user" });
 
-/** A catalog of its business that is shared with an agency (D-144), and what the agency's person may do with it and its feeds. */
+/** Shares a catalog of the page's business with an agency (D-144), and uses the catalog and its feeds as a person of the agency. */
 const sharing: Arbitrary<Step> = request({
   ...{
     operation: "createCatalog",
@@ -53,7 +53,7 @@ const byAgency: Arbitrary<Step> = oneOf<Step>(
   [1, request({ operation: "deleteFeed", method: "DELETE", edge: "", ...ofAgency, node: feed })],
 );
 
-/** Pages of the usual length, and of the longest. */
+/** Lists that fill pages of the usual length, and of the greatest length. */
 const many = fc.constant(Array.from({ length: 130 }, (_, place) => ({ retailer_id: `many-${place}`, name: "One of many", brand: "" })));
 
 const rows: Arbitrary<FeedFile["rows"]> = oneOf<FeedFile["rows"]>(
@@ -71,7 +71,7 @@ const rows: Arbitrary<FeedFile["rows"]> = oneOf<FeedFile["rows"]>(
   [1, fc.constant(null)],
 );
 
-/** An address that serves a file, something that is not a file of a feed, or nothing. */
+/** An address that serves a feed file, another file, or nothing. */
 const address: Arbitrary<Value> = oneOf<Value>([3, rows.map((of) => ({ $file: of }))], [1, fc.constant({ $file: undefined })]);
 
 const rightSchedule: Arbitrary<Value> = fc
@@ -108,7 +108,7 @@ const wrongSchedule = fc.constantFrom<Value>(
   ),
   ...[{ interval: "DAILY", url: { $file: [] }, username: "ada" }, "daily"],
 );
-/** A feed has one schedule at a time, so that what it shows does not depend on which of two files of one moment is read first. */
+/** A schedule. A feed has one schedule at a time, so that its items do not depend on which of two files of the same moment is read first. */
 const schedules: Arbitrary<Readonly<Record<string, Value>>> = oneOf<Readonly<Record<string, Value>>>(
   [4, rightSchedule.map((schedule) => ({ schedule, update_schedule: "" }))],
   [3, rightSchedule.map((update_schedule) => ({ update_schedule, schedule: "" }))],
@@ -123,7 +123,7 @@ const scheduling = (
     ...{ ...step, method: "POST", tokens: creation },
     body: fc.tuple(body({}), schedules).map(([notation, drawn]) => ({ ...notation, fields: { ...beside, ...drawn } })),
   });
-/** Over hundreds of fetches, some of them of a file each hour. */
+/** A move of the clock over hundreds of fetches, some of them of a file that is fetched each hour. */
 const longMove: Arbitrary<Step> = fc.record({
   ...{ kind: fc.constant("advance" as const), world, seconds: fc.constantFrom(8 * 86_400, 20 * 86_400) },
   within_ms: fc.constantFrom(50, 60_000),
@@ -150,7 +150,7 @@ const shownOfUpload = fields(
   ...["id", "status", "start_time", "end_time", "url", "input_method", "filename", "format", "update_only"],
   ...["num_detected_items", "num_persisted_items", "num_invalid_items", "num_deleted_items", "error_count"],
 );
-/** A file, or a text that is not a file. */
+/** A file that is sent in a form, or a text in place of a file. */
 const sent = oneOf<NonNullable<RequestStep["body"]>>(
   [
     8,
@@ -184,7 +184,7 @@ const uploading: Arbitrary<Step> = oneOf<Step>(
 const feedFile = (drawn: { readonly [Name in "feed" | "updateOnly" | "rows"]: Arbitrary<FeedFileStep[Name]> }): Arbitrary<FeedFileStep> =>
   fc.record({ kind: fc.constant("feed file" as const), world, ...drawn });
 
-/** More than a page of a list shows. */
+/** A file with more rows than one page of a list shows. */
 export const manyRows: Arbitrary<FeedFileStep> = feedFile({ feed: fc.constant({ id: "8101" }), updateOnly: fc.constant(true), rows: many });
 
 export const catalogSteps: Arbitrary<Step> = oneOf<Step>(

@@ -1,4 +1,4 @@
-/** Histories, each from a seed. */
+/** Draws histories, each from a seed. */
 import fc, { type Arbitrary } from "fast-check";
 import { appEventSteps } from "./app-events.ts";
 import { attributionSteps } from "./attribution.ts";
@@ -23,7 +23,7 @@ const DAY = 86_400;
 
 const tasks = fc.subarray(["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING"]);
 
-/** Steps of a history that are not requests. */
+/** The steps of a history that are not requests. */
 const worldSteps: Arbitrary<Step> = oneOf<Step>(
   [18, fc.record({ kind: fc.constant("follow" as const), world, link: fc.constantFrom("next" as const, "next" as const, "previous" as const) })],
   [
@@ -74,7 +74,7 @@ const worldSteps: Arbitrary<Step> = oneOf<Step>(
 /** Starting a process costs as much as a hundred requests, so only one history in twelve restarts some. */
 const RESTARTS_EVERY = 12;
 
-/** Each area's steps; a history is about a few of them, so that its steps meet. */
+/** The steps of each area. A history is about a few areas, so that its steps affect each other. */
 const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ labels: labelSteps, personas: personaSteps, actions: actionSteps, media: mediaSteps, inspection: inspectionSteps },
   ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps, nodes: nodeSteps },
@@ -83,12 +83,12 @@ const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ batches: batchSteps, appEvents: appEventSteps, attribution: attributionSteps, proofs: proofSteps },
 };
 
-/** Its steps name times around the usual one alone where an area asks for them, so it stands alone. */
+/** The area of versions. Only if an area asks for them do its steps use times around the usual one, so this area is used alone. */
 const VERSIONS = "versions";
 
 type Unusual = Pick<RequestStep, "verb" | "sent">;
 
-/** Some verbs come as a parameter, some reads again as HEAD, and some requests are sent in other ways than most. */
+/** Changes some requests: a method comes as a parameter, a read is repeated as HEAD, or the request is sent in an unusual way. */
 const withUnusual = (steps: Arbitrary<Step>): Arbitrary<Step> =>
   fc
     .tuple(
@@ -104,7 +104,7 @@ const withUnusual = (steps: Arbitrary<Step>): Arbitrary<Step> =>
 
 const besides = (own: string, among: readonly string[]): string[] => (own === VERSIONS ? [] : among.filter((name) => name !== VERSIONS));
 
-/** About one area, and up to two others. */
+/** A history about one area and up to two others. */
 const history = (steps: number, own: string, among: readonly string[]): Arbitrary<History> =>
   fc.subarray(besides(own, among), { maxLength: Math.min(2, besides(own, among).length) }).chain((others) => {
     const ofAreas = [...new Set([own, ...others])].map((name): readonly [number, Arbitrary<Step>] => [10, areas[name] as Arbitrary<Step>]);
@@ -115,7 +115,7 @@ const history = (steps: number, own: string, among: readonly string[]): Arbitrar
     });
   });
 
-/** The same seed draws the same history; seeds one after the other take turns with the areas. */
+/** Draws a history. The same seed draws the same history; consecutive seeds use the areas in turn. */
 export function drawHistory(seed: number, steps: number, among: readonly string[] = Object.keys(areas), mayRestart = true): History {
   const own = among[seed % among.length] as string;
   const plain = fc.sample(history(steps, own, among), { seed, numRuns: 1 })[0] as History;

@@ -1,4 +1,4 @@
-/** Steps on insights of the microblog. */
+/** Steps on the insights of the microblog. */
 import fc, { type Arbitrary } from "fast-check";
 import { callers, node, oneOf, request, world } from "./drawing.ts";
 import type { NodeName, Step, Value } from "./steps.ts";
@@ -8,7 +8,7 @@ const DAY = 86_400;
 const good = ["talk", "talk", "talk", "outsider", "talk-without-scopes"];
 const midnight = Math.floor(NOW / DAY) * DAY;
 
-/** Times at which ranges begin and end, and of counts. */
+/** Times of counts, which are also the times at which ranges begin and end. */
 const moment = fc.constantFrom(
   NOW - 1,
   NOW,

@@ -1,4 +1,4 @@
-/** Steps on live videos, their audience, and what happens to them from outside. */
+/** Steps on live videos and their audience, and on changes by encoders and operators. */
 import fc, { type Arbitrary } from "fast-check";
 import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";
 import type { NodeName, Step, Value } from "./steps.ts";
@@ -51,7 +51,7 @@ const shown = fields(
   ...["broadcast_start_time", "permalink_url", "page", "page{id}", "crossposted_pages", "stream_key", "takedown_reason", "restorable_until"],
 );
 
-/** A plan with its time, which is drawn together, or whatever comes. */
+/** A planned video with its time, drawn together so that most plans are valid; or any values. */
 const planned = fc.record({ status: fc.constantFrom("SCHEDULED_LIVE", "SCHEDULED_UNPUBLISHED"), planned_start_time: start });
 
 const making: Arbitrary<Step> = request({
@@ -86,7 +86,7 @@ const advance: Arbitrary<Step> = fc.record({
   seconds: fc.constantFrom(4, 5, 150, 151, 600, 3_600, 86_400, 604_800),
 });
 
-/** A video that the map shows: it is live and has a place. Without a country the map has the videos that every country may see. */
+/** A video that the map shows, because it is live and has a place. Without a country, the map has the videos that every country may see. */
 const placed: Arbitrary<Step> = request({
   ...{ operation: "updateLiveVideo", method: "POST", node: fc.constantFrom({ id: "5302" }, { id: "5305" }), edge: "" },
   tokens: fc.constantFrom({ header: "cafe-page" }, { header: "bar-page" }),

@@ -1,4 +1,4 @@
-/** One read of several nodes (D-34), of areas that have steps of their own too. */
+/** Reads of several nodes in one request (D-34), for areas that also have steps of their own. */
 import fc, { type Arbitrary } from "fast-check";
 import { node, oneOf, strayNode } from "./drawing.ts";
 import { audienceSteps, liveSteps } from "./live.ts";
@@ -20,7 +20,7 @@ const others: Arbitrary<NodeName> = oneOf<NodeName>(
 export const manySteps: Arbitrary<Step> = oneOf<Step>(
   [
     6,
-    // Nodes of one type, so that the whole is often a success.
+    // The nodes have one type, so that the read often succeeds.
     reads.chain((step) => {
       const same: Arbitrary<NodeName> = "id" in step.node ? fc.constant(step.node) : node(step.node.type);
       return fc.record<ManyStep>({

@@ -14,7 +14,7 @@ const inApp = (what: InAppStep["what"], drawn: Readonly<Record<string, Arbitrary
 
 type Meanwhile = NonNullable<OutageStep["meanwhile"]>[number];
 
-/** While the callbacks of the world fail, or are gone; what happens meanwhile happens in the same world. */
+/** A step that happens while the callbacks of the world fail or are gone. The steps that come meanwhile are in the same world. */
 const inOutage = (
   step: Arbitrary<InAppStep>,
   response: Arbitrary<OutageStep["response"]>,
@@ -37,7 +37,7 @@ const newSecret: Arbitrary<Meanwhile> = fc.record({
   secret: fc.constantFrom("n3xt", "s3cret", "0ther", "löng ".repeat(20)),
 });
 
-/** The app's subscription to an object changes, or ends. */
+/** A step that changes or ends the app's subscription to an object. */
 const subscribing = (object: string, known: readonly string[]): Arbitrary<Meanwhile> =>
   oneOf<Meanwhile>(
     [
@@ -77,7 +77,7 @@ const selfMessage = (surface: "base" | "social_login", good: readonly string[]):
   });
 
 const comments = inApp("comment", { social_account: account, media: fc.constantFrom("6101", "6102", "6107"), text: text(20) });
-/** Of an account whose data one token alone gives access to. */
+/** A message of an account whose data only one token gives access to. */
 const lonely = inApp("self-message", { social_account: fc.constant("6005"), text: text(30) });
 const revoking: Arbitrary<Meanwhile> = fc.record({ kind: fc.constant("revoke" as const), world, token: fc.constant("lone-social") });
 
@@ -114,7 +114,7 @@ const chatting = inApp("chatapp", {
   ...{ field: fc.constantFrom<string>("messages", "messages", ...ROUTED, ...UNROUTED), value: fc.record({ text: text(10) }) },
 });
 
-/** Changes of the route of webhooks of an account and its numbers. */
+/** Steps that change the route of the webhooks of an account and its numbers. */
 const rerouting: Arbitrary<Meanwhile> = oneOf<Meanwhile>(
   [
     3,

@@ -1,4 +1,4 @@
-/** Steps on what has a plain read: apps with their migrations, people, businesses, pages and accounts. */
+/** Steps on nodes with a plain read: apps with their migrations, people, businesses, pages and accounts. */
 import fc, { type Arbitrary } from "fast-check";
 import type { NodeType } from "../reference/world.ts";
 import { body, callers, fields, node, oneOf, request } from "./drawing.ts";
@@ -16,7 +16,7 @@ const switches: Arbitrary<Value> = oneOf<Value>(
 type PlainSurface = "base" | "microblog" | "social_login";
 
 const plain = (operation: string, type: NodeType, surface: PlainSurface, good: readonly string[]): Arbitrary<Step> => {
-  // D-163: pages and people have a username elsewhere, which clients may ask for.
+  // D-163: on other platforms, pages and people have a username, so clients may ask for it.
   const isAccount = type === "social_account" || type === "microblog_user";
   return request({
     ...{ operation, method: "GET", surface, edge: "", tokens: callers("any", good) },

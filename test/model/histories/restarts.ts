@@ -1,16 +1,16 @@
-/** Processes that end, and are killed, with a write under way or a file to read. */
+/** Steps in which a process ends or is killed while it has a write or reads a file. */
 import fc, { type Arbitrary } from "fast-check";
 import { manyRows } from "./catalogs.ts";
 import { oneOf } from "./drawing.ts";
 import { labelSteps, personaSteps } from "./page-messaging.ts";
 import type { History, InterruptStep, RequestStep, RestartStep, Step } from "./steps.ts";
 
-/** Writes whose effect the control API shows completely, so that the test can find out whether they were done. */
+/** Writes whose whole effect the control API shows, so that the test can find out whether they were done. */
 const write: Arbitrary<RequestStep> = oneOf<Step>([4, labelSteps], [1, personaSteps]).filter(
   (step): step is RequestStep => step.kind === "request" && step.method !== "GET" && step.operation !== "none",
 );
 
-/** A write takes a few milliseconds. */
+/** The milliseconds from the write to the end of the process. A write takes a few milliseconds. */
 const afterMs: Arbitrary<number | null> = fc.constantFrom(0, 1, 2, 3, 4, 5, 6, null, null);
 
 const how = oneOf<RestartStep["how"]>([3, fc.constant("kill")], [1, fc.constant("stop")]);
@@ -26,7 +26,7 @@ export const restarts: Arbitrary<readonly (RestartStep | InterruptStep)[]> = fc.
   { minLength: 3, maxLength: 5 },
 );
 
-/** Spread over the history. Before the last of them the first world moves into another server. */
+/** Spreads the restarts over the history. Before the last restart, the first world moves to another server. */
 export function withRestarts({ steps, ...rest }: History, drawn: readonly (RestartStep | InterruptStep)[]): History {
   const every = Math.ceil(steps.length / (drawn.length + 1));
   return {

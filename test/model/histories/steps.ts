@@ -1,24 +1,25 @@
-/** A history as data: worlds and steps that name nodes by the order in which they came, so that a step can be left out. */
+/** A history as data: worlds, and steps that refer to nodes by the order in which these were made, so that any step can be left out. */
 import type { Place } from "../reference/credentials.ts";
 import type { ActionStatus, Activity, Followers, MigrationIntent } from "../reference/nodes.ts";
 import type { FeedFile, Surface } from "../reference/requests.ts";
 import type { NodeType, Profile, VersionsEntry } from "../reference/world.ts";
 
-/** `pick` counts from the oldest node of the type, or, below zero, from the newest; also those that are deleted. */
+/** A node. `pick` counts from the oldest node of the type, or, if negative, from the newest; deleted nodes count too. */
 export type NodeName = { readonly type: NodeType; readonly pick: number } | { readonly id: string };
 
 /**
- * JSON, in which `{$node}` stands for an id, `{$callback}` for an address of the receiver, `{$file}` for one of a file, `{$repeated}` for a
- * parameter that is sent several times, and `{$result}` for a text with a reference to an earlier part of the batch.
+ * A JSON value, in which some objects stand for other values: `{$node}` for an id, `{$callback}` for an address of the receiver, `{$file}` for the
+ * address of a file, `{$repeated}` for a parameter that is sent several times, and `{$result}` for a text that refers to an earlier part of the
+ * batch.
  */
 export type Value = unknown;
 
-/** A text around a reference: `before{result=…:path}after`. */
+/** A text with a reference inside: `before{result=…:path}after`. */
 export interface ResultValue {
   readonly $result: { readonly part: number; readonly path: string; readonly before: string; readonly after: string };
 }
 
-/** How a form or a multipart body writes lists and objects, if not as JSON: `a[]=x`, `a[0]=x`, or a list as a name that is repeated. */
+/** The way in which a form or a multipart body writes lists and objects, if not as JSON: `a[]=x`, `a[0]=x`, or a list as a repeated name. */
 export type Nesting = "[]" | "[0]" | "repeated";
 
 interface Proof {
@@ -29,7 +30,7 @@ interface Proof {
 export interface RequestStep {
   readonly kind: "request";
   readonly world: number;
-  /** The operation that the step means. The model decides by itself which one it is. */
+  /** The operation that the step is drawn for. The model decides by itself which operation the request is. */
   readonly operation: string;
   readonly method: string;
   readonly surface: Surface;
@@ -45,37 +46,37 @@ export interface RequestStep {
     readonly nesting?: Nesting | undefined;
   };
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the first token of the request (D-15). */
+  /** The proof of the first token of the request (D-15). */
   readonly proof?: Proof;
-  /** D-04: the verb in the parameter `method` of a POST; or, after a GET, the same by HEAD; or, after any, the address by OPTIONS. */
+  /** D-04: the method in the parameter `method` of a POST; or a HEAD with the same address after a GET; or an OPTIONS after any request. */
   readonly verb?: "parameter" | "head" | "options";
   /** Each parameter of the query twice (D-160); those of a read in its body (D-34); by a page of another site (D-240); with a body in gzip (D-330); with too large a head or body. */
   readonly sent?: "twice" | "in the body" | "by a page" | "gzip" | "large head" | "large body";
-  /** `own`: a cursor of the list that is asked, newest first; `any`: of any list. */
+  /** A cursor of a list. `own` is a cursor of the list that the step reads, the newest first; `any` is a cursor of any list. */
   readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
 }
 
-/** A request of a batch. Without tokens of its own it has those of the batch. */
+/** A request of a batch. If it has no tokens of its own, it uses those of the batch. */
 export interface BatchPart {
   readonly step: RequestStep;
-  /** The number of an earlier part whose `id` replaces the node's. */
+  /** The number of an earlier part whose `id` replaces the id of the node. */
   readonly nodeOf?: number;
-  /** The number of an earlier part that has to succeed. */
+  /** The number of an earlier part that must succeed before this one runs. */
   readonly dependsOn?: number;
   readonly isOmitted: boolean;
-  /** The method is HEAD. */
+  /** Whether the method is HEAD. */
   readonly isHead: boolean;
-  /** `If-None-Match` of a read: `*`, or the tag of something else. */
+  /** The header `If-None-Match` of a read: `*`, or the tag of another response. */
   readonly tag?: "any" | "another" | undefined;
-  /** Headers as a list of lines or as an object. */
+  /** Whether the headers are a list of lines or an object. */
   readonly headers: "list" | "object";
-  /** The body has a Content-Type, which only multipart needs. */
+  /** Whether the body has a Content-Type, which only multipart needs. */
   readonly isTyped: boolean;
-  /** References with bare braces, or with encoded ones. */
+  /** Whether the braces of references are bare or percent-encoded. */
   readonly references: "bare" | "encoded";
-  /** `relative_url` as a path with or without its first slash, or as a whole address. */
+  /** The form of `relative_url`: a path with or without its first slash, or a whole address. */
   readonly address: "path" | "/path" | "whole";
-  /** A JSON body as an object instead of a text. */
+  /** Whether a JSON body is an object instead of a text. */
   readonly isObject: boolean;
 }
 
@@ -85,27 +86,27 @@ export interface BatchStep {
   readonly surface: Surface;
   readonly version: string | null;
   readonly token: string;
-  /** The places of the token of the batch. */
+  /** The places of the batch's token. */
   readonly places: readonly Place[];
-  /** Of the token, for all parts that use it. */
+  /** The proof of the batch's token, for all parts that use the token. */
   readonly proof?: Proof;
   readonly notation: "json" | "form" | "multipart";
   readonly hasHeaders: boolean;
-  /** `migrations_override`. */
+  /** The value of `migrations_override`. */
   readonly override?: Value;
-  /** A header that a part cannot have, in its first part. */
+  /** A header that a part may not have, which is added to the first part. */
   readonly foreignHeader?: string | undefined;
   readonly parts: readonly BatchPart[];
 }
 
-/** Follows a link of the last page that had one. */
+/** Follows a link of the last page that had links. */
 interface FollowStep {
   readonly kind: "follow";
   readonly world: number;
   readonly link: "next" | "previous";
 }
 
-/** One read of several nodes: what the step would ask of its node. */
+/** A read of several nodes in one request. The step has the fields to read of each node. */
 export interface ManyStep {
   readonly kind: "many";
   readonly world: number;
@@ -113,7 +114,7 @@ export interface ManyStep {
   readonly nodes: readonly NodeName[];
 }
 
-/** Asks again what was last answered, with the entity tag of the response, or of another one. */
+/** Repeats the last successful read with an entity tag: the tag of its response, or another tag. */
 export interface AgainStep {
   readonly kind: "again";
   readonly world: number;
@@ -124,7 +125,7 @@ interface AdvanceStep {
   readonly kind: "advance";
   readonly world: number;
   readonly seconds: number;
-  /** The move is made in pieces: each request may take so much real time (D-266). */
+  /** The move is made in pieces: each request may take this much real time (D-266). */
   readonly within_ms?: number;
 }
 
@@ -134,14 +135,14 @@ interface RevokeStep {
   readonly token: string;
 }
 
-/** From then on requests of the world bring a copy of the token in its place (D-270). */
+/** After this step, requests of the world have a copy of the token in place of the token (D-270). */
 interface CopyStep {
   readonly kind: "copy";
   readonly world: number;
   readonly token: string;
 }
 
-/** A person of a page is erased. */
+/** Erases a person of a page. */
 interface EraseStep {
   readonly kind: "erase";
   readonly world: number;
@@ -155,7 +156,7 @@ export interface RolesStep {
   readonly roles: readonly { readonly user: string; readonly tasks: readonly string[] }[];
 }
 
-/** Only along the moves that the interface knows. */
+/** Moves a required action to another status, only along moves that the interface has. */
 export interface MoveActionStep {
   readonly kind: "move action";
   readonly world: number;
@@ -170,11 +171,11 @@ export interface AddMediaStep {
   readonly private: boolean;
   readonly tagged: readonly string[];
   readonly caption: string;
-  /** How old it is, in seconds. */
+  /** The age of the node in seconds. */
   readonly age: number;
 }
 
-/** Something that people do in the platform's own apps. */
+/** An action of a person in the platform's own apps. */
 export interface InAppStep {
   readonly kind: "in app";
   readonly world: number;
@@ -192,11 +193,11 @@ export interface OutageStep {
   readonly world: number;
   readonly response: 500 | 410 | "days" | "paused" | { readonly forSeconds: number };
   readonly cause: InAppStep;
-  /** While what it caused waits to come again. */
+  /** Steps that happen while the webhooks of the cause wait for their next attempt. */
   readonly meanwhile?: readonly (RequestStep | ChangeStep)[];
 }
 
-/** An app gets a new secret. */
+/** Gives an app a new secret. */
 export interface SecretStep {
   readonly kind: "secret";
   readonly world: number;
@@ -211,7 +212,7 @@ export interface MoveIntentStep {
   readonly to: MigrationIntent["status"];
 }
 
-/** Something that encoders and operators do to a live video. */
+/** A change of a live video by an encoder or an operator. */
 export interface LiveStep {
   readonly kind: "live";
   readonly world: number;
@@ -220,7 +221,7 @@ export interface LiveStep {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A file comes for a product feed; null: it is not a file of a feed. */
+/** Sends a file to a product feed. null stands for a file that is not a feed file. */
 export interface FeedFileStep {
   readonly kind: "feed file";
   readonly world: number;
@@ -229,24 +230,24 @@ export interface FeedFileStep {
   readonly rows: FeedFile["rows"];
 }
 
-/** Counts of the microblog are recorded. */
+/** Records counts of the microblog. */
 export interface RecordStep {
   readonly kind: "record";
   readonly world: number;
   readonly entry: { readonly activity: Activity } | { readonly followers: Followers };
 }
 
-/** A name of an app's events is deactivated, or none, and the sums and the report are looked at. */
+/** Compares the sums and the report of an app's events. May first deactivate the name of an event. */
 export interface EventsStep {
   readonly kind: "events";
   readonly world: number;
   readonly app: string;
   readonly deactivate?: string | undefined;
-  /** The report has events from then on. */
+  /** The time from which on the report has events. */
   readonly since: number;
 }
 
-/** An ad is clicked or seen. */
+/** Records a click on an ad, or an impression of it. */
 export interface TouchStep {
   readonly kind: "touch";
   readonly world: number;
@@ -254,42 +255,42 @@ export interface TouchStep {
   readonly fields: Readonly<Record<string, Value>>;
 }
 
-/** A write is sent, and the process that has it ends, by SIGTERM or SIGKILL, and starts on the same data. */
+/** Sends a write, and ends the process that has the write by SIGTERM or SIGKILL. The process then starts on the same data. */
 export interface RestartStep {
   readonly kind: "restart";
   readonly world: number;
   readonly how: "stop" | "kill";
   readonly request: RequestStep;
-  /** After the write was sent; null: after its response. */
+  /** The milliseconds after the write was sent; null ends the process after the response. */
   readonly afterMs: number | null;
 }
 
-/** A file comes for a feed, and the process that took it ends while it may be read. */
+/** Sends a file to a feed, and ends the process that accepted the file while the file may be read. */
 export interface InterruptStep {
   readonly kind: "interrupt";
   readonly world: number;
   readonly how: "stop" | "kill";
   readonly upload: FeedFileStep;
-  /** After the file was taken. */
+  /** The milliseconds after the file was accepted. */
   readonly afterMs: number;
 }
 
-/** The world is exported, and the history goes on in a fresh one that is loaded from it. */
+/** Exports the world. The history continues in a new world that is made from the export. */
 export interface MoveStep {
   readonly kind: "move";
   readonly world: number;
-  /** A server that is started for it, with a key of its own for what it seals; else the same one. */
+  /** Moves the world to another server, which has a sealing key of its own. Default: the same server. */
   readonly into?: "server";
 }
 
-/** The world is kept as it is, or is again as it was kept last (D-262). */
+/** Saves the world as a snapshot, or restores the last snapshot (D-262). */
 interface SnapshotStep {
   readonly kind: "snapshot";
   readonly world: number;
   readonly what: "take" | "restore";
 }
 
-/** The steps that the control API makes. */
+/** The steps that use the control API. */
 export type ChangeStep =
   | SnapshotStep
   | SecretStep
@@ -313,9 +314,9 @@ export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep |
 
 export interface History {
   readonly worlds: readonly Profile[];
-  /** The first time of the clock, if it is not the usual one. */
+  /** The first time of the clock, if it differs from the usual time. */
   readonly begins?: number;
-  /** The calendar of the worlds, if it is not the usual one. */
+  /** The calendar of the worlds, if it differs from the usual calendar. */
   readonly versions?: VersionsEntry;
   readonly steps: readonly Step[];
 }

@@ -1,4 +1,4 @@
-/** Steps on the webhooks that apps ask for, and on what causes them. */
+/** Steps on the webhooks that apps subscribe to, and on their causes. */
 import fc, { type Arbitrary } from "fast-check";
 import { body, callers, fields, list, oneOf, request } from "./drawing.ts";
 import { chatappSteps, selfMessagingSteps } from "./messaging.ts";
@@ -30,7 +30,7 @@ const address: Arbitrary<Value> = oneOf<Value>(
 );
 const token: Arbitrary<Value> = oneOf<Value>([12, fc.constant("v")], [1, fc.constantFrom<Value>("", undefined)]);
 
-/** An object with fields of it, mostly. */
+/** An object, mostly with fields that it has. */
 const wanted = fc
   .constantFrom(...Object.keys(OF_OBJECT))
   .chain((object) =>

@@ -1,4 +1,6 @@
-/** Histories about the calendar: they begin shortly before a version is released or ends, or a migration's window opens or closes. */
+/**
+ * Histories about the calendar of versions. They begin shortly before a version is released or ends, or before a migration's window opens or closes.
+ */
 import fc, { type Arbitrary } from "fast-check";
 import type { VersionsEntry } from "../reference/world.ts";
 import { catalogSteps } from "./catalogs.ts";
@@ -9,10 +11,10 @@ import type { History, Step } from "./steps.ts";
 
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`) / 1000;
 
-/** Of D-80 and D-122. */
+/** The days of the calendar at which something changes, from D-80 and D-122. */
 const BORDERS = ["2026-02-10", "2026-02-18", "2026-06-09", "2026-10-01", "2026-10-06", "2027-10-01"].map(day);
 
-/** Another calendar, whose versions change some endpoints, with another window of the built-in migration. */
+/** A calendar whose versions change some endpoints, and in which the built-in migration has another window. */
 const OTHER: VersionsEntry = {
   marketing: [
     { version: "23.0", released: day("2025-05-29"), until: day("2026-06-09"), affects: [] },
@@ -31,7 +33,7 @@ const before = fc.constantFrom(1, 60, 3_600, 40_000);
 const beginning = (borders: readonly number[]): Arbitrary<number> =>
   fc.tuple(fc.constantFrom(...borders), before).map(([border, seconds]) => border - seconds);
 
-/** When a history about versions begins, and with which calendar. */
+/** The time at which a history about versions begins, with its calendar. */
 export const beginnings: Arbitrary<Pick<History, "begins" | "versions">> = oneOf<Pick<History, "begins" | "versions">>(
   [1, beginning(BORDERS).map((begins) => ({ begins }))],
   [1, beginning(OTHER_BORDERS).map((begins) => ({ begins, versions: OTHER }))],

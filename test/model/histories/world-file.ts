@@ -1,4 +1,4 @@
-/** The world that every history begins with: callers of every kind, right and wrong, and a few nodes of each type. */
+/** The world in which every history begins: valid and invalid tokens of callers of every kind, and a few nodes of each type. */
 import { ROUTED, UNROUTED } from "../reference/areas/chatapp.ts";
 import type { TokenEntry, WorldFile } from "../reference/load.ts";
 import type { Profile, VersionsEntry } from "../reference/world.ts";
@@ -8,7 +8,7 @@ export const NOW = 1_795_000_000;
 /** The parts of a history's world that differ from the usual ones. */
 export interface WorldPlan {
   readonly profile: Profile;
-  /** Unix seconds. */
+  /** The first time of the clock, in Unix seconds. */
   readonly begins?: number | undefined;
   readonly versions?: VersionsEntry | undefined;
 }
@@ -22,7 +22,7 @@ const SCOPES = [
 const shop = { app: "1001", scopes: SCOPES, issued_at: 1_767_225_600 };
 const cafe = { ...shop, type: "page", page: "2001", user: "3001" } as const;
 
-/** Their names say what is wrong with them. */
+/** The tokens of the world. The name of an invalid token says what is wrong with it. */
 const tokensAt = (now: number): readonly TokenEntry[] => [
   { ...cafe, token: "cafe-page" },
   { ...shop, type: "page", page: "2001", token: "cafe-page-without-person" },
@@ -242,7 +242,7 @@ const chatapp = {
   ],
 } satisfies Partial<WorldFile>;
 
-/** `callback`: below it each app of each world has an address of its own. */
+/** The world file of a history. `callback` returns the address of each app, because each app of each world has an address of its own. */
 export const worldFile = ({ profile, begins = NOW, versions }: WorldPlan, callback: (app: string) => string): WorldFile => ({
   profile,
   clock: { now: begins, frozen: true },

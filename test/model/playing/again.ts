@@ -1,4 +1,4 @@
-/** A read with the entity tag of an earlier response: nothing comes where nothing has changed (D-34). */
+/** Repeats a read with the entity tag of an earlier response: if nothing has changed, the response has no body (D-34). */
 import type { AgainStep } from "../histories/steps.ts";
 import { isFailure } from "../reference/replies.ts";
 import { replyTo } from "../reference/reply.ts";
@@ -17,13 +17,13 @@ export async function askAgain({ servers }: Stage, scene: Scene, { tag: how }: A
   const received = await send(address, { ...request, headers: { ...request.headers, "if-none-match": tagOf(how, etag) } });
   const { status, headers } = received;
   const isSame = status === 304;
-  // The caller's body must be the one that would come now.
+  // The response has no body, so the body that the caller has must be the one that the server would send now.
   const meant: Received = isSame ? { status: 200, headers: { ...headers, "content-type": "application/json; charset=UTF-8" }, body } : received;
   const inWords = (difference: string): string =>
     `${request.method} ${address}${request.path} again (${world.profile}): ${JSON.stringify(request)}, tag ${tagOf(how, etag)}: ${status}\n  ${difference}`;
   if (isSame && received.body !== "") return inWords("a 304 has a body");
   if (isSame && how === "another") return inWords("it is not one of the tags");
-  // With `*` it is there, and may be another: a world that was moved has other cursors.
+  // With `*` the node must exist, but its body may differ: a world that was moved has other cursors.
   if (isSame && how === "any") return replyTo(world, request, address, meant).replies.every(isFailure) ? inWords("it would be refused") : undefined;
   const { difference } = compare(replyTo(world, request, address, meant), world.profile, meant);
   if (difference !== undefined) return inWords(difference);

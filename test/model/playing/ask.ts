@@ -1,4 +1,4 @@
-/** A request: it is sent, and its response is the model's. */
+/** Sends a request, and compares the response to the model's. */
 import type { RequestStep } from "../histories/steps.ts";
 import { operations } from "../reference/all-operations.ts";
 import { isAnythingDue } from "../reference/areas/live-states.ts";
@@ -15,7 +15,7 @@ import { type Filling, noteNodes } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
 import { type Received, send } from "./send.ts";
 
-/** Operations that change where webhooks go. */
+/** Operations that change the route of webhooks. */
 const REROUTING: ReadonlySet<string> = new Set([
   "setAccountOverride",
   "setNumberOverride",
@@ -26,7 +26,7 @@ const REROUTING: ReadonlySet<string> = new Set([
   "unsubscribeFromPage",
 ]);
 
-/** Apps with their subscriptions and migrations, alternate callbacks, and which apps are subscribed to an account. */
+/** Operations that change apps with their subscriptions and migrations, alternate callbacks, or the apps that are subscribed to an account. */
 const CHANGING: ReadonlySet<string> = new Set([
   ...["updateApp", "subscribeApp", "endSubscription"],
   ...["setAccountOverride", "setNumberOverride", "unsubscribeApp"],
@@ -54,11 +54,11 @@ export async function follow(stage: Stage, scene: Scene, which: "next" | "previo
 export async function ask(stage: Stage, scene: Scene, step: RequestStep | undefined, request: GraphRequest): Promise<string | undefined> {
   const { servers, ledger } = stage;
   const { world } = scene;
-  // The route of a delivery is decided when it is sent, so the waiting ones must arrive first.
+  // The route of a delivery is decided when it is sent, so the waiting deliveries must arrive first.
   const missing = REROUTING.has(step?.operation ?? "") ? await ledger.settle(world) : undefined;
   if (missing !== undefined) return missing;
   const address = servers.address(scene.place, request.surface);
-  // D-50: the endpoint of required actions refuses parameters that are not its own.
+  // D-50: the endpoint of required actions refuses parameters of other operations.
   if (step?.verb === "parameter" && request.surface !== "app" && ["GET", "POST", "DELETE"].includes(request.method)) {
     world.reach("verbParameter");
     const named: GraphRequest = { ...request, query: [...request.query, ["method", request.method.toLowerCase()]] };
@@ -72,7 +72,7 @@ export async function ask(stage: Stage, scene: Scene, step: RequestStep | undefi
   return isAgain ? askForHead(world, { address, request, received }) : difference;
 }
 
-/** D-04: the methods at an address of that form, for any node and any caller. */
+/** D-04: sends OPTIONS. The methods depend only on the form of the address, not on the node and the caller. */
 async function askForOptions({ reach }: World, address: string, request: GraphRequest): Promise<string | undefined> {
   const path = readPath(request);
   if (path === undefined) return undefined;
@@ -85,7 +85,7 @@ async function askForOptions({ reach }: World, address: string, request: GraphRe
   return actual === expected ? undefined : `OPTIONS ${request.path} (${request.surface}) allows ${actual}, not ${expected}`;
 }
 
-/** D-04: HEAD returns what GET returned, without the body. */
+/** D-04: sends HEAD, which returns the response of GET without the body. */
 async function askForHead({ reach }: World, { address, request, received }: Exchange): Promise<string | undefined> {
   const { status, headers, body } = await send(address, { ...request, method: "HEAD" });
   reach("head");
@@ -95,7 +95,7 @@ async function askForHead({ reach }: World, { address, request, received }: Exch
 }
 
 interface Exchange {
-  /** That of the world on the surface of the request. */
+  /** The world's address on the surface of the request. */
   readonly address: string;
   readonly request: GraphRequest;
   readonly received: Received;
@@ -128,7 +128,7 @@ export async function takeResponse(
   return undefined;
 }
 
-/** The server reads a file that was sent to a feed before the history goes on. */
+/** Waits until the server has read a file that was sent to a feed, before the history goes on. */
 async function readFile(stage: Stage, scene: Scene): Promise<string | undefined> {
   const { reading } = scene.world;
   if (reading === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** A batch: its requests are sent together, and each reply is the model's to that request alone, in their order (D-34, D-284). */
+/** Sends a batch, and compares the response of each request to the model's response to that request alone, in order (D-34, D-284). */
 import type { BatchPart, BatchStep, ResultValue } from "../histories/steps.ts";
 import { credentialsOf } from "../reference/credentials.ts";
 import { failure } from "../reference/errors.ts";
@@ -19,10 +19,10 @@ interface PartReply {
   readonly body: string;
 }
 
-/** The result of a part, for the parts that refer to it. */
+/** The result of a part, to which later parts may refer. */
 interface Outcome {
   readonly isDone: boolean;
-  /** Undefined if it has none. */
+  /** The body of the result; undefined if it has no body. */
   readonly body: unknown;
 }
 
@@ -57,7 +57,7 @@ export async function askInBatch(stage: Stage, scene: Scene, given: BatchStep, f
 const inWords = (difference: string | undefined, whole: GraphRequest, { status, body }: Received): string | undefined =>
   difference === undefined ? undefined : `a batch ${JSON.stringify(whole)}: ${status} ${JSON.stringify(body)}\n  ${difference}`;
 
-/** The request that carries the batch. */
+/** The request that contains the batch. */
 function wholeOf(
   { token, places, proof, notation, hasHeaders, override, version, surface }: BatchStep,
   world: World,
@@ -84,7 +84,7 @@ function wholeOf(
   };
 }
 
-/** The refusal of the whole batch, of which no request is run then. */
+/** The possible refusals of the whole batch. If the batch is refused, none of its requests runs. */
 function refusalOf({ foreignHeader }: BatchStep, world: World, whole: GraphRequest): readonly Reply[] | undefined {
   const dead = credentialsOf(world, whole)[0]?.problem;
   if (dead !== undefined) return [failure("wrapped", dead), failure("flat", dead)];
@@ -95,7 +95,7 @@ function refusalOf({ foreignHeader }: BatchStep, world: World, whole: GraphReque
 
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
-/** References with bare braces are not encoded. */
+/** The text of a part. References with bare braces are not percent-encoded. */
 function written(text: string, part: BatchPart, encode: (text: string) => string): string {
   if (part.references === "encoded") return encode(text);
   const all = text.match(REFERENCE) ?? [];
@@ -105,7 +105,7 @@ function written(text: string, part: BatchPart, encode: (text: string) => string
     .join("");
 }
 
-/** Without groups, which `split` would return. */
+/** Matches a reference. The expression has no groups, because `split` would return them. */
 const REFERENCE_ALONE = /\{result=[^:{}]+:\$[^{}]*\}/;
 
 const encodeForm = (text: string): string => new URLSearchParams([["", text]]).toString().slice(1);
@@ -113,7 +113,7 @@ const encodeForm = (text: string): string => new URLSearchParams([["", text]]).t
 const queryOf = (pairs: GraphRequest["query"], part: BatchPart): string =>
   pairs.map(([name, value]) => `${encodeForm(name)}=${written(value, part, encodeForm)}`).join("&");
 
-/** `{version}/{node}/{edge}`, with another part's id in the place of the node. */
+/** The path `{version}/{node}/{edge}`. The id of another part may replace the node. */
 function pathOf({ step, nodeOf }: BatchPart, request: GraphRequest, id: string): string {
   if (nodeOf === undefined) return request.path;
   return ["", step.version, id, step.edge]
@@ -131,7 +131,7 @@ function addressOf(part: BatchPart, request: GraphRequest, address: string): str
   return query === "" ? begin : `${begin}?${query}`;
 }
 
-/** The places of the earlier parts to which this one refers. */
+/** The numbers of the earlier parts to which this part refers. */
 function referencesOf({ nodeOf, step }: BatchPart): number[] {
   const values = [...Object.values(step.query), ...Object.values(step.body?.fields ?? {})];
   const ofValues = values.flatMap((value) =>
@@ -140,7 +140,7 @@ function referencesOf({ nodeOf, step }: BatchPart): number[] {
   return nodeOf === undefined ? ofValues : [nodeOf, ...ofValues];
 }
 
-/** And those that have to succeed before it is run. */
+/** The numbers of the earlier parts that must succeed before this part runs. */
 const needsOf = (part: BatchPart): number[] => (part.dependsOn === undefined ? referencesOf(part) : [part.dependsOn, ...referencesOf(part)]);
 
 const isReferredTo = (parts: readonly BatchPart[], place: number): boolean => parts.some((part) => needsOf(part).includes(place));
@@ -189,7 +189,7 @@ function bodyOf(part: BatchPart, body: NonNullable<GraphRequest["body"]>): { rea
   return { type: FORM, text: queryOf([...new URLSearchParams(plain.text)], part) };
 }
 
-/** The values at a path of a reference, as text. */
+/** The values at the path of a reference, as text. */
 function textAt(body: unknown, path: string): string {
   const steps = path.match(/\.\.\w+|\.\w+|\.\*|\[\d+\]|\[\*\]|\['\w+'\]/g) ?? [];
   const found = steps.reduce((values: readonly unknown[], one) => values.flatMap((value) => stepInto(value, one)), body === undefined ? [] : [body]);
@@ -218,7 +218,7 @@ function withResults(value: unknown, outcomes: readonly Outcome[]): unknown {
 
 const credentialsIn = (pairs: readonly (readonly [string, unknown])[]) => pairs.filter(([name]) => CREDENTIAL_NAMES.has(name));
 
-/** The request that a part means, with everything that it takes from its batch. */
+/** The request that a part stands for, with everything that it takes from the batch. */
 function meantBy({ step, part, outcomes, whole, request: given }: Taken, world: World): GraphRequest {
   const isClients = world.profile === "clients";
   const path = pathOf(part, given, part.nodeOf === undefined ? "" : textAt(outcomes[part.nodeOf]?.body, "$.id"));
@@ -310,7 +310,7 @@ function noteNotation({ reach }: World, part: BatchPart): void {
   if (Object.keys(step.headers ?? {}).length > 0 || tag !== undefined) reach(headers === "list" ? "batchHeaderLines" : "batchHeaderObject");
 }
 
-/** HEAD has no body, and neither has what the client has already. */
+/** Compares the response of a part. A response to HEAD has no body, nor has a response that the client already has. */
 function comparePart(
   { isHead, tag }: BatchPart,
   replied: ReturnType<typeof replyTo>,
@@ -332,7 +332,7 @@ function comparePart(
 function receivedOf(reply: PartReply | null): Received {
   if (reply === null) return { status: 0, headers: {}, body: undefined };
   const body = reply.body === "" ? "" : (JSON.parse(reply.body) as { readonly pftrace_id?: string });
-  // Without headers there is nothing with which the trace id of an error could be compared.
+  // Without headers, there is no other trace id to compare the trace id of an error to.
   const all = reply.headers ?? (body === "" ? [] : [{ name: "X-PF-Trace-Id", value: body.pftrace_id ?? traceIdIn(body) }]);
   return { status: reply.code, headers: Object.fromEntries(all.map(({ name, value }) => [name.toLowerCase(), value])), body };
 }

@@ -1,4 +1,4 @@
-/** Whether what came is what the model says. */
+/** Compares a response to the model's. */
 
 import type { Failure } from "../reference/errors.ts";
 import { Hole, isFailure, type Reply } from "../reference/replies.ts";
@@ -45,7 +45,7 @@ function firstOf(checks: readonly (() => Difference)[]): Difference {
   return undefined;
 }
 
-/** D-20: flat, wrapped, or in clients both. */
+/** D-20: the error in a body, in its flat form, in its wrapped form, or in the response profile `clients` in both. */
 function errorOf({ form }: Failure, profile: Profile, body: unknown): unknown {
   if (!isObject(body)) return undefined;
   if (form === "wrapped") return Object.keys(body).length === 1 ? body.error : undefined;
@@ -72,7 +72,7 @@ function differenceOfFailure(expected: Failure, profile: Profile, { status, body
   );
 }
 
-/** D-83: where no version serves; a node that goes meanwhile is missing after it was decided. */
+/** D-83: the versions that the response may name if no version serves the request. A node may be deleted after the version was decided. */
 function versionsOf(reply: Reply, { version, unserved }: Omit<Replied, "replies">): readonly string[] | undefined {
   if (version === undefined) return undefined;
   if (unserved === undefined || !isFailure(reply)) return [version];
@@ -95,17 +95,17 @@ function differenceOfHeaders({ status, headers }: Received, versions: readonly s
 
 export interface Compared {
   readonly difference: Difference;
-  /** The reply that came, if it is one of those that may. */
+  /** The expected reply that the response is equal to; undefined if it is equal to none. */
   readonly reply: Reply | undefined;
 }
 
-/** Of a response without a body. */
+/** Compares a response without a body. */
 export function compareStatus({ replies }: Pick<Replied, "replies">, { status }: Received): Compared {
   const reply = replies.find((one) => one.status === status);
   return { reply, difference: reply === undefined ? `status ${status} for ${replies.map((one) => one.status).join(" or ")}` : undefined };
 }
 
-/** `hasHeaders`: parts of a batch come without them on request. */
+/** Compares a response. `hasHeaders` is false for parts of a batch that was sent without headers. */
 export function compare({ replies, ...replied }: Replied, profile: Profile, received: Received, hasHeaders = true): Compared {
   const differences: string[] = [];
   for (const reply of replies) {

@@ -1,4 +1,4 @@
-/** The operations, errors and rules of the model that histories have reached. */
+/** Counts the operations, errors and rules of the model that histories have reached. */
 
 import { operations } from "../reference/all-operations.ts";
 import { catalogue, type ErrorName } from "../reference/errors.ts";
@@ -23,7 +23,7 @@ const reasons = (title: string, given: Readonly<Record<string, string>>): string
 ];
 
 export class Coverage {
-  /** Rules that this run cannot reach. */
+  /** The rules that this run cannot reach. */
   readonly #beyond: ReadonlySet<Rule>;
 
   constructor(beyond: readonly Rule[] = []) {
@@ -44,10 +44,10 @@ export class Coverage {
     map.set(name, (map.get(name) ?? 0) + 1);
   }
 
-  /** Anything that happens beside a single request, and where. */
+  /** Counts an event that is not a single request, by its kind and world. */
   readonly happens = (what: string): void => void this.#steps.set(what, (this.#steps.get(what) ?? 0) + 1);
 
-  /** Everything that no history reached. */
+  /** The operations, errors and rules that no history has reached. */
   unreached(): string[] {
     return [
       ...operations.filter(({ name }) => !this.#operations.has(name)).map(({ name }) => `operation ${name}`),
@@ -58,7 +58,7 @@ export class Coverage {
     ];
   }
 
-  /** Beside requests: moves of the clock, restarts, exports, what people and operators do; in which worlds and profiles. */
+  /** A report of everything except requests: moves of the clock, restarts, exports and actions of people and operators, by world and profile. */
   happenings(): string {
     return lines("what happened", this.#steps).join("\n");
   }

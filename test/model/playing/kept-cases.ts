@@ -1,4 +1,4 @@
-/** Histories that once failed, as files: each runs with every test run. */
+/** Histories that once failed, as files. Every test run plays them. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { History } from "../histories/steps.ts";
@@ -7,7 +7,7 @@ const FOLDER = join(import.meta.dirname, "../cases");
 
 export interface KeptCase {
   readonly name: string;
-  /** The mistake, and the rule that it broke. */
+  /** The mistake that the history showed, and the rule that was broken. */
   readonly about: string;
   readonly history: History;
 }
@@ -18,7 +18,7 @@ export const keptCases = (): KeptCase[] =>
     .sort()
     .map((name) => ({ name, ...(JSON.parse(readFileSync(join(FOLDER, name), "utf8")) as Omit<KeptCase, "name">) }));
 
-/** Returns the path of the file. */
+/** Writes a history to a file, and returns the path of the file. */
 export function keepCase(name: string, about: string, history: History): string {
   const path = join(FOLDER, `${name}.json`);
   mkdirSync(FOLDER, { recursive: true });

@@ -1,4 +1,4 @@
-/** The webhooks that came, by world and app, and whether they are exactly those that had to. */
+/** Records the webhooks that came, by world and app, and checks that they are exactly the expected ones. */
 import { createHmac } from "node:crypto";
 import { isFile, pathOfFile, rowsAt } from "../reference/files.ts";
 import type { App } from "../reference/nodes.ts";
@@ -10,9 +10,9 @@ import { textOf } from "./send.ts";
 interface Post {
   readonly path: string;
   readonly webhookId: string;
-  /** `X-Hub-Signature-256`. */
+  /** The header `X-Hub-Signature-256`. */
   readonly signature: string;
-  /** `webhook-timestamp` and `webhook-signature`. */
+  /** The headers `webhook-timestamp` and `webhook-signature`. */
   readonly timestamp: string;
   readonly standard: string;
   readonly body: string;
@@ -26,26 +26,26 @@ interface Update {
   readonly time: number;
 }
 
-/** Within which a webhook arrives, also on a machine under load. */
+/** The time limit for the arrival of a webhook, also on a busy machine. */
 const ARRIVES_WITHIN_MS = 20_000;
 
-/** Of the time that a webhook says it was sent at, on a machine under load. */
+/** The greatest difference between the present and the time that a webhook says it was sent at. */
 const SENT_WITHIN_SECONDS = 60;
 
-/** Of a history that failed and is played again and again with less in it, on a machine that does nothing else. */
+/** The time limit for a shorter history that is played to find the cause of a failure, while the machine does nothing else. */
 const ARRIVES_WITHIN_MS_AGAIN = 3_000;
 
 export class Ledger {
   #arrivesWithinMs = ARRIVES_WITHIN_MS;
   readonly #posts: Post[] = [];
-  /** Bodies by address and webhook id, of everything that came: an id is unique in one world, not in all of them (D-02). */
+  /** The bodies of all webhooks, by address and webhook id, because an id is unique only in its world (D-02). */
   readonly #bodies = new Map<string, string>();
   readonly #taken = new Set<string>();
-  /** Worlds whose callbacks refuse webhooks now, with the status of the refusal. */
+  /** The worlds whose callbacks refuse webhooks at present, with the status of the refusal. */
   readonly #refusing = new Map<string, { readonly status: number; readonly paths: Set<string>; readonly webhookIds: Set<string> }>();
-  /** Problems of single POSTs. */
+  /** The problems of single POSTs. */
   readonly #wrong: string[] = [];
-  /** Worlds of histories that failed. */
+  /** The worlds of failed histories. */
   readonly #ignored = new Set<string>();
   readonly #server = Bun.serve({
     hostname: "127.0.0.1",
@@ -78,12 +78,12 @@ export class Ledger {
     return `http://127.0.0.1:${this.#server.port}/${world}/${name}`;
   }
 
-  /** Undefined if nothing is there. */
+  /** The address that serves these rows; undefined for an address that serves nothing. */
   file(rows: FeedFile["rows"] | undefined): string {
     return `http://127.0.0.1:${this.#server.port}${rows === undefined ? "/files/none" : pathOfFile(rows)}`;
   }
 
-  /** From now on the callbacks of the world respond so; undefined: they take what comes. */
+  /** Lets the callbacks of a world respond with this status from now on. undefined lets them accept webhooks. */
   refuse(world: string, status: number | undefined): void {
     if (status === undefined) this.#refusing.delete(world);
     else this.#refusing.set(world, { status, paths: new Set(), webhookIds: new Set() });
@@ -98,7 +98,7 @@ export class Ledger {
     void this.#server.stop(true);
   }
 
-  /** D-62: JSON in ASCII, and the time of the attempt by real clocks. */
+  /** D-62: checks that the body is JSON in ASCII, and that the time of the attempt is the real time. */
   #look({ webhookId, timestamp, body }: Post, type: string): void {
     if (!type.startsWith("application/json")) this.#wrong.push(`${webhookId} came as ${type}`);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it says what ASCII is.
@@ -107,7 +107,7 @@ export class Ledger {
     if (!isNow) this.#wrong.push(`${webhookId} has the timestamp ${timestamp}`);
   }
 
-  /** D-62: at least once, with one id and one body in all attempts. */
+  /** D-62: checks that a repeated webhook has the same id and the same body in all attempts. */
   #take(post: Post): void {
     const delivery = `${post.path} ${post.webhookId}`;
     const known = this.#bodies.get(delivery);
@@ -121,7 +121,7 @@ export class Ledger {
   #difference({ name, apps, updates }: World): string | undefined {
     if (this.#wrong[0] !== undefined) return this.#wrong[0];
     const ofWorld = this.#posts.filter(({ path }) => path.startsWith(`/${name}/`));
-    // Apps that have one secret sign alike.
+    // Apps with the same secret have the same signatures.
     const signed = ofWorld.map((post) => ({ post, by: [...apps.values()].filter((app) => isSignedBy(post, app)).map(({ id }) => id) }));
     const stray = signed.find(({ by }) => by.length === 0);
     if (stray !== undefined) return `${stray.post.webhookId} has no right signature`;
@@ -138,7 +138,7 @@ export class Ledger {
     return `webhooks that are missing: ${JSON.stringify(missing.slice(0, 2))}; that should not have come: ${JSON.stringify(left.slice(0, 2))}`;
   }
 
-  /** Waits until every expected webhook has arrived, and returns the problem. Webhooks that were expected are not compared again. */
+  /** Waits until every expected webhook has arrived, and returns the problem if one has not. Arrived webhooks are not compared a second time. */
   async settle(world: World): Promise<string | undefined> {
     const endMs = performance.now() + this.#arrivesWithinMs;
     for (;;) {
@@ -157,14 +157,14 @@ export class Ledger {
     this.#arrivesWithinMs = ARRIVES_WITHIN_MS_AGAIN;
   }
 
-  /** A webhook that came after the end of a history, which had waited for all expected ones; of all worlds, or of one. */
+  /** A webhook that came after the end of a history, which had waited for all expected ones. Looks at one world or at all. */
   late(world?: string): string | undefined {
     const names = this.#posts.map(({ path }) => path.split("/")[1] ?? "");
     const place = names.findIndex((name) => (world === undefined || name === world) && !this.#ignored.has(name));
     return place === -1 ? this.#wrong[0] : `after the end of a history came ${JSON.stringify(this.#posts[place])}`;
   }
 
-  /** Nothing of the world counts any more. */
+  /** Ignores all further webhooks of a world. */
   ignore(world: string): void {
     this.#ignored.add(world);
     this.forget(world);
@@ -182,7 +182,7 @@ function serveFile(address: string): Response {
 
 const hmac = (secret: string, text: string, encoding: "hex" | "base64"): string => createHmac("sha256", secret).update(text).digest(encoding);
 
-/** D-62: of the app by both signatures. D-132: an old secret signs by Standard Webhooks alone. */
+/** D-62: whether both signatures are the app's. D-132: an old secret signs only the headers of Standard Webhooks. */
 function isSignedBy({ webhookId, timestamp, body, signature, standard }: Post, { secret, retired_secret }: App): boolean {
   const secrets = [secret, ...(retired_secret === undefined ? [] : [retired_secret])];
   const all = secrets.map((one) => `v1,${hmac(one, `${webhookId}.${timestamp}.${body}`, "base64")}`).join(" ");

@@ -1,4 +1,4 @@
-/** One read of several nodes: an object of the replies by id, or the reply of the first that fails (D-34, D-39). */
+/** Reads several nodes in one request: the response is an object of the replies by id, or the first reply that fails (D-34, D-39). */
 import type { ManyStep } from "../histories/steps.ts";
 import { EDGES } from "../reference/all-operations.ts";
 import { credentialsOf } from "../reference/credentials.ts";
@@ -33,7 +33,7 @@ export async function askForMany(stage: Stage, { world, place }: Scene, { step, 
   return difference === undefined ? undefined : `GET ${JSON.stringify(whole)}: ${received.status} ${JSON.stringify(received.body)}\n  ${difference}`;
 }
 
-/** D-20: an unknown edge or version is refused before any of the nodes is read. */
+/** D-20: whether the edge or the version is unknown, which is refused before any node is read. */
 function leadsNowhere(whole: GraphRequest, { version, edge }: ManyStep["step"]): boolean {
   const asked = versionIn(whole);
   const isVersion = asked === undefined ? version === null || version === "" : isPlatformVersion(asked);
@@ -42,7 +42,7 @@ function leadsNowhere(whole: GraphRequest, { version, edge }: ManyStep["step"]):
 
 const isAnybody = (world: Scene["world"], whole: GraphRequest): boolean => credentialsOf(world, whole).some(({ problem }) => problem === undefined);
 
-/** D-90: who has no live token learns nothing of ids; without an edge, and without an id in the path, the form is the wrapped one. */
+/** D-90: the refusals of a caller without a valid token, who learns nothing of ids. Without an edge and an id in the path, the form is wrapped. */
 function refusals(world: Scene["world"], whole: GraphRequest, edge: string): Failure[] {
   const form = formOf(edge);
   return [...bothForms("unknownPath"), failure(form, "tokenMissing"), failure(form, "invalidParameter"), ...tokenProblems(world, whole, edge)];
@@ -66,13 +66,13 @@ function differenceOfMany(requests: readonly (readonly [string, GraphRequest])[]
   for (const [id, request] of requests) {
     const part: Received = isWhole ? { ...received, body: bodies[id] } : received;
     const replied = replyTo(world, request, address, part);
-    // It is not decided whether a dead token or an invalid id is named.
+    // It is left open whether the error names an invalid token or an invalid id.
     const others = !isWhole && readPath(request) === undefined ? ofTokens : [];
     const replies = [...replied.replies, ...others];
     const { difference, reply } = compare({ ...replied, replies, version: undefined }, world.profile, part);
     if (isWhole && difference !== undefined) return `${id}: ${difference}`;
     if (isWhole) continue;
-    // The first that fails is the reply to all.
+    // The first failed reply is the response to all.
     if (reply !== undefined && isFailure(reply)) {
       world.reach("manyFail");
       return difference;

@@ -1,4 +1,4 @@
-/** Plays a history against a server and the model at once, and says where they part. */
+/** Plays a history on a server and on the model at the same time, and returns the first difference. */
 import type { History, RequestStep, Step } from "../histories/steps.ts";
 import { askAgain } from "./again.ts";
 import { ask, fillingOf, follow } from "./ask.ts";

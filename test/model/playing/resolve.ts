@@ -1,11 +1,11 @@
-/** From a step to the request that it means in a world as it is by now. */
+/** Makes a request from a step, with the present state of the world. */
 
 import type { Nesting, NodeName, RequestStep, ResultValue, Value } from "../histories/steps.ts";
 import { findToken, type Place, proofOf } from "../reference/credentials.ts";
 import { CREDENTIAL_NAMES, type FeedFile, type GraphRequest } from "../reference/requests.ts";
 import { type NodeType, nodesByType, type World } from "../reference/world.ts";
 
-/** Every node that the world ever had, the oldest first. */
+/** The ids of every node that the world ever had, by type, the oldest first. */
 export type EverNodes = Map<NodeType, string[]>;
 
 export function noteNodes(world: World, ever: EverNodes): void {
@@ -27,9 +27,9 @@ export function idOf(ever: EverNodes, name: NodeName): string {
 export interface Filling {
   readonly ever: EverNodes;
   readonly callback: (name: string) => string;
-  /** Copies of tokens, by the values of their originals. */
+  /** The copies of tokens, by the value of the original token. */
   readonly copies: ReadonlyMap<string, string>;
-  /** The address at which these rows are served; null: something that is not a file of a feed; undefined: nothing. */
+  /** The address that serves these rows. null stands for a file that is not a feed file, undefined for an address that serves nothing. */
   readonly file: (rows: FeedFile["rows"] | undefined) => string;
 }
 
@@ -43,14 +43,14 @@ function filledIn(filling: Filling, value: Value): Value {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filledIn(filling, inner)]));
 }
 
-/** The name by which parts of a batch refer to an earlier one. */
+/** The name by which later parts of a batch refer to a part. */
 export const nameOfPart = (place: number): string => (place % 2 === 0 ? `p${place}` : `der ${place}. Schlüssel`);
 
 const referenceOf = ({ $result: { part, path, before, after } }: ResultValue): string => `${before}{result=${nameOfPart(part)}:${path}}${after}`;
 
 const asText = (value: Value): string => (typeof value === "string" ? value.toWellFormed() : JSON.stringify(value));
 
-/** A form has only texts, and nothing where JSON has null. */
+/** The fields as a form has them: only texts, and no value where JSON has null. */
 const asForm = (fields: Readonly<Record<string, Value>>, nesting: Nesting | undefined): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {
@@ -60,14 +60,14 @@ const asForm = (fields: Readonly<Record<string, Value>>, nesting: Nesting | unde
     }),
   );
 
-/** Lists and objects as names with brackets leave them: with texts, and without what is null or empty. */
+/** Lists and objects in the form that names with brackets give them: with texts, and without null and empty values. */
 function asBranches(value: Value, isRepeated = false): Value {
   if (value === null || value === undefined) return undefined;
   if (typeof value !== "object") return asText(value);
   if (Array.isArray(value)) {
     const items = value.map((item) => asBranches(item)).filter((item) => item !== undefined);
     if (items.length === 0) return undefined;
-    // D-160: a value that is given again is one value.
+    // D-160: a parameter that is repeated with the same value has this one value.
     const isOne = isRepeated && items.every((item) => typeof item === "string" && item === items[0]);
     return isOne ? items[0] : items;
   }
@@ -93,7 +93,7 @@ function cursorOf({ cursor, operation }: RequestStep, node: string, world: World
   return [[cursor.name, cursor.from === "any" && cursor.pick % 3 === 0 ? `${drawn}x` : drawn]];
 }
 
-/** The name and value that prove the token. */
+/** The name and the value of the parameter that proves a token. */
 export function provenBy(world: World, value: string | undefined, proof: RequestStep["proof"]): Record<string, string> {
   const token = value === undefined ? undefined : findToken(world, value);
   if (proof === undefined || token === undefined) return {};
@@ -103,15 +103,15 @@ export function provenBy(world: World, value: string | undefined, proof: Request
 
 const CREDENTIALS: readonly Place[] = ["access_token", "oauth_token"];
 
-/** More than the 16 KiB of a head, and than the MiB of a body. */
+/** Padding that is longer than the limit of a head (16 KiB) or of a body (1 MiB). */
 const PADDING = { head: "x".repeat(17_000), body: "x".repeat(1_100_000) };
 
 const standsOnce = (query: GraphRequest["query"], name: string): boolean => query.filter(([other]) => other === name).length === 1;
 
-/** A name that stands once, twice. */
+/** The query with each parameter twice, unless its name occurs more than once already. */
 const twice = (query: GraphRequest["query"]): GraphRequest["query"] => query.flatMap((pair) => (standsOnce(query, pair[0]) ? [pair, pair] : [pair]));
 
-/** Its parameters in its body, but for credentials, whose place means something, and a name that stands several times. */
+/** The request with its parameters in the body, except credentials, whose place matters, and names that occur several times. */
 function inItsBody(request: GraphRequest): GraphRequest {
   const isMoved = (name: string): boolean => !CREDENTIAL_NAMES.has(name) && standsOnce(request.query, name) && !name.includes("[");
   return {
@@ -131,7 +131,7 @@ function sentAs(sent: RequestStep["sent"], request: GraphRequest, world: World):
       world.reach("twice");
       return { ...request, query: twice(query) };
     case "in the body":
-      // D-50: the endpoint of required actions takes its parameters from the query.
+      // D-50: the endpoint of required actions reads parameters only from the query.
       if (body !== undefined || method === "POST" || surface === "app" || query.length === 0) return request;
       world.reach("readInBody");
       return inItsBody(request);

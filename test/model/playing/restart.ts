@@ -1,4 +1,4 @@
-/** A process that ends, or is killed, while it has a write and while webhooks of it are on their way. */
+/** Ends or kills a process while it has a write, and while webhooks of the write are on their way. */
 import type { InterruptStep, RestartStep } from "../histories/steps.ts";
 import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
@@ -10,7 +10,7 @@ import { noteNodes, resolve } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
 import { send } from "./send.ts";
 
-/** A process that ends takes no request that has not begun (docs/operating/start.md). */
+/** The status with which a process that ends refuses requests that have not begun (docs/operating/start.md). */
 const TURNED_AWAY = 503;
 
 export async function playRestart(stage: Stage, scene: Scene, step: RestartStep): Promise<string | undefined> {
@@ -27,12 +27,12 @@ export async function playRestart(stage: Stage, scene: Scene, step: RestartStep)
     if (difference === undefined) stage.coverage.happens("a write that a process turned away at its end");
     return difference;
   }
-  // An acknowledged write is there: the rest of the history would show if it were not.
+  // An acknowledged write must be stored. If it were not, the rest of the history would show that.
   if (received !== undefined) return takeResponse(stage, scene, step.request, { address, request, received });
   return findOut(stage, scene, { address, request });
 }
 
-/** A file that was taken is read, by another process if need be. */
+/** An accepted file is read to its end, by another process if the first one ends. */
 export async function playInterruption(stage: Stage, scene: Scene, { how, upload, afterMs }: InterruptStep): Promise<string | undefined> {
   const { ledger, servers } = stage;
   return (
@@ -58,7 +58,7 @@ const inModel = ({ labels, personas }: World): Kept => ({
   personas: byId([...personas.values()].map((persona) => ({ ...persona }))),
 });
 
-/** More than a history has of either. */
+/** More rows than a history has of labels or of personas. */
 const ROWS = 1_000;
 
 async function inServer({ servers }: Stage, place: string): Promise<Kept> {
@@ -70,7 +70,7 @@ async function inServer({ servers }: Stage, place: string): Promise<Kept> {
   return { labels, personas: await read("personas") };
 }
 
-/** Nobody knows whether the write was done, so the stored data decide. If it was done, all of it was, with its webhooks. */
+/** Finds out from the stored data whether the write was done. If it was done, it was done completely, with its webhooks. */
 async function findOut(stage: Stage, scene: Scene, { address, request }: { readonly address: string; readonly request: GraphRequest }) {
   const { world, ever, place } = scene;
   world.reach("writeUnanswered");

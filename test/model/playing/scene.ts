@@ -1,4 +1,4 @@
-/** The parts of a playing history: the server, the receiver of its webhooks, and each world with its model. */
+/** The parts of a history that is played: the server, the receiver of webhooks, and each world with its model. */
 import { type WorldPlan, worldFile } from "../histories/world-file.ts";
 import { loadWorld } from "../reference/load.ts";
 import type { GraphRequest } from "../reference/requests.ts";
@@ -10,27 +10,30 @@ import type { Servers } from "./servers.ts";
 
 export interface Stage {
   readonly servers: Servers;
-  /** Starts another one, for a world that moves there. */
+  /** Starts another server, for a world that moves there. */
   readonly startOther: () => Promise<Servers>;
   readonly ledger: Ledger;
   readonly coverage: Coverage;
-  /** Names of worlds that earlier histories have used. They are reset, which on PostgreSQL takes a fifth of the time that a new world takes. */
+  /**
+   * The names of worlds that earlier histories have used. A world is reset for the next history, which on PostgreSQL is five times as fast as a new
+   * world.
+   */
   readonly used: Readonly<Record<Profile, string[]>>;
 }
 
 /** One world of a history. */
 export interface Scene {
   readonly world: World;
-  /** The name of the server's world, which is another one after an export and import. */
+  /** The name of the world in the server, which changes when the world is exported and imported. */
   place: string;
-  /** The server that the world has moved to, if it has. */
+  /** The server that the world has moved to; undefined if it has not moved. */
   elsewhere?: Servers;
   readonly ever: EverNodes;
-  /** Its world has the usual file, to which a reset leads back. */
+  /** Whether the world was made from the usual file, to which a reset leads back. */
   isUsual: boolean;
-  /** The last read that was a success, with its entity tag. */
+  /** The last successful read, with the entity tag of its response. */
   last?: { readonly request: GraphRequest; readonly etag: string; readonly body: unknown };
-  /** Copies of tokens, by the values of their originals. */
+  /** The copies of tokens, by the value of the original token. */
   readonly copies: Map<string, string>;
   /** The last snapshot of the world. */
   kept?: World;
@@ -60,7 +63,9 @@ export async function openScene({ servers, ledger, coverage, used }: Stage, plan
   return { world, place: name, ever, copies: new Map(), isUsual: isUsual(plan) };
 }
 
-/** A world in which something went wrong is not used again, nor one that was made of an export: its file is another. */
+/**
+ * Ends the use of a world. The world is not used for other histories if it has failed, or if it was made from an export, because its file differs.
+ */
 export async function closeScene(
   { servers, ledger, used }: Stage,
   { world, place, elsewhere, isUsual: canBeReset }: Scene,

@@ -1,4 +1,4 @@
-/** Sends what a step means, and keeps what came back. */
+/** Sends the request of a step, and returns the response. */
 import { request } from "node:http";
 import { itemOf } from "../reference/areas/uploads.ts";
 import type { FeedFile, GraphRequest } from "../reference/requests.ts";
@@ -9,12 +9,12 @@ export interface Received {
   readonly body: unknown;
 }
 
-/** In no text of a history. */
+/** The boundary of multipart bodies, which is in no text of a history. */
 const BOUNDARY = "boundary-of-the-histories";
 
 const partOf = ([name, value]: [string, string]): string => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
-/** CSV, or something else. */
+/** The text of a file: CSV, or a text that is not a feed file. */
 export function textOf(rows: FeedFile["rows"]): string {
   if (rows === null) return "<html>no feed</html>";
   const names = ["retailer_id", "name", "image_url", "url", "brand"];
@@ -27,7 +27,7 @@ const filePart = ({ filename, rows }: FeedFile): string =>
 
 type Body = NonNullable<GraphRequest["body"]>;
 
-/** `a[b]=c` for what is nested; lists of objects need their numbers. */
+/** The pairs of a form for a value, with names such as `a[b]` for nested values. Lists of objects need numbers in the brackets. */
 function pairsIn(name: string, value: unknown, nesting: Body["nesting"]): [string, string][] {
   if (typeof value !== "object" || value === null) return [[name, String(value)]];
   if (!Array.isArray(value)) return Object.entries(value).flatMap(([key, inner]) => pairsIn(`${name}[${key}]`, inner, nesting));
@@ -55,7 +55,7 @@ export function writtenBody(body: Body): { readonly type: string; readonly text:
   }
 }
 
-/** `fetch` sends no body with a GET. */
+/** Sends a GET with a body, which `fetch` does not do. */
 async function getWithBody(url: string, headers: Readonly<Record<string, string>>, body: string | Uint8Array): Promise<Received> {
   const { promise, resolve, reject } = Promise.withResolvers<Received>();
   const asked = request(url, { method: "GET", headers: { ...headers, "content-length": Buffer.byteLength(body) } }, (response) => {

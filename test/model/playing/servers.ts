@@ -1,34 +1,37 @@
-/** The server that histories are played against: one process or two, each world of a history with a name of its own. */
+/** The server on which histories are played: one or two processes. Each world of a history has a name of its own. */
 import { type Server, startServer } from "#harness/server";
 import type { Surface } from "../reference/requests.ts";
 
 const MOUNTS: Readonly<Record<Surface, string>> = { base: "", app: "/app", microblog: "/microblog/v1.0", ads: "/ads", social_login: "/social-login" };
 
-/** Other processes see a changed fact within a second; until then what is asked of a world goes to the process that changed it. */
+/** The time in which other processes see a changed fact. Until then, requests to the world go to the process that changed the fact. */
 const SEEN_WITHIN_MS = 1_000;
 
-/** A smaller part of all requests would not find what one process does not know of the other. */
+/** The least share of the requests for each process. With less, a history would not find that a process does not know what the other changed. */
 const SHARE_MIN = 0.25;
 
-/** D-115: encoders can connect, so a broadcast without a feed ends. Nothing ever asks this address. */
+/** D-115: the setting with which encoders can connect, so that a broadcast without a feed ends. No request is sent to this address. */
 const STREAMS = "rtmp://media.invalid/live";
 
 export interface Servers {
   readonly count: 1 | 2;
-  /** The world's address on a surface, for the next request: with two processes they take turns. */
+  /** The world's address on a surface for the next request. Two processes get the requests in turn. */
   address(world: string, surface: Surface): string;
-  /** The last request to the world has changed a cached fact. Until the other process has seen it, it gets no requests. */
+  /**
+   * Notes that the last request to the world has changed a cached fact. Until the other process has seen the change, it gets no requests of the
+   * world.
+   */
   noteFact(world: string): void;
-  /** Waits until every process has seen what another one has changed. */
+  /** Waits until every process has seen the changes of the others. */
   seeFacts(): Promise<void>;
-  /** By the processes in turn, like requests. */
+  /** Sends a request to the control API, of the processes in turn. */
   control(method: string, path: string, body?: unknown): Promise<ControlReply>;
-  /** A file, to the control API. */
+  /** Sends a file to the control API. */
   upload(path: string, file: string): Promise<ControlReply>;
-  /** Ends the process that was asked of the world last, by SIGTERM or SIGKILL, and starts it on the same data. */
+  /** Ends the process that got the last request to the world, by SIGTERM or SIGKILL, and starts it on the same data. */
   restart(world: string, how: "stop" | "kill"): Promise<void>;
   stop(): Promise<void>;
-  /** How many requests each process got, and what is wrong with that. */
+  /** The number of requests that each process got, and the problems with these numbers. */
   shares(): { readonly text: string; readonly problems: readonly string[] };
 }
 
@@ -46,10 +49,10 @@ async function askControl(server: Server, method: string, path: string, body?: u
   return { status: response.status, body: await response.json() };
 }
 
-/** The world that a request of the control API is about: of its path, or the one that it makes. */
+/** The world that a request of the control API is about: the world in its path, or the world that it creates. */
 const worldOf = (path: string, body?: unknown): string => path.split("/")[1] ?? (body as { name: string }).name;
 
-/** `data`: where `plaza start` keeps it. */
+/** Starts the processes. `data` is the value of `--data`. */
 export async function startServers(data: string, count: 1 | 2): Promise<Servers> {
   const start = () => startServer(["--data", data, "--quiet", "--log-level", "error", "--rtmp-url", STREAMS]);
   const running: Server[] = [];

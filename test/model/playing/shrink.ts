@@ -1,7 +1,7 @@
-/** The shortest history that still fails: steps are left out, then what each of them says. */
+/** Finds the shortest history that still fails: leaves out steps, and then parts of steps. */
 import type { History, RequestStep, Step } from "../histories/steps.ts";
 
-/** A shrinking that takes longer leaves a history that is long enough to read. */
+/** The greatest number of tries. If more would be needed, the history is already short enough to read. */
 const ATTEMPTS_MAX = 400;
 
 export async function shrink(history: History, fails: (history: History) => Promise<boolean>): Promise<History> {
@@ -23,7 +23,7 @@ export async function shrink(history: History, fails: (history: History) => Prom
   return best;
 }
 
-/** The same step with less in it. */
+/** The same step with fewer parts. */
 function* simplerSteps(step: Step): Generator<Step> {
   if (step.kind !== "request") return;
   const { cursor, body, ...rest } = step;

@@ -1,4 +1,4 @@
-/** Which ads an app's events are due to: everything is compared with everything (I1, D-74, D-76). */
+/** Attributes an app's events to ads, by comparing all events to all touches (I1, D-74, D-76). */
 
 import type { Failure } from "./errors.ts";
 import { objectShape, type Shape } from "./fields.ts";
@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
 
 const DAY = 86_400;
 
-/** Within how many days of a touch an event is due to it, and which events to an impression. */
+/** The numbers of days after a touch in which events are attributed to it, and the events that can be attributed to an impression. */
 interface Windows {
   readonly clickDays: number;
   readonly viewDays: number;
@@ -21,7 +21,7 @@ interface Windows {
 const VIEW_DAYS = 1;
 const clicks: Windows = { clickDays: 30, viewDays: VIEW_DAYS, isViewed: () => false };
 const clicksAndViews: Windows = { ...clicks, isViewed: ({ kind }) => kind === "MOBILE_APP_INSTALL" };
-/** LIM-12. */
+/** The windows of the report (LIM-12). */
 const ofReport: Windows = { clickDays: 28, viewDays: VIEW_DAYS, isViewed: () => true };
 const NO_DEVICES: ReadonlySet<string> = new Set(["00000000-0000-0000-0000-000000000000", "0".repeat(22)]);
 const UUID_LENGTH = 36;
@@ -39,7 +39,7 @@ export function devicesOf(id: unknown, cookie: unknown): string[] {
   return [...(isId(id) ? [`id ${alike(id)}`] : []), ...(isId(cookie) ? [`cookie ${alike(cookie)}`] : [])];
 }
 
-/** D-73: values that are not hashes are dropped. D-74: these keys are of one person. */
+/** The persons of a request. D-73: values that are not hashes are dropped. D-74: all keys of a request belong to one person. */
 export function personsOf(given: unknown): string[] {
   const hashed = Object.entries(asObject(given) ?? {}).filter(([, value]) => /^[0-9a-f]{64}$/i.test(String(value)));
   return hashed.filter(([key]) => ["em", "ph", "external_id"].includes(key)).map(([key, value]) => `${key} ${String(value).toLowerCase()}`);
@@ -48,11 +48,13 @@ export function personsOf(given: unknown): string[] {
 interface Tie {
   readonly devices: readonly string[];
   readonly persons: readonly string[];
-  /** D-76: a request whose events are all untracked links nothing through persons. */
+  /** D-76: whether the request may tie persons. If all of its events are untracked, it does not. */
   readonly isTracked: boolean;
 }
 
-/** Touches of all apps tie, and requests only for their own app: those in the log, and the ids of every accepted one (D-290). */
+/**
+ * The ties between ids. Touches of all apps make ties; requests make ties only for their app, by the log and by the ids of accepted requests (D-290).
+ */
 function tiesOf({ touches, app_events }: World, app: string): Tie[] {
   const { logged = [], joined = [] } = app_events.get(app) ?? {};
   return [
@@ -64,7 +66,7 @@ function tiesOf({ touches, app_events }: World, app: string): Tie[] {
 
 const share = (some: readonly string[], others: Iterable<string>): boolean => [...others].some((one) => some.includes(one));
 
-/** All ids that are tied to these, in any number of steps. */
+/** All ids that are tied to these ids, in any number of steps. */
 export function wholeDevice(ties: readonly Pick<Tie, "devices">[], wanted: readonly string[]): string[] {
   const ids = new Set(wanted);
   for (let size = -1; size !== ids.size; ) {
@@ -74,7 +76,7 @@ export function wholeDevice(ties: readonly Pick<Tie, "devices">[], wanted: reado
   return [...ids];
 }
 
-/** ATTR-7: undefined if the ad does not claim events of the app. */
+/** ATTR-7: whether the ad is in another campaign than the app's own; undefined if the ad does not claim events of the app. */
 function isCrossCampaign({ objective, app: own, tracked_apps }: Ad, app: string): boolean | undefined {
   if (APP_OBJECTIVES.has(objective)) return own === app ? false : undefined;
   return tracked_apps.includes(app) ? true : undefined;
@@ -91,7 +93,7 @@ interface Row {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** All ids of a device, and what ads did on it, to its persons, and on their other devices. */
+/** All ids of a device, and the touches of ads on the device, of its persons, and on their other devices. */
 function touchesOf(world: World, app: string, wanted: readonly string[]): { readonly device: readonly string[]; readonly touches: readonly Touch[] } {
   const ties = tiesOf(world, app);
   const device = wholeDevice(ties, wanted);
@@ -106,7 +108,7 @@ function touchesOf(world: World, app: string, wanted: readonly string[]): { read
   return { device, touches };
 }
 
-/** The oldest report first. */
+/** The attributed events of a device, the oldest report first. */
 function rowsOf(world: World, app: string, { devices: wanted, kind, withViews }: Wanted): Row[] {
   const { device, touches } = touchesOf(world, app, wanted);
   return (world.app_events.get(app)?.logged ?? []).flatMap((event, place) => {
@@ -117,7 +119,7 @@ function rowsOf(world: World, app: string, { devices: wanted, kind, withViews }:
   });
 }
 
-/** The last click, else, for some events, the last impression; of two in one second the one recorded later. */
+/** The touch that an event is attributed to: the last click, otherwise for some events the last impression; in the same second, the later record. */
 function dueTo(event: LoggedEvent, touches: readonly Touch[], { clickDays, viewDays, isViewed }: Windows): Touch | undefined {
   const { time } = event;
   const last = (what: Touch["kind"], days: number) =>
@@ -127,7 +129,7 @@ function dueTo(event: LoggedEvent, touches: readonly Touch[], { clickDays, viewD
   return last("click", clickDays) ?? (isViewed(event) ? last("impression", viewDays) : undefined);
 }
 
-/** ATTR-8. */
+/** ATTR-8: whether the touch was on another device. */
 const isOtherDevice = (touch: Touch, device: readonly string[]): boolean => touch.devices.length > 0 && !share(touch.devices, device);
 
 function shown(world: World, event: LoggedEvent, touch: Touch, device: readonly string[], app: string): Row["value"] {
@@ -152,7 +154,7 @@ export function readFlag(given: unknown): boolean | undefined | null {
   return ["true", "1"].includes(text) ? true : ["false", "0"].includes(text) ? false : null;
 }
 
-/** The response of I1 beside `success`, on request: the newest rows of the reported device and kind. */
+/** The attribution in the response of I1, on request: the newest rows of the reported device and kind. */
 export const attributionOf = ({ world, node }: Turn, devices: readonly string[], kind: unknown, withViews: boolean): unknown[] =>
   rowsOf(world, node, { devices, kind, withViews })
     .toReversed()
@@ -188,11 +190,11 @@ export interface ReportRow {
   readonly view_through: number;
   readonly cross_campaign: number;
   readonly cross_device: number;
-  /** By currency; in millionths. */
+  /** The sums in millionths, by currency. */
   readonly sums: Readonly<Record<string, bigint>>;
 }
 
-/** The results of ads for an app from `since` to `until`, with untracked events (I1-12). */
+/** The results of ads for an app from `since` to `until`, including untracked events (I1-12). */
 export function reportOf(world: World, app: string, since: number, until: number): ReportRow[] {
   const rows = new Map<string, ReportRow>();
   for (const event of world.app_events.get(app)?.logged ?? []) {

@@ -1,4 +1,4 @@
-/** Tokens: where they stand, whether they live, and what is wrong with them (D-10 to D-14). */
+/** Tokens: their places in a request, their validity, and their problems (D-10 to D-14). */
 import { createHmac } from "node:crypto";
 import type { ErrorName } from "./errors.ts";
 import type { Token } from "./nodes.ts";
@@ -6,7 +6,7 @@ import { type GraphRequest, inBody, inQuery, parameter } from "./requests.ts";
 import type { World } from "./world.ts";
 
 export type Place = "access_token" | "oauth_token" | "header" | "body";
-/** `three`: all of them. `any`: one of query, body and header, or the same in several. */
+/** The places of a token. `three`: in all three. `any`: in one of query, body and header, or the same token in several. */
 export type Scheme = "three" | "any" | "header" | "query" | "header or, in development, query";
 
 export interface Credential {
@@ -24,10 +24,10 @@ const PLACES: Readonly<Record<Scheme, readonly Place[]>> = {
   "header or, in development, query": ["header", "access_token"],
 };
 
-/** In the order in which `me` looks for the caller (D-02). */
+/** The places in the order in which `me` looks for the caller (D-02). */
 const ALL_PLACES: readonly Place[] = ["header", "access_token", "oauth_token", "body"];
 
-/** D-12 [clients]: any place is accepted everywhere. */
+/** The places of the schemes. D-12 [clients]: every place is accepted for every operation. */
 export const placesOf = ({ profile }: World, schemes: readonly Scheme[]): ReadonlySet<Place> =>
   new Set(profile === "clients" || schemes.length === 0 ? ALL_PLACES : schemes.flatMap((scheme) => PLACES[scheme]));
 
@@ -41,7 +41,7 @@ export function inPlaces(world: World, scheme: Scheme, all: readonly Credential[
   return inThem.filter(({ place }) => place === "header" || isInDevelopment);
 }
 
-/** `{app_id}|{app_secret}` is a token of the app as well. */
+/** The token of a value. `{app_id}|{app_secret}` is a token of the app. */
 export function findToken(world: World, value: string): Token | undefined {
   const [id = "", secret] = value.split("|");
   const app = world.apps.get(id);
@@ -51,13 +51,13 @@ export function findToken(world: World, value: string): Token | undefined {
   return world.tokens.get(value);
 }
 
-/** D-15: in hexadecimal, in either case. */
+/** D-15: the proof of a token in hexadecimal; upper and lower case are equal. */
 export const proofOf = ({ apps }: World, { app, value }: Token): string =>
   createHmac("sha256", apps.get(app)?.secret ?? "")
     .update(value)
     .digest("hex");
 
-/** D-15: a token that is not an app's needs a right proof if there is one, or if the app requires one. */
+/** D-15: whether a request lacks a valid proof: one is needed by tokens of people and pages if a proof is given, or if the app requires it. */
 export function lacksProof(world: World, request: GraphRequest, tokens: readonly Token[]): boolean {
   const proof = parameter(request, "appsecret_proof");
   const isLacking = tokens.some((token) => {
@@ -88,7 +88,7 @@ export function credentialsOf(world: World, request: GraphRequest): Credential[]
   return ALL_PLACES.flatMap((place) => {
     const value = values[place];
     if (value === undefined) return [];
-    // D-12 [clients]: where header and parameter differ, the parameter's counts.
+    // D-12 [clients]: if header and parameter differ, the parameter counts.
     if (world.profile === "clients" && place === "header" && parameters.some((other) => other !== value)) return [];
     const token = findToken(world, value);
     return [{ place, value, token, problem: problemOf(world, token) }];

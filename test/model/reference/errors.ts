@@ -1,11 +1,11 @@
-/** The errors of the interface (D-14, D-21) as data, and the two forms in which they leave (D-20). */
+/** The errors of the interface (D-14, D-21) as data, and the two forms in which they are sent (D-20). */
 
 interface CatalogueEntry {
   readonly status: number;
   readonly code: number;
   readonly subcode?: number;
   readonly type?: "GraphMethodException";
-  /** Status or code of the flat form, if they differ. */
+  /** The status or the code of the flat form, if they differ from those of the wrapped form. */
   readonly flat?: { readonly status?: number; readonly code?: number };
 }
 

@@ -1,26 +1,26 @@
-/** `fields`: what is selected of a node, at every depth (D-33, D-38). */
+/** Reads `fields`: the selected fields of a node, at every depth (D-33, D-38). */
 import { Hole } from "./replies.ts";
 import type { Profile } from "./world.ts";
 
-/** The fields that a node or object has, what it shows without `fields`, and what it always shows (D-37). */
+/** The fields of a node or object, the fields that it shows without `fields`, and the fields that it always shows (D-37). */
 export interface Shape {
   readonly fields: Readonly<Record<string, true | Shape>>;
   readonly defaults: readonly string[];
   readonly always: readonly string[];
-  /** Its rows stand under `data`. */
+  /** Whether the value is an edge, whose rows are below `data`. */
   readonly isEdge?: true | undefined;
 }
 
 export type Selection = ReadonlyMap<string, Selection | undefined>;
 
-/** An object that is not a node: without braces all of it. */
+/** The fields of an object that is not a node. Without braces, all of them are shown. */
 export const objectShape = (...names: string[]): Shape => ({
   fields: Object.fromEntries(names.map((name) => [name, true])),
   defaults: names,
   always: [],
 });
 
-/** Undefined if it cannot be read, e.g. because it holds a modifier. */
+/** The selection in a text; undefined if the text cannot be read, e.g. because it has a modifier. */
 export function parseFields(text: string): Selection | undefined {
   const tokens = text.match(/[{},]|[^{},]+/g) ?? [];
   let position = 0;
@@ -45,10 +45,10 @@ export function parseFields(text: string): Selection | undefined {
   return position === tokens.length ? selection : undefined;
 }
 
-/** In a selection: what is shown without one, too. */
+/** The name in a selection that stands for the fields that are shown without a selection. */
 export const WITHOUT_BRACES = "";
 
-/** D-33: a field that is named twice has what both select inside it. */
+/** D-33: the selections of a field that is named twice, combined. */
 function both(one: Selection | undefined, other: Selection | undefined): Map<string, Selection | undefined> | undefined {
   if (one === undefined && other === undefined) return undefined;
   const [first, second] = [one, other].map((selection) => selection ?? new Map([[WITHOUT_BRACES, undefined]])) as [Selection, Selection];
@@ -56,7 +56,7 @@ function both(one: Selection | undefined, other: Selection | undefined): Map<str
   return new Map([...first, ...second, ...alike]);
 }
 
-/** D-163 [clients]: other names are left out. No history misspells one. */
+/** Whether all names are known. D-163 [clients]: unknown names are left out. No history has a misspelt name. */
 export function isKnown(selection: Selection, { fields }: Shape, profile: Profile): boolean {
   return [...selection].every(([name, inner]) => {
     if (name === WITHOUT_BRACES) return true;

@@ -1,17 +1,17 @@
 /**
- * Files of feeds at addresses, and the plans by which they are fetched. An address says what it serves, so that the model knows it and the receiver
- * of webhooks can serve it.
+ * Feed files at addresses, and the plans by which they are fetched. The address itself contains the rows of its file, so that the model knows the
+ * file and the receiver of webhooks can serve it.
  */
 import type { FeedRow } from "./requests.ts";
 
 const FOLDER = "/files/";
 
-/** The path at which these rows are served; null: something that is not a file of a feed. */
+/** The path that serves these rows. null stands for a file that is not a feed file. */
 export const pathOfFile = (rows: readonly FeedRow[] | null): string => `${FOLDER}${Buffer.from(JSON.stringify(rows)).toString("base64url")}`;
 
 export const isFile = (address: string): boolean => new URL(address).pathname.startsWith(FOLDER);
 
-/** Undefined if nothing is there. */
+/** The rows at an address; undefined if the address serves nothing. */
 export function rowsAt(address: string): FeedRow[] | null | undefined {
   const name = new URL(address).pathname.slice(FOLDER.length);
   try {
@@ -38,6 +38,6 @@ export interface Schedule {
 export interface PlannedFetch {
   readonly schedule: Schedule;
   readonly isUpdate: boolean;
-  /** The next time. */
+  /** The time of the next fetch. */
   due: number;
 }

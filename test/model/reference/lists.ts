@@ -8,7 +8,7 @@ import { Hole, type Reply, success } from "./replies.ts";
 import { asText, CREDENTIAL_NAMES, parameter } from "./requests.ts";
 import type { World } from "./world.ts";
 
-/** In the order of the list, which is that of falling keys. */
+/** A row in the order of the list, which is the order of falling keys. */
 interface Row {
   readonly key: bigint;
   readonly value: unknown;
@@ -50,7 +50,7 @@ function readCursor({ request, world, fail }: Turn, name: "before" | "after", li
   return fail("invalidParameter", { parameter: name });
 }
 
-/** All that is wrong with a list's own parameters, or what they ask for. */
+/** The parameters of a list, or all problems with them. */
 function readAsked(turn: Turn, list: string, shape: Shape): Asked | Failure[] {
   const problems: Failure[] = [];
   const limit = readLimit(turn);
@@ -83,7 +83,7 @@ function cut(rows: readonly Row[], { limit, after, before }: Asked): Page {
   };
 }
 
-/** A cursor that the server made up: from now on it means this position. */
+/** Remembers the position of a cursor that the server made. */
 function remember({ cursors }: World, cursor: unknown, position: Position): string | undefined {
   if (typeof cursor !== "string" || !/^[\w.~-]+$/.test(cursor)) return `${JSON.stringify(cursor)} is not a cursor that is safe in an address`;
   const known = cursors.get(cursor);
@@ -93,7 +93,7 @@ function remember({ cursors }: World, cursor: unknown, position: Position): stri
   return undefined;
 }
 
-/** A link, without its cursor: the address of the request with all parameters, except tokens outside of the query. */
+/** A link without its cursor: the address of the request with all parameters, except tokens that are not in the query. */
 function expectedLink({ request, address }: Turn): { readonly path: string; readonly parameters: string[] } {
   const isKept = (name: string) => name !== "before" && name !== "after";
   const ofBody = Object.entries(request.body?.fields ?? {}).filter(([name, value]) => !CREDENTIAL_NAMES.has(name) && value !== null);
@@ -138,7 +138,7 @@ function checkPaging(turn: Turn, list: string, asked: Asked, page: Page, hasLink
   };
   if (first === undefined || last === undefined) {
     if (before !== undefined || after !== undefined) differences.push("an empty page has cursors");
-    // D-31: beyond an end a link leads back to the rows at that end, that of the cursor included.
+    // D-31: beyond an end of the list, a link leads back to the rows at that end, including the row of the cursor.
     if (hasLinks && asked.after !== undefined && paging.previous !== undefined)
       expectLink("previous", true, { ...asked.after, isInclusive: true }, undefined);
     if (hasLinks && asked.before !== undefined && paging.next !== undefined)
@@ -163,12 +163,12 @@ function reachRules({ world }: Turn, rows: readonly Row[], asked: Asked, page: P
 }
 
 export interface List {
-  /** Tells this list from all others: operation and node. */
+  /** The name of the list, made of operation and node, which differs from the names of all other lists. */
   readonly list: string;
   readonly rows: readonly Row[];
   readonly shape: Shape;
   readonly hasLinks?: boolean;
-  /** The members of the reply, without data and paging. */
+  /** The members of the response except data and paging. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 

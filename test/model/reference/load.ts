@@ -1,4 +1,4 @@
-/** A world as its file says it. */
+/** Loads the model's world from a world file. */
 
 import type { Rule } from "../rules/rules.ts";
 import type * as nodes from "./nodes.ts";
@@ -78,7 +78,7 @@ const pageOf = ({ subscribed_apps, ...page }: WorldFile["pages"][number]): nodes
 const subscriptionsOf = ({ subscriptions = [] }: WorldFile["apps"][number]) =>
   new Map(subscriptions.map(({ object, fields, callback }) => [object, { callback: callback.url, fields: new Set(fields) }]));
 
-/** D-51: one that is declared LIVE has no feed, and so no timer. */
+/** D-51: a live video of the file. A video that is declared LIVE has no feed, and so no timer. */
 function liveVideoOf({ status, place, crossposted_pages = [], ...entry }: LiveEntry, now: number): nodes.LiveVideo {
   return {
     ...entry,

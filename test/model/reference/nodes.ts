@@ -13,10 +13,10 @@ export interface Token {
   readonly microblog_user?: string;
   readonly scopes: readonly string[];
   readonly issued_at: number;
-  /** 0: never. */
+  /** The time at which the token ends; 0 if it never ends. */
   readonly expires_at: number;
   readonly data_access_expires_at: number;
-  /** The value of the token that it is a copy of (D-270). */
+  /** The value of the token that this token is a copy of (D-270). */
   readonly copyOf?: string;
   revoked: boolean;
 }
@@ -25,7 +25,7 @@ export interface App {
   readonly id: string;
   readonly name: string;
   secret: string;
-  /** D-132: the one before, which signs for a day of real time beside it. */
+  /** D-132: the previous secret, which also signs for a day of real time. */
   retired_secret?: string | undefined;
   readonly created_time: number;
   readonly mode: "live" | "development";
@@ -49,7 +49,7 @@ export interface Ad {
   readonly tracked_apps: readonly string[];
 }
 
-/** A click on an ad, or an impression of it. */
+/** A click on an ad, or an impression of an ad. */
 export interface Touch {
   readonly kind: "click" | "impression";
   readonly ad: Ad;
@@ -58,30 +58,30 @@ export interface Touch {
   readonly persons: readonly string[];
 }
 
-/** An event that counted, with the devices and persons of its request. */
+/** An event that was counted, with the devices and persons of its request. */
 export interface LoggedEvent {
   readonly kind: string;
   readonly name: string;
   readonly time: number;
   readonly isTracked: boolean;
-  /** In millionths. */
+  /** The value in millionths. */
   readonly value?: bigint | undefined;
   readonly currency?: string;
   readonly tie: { readonly devices: readonly string[]; readonly persons: readonly string[]; readonly isTracked: boolean };
 }
 
-/** The reports of an app. */
+/** The reported events of an app. */
 export interface AppEvents {
   readonly names: Map<string, "active" | "deactivated">;
-  /** Those with an id, for duplicates. */
+  /** The counted events that have an id, to find duplicates. */
   readonly counted: { readonly name: string; readonly id: string; readonly time: number }[];
-  /** In the order in which they came. */
+  /** The events in the order in which they came. */
   readonly logged: LoggedEvent[];
   /** The ids that each accepted request names together. */
   readonly joined: (readonly string[])[];
-  /** Devices and cookies. */
+  /** The devices and cookies that have an install. */
   readonly installs: Set<string>;
-  /** By day, kind, name and currency; sums in millionths. */
+  /** The counts and the sums in millionths, by day, kind, name and currency. */
   readonly sums: Map<string, { readonly count: number; readonly sum: bigint | undefined }>;
 }
 
@@ -90,7 +90,7 @@ export interface Page {
   readonly name: string;
   people: readonly { readonly psid: string; readonly name?: string }[];
   roles: readonly { readonly user: string; readonly tasks: readonly string[]; readonly via_business?: boolean }[];
-  /** The apps that are subscribed to its webhooks, with their fields. */
+  /** The apps that are subscribed to the webhooks of this node, with their fields. */
   readonly subscribed_apps: Map<string, readonly string[]>;
 }
 
@@ -117,7 +117,7 @@ export interface RequiredAction {
   readonly description?: string;
   readonly due_date?: number;
   status: ActionStatus;
-  /** D-50: when the status was written. */
+  /** D-50: the time at which the status was written. */
   written: number;
 }
 
@@ -199,19 +199,19 @@ export interface LiveVideo {
   planned_start_time?: number;
   readonly creation_time: number;
   broadcast_start_time?: number;
-  /** Undefined if there is none, or no response has shown it. */
+  /** The stream key; undefined if there is none, or if no response has shown it. */
   stream_key?: string | undefined;
   hasFeed: boolean;
-  /** When the state's timer is due. */
+  /** The time at which the timer of the state is due. */
   deadline?: number | undefined;
   sealingFails: boolean;
   sealingTries: number;
   takedown_reason?: string | undefined;
   end_reason?: string;
-  /** Those that share it. */
+  /** The pages that share the video. */
   crossposted: readonly string[];
   readonly comments: { readonly id: string; readonly actor: string; readonly message: string; readonly created_time: number }[];
-  /** By actor. */
+  /** The reactions, by actor. */
   readonly reactions: Map<string, { readonly type: string; readonly time: number }>;
 }
 
@@ -227,26 +227,26 @@ export interface Feed {
   readonly id: string;
   readonly catalog: string;
   name: string;
-  /** The oldest first. */
+  /** The uploads, the oldest first. */
   readonly uploads: Upload[];
   readonly fetches: Map<ScheduleKind, PlannedFetch>;
-  /** The items of the file that it shows, by `retailer_id`. */
+  /** The items of the feed, by `retailer_id`. */
   items: Map<string, Readonly<Record<string, string>>>;
 }
 
-/** A file that came for a feed, and what became of it. */
+/** A file that came for a feed, with the result. */
 export interface Upload {
-  /** Undefined if no response has shown it. */
+  /** The id of the upload; undefined if no response has shown it. */
   id: string | undefined;
   readonly n: number;
   readonly feed: string;
   readonly time: number;
-  /** Of when its file was read to its end, where that is later. */
+  /** The time at which the file was read to its end, if that is later than the upload. */
   readonly ended?: number;
-  /** The address from which its file was fetched. */
+  /** The address from which the file was fetched. */
   readonly url?: string;
   readonly filename?: string | undefined;
-  /** Undefined if no file came. */
+  /** The format of the file; undefined if no file came. */
   readonly format: string | undefined;
   readonly isUpdate: boolean;
   readonly rows: number;
@@ -254,7 +254,7 @@ export interface Upload {
   readonly items: number;
   readonly removed: number;
   readonly errors: readonly Readonly<Record<string, unknown>>[];
-  /** The items of the feed after it; undefined: it failed. */
+  /** The items of the feed after this upload; undefined if the upload failed. */
   readonly after: Map<string, Readonly<Record<string, string>>> | undefined;
 }
 
@@ -262,7 +262,7 @@ export interface ChatappAccount {
   readonly id: string;
   readonly name: string;
   readonly business?: string;
-  /** The apps that are subscribed, each with its alternate callback if it has one. */
+  /** The apps that are subscribed, each with its alternate callback or undefined. */
   readonly subscribed_apps: Map<string, string | undefined>;
 }
 
@@ -271,7 +271,7 @@ export interface PhoneNumber {
   readonly account: string;
   readonly display_phone_number: string;
   readonly verified_name: string;
-  /** Alternate callbacks by app. */
+  /** The alternate callbacks, by app. */
   readonly overrides: Map<string, string>;
 }
 
@@ -288,7 +288,7 @@ export interface Subscription {
   readonly fields: Set<string>;
 }
 
-/** The position of a cursor: a row of a list. The row itself is on the page only if the cursor says so. */
+/** The position of a cursor: a row of a list. The row itself is on the page only if `isInclusive` is set. */
 export interface Position {
   readonly list: string;
   readonly key: bigint;

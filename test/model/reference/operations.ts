@@ -12,15 +12,15 @@ export interface Turn {
   readonly world: World;
   readonly request: GraphRequest;
   readonly operation: Operation;
-  /** The id of the node that the path names. */
+  /** The id of the node in the path. */
   readonly node: string;
-  /** Those that count; all of them may run the operation. */
+  /** The tokens that count. All of them may run the operation. */
   readonly tokens: readonly [Token, ...Token[]];
   /** The world's address on this surface, for links. */
   readonly address: string;
-  /** The id that the server gave out: the model takes it if none like it was there before. */
+  /** The new id in the server's response. The model accepts it if no node has had it before. */
   readonly mint: () => string;
-  /** The id of something that is not a node. */
+  /** The new id of something that is not a node. */
   readonly observedId: () => string | undefined;
   /** A text of the response that only the server can know. */
   readonly observed: (name: string) => string | undefined;
@@ -30,29 +30,29 @@ export interface Turn {
 export interface Operation {
   readonly name: string;
   readonly method: "GET" | "POST" | "DELETE";
-  /** The name below the node; empty: the node itself. */
+  /** The name of the edge below the node; empty for the node itself. */
   readonly edge: string;
   readonly on: NodeType | "nothing";
   readonly surfaces: readonly Surface[];
-  /** If it has versions of its own: the path has to name one of these. */
+  /** The versions of which the path must name one, if the operation has versions of its own. */
   readonly versions?: readonly string[];
-  /** By the calendar of marketing: whether the path has to name a version. */
+  /** Whether the path must name a version, for operations with marketing versions. */
   readonly marketing?: "required" | "or current";
   readonly form: Form;
   readonly scheme: Scheme;
   readonly kinds: readonly TokenKind[];
-  /** [clients]: these beside. */
+  /** Further kinds of tokens in the response profile `clients`. */
   readonly kindsOfClients?: readonly TokenKind[];
   readonly scopes: readonly string[];
-  /** It reads nothing of a person, so the end of access to a person's data does not concern it (D-11). */
+  /** The operation reads no data of a person, so the end of access to a person's data does not matter (D-11). */
   readonly isOfNoPerson?: true;
-  /** The callers who may know of the node, if they differ from those of its own read. */
+  /** The callers who may know of the node, if they differ from the callers of the node's own read. */
   readonly knows?: (world: World, token: Token, node: string) => boolean;
-  /** If it is false, the node is refused as one that does not exist. */
+  /** If this returns false, the request is refused as for a node that does not exist. */
   readonly isThere?: (world: World, node: string) => boolean;
-  /** A scope that only some tokens need. */
+  /** Whether the token lacks a scope that only some tokens need. */
   readonly lacksScope?: (world: World, token: Token, node: string) => boolean;
-  /** Whether this token's person or page may, beyond knowing of the node. */
+  /** Whether the person or page of this token may run the operation, if the token may know of the node. */
   readonly hasTask: (world: World, token: Token, node: string) => boolean;
   readonly reply: (turn: Turn) => Reply | readonly Reply[];
 }
@@ -62,7 +62,7 @@ export const failIn =
   (error: ErrorName, data?: Readonly<Record<string, unknown>>): Failure =>
     failure(form, error, data);
 
-/** Reads `fields` of a request. An error is one of the possible ones. */
+/** Reads `fields` of a request. If it is wrong, the error is one of the possible errors. */
 export function readSelection({ request, fail, world }: Turn, shape: Shape): Selection | Failure | undefined {
   const given = parameter(request, "fields");
   if (given === undefined || given === "") return undefined;

@@ -1,4 +1,4 @@
-/** Reads version, node and edge from the path of a request. */
+/** Reads the version, the node and the edge from the path of a request. */
 import { type GraphRequest, inBody, inQuery, type Surface } from "./requests.ts";
 
 export interface Address {
@@ -7,41 +7,41 @@ export interface Address {
   readonly edge: string;
 }
 
-/** Surfaces whose paths begin with a version, or may. */
+/** The surfaces whose paths begin with a version or may begin with one. */
 const VERSIONED: ReadonlySet<Surface> = new Set(["base", "ads", "social_login"]);
 
-/** Names that replace a node. */
+/** Names in a path that replace the id of a node. */
 const LITERALS: ReadonlySet<string> = new Set(["debug_token", "live_map"]);
 
 const segmentsOf = ({ path }: GraphRequest): string[] => path.split("/").filter((segment) => segment !== "");
 
-/** The version that a path names, whether there is one of that name or not. */
+/** The version in the path, whether or not it exists. */
 export function versionIn(request: GraphRequest): string | undefined {
   const [, major, minor = "0"] = VERSIONED.has(request.surface) ? (/^v(\d+)(?:\.(\d+))?$/.exec(segmentsOf(request)[0] ?? "") ?? []) : [];
   return major === undefined ? undefined : `${major}.${minor}`;
 }
 
-/** D-20: any name of an edge in a path that leads nowhere. */
+/** D-20: the name of an edge anywhere in a path that leads to no endpoint. */
 export const edgeIn = (request: GraphRequest, edges: ReadonlySet<string>): string | undefined =>
   segmentsOf(request).find((segment) => edges.has(segment));
 
-/** Undefined if it is not a path of the interface. */
+/** The address in the path; undefined if it is not a path of the interface. */
 export function readPath(request: GraphRequest): Address | undefined {
   const { surface } = request;
   const segments = segmentsOf(request);
   const version = versionIn(request);
   const rest = version === undefined ? segments : segments.slice(1);
-  // D-03: the address of G1 has `pages` before the id, or not.
+  // D-03: the address of G1 may have `pages` before the id.
   const [id, edge = "", ...more] = surface === "ads" && rest[0] === "pages" ? rest.slice(1) : rest;
   if (id === undefined || more.length > 0) return undefined;
   if (LITERALS.has(id) && edge === "") return { version, id: "", edge: id };
   const address = { version, id, edge };
-  // D-02: only there a number that no node has is an id.
+  // D-02: only at this address, a number that cannot be an id of a node counts as an id.
   const isOfIntent = isOfIntents(request, address) || (isIntentPath(request, address) && hasNoToken(request));
   return id === "me" || isId(id) || (/^\d+$/.test(id) && isOfIntent) ? address : undefined;
 }
 
-/** The form of H7. */
+/** Whether the address has the form of H7. */
 export function isOfIntents(request: GraphRequest, address: Address): boolean {
   return isIntentPath(request, address) && inQuery(request, "oauth_token") === undefined && request.headers.authorization !== undefined;
 }
@@ -58,7 +58,7 @@ const hasNoToken = (request: GraphRequest): boolean =>
 
 export const isId = (text: string): boolean => /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;
 
-/** D-83: the surfaces of the microblog and of required actions have one version each. */
+/** D-83: the version that serves the request. The surfaces of the microblog and of required actions have one version each. */
 export function servedBy({ surface }: GraphRequest, version: string): string {
   if (surface === "microblog") return "v1.0";
   return surface === "app" ? "1.0.0" : `v${version}`;

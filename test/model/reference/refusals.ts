@@ -1,4 +1,4 @@
-/** Refusals of callers, with their forms. */
+/** The refusals of callers, with the forms of the errors. */
 import { type Credential, inPlaces, problemsOfPlaces, type Scheme } from "./credentials.ts";
 import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
@@ -11,18 +11,18 @@ export const bothForms = (error: ErrorName): Failure[] => [failure("flat", error
 
 export const PAGE_MESSAGING_EDGES: ReadonlySet<string> = new Set(["custom_labels", "label", "personas"]);
 
-/** D-90: the form of a request decides, never what is stored. */
+/** D-90: only the form of the request decides the form of the error, never the stored data. */
 const formWithoutNode = (request: GraphRequest, edge: string): Form =>
   PAGE_MESSAGING_EDGES.has(edge) || (edge === "" && inQuery(request, "oauth_token") !== undefined) ? "flat" : "wrapped";
 
-/** D-20: as for a node that does not exist. */
+/** D-20: the error for a node that does not exist. */
 export function missingNode(world: World, request: GraphRequest, address: Address): Failure {
   if (!isOfIntents(request, address)) return failure(formWithoutNode(request, address.edge), "unsupportedRequest");
   world.reach("missingIntentForm");
   return failure("wrapped", "unknownObject404");
 }
 
-/** D-90, D-12: nobody who counts asks. */
+/** D-90, D-12: the refusal if no token of the request counts. */
 export function withoutToken(
   world: World,
   request: GraphRequest,
@@ -39,7 +39,7 @@ export function withoutToken(
   return [...(isMissing ? [failure(form, "tokenMissing")] : []), ...dead, ...different];
 }
 
-/** D-93: all tokens are checked before it is decided what their bearer may see. */
+/** D-93: the refusals of invalid tokens. All tokens are checked before it is decided what the caller may see. */
 export function deadOnes(
   world: World,
   request: GraphRequest,
@@ -54,11 +54,11 @@ export function deadOnes(
   return problemsOfPlaces(world, scheme, counting).map((error) => failure(form, error));
 }
 
-/** D-16: a token of another kind may also receive what a stranger receives. */
+/** D-16: whether the kind of token is served. A token of another kind may also get the response of a stranger. */
 export const isOfServedKind = ({ profile }: World, { kinds, kindsOfClients = [] }: Operation, { type }: Token): boolean =>
   kinds.includes(type) || (profile === "clients" && kindsOfClients.includes(type));
 
-/** The rights that a caller may still lack who knows of the node and has the tokens in their places (D-91, D-11). */
+/** The rights that a caller may lack who knows of the node and has the tokens in the correct places (D-91, D-11). */
 export function lacks(world: World, operation: Operation, tokens: readonly Token[], node: string): ErrorName[] {
   const { scopes, lacksScope, hasTask, method, isOfNoPerson } = operation;
   const reasons: [boolean, ErrorName][] = [

@@ -1,11 +1,11 @@
 /** The replies that the model expects. */
 import type { Failure } from "./errors.ts";
 
-/** Stands in a body for a value that the interface leaves to the server. `accept` remembers what it was. */
+/** A placeholder in a body for a value that the interface leaves to the server. `accept` may remember the actual value. */
 export class Hole {
   constructor(
     readonly description: string,
-    /** Says what is wrong with it. */
+    /** Checks the actual value. Returns the problem, or undefined. */
     readonly accept: (actual: unknown) => string | undefined,
   ) {}
 }

@@ -1,4 +1,4 @@
-/** Returns every reply to a request that the interface allows. The model does what the first one says. */
+/** Returns all replies to a request that the interface allows. The model changes its state as the first of them says. */
 import { EDGES, operations } from "./all-operations.ts";
 import { worksForAccount } from "./areas/chatapp.ts";
 import { credentialsOf, inPlaces, lacksProof, placesOf, problemsOfPlaces } from "./credentials.ts";
@@ -21,7 +21,7 @@ import {
 import { mayKnowOf } from "./visibility.ts";
 import { itemsOf, nodeTypeOf, type World } from "./world.ts";
 
-/** The part of the server's response that the model needs: new ids. */
+/** The part of the server's response that the model needs, such as new ids. */
 export interface Observed {
   readonly body: unknown;
 }
@@ -31,20 +31,20 @@ type Defect = ReturnType<typeof defectOf>;
 export interface Replied {
   readonly operation: Operation | undefined;
   readonly replies: readonly Reply[];
-  /** D-83: the version that serves; undefined where the decision leaves it open. */
+  /** D-83: the version that serves the request; undefined if the decision leaves it open. */
   readonly version: string | undefined;
-  /** D-83: what is named where the request is refused before a version serves it, if that differs. */
+  /** D-83: the version in the response if the request is refused before a version serves it, if that version differs. */
   readonly unserved?: string;
 }
 
-/** D-20: the path alone decides, and `oauth_token` where it names no edge, whether that is live or not. */
+/** D-20: the form of errors by the path alone. If the path names no edge, it depends on whether there is an `oauth_token`, valid or not. */
 export function formOfPath(request: GraphRequest): Form {
   const edge = edgeIn(request, EDGES);
   const isFlat = edge === undefined ? inQuery(request, "oauth_token") !== undefined : PAGE_MESSAGING_EDGES.has(edge);
   return isFlat ? "flat" : "wrapped";
 }
 
-/** D-83: the version of a request that is refused before its version is decided. */
+/** D-83: the version in the response to a request that is refused before its version is decided. */
 function versionOfAddress(request: GraphRequest): string {
   const asked = versionIn(request);
   return servedBy(request, asked !== undefined && isPlatformVersion(asked) ? asked : NEWEST);
@@ -55,7 +55,7 @@ export function toUnknownPath(world: World, request: GraphRequest): Replied {
   return { operation: undefined, replies: [failure(formOfPath(request), "unknownPath")], version: versionOfAddress(request) };
 }
 
-/** D-240: whatever it asks for. The form below an edge that nothing has is that of its tokens (D-20), which are not looked at. */
+/** D-240: the refusal of a request from another site's page, whatever it asks for. On an unknown edge, the form depends on the tokens (D-20). */
 function toForeignPage({ reach }: World, request: GraphRequest): Replied {
   reach("foreignPage");
   const { edge = "" } = readPath(request) ?? {};
@@ -70,20 +70,20 @@ function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): strin
   return { app, user, system_user: user, page, social_user: social_account, microblog_user }[type] ?? id;
 }
 
-/** The empty id: the path names no node. */
+/** The type of the node. The empty id means that the path names no node. */
 const typeOf = (world: World, node: string) => (node === "" ? "nothing" : nodeTypeOf(world, node));
 
 const knowsOf = (world: World, token: Token, node: string, operation: Operation | undefined): boolean =>
   node === "" || (operation?.knows ?? mayKnowOf)(world, token, node);
 
-/** D-305 [clients]: an app that is not subscribed subscribes itself with this request if its person works for the account's business. */
+/** D-305 [clients]: whether the request subscribes its app: the app is not subscribed, and its person works for the account's business. */
 const subscribesItself = (world: World, { surface }: GraphRequest, token: Token, node: string, operation: Operation | undefined): boolean =>
   world.profile === "clients" && surface === "base" && operation?.name === "setAccountOverride" && worksForAccount(world, token, node);
 
-/** The fields of the responses to these callers' writes if nothing is selected. */
+/** The fields of the responses to these callers' writes if the request selects nothing. */
 const OF_WRITES: ReadonlySet<string> = new Set(["id", "name", "page_label_name", "success", "stream_url", "stream_key"]);
 
-/** D-11: a write goes on, and nothing is read back, whatever is selected. */
+/** D-11: the reply to a write, without stored data, whatever the request selects. */
 function withoutStored(reply: Reply): Reply {
   if (isFailure(reply) || typeof reply.body !== "object" || reply.body === null || !("id" in reply.body)) return reply;
   const { id } = reply.body;
@@ -121,7 +121,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     return { operation: undefined, replies: refusals, version: unserved };
   }
   const schemes = path.edge === "" ? [] : atEdge.map(({ scheme }) => scheme);
-  // D-93: a place that counts for some apps only still shows what its token may know of.
+  // D-93: a place that counts only for some apps still shows what its token may know.
   const given = credentialsOf(world, request).filter(({ place }) => placesOf(world, schemes).has(place));
   const live = given.flatMap(({ token, problem }) => (problem === undefined && token !== undefined ? [token] : []));
   const isOneApp = new Set(live.map(({ app }) => app)).size === 1;
@@ -136,9 +136,9 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const problems = deadOnes(world, request, path, given, schemes);
   const isStranger = !live.some((token) => knowsOf(world, token, node, operation) || subscribesItself(world, request, token, node, operation));
   const marketing = operation && marketingOf(world, operation, live[0]?.app ?? "", version);
-  // If node types of the edge differ in their schemes, the endpoint says which places count.
+  // If the node types of the edge differ in their schemes, the endpoint decides which places count.
   if (problems.length > 0 && new Set(schemes).size === 1) {
-    // Whether the token, a version that is refused, or a node that is not there is named is not decided.
+    // It is left open whether the error names the token, a refused version, or a missing node.
     const ofVersion = operation?.marketing !== undefined && marketing === undefined ? bothForms("versionDeprecated") : [];
     const mayBeStranger =
       isStranger ||
@@ -146,7 +146,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
       operation.isThere?.(world, node) === false ||
       !live.some((token) => isOfServedKind(world, operation, token));
     const refusals = [...problems, ...(mayBeStranger ? [missing] : ofVersion)];
-    // Whether the token is refused before or after the version is decided is not said.
+    // It is left open whether the token is refused before or after the version is decided.
     return { operation, replies: refusals, version: version === undefined || marketing !== undefined ? undefined : unserved };
   }
   if (isStranger) {
@@ -158,7 +158,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     return { operation, replies: [missing, ...bothForms("unsupportedRequest"), ...problems], version: unserved };
   }
   const isOtherVersion = operation.versions?.includes(path.version ?? "") === false;
-  // Whether the version or what else is wrong is named is not decided.
+  // It is left open whether the error names the version or another problem.
   const ofVersion = isOtherVersion ? [failIn(operation.form)("unknownPath")] : [];
   const known = { world, request, operation, node, address, observed, missing, defect, marketing, isOtherVersion, app: live[0]?.app ?? "" };
   return {
@@ -170,7 +170,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   };
 }
 
-/** Undefined if the endpoint does not belong to marketing, or refuses this version. */
+/** The marketing version; undefined if the endpoint has no marketing versions, or refuses this version. */
 function marketingOf(world: World, operation: Operation, app: string, asked: string | undefined): MarketingVersion | undefined {
   const { marketing } = operation;
   if (marketing === undefined) return undefined;
@@ -192,15 +192,15 @@ interface Known {
   readonly address: string;
   readonly observed: Observed;
   readonly missing: Failure;
-  /** With one nothing happens. */
+  /** The defect of the request. A request with a defect changes nothing. */
   readonly defect: Defect;
   readonly marketing: MarketingVersion | undefined;
   readonly isOtherVersion: boolean;
-  /** That of the first live token. */
+  /** The app of the first valid token. */
   readonly app: string;
 }
 
-/** D-124: what is authorized counts, whatever its parameters. */
+/** D-124: notes the first use of marketing. Authorized requests count, whatever their parameters. */
 function noteMarketingUse({ apps, now, reach }: World, id: string): void {
   const app = apps.get(id);
   if (app === undefined || app.marketing_first_used_time !== undefined) return;
@@ -208,7 +208,7 @@ function noteMarketingUse({ apps, now, reach }: World, id: string): void {
   reach("marketingFirstUse");
 }
 
-/** The caller knows of the node. */
+/** The replies to a caller who may know of the node. */
 function repliesToKnownCaller({
   world,
   request,
@@ -226,7 +226,7 @@ function repliesToKnownCaller({
   const given = inPlaces(world, operation.scheme, credentialsOf(world, request));
   const problems = problemsOfPlaces(world, operation.scheme, given).map((error) => fail(error));
   const tokens = given.flatMap(({ token }) => (token === undefined ? [] : [token]));
-  // If several tokens lack different things, no decision says which is reported first.
+  // If several tokens lack different rights, no decision says which is reported first.
   const stranger = tokens.some((token) => !knowsOf(world, token, node, operation) && !subscribesItself(world, request, token, node, operation))
     ? [missing, fail("taskMissing"), fail("tokenInvalid")]
     : [];
@@ -239,7 +239,7 @@ function repliesToKnownCaller({
   }
   if (stranger.length > 0 || (problems.length > 0 && new Set(tokens).size > 1)) return [...problems, ...stranger, ...lacking];
   if (problems.length > 0) return problems;
-  // D-16: a kind of token that does not serve may receive that, or what a stranger receives.
+  // D-16: a token of a kind that is not served may get this error, or the response of a stranger.
   if (lacking.some(({ error }) => error === "tokenInvalid")) return [...lacking, missing];
   if (lacking.length > 0 && !tokens.every((token) => knowsOf(world, token, node, operation))) return [...lacking, missing];
   if (lacking.length > 0) return lacking;
@@ -273,15 +273,15 @@ function repliesToKnownCaller({
   return tokens.some((token) => isDataOver(world, token)) ? replies.map(withoutStored) : replies;
 }
 
-/** `address`: that of the world on the request's surface. */
+/** All possible replies to a request. `address` is the world's address on the surface of the request. */
 export function replyTo(world: World, request: GraphRequest, address: string, observed: Observed): Replied {
   if (request.headers.origin !== undefined) return toForeignPage(world, request);
   const defect = defectOf(request);
   const { body: _, ...withoutBody } = request;
-  // A body that is too large is not read, and neither are its parameters.
+  // The server does not read a body that is too large, so its parameters are not known.
   const replied = repliesOf(world, defect === "bodyTooLarge" ? withoutBody : request, address, observed, defect);
   if (defect === undefined) return replied;
   if (defect === "invalidParameter") world.reach("badText");
-  // Whether the defect or what else is wrong is noticed first is not decided.
+  // It is left open whether the defect or another problem is noticed first.
   return { ...replied, replies: [...replied.replies, ...bothForms(defect)] };
 }

@@ -1,4 +1,4 @@
-/** When the files of feeds are fetched (D-146): every hour is looked at, one after the other. */
+/** The times at which the files of feeds are fetched (D-146). The model looks at every hour, one after the other. */
 import type { PlannedFetch, Schedule, ScheduleKind } from "./files.ts";
 import type { Feed } from "./nodes.ts";
 import { asObject, type GraphRequest, inQuery } from "./requests.ts";
@@ -7,14 +7,14 @@ import type { World } from "./world.ts";
 const HOUR = 3_600;
 const WEEKDAYS = ["SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"];
 
-/** Ahead of UTC, in seconds; neither has a summer time. */
+/** The offsets of time zones from UTC in seconds. Neither zone has a summer time. */
 const OFFSETS: Readonly<Record<string, number>> = { UTC: 0, "Asia/Kolkata": 19_800 };
 
 const PLAIN = { interval_count: 1, hour: 0, minute: 0, day_of_week: "MONDAY", day_of_month: 1, timezone: "UTC" };
 const HIGHEST = { interval_count: 366, hour: 23, minute: 59, day_of_month: 31 };
 const LOWEST = { interval_count: 1, hour: 0, minute: 0, day_of_month: 1 };
 
-/** Undefined if it is not given. Null if there is none from now on. False if it is wrong. */
+/** The schedule in the request. Undefined: it is not given. null: there is none from now on. False: it is invalid. */
 export function readSchedule(request: GraphRequest, kind: ScheduleKind): Schedule | null | undefined | false {
   const given = request.body?.fields[kind] ?? (request.body?.fields[kind] === null ? null : inQuery(request, kind));
   if (given === undefined) return undefined;
@@ -56,7 +56,7 @@ function isMoment({ interval, day_of_week, day_of_month, hour }: Schedule, local
   }
 }
 
-/** The first moment of the schedule after `time`. */
+/** The first time of the schedule after `time`. */
 function momentAfter(schedule: Schedule, time: number): number {
   const offset = OFFSETS[schedule.timezone] ?? 0;
   const local = time + offset;
@@ -71,7 +71,7 @@ export function plan(feed: Feed, kind: ScheduleKind, schedule: Schedule | null, 
   else feed.fetches.set(kind, { schedule, isUpdate: kind === "update_schedule", due: momentAfter(schedule, now) });
 }
 
-/** A world file has no times: every schedule begins anew. */
+/** Plans all schedules anew, because a world file does not contain the next times. */
 export function planAgain({ product_feeds, now }: World): void {
   for (const feed of product_feeds.values()) for (const [kind, { schedule }] of feed.fetches) plan(feed, kind, schedule, now);
 }
@@ -91,7 +91,7 @@ export interface DueFetches {
   readonly times: readonly number[];
 }
 
-/** The files that are due until now. Afterwards the next times are planned. */
+/** Removes and returns the fetches that are due until now, and plans the next ones. */
 export const takeDueFetches = ({ product_feeds, now }: World): DueFetches[] =>
   [...product_feeds.values()]
     .flatMap((feed) => [...feed.fetches.values()].map((fetch) => ({ feed, fetch, times: dueOf(fetch, now) })))

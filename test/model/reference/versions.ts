@@ -4,7 +4,7 @@ import type { Calendar, MarketingRelease, Migration, VersionsEntry, World } from
 
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`) / 1000;
 
-/** Of the general interface, the oldest first. */
+/** The releases of the general interface, the oldest first. */
 const RELEASES: readonly (readonly [string, number])[] = [
   ["20.0", day("2024-05-21")],
   ["21.0", day("2024-10-02")],
@@ -19,7 +19,7 @@ export const NEWEST = "26.0";
 
 export const isPlatformVersion = (version: string): boolean => RELEASES.some(([name]) => name === version);
 
-/** D-03: the newest version at the time when the app was created. */
+/** D-03: the default version of an app: the newest version at the time when the app was created. */
 export function defaultVersion(world: World, app: string): string {
   const created = world.apps.get(app)?.created_time ?? world.now;
   return RELEASES.findLast(([, released]) => released <= created)?.[0] ?? "20.0";
@@ -30,7 +30,7 @@ const marketing = (version: string, released: string, until?: string): Marketing
   ...(until === undefined ? {} : { until: day(until) }),
 });
 
-/** D-80, and D-122: the built-in migration's window. */
+/** The standard calendar (D-80), with the window of the built-in migration (D-122). */
 const STANDARD: Calendar = {
   marketing: [
     marketing("20.0", "2024-05-21", "2025-05-06"),
@@ -43,7 +43,7 @@ const STANDARD: Calendar = {
   migrations: [{ name: "label_names_case_insensitive", start: day("2026-10-01"), end: day("2027-10-01") }],
 };
 
-/** D-122: versions replace all, and migrations are added, or replace those of their names. */
+/** The calendar of an entry. D-122: its versions replace all standard ones; its migrations are added, or replace those of the same name. */
 export const calendarOf = ({ marketing: versions = STANDARD.marketing, migrations = [] }: VersionsEntry): Calendar => ({
   marketing: versions,
   migrations: [...STANDARD.migrations.filter(({ name }) => !migrations.some((one) => one.name === name)), ...migrations],
@@ -51,13 +51,13 @@ export const calendarOf = ({ marketing: versions = STANDARD.marketing, migration
 
 const isOpen = ({ now }: World, { start, end }: Migration): boolean => now >= start && now < end;
 
-/** D-34: a text serves where a flag is meant. */
+/** A flag. D-34: a text is accepted for a flag. */
 const flagOf = (value: unknown): boolean | undefined => {
   if (typeof value === "boolean") return value;
   return value === "true" ? true : value === "false" ? false : undefined;
 };
 
-/** Switches of migrations; undefined if the window of a name is not open, or a value is not a boolean (D-82). */
+/** The switches of migrations in a request; undefined if the window of a migration is not open, or a value is not a boolean (D-82). */
 export function readSwitches(world: World, value: unknown): Readonly<Record<string, boolean>> | undefined {
   const given = asObject(value);
   if (given === undefined) return undefined;
@@ -77,7 +77,10 @@ const overrideOf = (request: GraphRequest): unknown => inQuery(request, "migrati
 export const isOverrideWrong = (world: World, request: GraphRequest): boolean =>
   overrideOf(request) !== undefined && readSwitches(world, overrideOf(request)) === undefined;
 
-/** D-82: off before its window and on for everybody after it; within, as the app says, or else on for apps created after the start. */
+/**
+ * D-82: whether a migration is on. Before its window it is off, and after it on. Within, the app decides; else it is on for apps created after the
+ * start.
+ */
 function hasMigration(world: World, app: string, name: string): boolean {
   const migration = world.calendar.migrations.find((one) => one.name === name);
   if (migration === undefined || world.now < migration.start) return false;
@@ -85,7 +88,7 @@ function hasMigration(world: World, app: string, name: string): boolean {
   return world.now >= migration.end || (migrations[name] ?? created_time >= migration.start);
 }
 
-/** VER-7h: for one request. */
+/** VER-7h: whether a migration is on for this request. */
 export function isMigrated(world: World, app: string, name: string, request: GraphRequest): boolean {
   const override = overrideOf(request);
   if (override !== undefined) world.reach("migrationsOverride");
@@ -94,22 +97,22 @@ export function isMigrated(world: World, app: string, name: string, request: Gra
 
 const newestAt = ({ calendar }: World, moment: number) => calendar.marketing.findLast(({ released }) => released <= moment) ?? calendar.marketing[0];
 
-/** Of the endpoints that the document numbers and versions of marketing rule. */
+/** The numbers in the interface document of the endpoints with marketing versions. */
 const NUMBERS: Readonly<Record<string, string>> = { createCatalog: "G1", listArticlesAndPublications: "G2" };
 
 export interface MarketingVersion {
   readonly served: string;
-  /** The one that was asked for, where it has ended. */
+  /** The version that the request named, if that version has ended. */
   readonly upgradedFrom?: string;
 }
 
-/** D-03, D-80, D-81: which version serves the operation; undefined: it is refused. */
+/** D-03, D-80, D-81: the marketing version that serves the operation; undefined if the request is refused. */
 export function marketingVersion(world: World, id: string, asked: string | undefined, { name, edge }: Endpoint): MarketingVersion | undefined {
   const { now, calendar } = world;
   const { created_time = 0, marketing_first_used_time: used, auto_upgrade } = world.apps.get(id) ?? {};
   const place = calendar.marketing.findIndex(({ version }) => version === asked);
   const at = calendar.marketing[place];
-  // VER-5: not below what was the newest at its first use; D-80: nor, with the clock moved back, above what is the newest now.
+  // VER-5: not below the newest version at the app's first use. D-80: if the clock was moved back, not above the present newest version.
   const floor = newestAt(world, Math.min(now, Math.max(created_time, used ?? now)));
   if (at === undefined || floor === undefined || at.released > now || at.released < floor.released) return undefined;
   const isServed = ({ released, until = Number.POSITIVE_INFINITY }: MarketingRelease): boolean => released <= now && until > now;
@@ -130,5 +133,5 @@ interface Endpoint {
   readonly edge: string;
 }
 
-/** The marketing version that serves where none is named. */
+/** The marketing version that serves requests without a version. */
 export const currentMarketingVersion = (world: World): string | undefined => newestAt(world, world.now)?.version;

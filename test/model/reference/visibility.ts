@@ -15,7 +15,7 @@ function seesByPage(world: World, token: Token, id: string): boolean {
   return page !== undefined && seesPage(page, token);
 }
 
-/** The account's own token or that of its person, one of its page, or of a person with a role on that page. */
+/** Whether a token may see the account: the token of the account, its person or its page, or of a person with a role on that page. */
 function seesAccount(world: World, token: Token, id: string): boolean {
   const account = world.social_accounts.get(id) ?? accountOfScoped(world, id);
   if (token.type === "social_user") return token.social_account === account?.id;
@@ -24,13 +24,13 @@ function seesAccount(world: World, token: Token, id: string): boolean {
   return page !== undefined && seesPage(page, token);
 }
 
-/** A person's token of an app that is subscribed on the account. */
+/** Whether a token may see the account: a person's token, of an app that is subscribed to the account. */
 function seesChatapp(world: World, token: Token, id: string): boolean {
   const account = world.chatapp_accounts.get(world.phone_numbers.get(id)?.account ?? id);
   return isPersonsToken(token) && account?.subscribed_apps.has(token.app) === true;
 }
 
-/** D-58: an app that is subscribed on either account, or owns the solution. */
+/** D-58: whether a token may see the intent: its app is subscribed to either account, or owns the solution. */
 function seesIntent(world: World, token: Token, id: string): boolean {
   const { waba = "", destination_waba = "", solution = "" } = world.migration_intents.get(id) ?? {};
   if (!isPersonsToken(token)) return false;

@@ -1,4 +1,4 @@
-/** The state of one world, in plain maps and lists. Ids of nodes are their keys. */
+/** The state of one world, in plain maps and lists. The keys of the maps are ids of nodes. */
 
 import type { Rule } from "../rules/rules.ts";
 import type * as nodes from "./nodes.ts";
@@ -14,22 +14,22 @@ export interface Migration {
 export interface MarketingRelease {
   readonly version: string;
   readonly released: number;
-  /** Undefined if no end is known. */
+  /** The end of the version; undefined if no end is known. */
   readonly until?: number;
-  /** D-81: operations, edges and numbers of endpoints. */
+  /** D-81: the operations, edges and numbers of endpoints that the version changes. */
   readonly affects: readonly string[];
 }
 
-/** Of a world file. */
+/** The calendar in a world file. */
 export interface VersionsEntry {
   readonly marketing?: readonly MarketingRelease[];
   readonly migrations?: readonly Migration[];
 }
 
-/** The oldest version first. */
+/** The calendar. The oldest version comes first. */
 export type Calendar = Required<VersionsEntry>;
 
-/** An update that must arrive at a callback. */
+/** An update of a webhook that must arrive at a callback. */
 export interface ExpectedUpdate {
   readonly app: string;
   readonly callback: string;
@@ -37,9 +37,9 @@ export interface ExpectedUpdate {
   readonly entity: string;
   readonly field: string;
   readonly value: unknown;
-  /** Its present route; undefined: the app would not get it. */
+  /** Returns the present route of the update; undefined if the app would not get it. */
   readonly route: () => string | undefined;
-  /** Of its cause; more than a second where it fell due while the clock moved. */
+  /** The span of time of the cause. It is longer than a second if the cause fell due while the clock moved. */
   readonly times: { readonly from: number; readonly until: number };
 }
 
@@ -49,7 +49,7 @@ export interface World {
   readonly name: string;
   readonly profile: Profile;
   now: number;
-  /** While the clock moves where it was before, else now. */
+  /** The time before the present move of the clock. While the clock does not move, it is the present time. */
   movedFrom: number;
   readonly calendar: Calendar;
   readonly apps: ById<nodes.App>;
@@ -70,7 +70,7 @@ export interface World {
   readonly catalogs: ById<nodes.Catalog>;
   readonly product_feeds: ById<nodes.Feed>;
   readonly uploads: ById<nodes.Upload>;
-  /** The file that the server reads now. */
+  /** The upload whose file the server reads at present. */
   reading: nodes.Upload | undefined;
   readonly chatapp_accounts: ById<nodes.ChatappAccount>;
   readonly phone_numbers: ById<nodes.PhoneNumber>;
@@ -78,20 +78,23 @@ export interface World {
   readonly migration_intents: ById<nodes.MigrationIntent>;
   readonly tokens: ById<nodes.Token>;
   readonly ads: ById<nodes.Ad>;
-  /** In the order in which they were recorded. */
+  /** The touches in the order in which they were recorded. */
   readonly touches: nodes.Touch[];
   readonly app_events: ById<nodes.AppEvents>;
-  /** By app and object. */
+  /** The subscriptions, by app and object. */
   readonly subscriptions: Map<string, Map<string, nodes.Subscription>>;
   readonly cursors: Map<string, nodes.Position>;
   readonly updates: ExpectedUpdate[];
-  /** Every id that the world ever had: none is given out twice. */
+  /** Every id that the world ever had, because no id is used twice. */
   readonly idsSeen: Set<string>;
   lastMinted: bigint;
   readonly reach: (rule: Rule) => void;
 }
 
-/** `route` returns the present callback; undefined: the app does not get it. It is called again for waiting updates (D-63, D-138). */
+/**
+ * Expects an update. `route` returns the present callback, or undefined if the app does not get it. It is called anew for waiting updates (D-63,
+ * D-138).
+ */
 export function emit(
   world: World,
   update: Pick<ExpectedUpdate, "app" | "object" | "entity" | "field" | "value">,
@@ -101,14 +104,14 @@ export function emit(
   if (callback !== undefined) world.updates.push({ ...update, callback, route, times: { from: world.movedFrom, until: world.now } });
 }
 
-/** D-11: page tokens die with the role of their person. */
+/** D-11: page tokens end with the role of their person. */
 export function loseRole(world: World, page: string, user: string): void {
   for (const token of world.tokens.values()) {
     if (token.type === "page" && token.page === page && token.user === user) token.revoked = true;
   }
 }
 
-/** Types of nodes that a path can name, each with the map that holds them. */
+/** The types of nodes that a path can name, each with the map of its nodes. */
 const MAPS = {
   app: "apps",
   user: "users",
@@ -136,11 +139,11 @@ export function nodeTypeOf(world: World, id: string): NodeType | undefined {
   return pageOfPerson(world, id) === undefined ? undefined : "page_person";
 }
 
-/** D-143: no path can name them. */
+/** D-143: the ids of items, which no path can name. */
 export const itemsOf = ({ product_feeds }: World): string[] =>
   [...product_feeds.values()].flatMap(({ items }) => [...items.values()].map(({ id = "" }) => id));
 
-/** All nodes of the types that a path can name, and what looks like one. */
+/** All ids of the types that a path can name, and of entries that look like such nodes. */
 export function nodesByType(world: World): Map<NodeType, string[]> {
   const byType = new Map<NodeType, string[]>(Object.entries(MAPS).map(([type, map]) => [type as NodeType, [...world[map].keys()]]));
   byType.set(
@@ -161,7 +164,7 @@ export const pageOfPerson = (world: World, psid: string): nodes.Page | undefined
 export const accountOfScoped = (world: World, id: string): nodes.SocialAccount | undefined =>
   [...world.social_accounts.values()].find(({ social_scoped_id }) => social_scoped_id === id);
 
-/** The page that a node of page messaging is of. */
+/** The page to which a node of page messaging belongs. */
 export function pageOf(world: World, id: string): nodes.Page | undefined {
   const owner = world.labels.get(id)?.page ?? world.personas.get(id)?.page;
   return world.pages.get(owner ?? id) ?? pageOfPerson(world, id);

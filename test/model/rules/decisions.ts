@@ -1,9 +1,9 @@
 /**
- * Decisions and errors of the interface that have no rule in `rules.ts`. Together with the rules these are all of them, which model.test.ts
- * holds against spec/decisions and the errors' reference page.
+ * The decisions and errors of the interface that have no rule in `rules.ts`. Together with the rules, these are all of them: model.test.ts checks
+ * that by spec/decisions and the reference page of errors.
  */
 
-/** The model follows them, and every response or webhook that they concern is compared; nothing is counted for them alone. */
+/** Decisions that the model follows without counting them. Every response and webhook that they concern is compared. */
 export const withoutRule: Readonly<Record<string, string>> = {
   "D-16": "which fields a caller gets: today no field differs from its operation",
   "D-35": "tags have cursors and no links",
@@ -41,7 +41,7 @@ export const withoutRule: Readonly<Record<string, string>> = {
   "D-306": "solutions that an app may name in an intent",
 };
 
-/** No history draws what these are about. */
+/** Decisions about situations that no history draws. */
 export const notDrawn: Readonly<Record<string, string>> = {
   "D-300": "rights that end during a handshake",
   "D-301": "kept connections that a receiver closes",
@@ -108,7 +108,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-279": "alerts",
 };
 
-/** No history causes them: what is broken, too much or too slow. */
+/** Errors that no history causes, because they are about things that are broken, too many or too slow. */
 export const errorsNotDrawn: readonly string[] = [
   "internalError",
   "databaseUnreachable",

@@ -14,7 +14,7 @@ const FEED_EVENTS: Readonly<Record<string, LiveEvent>> = {
   no_audio: "audio_missing",
 };
 
-/** The server does what is due in the background; when this returns it has. */
+/** Lets all due work happen. The server does it in the background, and has done it when this returns. */
 export async function letTimePass(servers: Servers, { world, place }: Scene): Promise<void> {
   await servers.control("POST", `worlds/${place}/clock/advance`, { seconds: 0 });
   passDeadlines(world);
@@ -23,7 +23,7 @@ export async function letTimePass(servers: Servers, { world, place }: Scene): Pr
 interface Order {
   readonly method: "POST" | "PUT";
   readonly body?: unknown;
-  /** Changes the model, and returns whether the move exists. */
+  /** Makes the change in the model. Returns whether the state of the video allows it. */
   readonly happens: (video: LiveVideo) => boolean;
 }
 
@@ -78,7 +78,7 @@ export async function changeVideo({ servers }: Stage, scene: Scene, step: LiveSt
   return undefined;
 }
 
-/** An import contains neither a feed nor the number of failed sealings. A video that is on air has no timer then. */
+/** Changes the model's videos as an import does, which contains neither feeds nor the number of failed sealings. A video on air then has no timer. */
 export function videosWithoutFeeds({ live_videos }: World): void {
   for (const video of live_videos.values()) {
     video.hasFeed = false;

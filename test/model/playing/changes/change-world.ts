@@ -30,14 +30,14 @@ import { fillFeed, playFetches } from "./fill-feed.ts";
 import { lookAtEvents } from "./look-at-events.ts";
 import { restoreSnapshot, takeSnapshot } from "./snapshots.ts";
 
-/** Undefined if the control API did what it was asked, which changes a fact that processes keep. */
+/** Sends a request to the control API that changes a cached fact. Returns undefined if the request succeeded. */
 async function orderFact(stage: Stage, scene: Scene, method: string, path: string, body?: unknown): Promise<string | undefined> {
   const what = await order(stage, scene, method, path, body);
   stage.servers.noteFact(scene.place);
   return what;
 }
 
-/** Undefined if the control API did what it was asked. */
+/** Sends a request to the control API. Returns undefined if the request succeeded. */
 async function order({ servers }: Stage, scene: Scene, method: string, path: string, body?: unknown): Promise<string | undefined> {
   const { status, body: reply } = await servers.control(method, `worlds/${scene.place}/${path}`, body);
   return status < 300 ? undefined : `${method} ${path} of the control API: ${status} ${JSON.stringify(reply)}`;
@@ -45,7 +45,7 @@ async function order({ servers }: Stage, scene: Scene, method: string, path: str
 
 export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep): Promise<string | undefined> {
   const { world } = scene;
-  // Waiting deliveries must arrive before the change.
+  // The waiting deliveries must arrive before the change.
   const missing = await stage.ledger.settle(world);
   if (missing !== undefined) return missing;
   switch (step.kind) {
@@ -98,7 +98,7 @@ async function advance(stage: Stage, scene: Scene, seconds: number, within_ms?: 
   return problem;
 }
 
-/** D-266: the same request again goes on, until the time is reached. */
+/** D-266: repeats the same request, which continues the move, until the time is reached. */
 async function moveInPieces({ servers }: Stage, { world, place }: Scene, within_ms: number): Promise<string | undefined> {
   for (let before = world.movedFrom; ; ) {
     const { status, body } = await servers.control("PUT", `worlds/${place}/clock`, { now: world.now, within_ms });
@@ -111,7 +111,7 @@ async function moveInPieces({ servers }: Stage, { world, place }: Scene, within_
   }
 }
 
-/** The list of tokens is newest first and shows no values and no copies, so a token's id is found by its place in the file. */
+/** The id of a token, found by the token's place in the file: the list of tokens is newest first, and shows neither values nor copies. */
 async function idOfToken({ servers }: Stage, { place, world }: Scene, value: string): Promise<string | undefined> {
   const { body } = await servers.control("GET", `worlds/${place}/tokens?limit=100`);
   const listed = (body as { data: { id: string }[] }).data.toReversed();
@@ -127,7 +127,7 @@ async function revoke(stage: Stage, scene: Scene, value: string): Promise<string
 
 const COPY_SECONDS = 600;
 
-/** D-270: the copies of the token that have ended are deleted. */
+/** D-270: copies the token, and deletes copies of the token that have ended. */
 async function copyToken(stage: Stage, scene: Scene, value: string): Promise<string | undefined> {
   const { world, copies, place } = scene;
   const token = world.tokens.get(value);
@@ -144,7 +144,7 @@ async function copyToken(stage: Stage, scene: Scene, value: string): Promise<str
   return undefined;
 }
 
-/** D-132: the new one signs at once, and the old one beside it. */
+/** D-132: the new secret signs at once, and the old secret signs beside it. */
 async function changeSecret(stage: Stage, scene: Scene, { app: id, secret }: SecretStep): Promise<string | undefined> {
   const app = scene.world.apps.get(id) as App;
   if (app.secret === secret) return undefined;
@@ -152,7 +152,7 @@ async function changeSecret(stage: Stage, scene: Scene, { app: id, secret }: Sec
   return orderFact(stage, scene, "PATCH", `nodes/apps/${id}`, { secret });
 }
 
-/** D-11: page tokens die with the role of their person, and stay dead. */
+/** D-11: page tokens end with the role of their person, and do not become valid later. */
 function setRoles({ world }: Scene, { page: id, roles }: RolesStep): void {
   const page = world.pages.get(id) as Page;
   for (const { user } of page.roles) if (!roles.some((role) => role.user === user)) loseRole(world, id, user);
@@ -175,7 +175,7 @@ async function moveIntent(stage: Stage, scene: Scene, { intent: name, to }: Move
   return order(stage, scene, "PATCH", `nodes/migration_intents/${id}`, { status: to });
 }
 
-/** Actions of people in the platform's own apps, and the webhooks that follow. */
+/** Makes an action of a person in the platform's own apps, and expects the webhooks that it causes. */
 async function actInApp(stage: Stage, scene: Scene, { what, fields }: InAppStep): Promise<string | undefined> {
   const { world } = scene;
   const { status, body } = await stage.servers.control("POST", `worlds/${scene.place}/in-app/${what}`, fields);
@@ -221,7 +221,7 @@ async function touch(stage: Stage, scene: Scene, { what, fields }: TouchStep): P
   return order(stage, scene, "POST", `attribution/${what}`, fields);
 }
 
-/** Exports the world, with its secrets (D-263), and goes on in a fresh one that is made of the export, in the same server or in another. */
+/** Exports the world with its secrets (D-263), and continues in a new world made from the export, in the same server or in another. */
 async function move(stage: Stage, scene: Scene, { into }: MoveStep): Promise<string | undefined> {
   const { world, place } = scene;
   const exported = await stage.servers.control("GET", `worlds/${place}/export?secrets=true`);
@@ -235,18 +235,18 @@ async function move(stage: Stage, scene: Scene, { into }: MoveStep): Promise<str
     scene.elsewhere = servers;
     world.reach("importedElsewhere");
   } else if (place !== world.name) await servers.control("DELETE", `worlds/${place}`);
-  // The first one stays as it is until another history resets it.
+  // The exported world stays as it is until another history resets it.
   scene.place = name;
-  // Snapshots are of the world that was exported.
+  // The snapshot is a snapshot of the exported world.
   delete scene.kept;
   servers.noteFact(name);
   for (const { value, copyOf } of world.tokens.values()) if (copyOf !== undefined) world.tokens.delete(value);
   scene.copies.clear();
-  // D-261: a cursor of one world means nothing in another. The statuses of a world file are written when it is loaded.
+  // D-261: a cursor of one world is not valid in another. The statuses in a world file count as written when the file is loaded.
   world.cursors.clear();
   for (const action of world.required_actions.values()) action.written = world.now;
   videosWithoutFeeds(world);
-  // Neither are what was only counted: a world file has no app events.
+  // A world file has no app events, so everything that was only counted is gone as well.
   world.app_events.clear();
   world.touches.length = 0;
   world.uploads.clear();

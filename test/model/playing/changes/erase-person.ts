@@ -1,8 +1,8 @@
-/** The erasure of a person of a page (D-172), in the server and in the model. */
+/** Erases a person of a page (D-172), in the server and in the model. */
 import { pageOfPerson } from "../../reference/world.ts";
 import type { Scene, Stage } from "../scene.ts";
 
-/** Within which the job has ended, also on a machine under load. */
+/** The time limit of the erasure job, also on a busy machine. */
 const ERASED_WITHIN_MS = 20_000;
 
 interface Erasure {
@@ -20,7 +20,7 @@ export async function erasePerson({ servers }: Stage, scene: Scene, psid: string
   let erasure = begun.body as Erasure;
   for (const endMs = performance.now() + ERASED_WITHIN_MS; erasure.status === "running" && performance.now() < endMs; await Bun.sleep(10))
     erasure = (await servers.control("GET", `worlds/${place}/erasures/${erasure.id}`)).body as Erasure;
-  // Either process may have run the job, so neither has to know of it at once.
+  // Any process may have run the job, so some processes may not know of the change yet.
   await servers.seeFacts();
   page.people = page.people.filter((person) => person.psid !== psid);
   for (const label of world.labels.values()) label.users.delete(psid);

@@ -1,4 +1,4 @@
-/** A file for a product feed, in the server and in the model. */
+/** Sends a file to a product feed, in the server and in the model. */
 import type { FeedFileStep } from "../../histories/steps.ts";
 import { emitOfCatalog } from "../../reference/areas/catalogs.ts";
 import { addFetched, addUpload } from "../../reference/areas/uploads.ts";
@@ -12,7 +12,7 @@ import { letTimePass } from "./change-video.ts";
 
 type Item = Readonly<Record<string, string>>;
 
-/** The ids of items are the server's: those that stay keep theirs, and new ones are new. */
+/** Takes the ids of items from the server. Items that stay keep their ids, and new items have new ids. */
 async function takeIds({ servers }: Stage, { world, place }: Scene, feed: Feed, after: ReadonlyMap<string, Item>): Promise<string | undefined> {
   const { body } = await servers.control("GET", `worlds/${place}/nodes/product_feeds/${feed.id}`);
   const shown = (body as { items: readonly Item[] }).items;
@@ -29,7 +29,7 @@ async function takeIds({ servers }: Stage, { world, place }: Scene, feed: Feed, 
   return differenceOf(sorted(feed.items.values()), sorted(shown), `items of ${feed.id}`);
 }
 
-/** Waits until the server has read the file, and looks at what the feed shows then. */
+/** Waits until the server has read the file, and compares the items of the feed then. */
 export async function finishUpload(stage: Stage, scene: Scene, upload: Upload): Promise<string | undefined> {
   const { servers } = stage;
   const { body: report } = await servers.control("GET", `worlds/${scene.place}/feeds/${upload.feed}/uploads/${upload.n}?within_ms=20000`);
@@ -38,7 +38,7 @@ export async function finishUpload(stage: Stage, scene: Scene, upload: Upload): 
   return isRight ? takeUpload(stage, scene, upload) : `the upload is ${became}: ${JSON.stringify(report)}`;
 }
 
-/** Makes the changes of an upload that has ended. */
+/** Makes the changes of a completed upload in the model. */
 async function takeUpload(stage: Stage, scene: Scene, { feed: id, after }: Upload): Promise<string | undefined> {
   const { world } = scene;
   const feed = world.product_feeds.get(id) as Feed;
@@ -48,7 +48,7 @@ async function takeUpload(stage: Stage, scene: Scene, { feed: id, after }: Uploa
   return problem;
 }
 
-/** `meanwhile`: once the file is taken, and while it may be read; it gets the path of the upload in the control API. */
+/** Sends the file. `meanwhile` runs once the file is accepted and while it may be read; it gets the path of the upload in the control API. */
 export async function fillFeed(
   stage: Stage,
   scene: Scene,
@@ -74,10 +74,10 @@ interface Report {
   readonly ended_time?: number;
 }
 
-/** Within which what is due has been fetched, also on a machine under load. */
+/** The time limit of due fetches, also on a busy machine. */
 const FETCHED_WITHIN_MS = 20_000;
 
-/** As many reports as the control API keeps. */
+/** The number of reports that the control API keeps. */
 const REPORTS_MAX = 100;
 
 async function reportsOf({ servers }: Stage, { place }: Scene, { id }: Feed): Promise<readonly Report[]> {
@@ -85,7 +85,7 @@ async function reportsOf({ servers }: Stage, { place }: Scene, { id }: Feed): Pr
   return (body as { readonly data: readonly Report[] }).data;
 }
 
-/** D-266: every fetch has happened at its time when the move ends. */
+/** D-266: when the move ends, every fetch has happened at its own time. */
 async function playExactly(stage: Stage, scene: Scene, { feed, fetch, times }: DueFetches): Promise<string | undefined> {
   const { world } = scene;
   const known = feed.uploads.length;
@@ -100,7 +100,7 @@ async function playExactly(stage: Stage, scene: Scene, { feed, fetch, times }: D
     const isDone = report?.status === (upload.after === undefined ? "failed" : "done") && report.started_time === time && report.ended_time === time;
     if (report === undefined ? times.length - place <= REPORTS_MAX : !isDone)
       return `upload ${upload.n} of feed ${feed.id} is ${JSON.stringify(report)}, and was due at ${time}`;
-    // Its webhook is of that moment.
+    // The webhook of the upload has the time of that moment.
     Object.assign(world, { now: time, movedFrom: time });
     const problem = await takeUpload(stage, scene, upload);
     Object.assign(world, { now, movedFrom });
@@ -109,7 +109,7 @@ async function playExactly(stage: Stage, scene: Scene, { feed, fetch, times }: D
   return undefined;
 }
 
-/** The files that were fetched when another process moved the clock, the oldest first. A late process fetches once for all missed times. */
+/** The files that were fetched after another process moved the clock, the oldest first. A late process fetches once for all missed times. */
 async function newUploads(stage: Stage, scene: Scene, { feed, times }: DueFetches): Promise<Report[]> {
   let before = -1;
   for (const endMs = performance.now() + FETCHED_WITHIN_MS; ; await Bun.sleep(20)) {
@@ -126,7 +126,7 @@ async function playLate(stage: Stage, scene: Scene, due: DueFetches): Promise<st
   const { feed, fetch, times } = due;
   const found = await newUploads(stage, scene, due);
   if (found.length === 0 || found.length > times.length) return `feed ${feed.id} was fetched ${found.length} times, not at ${times}`;
-  // Older reports are not kept.
+  // The control API has deleted the older reports.
   for (let missing = (found[0]?.n ?? 0) - feed.uploads.length - 1; missing > 0; missing--)
     addFetched(world, feed, fetch.schedule.url, { isUpdate: fetch.isUpdate, id: undefined });
   for (const { n, started_time: time = 0, ended_time: ended = 0 } of found) {
@@ -139,7 +139,7 @@ async function playLate(stage: Stage, scene: Scene, due: DueFetches): Promise<st
   return undefined;
 }
 
-/** Takes the files that schedules have fetched until now. */
+/** Takes over the files that schedules have fetched until now. */
 export async function playFetches(stage: Stage, scene: Scene): Promise<string | undefined> {
   const { world } = scene;
   for (const due of takeDueFetches(world)) {

@@ -14,13 +14,13 @@ interface DaySum {
   readonly sum?: string;
 }
 
-/** Of a decimal. A sum may be larger than any value. */
+/** The millionths in a decimal number. A sum may be larger than any single value. */
 function millionths(text: string): bigint {
   const [whole = "", rest = ""] = text.split(".");
   return BigInt(whole + rest.padEnd(6, "0"));
 }
 
-/** The end of all times that histories use. */
+/** A time after all times that histories use. */
 const LATE = 253_402_300_799; // 9999-12-31
 
 /** Compares an app's events, as the operator sees them, after a name was deactivated. */
@@ -46,7 +46,7 @@ export async function lookAtEvents(stage: Stage, scene: Scene, { app, deactivate
 
 type ShownRow = Omit<ReportRow, "sums"> & { readonly sums: Readonly<Record<string, string>> };
 
-/** LIM-12: what ads did for the app. */
+/** LIM-12: compares the report about the results of ads for the app. */
 async function lookAtReport(
   { servers }: Stage,
   { world, place }: Scene,

@@ -1,4 +1,4 @@
-/** A receiver that is down, or gone, while something happens, and gets it all the same (D-62, D-137), or that a person has paused (D-273). */
+/** Plays outages: a receiver fails, is gone (D-62, D-137) or was paused by a person (D-273), and still gets the webhooks later. */
 import type { OutageStep } from "../../histories/steps.ts";
 import type { ExpectedUpdate } from "../../reference/world.ts";
 import { ask, fillingOf } from "../ask.ts";
@@ -6,10 +6,10 @@ import { resolve } from "../resolve.ts";
 import type { Scene, Stage } from "../scene.ts";
 import { changeWorld } from "./change-world.ts";
 
-/** Within which a first attempt is made and written down, also on a machine under load. */
+/** The time in which a first attempt is made and stored, also on a busy machine. */
 const ATTEMPTED_WITHIN_MS = 20_000;
 
-/** The first wait of D-62. */
+/** The first wait before a retry (D-62). */
 const RETRY_SECONDS = 15;
 const GONE = 410;
 
@@ -20,10 +20,10 @@ interface Delivery {
   readonly attempts: readonly { readonly time: number; readonly error?: string }[];
 }
 
-/** One that a killed process had under way is noted as such, and made again when another one takes over. */
+/** The number of attempts. An attempt that a killed process had begun is stored as interrupted, and is repeated by the next process. */
 const attemptsOf = ({ attempts }: Delivery): number => attempts.filter(({ error }) => error !== "interrupted").length;
 
-/** The deliveries that were refused and are stored as such. */
+/** The deliveries that the receiver refused and that have the status `becomes`. */
 async function refusedDeliveries({ servers, ledger }: Stage, { world, place }: Scene, becomes: string): Promise<Delivery[] | undefined> {
   const addresses = new Set(world.updates.map(({ callback }) => callback));
   for (const endMs = performance.now() + ATTEMPTED_WITHIN_MS; performance.now() < endMs; await Bun.sleep(10)) {
@@ -44,19 +44,19 @@ interface Callback {
   readonly status: string;
 }
 
-/** Those that something was made for. */
+/** The callbacks for which webhooks were made. */
 async function callbacksOf({ servers }: Stage, { place }: Scene): Promise<readonly Callback[]> {
   const { body } = await servers.control("GET", `worlds/${place}/callbacks?limit=100`);
   return (body as { readonly data: readonly Callback[] }).data;
 }
 
-/** Of D-137 the five days, with more than a day between the deliveries: each is tried for a day and a half. */
+/** The five days of failing in D-137. More than a day is between the deliveries, because each delivery is tried for a day and a half. */
 const DAYS_OF_FAILING = 5;
 const SECONDS_BETWEEN = 30 * 3_600;
-/** In which a paused callback is tried again, and one that is not paused gets every retry. */
+/** The time in which a paused callback is tried once more, and a callback that is not paused gets every retry. */
 const RECOVERY_SECONDS = 13 * 3_600;
 
-/** Replays failed deliveries, which ends a pause. */
+/** Replays failed deliveries, which ends the pause of a callback. */
 async function replayFailed({ servers }: Stage, { place }: Scene): Promise<void> {
   const { body } = await servers.control("GET", `worlds/${place}/deliveries?status=failed&limit=100`);
   for (const { id } of (body as { data: readonly Delivery[] }).data) await servers.control("POST", `worlds/${place}/deliveries/${id}/replay`);
@@ -66,7 +66,7 @@ async function playDays(stage: Stage, scene: Scene, { cause, world: of }: Outage
   const { ledger, servers } = stage;
   const { world } = scene;
   const advance = (seconds: number) => changeWorld(stage, scene, { kind: "advance", world: of, seconds });
-  // Nothing of it comes before the end, so it is not waited for.
+  // None of these webhooks comes before the end of the outage, so the test does not wait for them.
   const due = [];
   const first = new Set<string>();
   for (let day = 0; day < DAYS_OF_FAILING; day++) {
@@ -80,7 +80,7 @@ async function playDays(stage: Stage, scene: Scene, { cause, world: of }: Outage
     due.push(...world.updates.splice(0));
   }
   const shown = await callbacksOf(stage, scene);
-  // A process that is late with an attempt leaves longer between two of them than may be between those of a failing callback.
+  // A process that is late with an attempt may leave more time between two attempts than the rule for failing callbacks allows.
   const working = shown.find(({ app, url, status }) => first.has(`${app} ${url}`) && status !== "paused");
   if (working !== undefined && servers.count === 1) return `${working.url} is ${working.status} after days of failing`;
   world.reach("webhookPaused");
@@ -92,14 +92,14 @@ async function playDays(stage: Stage, scene: Scene, { cause, world: of }: Outage
   return ledger.settle(world);
 }
 
-/** When each retry is due after the first attempt (D-62), in seconds. */
+/** The seconds from the first attempt to each retry (D-62). */
 const RETRY_OFFSETS = [15, 60, 300, 900, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600, 24 * 3_600, 36 * 3_600];
-/** A wait is shortened by up to a tenth, and never longer than its step. */
+/** The factor of the shortest wait. A wait is shortened by up to a tenth, and is never longer than its step. */
 const SHORTEST = 0.9;
-/** Times are in whole milliseconds. */
+/** The tolerance in seconds, because times are whole milliseconds. */
 const SLACK = 0.002;
 
-/** D-62, D-266: whatever the distance of a move, each retry is made in its time. */
+/** D-62, D-266: checks that each retry is made in its time, however far the clock moves. */
 function differenceOfRetries({ id, status, attempts }: Delivery, now: number): string | undefined {
   const inWords = `delivery ${id} is ${status} at ${now}, after attempts at ${attempts.map(({ time }) => time).join(", ")}`;
   const waits = RETRY_OFFSETS.map((offset, place) => offset - (RETRY_OFFSETS[place - 1] ?? 0));
@@ -113,7 +113,7 @@ function differenceOfRetries({ id, status, attempts }: Delivery, now: number): s
   return isDue || (next === undefined) !== (status === "failed") ? inWords : undefined;
 }
 
-/** The callbacks fail, and the clock moves over many retries at once. */
+/** Lets the callbacks fail, and moves the clock over many retries at once. */
 async function playLong(stage: Stage, scene: Scene, { cause, world: of }: OutageStep, seconds: number): Promise<string | undefined> {
   const { servers, ledger } = stage;
   const { world, place } = scene;
@@ -127,7 +127,7 @@ async function playLong(stage: Stage, scene: Scene, { cause, world: of }: Outage
   due.push(...world.updates.splice(0));
   for (const { id } of refused) {
     const { body } = await servers.control("GET", `worlds/${place}/deliveries/${id}`);
-    // A process that does not move the clock may be late.
+    // A process that does not move the clock itself may be late.
     const wrong = servers.count === 1 ? differenceOfRetries(body as Delivery, world.now) : undefined;
     if (wrong !== undefined) return wrong;
   }
@@ -140,10 +140,10 @@ async function playLong(stage: Stage, scene: Scene, { cause, world: of }: Outage
   return ledger.settle(world);
 }
 
-/** In which what is sent all the same arrives. */
+/** The time in which a webhook would arrive that is sent despite the pause. */
 const HELD_MS = 150;
 
-/** A person pauses all callbacks that something was made for, while it happens (D-273). */
+/** Pauses all callbacks for which webhooks were made, as a person would, while the cause happens (D-273). */
 async function playPause(stage: Stage, scene: Scene, { cause }: OutageStep): Promise<string | undefined> {
   const { servers, ledger } = stage;
   const { world, place } = scene;
@@ -169,7 +169,7 @@ async function playPause(stage: Stage, scene: Scene, { cause }: OutageStep): Pro
   return ledger.settle(world);
 }
 
-/** D-63, D-138: the update with its present route, if it has one. */
+/** D-63, D-138: the update with its present route; empty if it has no route any more. */
 function byNow(update: ExpectedUpdate): ExpectedUpdate[] {
   const callback = update.route();
   return callback === undefined ? [] : [{ ...update, callback }];
@@ -194,7 +194,7 @@ async function playMeanwhile(stage: Stage, scene: Scene, { meanwhile = [] }: Out
   return undefined;
 }
 
-/** D-138: what its app does not want any more has ended as such. */
+/** D-138: checks that deliveries that their app does not want any more have ended with this reason. */
 async function lookAtEnded(
   { servers }: Stage,
   { place }: Scene,
@@ -203,7 +203,7 @@ async function lookAtEnded(
 ): Promise<string | undefined> {
   const ended = due.filter(({ route }) => route() === undefined).length;
   let known = -1;
-  // The process that looks may be another than the one that moved the clock, and late.
+  // The process that responds may not be the one that moved the clock, and may be late.
   for (const endMs = performance.now() + ATTEMPTED_WITHIN_MS; known !== ended && performance.now() < endMs; await Bun.sleep(10)) {
     const { body } = await servers.control("GET", `worlds/${place}/deliveries?limit=20`);
     const { data } = body as { data: readonly Delivery[] };
@@ -239,7 +239,7 @@ export async function playOutage(stage: Stage, scene: Scene, step: OutageStep): 
       return ledger.settle(world);
     }
     world.reach("webhookRetried");
-    // The clock moves, and the settling before it must not wait for what comes with it.
+    // The webhooks that come with the move are removed before it, because the move first waits for all expected webhooks.
     const due = world.updates.splice(0);
     const moved = await changeWorld(stage, scene, { kind: "advance", world: of, seconds: RETRY_SECONDS });
     if (moved !== undefined) return moved;

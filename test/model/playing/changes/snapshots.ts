@@ -1,9 +1,9 @@
-/** A world that is kept as it is, and is again so later (D-262). */
+/** Saves a world as a snapshot, and restores it later (D-262). */
 import type { Scene, Stage } from "../scene.ts";
 
 const NAME = "kept";
 
-/** Two references to one object are two references to one object in the copy. Functions, which say how a response must be, are not copied. */
+/** A deep copy, in which two references to one object stay two references to one object. Functions, which check responses, are not copied. */
 function copyOf<Value>(value: Value, copies = new Map<unknown, unknown>()): Value {
   const known = copies.get(value);
   if (known !== undefined) return known as Value;
@@ -37,14 +37,14 @@ export async function takeSnapshot({ servers }: Stage, scene: Scene): Promise<st
   return undefined;
 }
 
-/** A snapshot can be restored any number of times. Later nodes are gone, and nothing has their ids. */
+/** Restores the snapshot, which is possible any number of times. Later nodes are gone, and no node has their ids. */
 export async function restoreSnapshot({ servers }: Stage, scene: Scene): Promise<string | undefined> {
   const { world, place, kept } = scene;
   if (kept === undefined) return undefined;
   const { status, body } = await servers.control("POST", `worlds/${place}/snapshots/${NAME}/restore`);
   if (status !== 200) return `the snapshot is not restored: ${JSON.stringify(body)}`;
   servers.noteFact(place);
-  // New ids are still larger than all that were made, and cursors that came since mean what they meant.
+  // New ids are still larger than all earlier ids, and cursors from after the snapshot keep their meaning.
   const { lastMinted, cursors } = world;
   Object.assign(world, copyOf(kept), { lastMinted, cursors });
   world.reach("restored");

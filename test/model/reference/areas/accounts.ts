@@ -1,4 +1,4 @@
-/** Social accounts: self messaging and what is sent about accounts (D1, D-52, D-133, D-134). */
+/** Social accounts: messages to oneself, and webhooks about accounts (D1, D-52, D-133, D-134). */
 
 import { problemOf } from "../credentials.ts";
 import type { Failure } from "../errors.ts";
@@ -12,14 +12,14 @@ const MESSAGES = ["social_business_basic", "social_business_manage_messages"] as
 const COMMENTS = ["social_business_basic", "social_business_manage_comments"] as const;
 const COMMENTS_OF_PAGE = ["social_basic", "social_manage_comments", "pages_read_engagement"] as const;
 
-/** Professional, connected to the app, which has messaging access and, at level standard, a role for the person behind the account. */
+/** Whether an account is professional and connected to an app with messaging access. At level standard, its person also needs a role on the app. */
 function isOnboarded(world: World, { professional, app_connections, user }: SocialAccount, id: string): boolean {
   const app = world.apps.get(id);
   if (app === undefined || !professional || !app_connections.includes(id) || !app.messaging_access) return false;
   return app.access_level === "advanced" || app.roles.some((role) => role.user !== undefined && role.user === user);
 }
 
-/** An app gets a webhook only while one token of it gives it access to the account's data. */
+/** Whether a token gives its app access to the data of the account. An app without such a token gets no webhooks of the account. */
 function givesAccess(world: World, token: Token, { id, page: pageId }: SocialAccount, field: string): boolean {
   const { type, scopes, data_access_expires_at: end } = token;
   if (problemOf(world, token) !== undefined || (end !== 0 && end <= world.now)) return false;
@@ -57,7 +57,7 @@ export function emitPostback(world: World, account: SocialAccount, { title, payl
   });
 }
 
-/** An event of the media's owner (D-134). */
+/** Emits the webhook of a comment to the owner of the media (D-134). */
 export function emitComment(world: World, from: SocialAccount, { media: id = "", text }: Readonly<Record<string, string>>, comment: string): void {
   const media = world.media.get(id);
   const owner = world.social_accounts.get(media?.owner ?? "");
@@ -69,7 +69,7 @@ export function emitComment(world: World, from: SocialAccount, { media: id = "",
   });
 }
 
-/** The message that is sent, or what is wrong with it. */
+/** The text of the message in the request, or the error in it. */
 function readText({ world, request, fail }: Turn): string | Failure {
   const message = asObject(parameter(request, "message"));
   const { text, quick_replies } = message ?? {};

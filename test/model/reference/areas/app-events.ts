@@ -1,4 +1,4 @@
-/** App events: what is refused, what counts once, and what the sums are (I1, D-70 to D-76). */
+/** App events: which are refused, which count once, and the sums (I1, D-70 to D-76). */
 
 import { attributionOf, devicesOf, isCookie, listAttribution, personsOf, readFlag, wholeDevice } from "../attribution.ts";
 import type { AppEvents } from "../nodes.ts";
@@ -8,9 +8,9 @@ import { asObject, characters, parameter } from "../requests.ts";
 import type { World } from "../world.ts";
 
 const NAME = /^[0-9A-Za-z_][0-9A-Za-z _-]{0,39}$/;
-/** Those of the document that histories use, with whether a price needs its currency. */
+/** The standard events that histories use, with whether a price of the event needs a currency. */
 const STANDARD: Readonly<Record<string, boolean>> = { pf_mobile_purchase: true, pf_mobile_activate_app: false };
-/** Keys of an event that are not its parameters. */
+/** The keys of an event that are not parameters of the event. */
 const OWN: ReadonlySet<string> = new Set(["_eventName", "event_id", "_logTime", "_valueToSum", "advertiser_tracking_enabled"]);
 const PARAMETERS_MAX = 25;
 const VALUE_CHARACTERS_MAX = 100;
@@ -22,14 +22,14 @@ interface Event {
   readonly name: string;
   readonly id: string | undefined;
   readonly time: number;
-  /** In millionths. */
+  /** The value in millionths. */
   readonly value: bigint | undefined;
   readonly currency: string;
-  /** Its own `advertiser_tracking_enabled`. */
+  /** The event's own `advertiser_tracking_enabled`. */
   readonly flag: boolean | undefined;
 }
 
-/** Half-even to 6 digits after the point, by the text; undefined: it is not a number, or too large. */
+/** A value, rounded half to even to 6 digits after the point, computed from its text; undefined if it is not a number or too large. */
 function readValue(given: unknown): bigint | undefined {
   const text = typeof given === "number" ? String(given) : given;
   const [, sign, whole = "", rest = ""] = (typeof text === "string" && /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)) || [];
@@ -84,14 +84,14 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** The devices and persons of a request, and whether it may link persons unless one of its events says otherwise. */
+/** The devices and persons of a request, and whether it may tie persons. An event of the request may say otherwise for itself. */
 interface Source {
   readonly devices: readonly string[];
   readonly persons: readonly string[];
   readonly isTracked: boolean;
 }
 
-/** D-76: 1 by default. */
+/** D-76: whether a flag is on, which is the default. */
 const isOn = (flag: unknown): boolean => !["0", "false"].includes(String(flag).toLowerCase());
 
 const day = (time: number): string => new Date(time * 1000).toISOString().slice(0, 10);
@@ -121,7 +121,7 @@ export function eventsOf(world: World, app: string): AppEvents {
   return events;
 }
 
-/** Nothing of the request is stored where one event is refused. */
+/** Whether all names of the events may be used. If one event is refused, nothing of the request is stored. */
 function mayBeNamed(world: World, app: string, { name: of }: Event, { names }: AppEvents, isNew: (name: string) => boolean): boolean {
   const { event_name_limit = 1_000, automatic_event_logging: isAutomatic } = world.apps.get(app) ?? {};
   if (of === "pf_mobile_activate_app" && isAutomatic === true) return false;

@@ -32,7 +32,7 @@ function updateApp(turn: Turn): Reply | Failure[] {
   return success(selection === undefined ? { success: true } : select(shown(turn), shape, selection));
 }
 
-/** Data of an app are not data of a person (D-11). */
+/** The data of an app is not data of a person (D-11). */
 const common = {
   edge: "",
   on: "app",

@@ -27,7 +27,7 @@ interface Ways {
   readonly sharedFor: readonly string[];
 }
 
-/** D-13, D-146: by a task on its page, by its business, or by an agency that it is shared with. */
+/** D-13, D-146: whether a token may use a catalog: by a task on its page, by its business, or by an agency that it is shared with. */
 const may =
   ({ tasks, sharedFor }: Ways) =>
   (world: World, token: Token, node: string): boolean => {
@@ -46,7 +46,7 @@ export const seesCatalog = may({ tasks: ["MANAGE", "ADVERTISE", "CREATE_CONTENT"
 const mayFill = may({ tasks: ["MANAGE", "CREATE_CONTENT"], sharedFor: [MANAGE] });
 const mayDelete = may({ tasks: ["MANAGE"], sharedFor: [] });
 
-/** Without the spaces around it. */
+/** The name in the request, without the spaces around it. */
 function readName({ world, request }: Turn): string | undefined {
   const name = asText(parameter(request, "name"))?.trim();
   if (name !== undefined && characters(name) >= 1 && characters(name) <= 200) return name;
@@ -56,7 +56,7 @@ function readName({ world, request }: Turn): string | undefined {
 
 type Agency = Catalog["agencies"][number];
 
-/** False if it is invalid. D-56: an agency can be any business, and both of its fields are required. */
+/** The agency in the request; false if it is invalid. D-56: an agency can be any business, and both of its fields are required. */
 function readAgency({ world, request }: Turn): Agency | undefined | false {
   const given = parameter(request, "business_metadata");
   const metadata = given === undefined ? {} : asObject(given);
@@ -78,7 +78,7 @@ function createCatalog(turn: Turn): Reply {
   if (!isOwn) world.reach("catalogBusiness");
   if (name === undefined || agency === false || (vertical !== undefined && vertical !== "commerce") || !isOwn) return fail("invalidParameter");
   const id = turn.mint();
-  // D-144: shared only with both ids.
+  // D-144: a catalog is shared only if the request has both ids.
   const agencies = business === undefined || agency === undefined ? [] : [agency];
   world.catalogs.set(id, { id, page: node, name, agencies, ...(business === undefined ? {} : { business }) });
   return success({ id });
@@ -186,7 +186,7 @@ function listItems(turn: Turn): Reply | Failure[] {
   return isFlag ? reply : [fail("invalidParameter", { parameter: "summary" }), ...(Array.isArray(reply) ? reply : [])];
 }
 
-/** D-149: to the apps that are subscribed to the field, and on the catalog's page to any. */
+/** D-149: emits a webhook to the apps that are subscribed to the field and, on the catalog's page, to any field. */
 export function emitOfCatalog(world: World, feed: Feed, status: "Finished" | "Failed"): void {
   const catalog = world.catalogs.get(feed.catalog) as Catalog;
   const value = { catalog_id: catalog.id, product_feed_id: feed.id, status };

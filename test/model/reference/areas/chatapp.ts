@@ -1,4 +1,4 @@
-/** Business messaging accounts, their numbers, and where the webhooks of both go (H1 to H6, D-57, D-59, the routing rule). */
+/** Business messaging accounts and their numbers, and the routes of the webhooks of both (H1 to H6, D-57, D-59, the routing rule). */
 
 import type { Failure } from "../errors.ts";
 import { objectShape, type Shape, select } from "../fields.ts";
@@ -19,7 +19,7 @@ export function worksForAccount(world: World, { user }: Token, node: string): bo
   return people.some((person) => person.user === user);
 }
 
-/** D-305: the token's person works for the account's business, or is administrator or developer of the app. */
+/** D-305: whether the token's person works for the account's business, or is an administrator or developer of the app. */
 export function mayChangeAccount(world: World, token: Token, node: string): boolean {
   const roles = world.apps.get(token.app)?.roles ?? [];
   return (
@@ -27,19 +27,19 @@ export function mayChangeAccount(world: World, token: Token, node: string): bool
   );
 }
 
-/** The path of a callback says how it behaves, so that histories can choose. */
+/** The behaviour of a callback in a handshake. Its path says it, so that histories can choose. */
 export function handshakeOf(address: string): "agrees" | "fails" | "mismatches" {
   if (address.endsWith("/fails")) return "fails";
   return address.endsWith("/mismatches") ? "mismatches" : "agrees";
 }
 
-/** Sets an alternate callback, after its handshake. */
+/** Sets an alternate callback after its handshake. */
 function setOverride({ world, fail }: Turn, address: unknown, verifyToken: unknown, store: (address: string) => void): Reply | Failure[] {
   const [uri, token] = [asText(address), asText(verifyToken)];
   const isRight = uri !== undefined && uri.length <= 200 && /^https?:\/\/./.test(uri) && URL.canParse(uri);
   if (!isRight || token === undefined || token === "") {
     world.reach("overrideParameters");
-    // An invalid address fails as a parameter, or as a handshake.
+    // An invalid address fails as a parameter or as a handshake.
     return uri !== undefined && uri.length <= 200 ? [fail("invalidParameter"), fail("handshakeFailed")] : [fail("invalidParameter")];
   }
   const handshake = handshakeOf(uri);
@@ -56,7 +56,7 @@ const GENERAL: ReadonlySet<string> = new Set([...CREDENTIAL_NAMES, "appsecret_pr
 const namesOf = ({ query, body }: GraphRequest): string[] =>
   [...query.map(([name]) => name), ...Object.keys(body?.fields ?? {})].filter((name) => !GENERAL.has(name));
 
-/** H1, and without parameters H3. */
+/** The operation H1, which without parameters is H3. */
 function setAccountOverride(turn: Turn): Reply | Failure[] {
   const { world, request, node, tokens, fail } = turn;
   const { subscribed_apps } = accountOf(world, node);
@@ -76,7 +76,7 @@ function setAccountOverride(turn: Turn): Reply | Failure[] {
   return success({ success: true });
 }
 
-/** H4, and with an empty address H6. */
+/** The operation H4, which with an empty address is H6. */
 function setNumberOverride(turn: Turn): Reply | Failure[] {
   const { world, request, node, tokens, fail } = turn;
   const configuration = asObject(parameter(request, "webhook_configuration"));
@@ -103,7 +103,7 @@ const entryShape: Shape = {
   always: ["chatapp_business_api_data"],
 };
 
-/** D-57: only the caller's own addresses. */
+/** D-57: the number with only the caller's own addresses. */
 function shownNumber(
   world: World,
   { id, account, display_phone_number, verified_name, overrides }: PhoneNumber,
@@ -129,7 +129,7 @@ function listNumbers(turn: Turn): Reply | Failure[] {
   const rows = [...world.phone_numbers.values()]
     .filter(({ account }) => account === node)
     .map((number) => ({ key: BigInt(number.id), value: shownNumber(world, number, tokens[0].app) }));
-  // D-163, D-38: the items of this list have no configuration of their own.
+  // D-163, D-38: the items of this list do not have their own configuration.
   const { webhook_configuration: _, ...fields } = numberShape.fields;
   return replyWithList(turn, { list: `listPhoneNumbers ${node}`, rows, shape: { ...numberShape, fields } });
 }
@@ -143,7 +143,7 @@ function listApps(turn: Turn): Reply | Failure[] {
   return replyWithList(turn, { list: `listSubscribedApps ${node}`, rows, shape: entryShape });
 }
 
-/** Its addresses there go with it. */
+/** Ends the app's subscription. The app's alternate addresses for the account are deleted too. */
 function unsubscribeApp({ world, node, tokens: [{ app }] }: Turn): Reply {
   accountOf(world, node).subscribed_apps.delete(app);
   for (const { account, overrides } of world.phone_numbers.values()) if (account === node) overrides.delete(app);
@@ -151,13 +151,13 @@ function unsubscribeApp({ world, node, tokens: [{ app }] }: Turn): Reply {
   return success({ success: true });
 }
 
-/** Fields that honour overrides. */
+/** The fields whose webhooks go to alternate callbacks. */
 export const ROUTED = [
   ...["messages", "message_echoes", "calls", "consumer_profile", "messaging_handovers", "group_lifecycle_update", "group_participants_update"],
   ...["group_settings_update", "group_status_update", "smb_message_echoes", "smb_app_state_sync", "history", "account_settings_update"],
 ] as const;
 
-/** Fields that always go to the app's own callback. */
+/** The fields whose webhooks always go to the app's own callback. */
 export const UNROUTED = [
   ...["message_template_status_update", "message_template_quality_update", "message_template_components_update", "template_category_update"],
   ...["account_update", "account_review_update", "account_alerts"],

@@ -9,7 +9,7 @@ const OF_MEDIA = ["views", "likes", "replies", "reposts", "quotes", "shares"];
 const OF_USER = ["views", "likes", "replies", "reposts", "quotes", "clicks", "followers_count", "follower_demographics"];
 const BREAKDOWNS = ["country", "city", "age", "gender"] as const;
 const DAY = 86_400;
-/** D-54 [clients]. */
+/** The earliest time of a range in the response profile `clients` (D-54). */
 const EARLIEST = 1_712_991_600;
 const FOLLOWERS_MIN = 100;
 
@@ -23,13 +23,13 @@ const insight = (node: string, name: string, period: string, values: object): un
   ...values,
 });
 
-/** From `since` on and before `until`. */
+/** The sum of a metric from `since` on and before `until`. */
 function sumOf({ activity }: World, target: string, metric: string, { since, until }: Range, link?: string): number {
   const counted = activity.filter((one) => one.target === target && one.metric === metric && one.time >= since && one.time < until);
   return counted.filter(({ link_url }) => link === undefined || link_url === link).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** A second that has begun counts. */
+/** The end of the present: a second that has begun counts. */
 const endOf = ({ now }: World): number => now + 1;
 
 function metricsOf({ world, request }: Turn, known: readonly string[]): readonly string[] | undefined {
@@ -55,7 +55,7 @@ function readMoment({ request }: Turn, name: string): number | false | undefined
   return /^-?\d+$/.test(text) ? Number(text) : false;
 }
 
-/** Undefined if it is refused. */
+/** The range of the request; undefined if it is refused. */
 function readRange(turn: Turn, metrics: readonly string[]): Range | undefined {
   const { world } = turn;
   const [since, until] = [readMoment(turn, "since"), readMoment(turn, "until")];
@@ -82,7 +82,7 @@ function series(world: World, node: string, { since, until }: Range): unknown[] 
   return days;
 }
 
-/** The order is not decided. */
+/** Expects these values in any order, because no decision orders them. */
 const inAnyOrder = (expected: readonly unknown[]): Hole =>
   new Hole("the same in any order", (actual) => {
     const texts = (all: readonly unknown[]) => all.map((one) => JSON.stringify(Object.entries(one as object).sort())).sort();
@@ -99,7 +99,7 @@ function demographics({ world, request, node }: Turn): unknown[] {
   return BREAKDOWNS.filter((breakdown) => asked === undefined || asked === breakdown).map((breakdown) => {
     const groups = new Map<string, number>();
     for (const some of followersAt(world, node, endOf(world))) groups.set(some[breakdown], (groups.get(some[breakdown]) ?? 0) + some.count);
-    // Followers without a value are not a group.
+    // Followers without a value do not form a group.
     const results = [...groups].filter(([label, value]) => label !== "" && value > 0).map(([label, value]) => ({ dimension_values: [label], value }));
     return { dimension_keys: [breakdown], results: inAnyOrder(results) };
   });

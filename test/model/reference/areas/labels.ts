@@ -11,7 +11,7 @@ import { isMigrated } from "../versions.ts";
 import { pageOfPerson, type World } from "../world.ts";
 import { emitOfPage, PAGE_MESSAGING, pageShape, shownPage } from "./page-messaging.ts";
 
-/** D-36: one label, two views. [clients]: both names mean the same. */
+/** D-36: a label has two views. In the response profile `clients`, both names of its name mean the same. */
 function shapeOf({ profile }: World, own: "name" | "page_label_name"): Shape {
   const names = profile === "clients" ? ["id", "name", "page_label_name"] : ["id", own];
   return { fields: { ...Object.fromEntries(names.map((name) => [name, true as const])), page: pageShape }, defaults: names, always: ["id"] };
@@ -26,11 +26,11 @@ function listLabels(turn: Turn, labels: readonly Label[]): Reply | Failure[] {
   return replyWithList(turn, { list: `${operation.name} ${node}`, rows, shape: shapeOf(world, "name") });
 }
 
-/** A parameter with a place of its own; in clients either place serves. */
+/** A parameter that has one place. In the response profile `clients`, any place is accepted. */
 function placed({ world, request, fail }: Turn, names: readonly string[], place: "body" | "query"): string | Failure {
   const [name = ""] = names;
   const given = (read: typeof inBody) => names.map((one) => read(request, one)).filter((value) => value !== undefined);
-  // D-311: nor in one place under two names.
+  // D-311: the parameter must not be in one place under two names.
   if ([inBody, inQuery].some((read) => new Set(given(read).map(asText)).size > 1)) return fail("invalidParameter", { parameter: name });
   const first = (read: typeof inBody): unknown => given(read)[0];
   const [body, query] = [first(inBody), first(inQuery)];
@@ -54,12 +54,12 @@ function readName(turn: Turn): string | Failure {
   return withAnyName(turn, turn.fail("invalidParameter", { parameter: "page_label_name" }));
 }
 
-/** [clients]: an error may name the parameter as it was sent. */
+/** The error. In the response profile `clients`, it may name the parameter as the request did. */
 function withAnyName({ world, request, fail }: Turn, failure: Failure): Failure {
   return world.profile === "clients" && parameter(request, "name") !== undefined ? fail("invalidParameter") : failure;
 }
 
-/** D-82: full case folding, one character at a time. */
+/** D-82: folds the case of one character by full case folding. */
 const foldCharacter = (character: string): string => (character === "ı" ? character : character.toLowerCase().toUpperCase().toLowerCase());
 
 function createLabel(turn: Turn): Reply | Failure[] {
@@ -98,7 +98,7 @@ function readLabel(turn: Turn): Reply {
   return isSelection(selection) ? success(select(shown(world, world.labels.get(node) as Label), shape, selection)) : selection;
 }
 
-/** A5 and A6. */
+/** The operations A5 and A6. */
 function changePerson(turn: Turn, place: "body" | "query", action: "attached" | "detached"): Reply | Failure[] {
   const { world, node, fail } = turn;
   const user = placed(turn, ["user"], place);
@@ -106,7 +106,7 @@ function changePerson(turn: Turn, place: "body" | "query", action: "attached" | 
   const { id, name, page, users } = world.labels.get(node) as Label;
   if (pageOfPerson(world, user)?.id !== page) {
     world.reach("unknownPerson");
-    // A text that is not an id is a wrong value as well as an unknown person.
+    // A text that is not an id is both a wrong value and an unknown person, so either error is possible.
     return /^[1-9]\d*$/.test(user) ? fail("unknownUser") : [fail("unknownUser"), fail("invalidParameter", { parameter: "user" })];
   }
   if (users.has(user) === (action === "attached")) {

@@ -1,4 +1,4 @@
-/** Comments on live videos and reactions to them, on the page where the video began (D-51, D-113, LIVE-26). */
+/** Comments and reactions on live videos, on the page where the video began (D-51, D-113, LIVE-26). */
 
 import type { Failure } from "../errors.ts";
 import { objectShape, type Shape } from "../fields.ts";
@@ -22,7 +22,7 @@ const reactionShape: Shape = { fields: { id: true, type: true, from }, defaults:
 
 const videoOf = ({ world, node }: Turn): LiveVideo => world.live_videos.get(node) as LiveVideo;
 
-/** No name of a person is shown. */
+/** The actor as shown: pages with their name, people without. */
 function shownActor({ pages }: World, id: string): unknown {
   const name = pages.get(id)?.name;
   return name === undefined ? { id } : { id, name };
@@ -36,7 +36,7 @@ function listComments(turn: Turn): Reply | Failure[] {
   return replyWithList(turn, { list: `listLiveComments ${turn.node}`, rows, shape: commentShape });
 }
 
-/** Ids are smaller than this, so that those of the same second keep an order. */
+/** A number that is greater than every id, so that rows of the same second have an order. */
 const IDS = 2n ** 63n;
 
 function listReactions(turn: Turn): Reply | Failure[] {
@@ -47,7 +47,7 @@ function listReactions(turn: Turn): Reply | Failure[] {
   return replyWithList(turn, { list: `listLiveReactions ${turn.node}`, rows, shape: reactionShape });
 }
 
-/** A user token acts as its person, any other as the page. */
+/** The actor of a request. A user token acts as its person, any other token as the page. */
 function actorOf({ tokens: [{ type, user }], ...turn }: Turn): string {
   return type === "user" && user !== undefined ? user : videoOf({ ...turn, tokens: [] as never }).page;
 }

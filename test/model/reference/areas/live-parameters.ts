@@ -3,10 +3,10 @@ import type { LiveVideo } from "../nodes.ts";
 import type { Turn } from "../operations.ts";
 import { asObject, asText, inBody, parameter } from "../requests.ts";
 
-/** Of those that histories use. */
+/** The countries that histories use. */
 export const COUNTRIES: readonly string[] = ["DE", "FR", "US"];
 
-/** D-34: a form with names in brackets has texts for numbers. */
+/** D-34: a number, also as a text, because a form with names in brackets has texts for numbers. */
 const numberOf = (value: unknown): unknown => (typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value);
 
 const isDegrees = (value: unknown, most: number): boolean => typeof value === "number" && Math.abs(value) <= most;
@@ -16,7 +16,7 @@ function isLocation(value: unknown): boolean {
   return value === undefined || (isDegrees(latitude, 90) && isDegrees(longitude, 180));
 }
 
-/** Undefined if the request names none, false if it is not a place. A place of undefined removes it. */
+/** The place in the request; undefined if the request has no place, false if the value is not a place. A place of undefined removes it. */
 export function readPlace({ world, request }: Turn): { readonly place: unknown } | false | undefined {
   const isNull = request.body !== undefined && Object.hasOwn(request.body.fields, "place") && request.body.fields.place === null;
   const given = inBody(request, "place") ?? (isNull ? null : parameter(request, "place"));
@@ -35,7 +35,7 @@ export function readPlace({ world, request }: Turn): { readonly place: unknown }
 
 const isCountries = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((code) => COUNTRIES.includes(code as string));
 
-/** False if it is not a targeting of live videos. */
+/** The countries in the request; false if the value is not a targeting of live videos. */
 export function readTargeting({ world, request }: Turn): Partial<Pick<LiveVideo, "countries" | "excluded_countries">> | false {
   const given = parameter(request, "targeting");
   if (given === undefined) return {};
@@ -55,7 +55,7 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** Those that share the video after the request; false: it names a page that may not. */
+/** The pages that share the video after the request; false if it names a page that may not share. */
 export function readCrossposting({ world, request, tokens }: Turn, { page, crossposted }: LiveVideo): readonly string[] | false {
   const given = parameter(request, "crossposting_actions");
   if (given === undefined) return crossposted;

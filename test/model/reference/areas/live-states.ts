@@ -1,4 +1,4 @@
-/** The states of a live video, what moves it from one to the next, and what its pages hear of that (D-51, D-110 to D-112, D-115). */
+/** The states of a live video, the events that move it to another state, and the webhooks about the moves (D-51, D-110 to D-112, D-115). */
 import type { LiveState, LiveVideo } from "../nodes.ts";
 import type { World } from "../world.ts";
 import { emitOfPage } from "./page-messaging.ts";
@@ -48,7 +48,7 @@ const TABLE: Readonly<Record<LiveState, Moves>> = {
     ...{ audio_missing: "ending", feed_missed: "ending", end_signalled: "ending", ...removed },
   },
   reconnecting: { feed_started: "live", reconnect_window_closed: "key_dead", key_regenerated: "live", end_signalled: "ending", ...removed },
-  // D-110: the new key has all of its time when the feed with the old one ends.
+  // D-110: the new key may be used for its whole time, counted from the end of the feed with the old key.
   key_replaced: {
     ...{ feed_started: "live", feed_lost: "live", audio_missing: "ending", key_replaced: "key_replaced", end_signalled: "ending" },
     ...removed,
@@ -66,7 +66,7 @@ const MINUTE = 60;
 /** D-112. */
 const SEALING_WAITS = [5, 10, 30, 60, 300];
 
-/** Events that happen by themselves, with the seconds after the state began. The time of a plan counts from its start. */
+/** Events that happen by themselves, with the seconds after the beginning of the state. Times of a plan count from its start. */
 const TIMERS: Readonly<Partial<Record<LiveState, readonly [LiveEvent, number]>>> = {
   scheduled_unpublished: ["start_missed", 10 * MINUTE],
   scheduled_live: ["planned_time_came", 0],
@@ -131,7 +131,7 @@ function deadlineOf(video: LiveVideo, event: LiveEvent, at: number): number | un
   return at + wait;
 }
 
-/** Changes the video and says what its pages hear, or undefined: the table has no such move, and nothing has changed. */
+/** Moves the video and returns the announcements to its pages. Returns undefined, and changes nothing, if the table has no such move. */
 export function move(video: LiveVideo, event: LiveEvent, at: number, reason?: string): Announcement[] | undefined {
   const state = TABLE[video.state][event];
   if (state === undefined) return undefined;
@@ -161,11 +161,11 @@ function heardOf(video: LiveVideo, before: { readonly status: string; readonly w
   return before.status === status ? [] : [announcement(video, status)];
 }
 
-/** Whether something of a video is due that the server does by itself, at once or soon. */
+/** Whether a video has a due event that the server makes by itself, at once or soon. */
 export const isAnythingDue = ({ live_videos, now }: World): boolean =>
   [...live_videos.values()].some(({ deadline }) => deadline !== undefined && deadline <= now);
 
-/** Due events happen at their own time, also if the clock has jumped over it. */
+/** Makes due events happen at their own time, also if the clock has jumped over that time. */
 export function passDeadlines(world: World): void {
   for (const video of world.live_videos.values()) {
     while (video.deadline !== undefined && video.deadline <= world.now) {
@@ -173,7 +173,7 @@ export function passDeadlines(world: World): void {
       const event = fails ? "sealing_failed" : TIMERS[video.state]?.[0];
       if (event === undefined) break;
       world.reach("liveTimer");
-      // Sealing that fails is tried again when somebody looks, and a late try waits from then on.
+      // A failed sealing is tried once more when a caller reads the video, and a late try counts from that time.
       announce(world, move(video, event, fails ? world.now : video.deadline) ?? []);
     }
   }

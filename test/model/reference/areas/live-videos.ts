@@ -1,4 +1,4 @@
-/** Live videos: what pages make, change and see (C1, C2, D-51, D-110 to D-114). */
+/** Live videos: how pages create, change and read them (C1, C2, D-51, D-110 to D-114). */
 
 import type { Failure } from "../errors.ts";
 import { objectShape, type Shape, select } from "../fields.ts";
@@ -33,10 +33,10 @@ const ofMap: Shape = {
 
 const videoOf = (world: World, id: string): LiveVideo => world.live_videos.get(id) as LiveVideo;
 
-/** The pages that show it: its own, and those that share it unless it was taken down. */
+/** The pages that show the video: its own page, and those that share it unless it was taken down. */
 const pagesOf = (video: LiveVideo): readonly string[] => (isTakenDown(video) ? [video.page] : [video.page, ...video.crossposted]);
 
-/** D-16: a token of a kind that does not serve here shows nothing of a video. */
+/** D-16: whether the token may read the video by one of the pages. A token of a kind that is not served reads nothing of a video. */
 const isOfOneOf = (world: World, token: Token, pages: readonly string[]): boolean =>
   token.type !== "system_user" &&
   pages.some((id) => {
@@ -46,7 +46,7 @@ const isOfOneOf = (world: World, token: Token, pages: readonly string[]): boolea
 
 export const seesVideo = (world: World, token: Token, id: string): boolean => isOfOneOf(world, token, pagesOf(videoOf(world, id)));
 
-/** C1-5: a page token speaks for its page, a person needs the task. */
+/** C1-5: whether the token may create on the pages. A page token acts for its page; a person needs the task. */
 const createsOn = (world: World, token: Token, pages: readonly string[]): boolean =>
   token.type === "page" ||
   pages.some((id) => {
@@ -80,7 +80,7 @@ function shown(world: World, video: LiveVideo, address: string): Record<string, 
   };
 }
 
-/** No decision orders the pages that share a video. */
+/** Expects these pages in any order, because no decision orders the pages that share a video. */
 const anyOrder = (ids: readonly string[]): Hole =>
   new Hole("the pages that share it", (actual) => {
     const shownIds = (Array.isArray(actual) ? actual : []).map((one: { id?: string }) => one.id ?? "").sort();
@@ -123,7 +123,7 @@ function listMap(turn: Turn): Reply | Failure[] {
   return [fail("invalidParameter", { parameter: "country" }), ...(Array.isArray(reply) ? reply : [])];
 }
 
-/** Names of things that the document rules out. */
+/** Matches the names of features that the interface document excludes. */
 const FOREIGN = /boost|promot|sponsor|^ads?_|_ads?$|_ads?_|bumper|caption|subtitle/i;
 
 interface Plan {
@@ -143,7 +143,7 @@ function readTime(given: unknown, now: number): number | undefined {
   return isDay && seconds > now ? seconds : undefined;
 }
 
-/** Undefined if what is planned cannot be. */
+/** The plan in the request; undefined if it is refused. */
 function readPlan({ world, request }: Turn, state: LiveVideo["state"] | undefined): Plan | undefined {
   const [status, start] = [parameter(request, "status"), parameter(request, "planned_start_time")];
   const planned = start === undefined ? undefined : readTime(start, world.now);
@@ -155,7 +155,7 @@ function readPlan({ world, request }: Turn, state: LiveVideo["state"] | undefine
     return undefined;
   }
   if (status !== undefined) return { event: PLANS[String(status)], time: planned };
-  // D-111: a new time alone moves a plan and keeps its kind.
+  // D-111: a new time without a status moves the plan and keeps its kind.
   return { event: planned === undefined ? undefined : state === "scheduled_live" ? "planned_live" : "planned_unpublished", time: planned };
 }
 
@@ -173,7 +173,7 @@ function readTextOf({ world, request }: Turn, name: string, max: number): string
 
 const namesIn = ({ query, body }: GraphRequest): string[] => [...query.map(([name]) => name), ...Object.keys(body?.fields ?? {})];
 
-/** The video with the changes of the request; undefined: something in the request is refused. */
+/** The video with the changes of the request; undefined if a part of the request is refused. */
 function withParameters(turn: Turn, video: LiveVideo): LiveVideo | undefined {
   const { world, request } = turn;
   const [title, description] = [readTextOf(turn, "title", 255), readTextOf(turn, "description", 5_000)];
@@ -192,7 +192,7 @@ function withParameters(turn: Turn, video: LiveVideo): LiveVideo | undefined {
   };
 }
 
-/** With the moves that a request asks for; undefined: one of them is refused. */
+/** Makes the moves of a request; undefined if one of them is refused. */
 function moved(world: World, video: LiveVideo, events: readonly (LiveEvent | undefined)[]): Announcement[] | undefined {
   const heard: Announcement[] = [];
   for (const event of events) {
@@ -207,7 +207,7 @@ function moved(world: World, video: LiveVideo, events: readonly (LiveEvent | und
   return heard;
 }
 
-/** D-115: with `--rtmp-url` there is an address. */
+/** D-115: the address of the stream, which exists with `--rtmp-url`. */
 const streamOf = (key: string | undefined): Record<string, unknown> => ({ stream_url: anyText, stream_key: key ?? anyText });
 
 function createVideo(turn: Turn): Reply | Failure {
@@ -275,7 +275,7 @@ const live = {
 
 const ON_PAGE = { ...live, hasTask: (world: World, token: Token, node: string) => createsOn(world, token, [node]) } as const;
 
-/** Only the page where the video began. */
+/** Operations that only the page may use where the video began. */
 export const OF_OWN_PAGE = {
   ...live,
   knows: (world: World, token: Token, node: string) => isOfOneOf(world, token, [videoOf(world, node).page]),

@@ -17,15 +17,15 @@ const shape: Shape = {
   always: ["id", "status"],
 };
 
-/** Names that histories use which other nodes have, and an intent does not list. */
+/** Names that other nodes have as fields. They are used in histories, and an intent does not have them. */
 const OF_OTHER_NODES: ReadonlySet<string> = new Set(["name", "username", "title", "caption"]);
 
-/** The problems of a selection at this depth and below. */
+/** The problems of a selection, at this depth and below. */
 function problemsOf(selection: Selection, { fields }: Shape, profile: Profile, isAccount = false): ("fieldUnavailable" | "invalidParameter")[] {
   return [...selection].flatMap(([name, inner]) => {
     if (name === WITHOUT_BRACES) return [];
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    // D-38, D-163: inside an account a name is refused or left out as in a read of its own.
+    // D-38, D-163: inside an account, an unknown name is refused or left out as in a read of the account itself.
     if (field === undefined && isAccount && profile === "clients") return [];
     if (field === undefined) return [OF_OTHER_NODES.has(name) && !isAccount ? ("fieldUnavailable" as const) : ("invalidParameter" as const)];
     if (inner === undefined) return [];
@@ -33,7 +33,7 @@ function problemsOf(selection: Selection, { fields }: Shape, profile: Profile, i
   });
 }
 
-/** D-38: an account of an intent shows what the caller's own read of it does, or its id alone. */
+/** D-38: an account of an intent shows what the caller's own read of the account would show, or only its id. */
 function shownAccount(world: World, id: string | undefined, app: string): { id: string; name?: string } | undefined {
   if (id === undefined) return undefined;
   const { name, subscribed_apps } = world.chatapp_accounts.get(id) ?? {};
@@ -60,7 +60,7 @@ function setIntent({ world, request, node, tokens, fail, mint }: Turn): Reply | 
   const solutionId = asText(parameter(request, "solution_id"));
   const destination = asText(parameter(request, "destination_waba"));
   const problems: Failure[] = [];
-  // D-306: the app's own, or that of an intent of the account.
+  // D-306: the solution belongs to the app, or to an intent of the account.
   const ofIntent = [...world.migration_intents.values()].some(
     ({ waba, destination_waba, solution }) => solution === solutionId && (waba === node || destination_waba === node),
   );
@@ -89,7 +89,7 @@ function setIntent({ world, request, node, tokens, fail, mint }: Turn): Reply | 
 
 type Status = MigrationIntent["status"];
 
-/** D-58: the moves that the control API makes. */
+/** D-58: the moves between statuses that the control API makes. */
 export const INTENT_MOVES: Readonly<Record<Status, readonly Status[]>> = {
   INITIATED: ["ACCEPTED", "REJECTED"],
   ACCEPTED: ["COMPLETED", "REJECTED"],

@@ -1,4 +1,4 @@
-/** Rights on a page, and its webhooks (D-13, D-131, D-135). */
+/** Rights on a page, and the webhooks of a page (D-13, D-131, D-135). */
 import { objectShape, type Shape } from "../fields.ts";
 import type { Page, Token } from "../nodes.ts";
 import { emit, pageOf, type World } from "../world.ts";
@@ -7,7 +7,7 @@ const personOf = (token: Token): string | undefined => (token.type === "user" ||
 
 export const tasksOn = (page: Page, token: Token): readonly string[] | undefined => page.roles.find(({ user }) => user === personOf(token))?.tasks;
 
-/** A token of the page, or of a person with any role on it. */
+/** Whether a token may see the page: a token of the page, or of a person with any role on the page. */
 export const seesPage = (page: Page, token: Token): boolean => (token.type === "page" ? token.page === page.id : tasksOn(page, token) !== undefined);
 
 function mayMessage(world: World, token: Token, node: string): boolean {
@@ -15,7 +15,7 @@ function mayMessage(world: World, token: Token, node: string): boolean {
   return page !== undefined && (token.type === "page" || tasksOn(page, token)?.includes("MESSAGING") === true);
 }
 
-/** D-92: the page inside a label or persona. */
+/** D-92: the fields of the page inside a label or persona. */
 export const pageShape: Shape = { ...objectShape("id", "name"), always: ["id"] };
 
 export const shownPage = (world: World, page: string): { id: string; name: string } => {
@@ -32,7 +32,7 @@ export const PAGE_MESSAGING = {
   hasTask: mayMessage,
 } as const;
 
-/** D-131: to every app that is subscribed to the field on the page and for itself. */
+/** D-131: emits a webhook to every app that is subscribed to the field, both on the page and for itself. */
 export function emitOfPage(world: World, page: string, field: string, value: unknown): void {
   for (const app of world.apps.keys()) {
     emit(world, { app, object: "page", entity: page, field, value }, () => {

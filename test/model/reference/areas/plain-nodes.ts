@@ -27,14 +27,14 @@ function reading(
   };
 }
 
-/** B1: an app token of that app, or a token of one of its administrators or developers. */
+/** B1: whether the token acts for the app: an app token of the app, or a token of one of its administrators or developers. */
 export function speaksForApp(world: World, { type, user, app }: Token, id: string): boolean {
   const roles = world.apps.get(id)?.roles ?? [];
   return app === id && (type === "app" || roles.some((one) => one.user === user && (one.role === "administrator" || one.role === "developer")));
 }
 
 const named: Shape = { ...objectShape("id", "name"), always: ["id"] };
-/** Its name is its username. */
+/** The fields of an account. The name of an account is its username. */
 const account: Shape = { ...objectShape("id", "name", "username"), defaults: ["id", "username"], always: ["id"] };
 const shownAccount = ({ id, username }: { id: string; username: string }): Row => ({ id, username, name: username });
 const persons = ["user", "system_user"] as const;

@@ -11,7 +11,7 @@ import { speaksForApp } from "./plain-nodes.ts";
 const STATUSES: readonly string[] = ["completed", "in_progress", "in_review", "past_due"];
 const KNOWN: ReadonlySet<string> = new Set(["migrations_override", "statuses", "statuses[]"]);
 
-/** The clock has passed a due date that was ahead when the status was written. */
+/** Changes the actions whose due date has passed and was still ahead when their status was written. */
 export function passDueDates({ now, required_actions, reach }: World): void {
   for (const action of required_actions.values()) {
     const { due_date, written, status } = action;
@@ -21,7 +21,7 @@ export function passDueDates({ now, required_actions, reach }: World): void {
   }
 }
 
-/** By due date, then id; what has none comes last. */
+/** Orders actions by due date and then by id. Actions without a due date come last. */
 const byDueDate = (a: RequiredAction, b: RequiredAction): number =>
   (a.due_date ?? Number.MAX_SAFE_INTEGER) - (b.due_date ?? Number.MAX_SAFE_INTEGER) || Number(a.id) - Number(b.id);
 
@@ -54,7 +54,7 @@ function listRequiredActions({ world, request, node, fail }: Turn): Reply | Fail
   return success({ required_action: shown });
 }
 
-/** D-50: the moves that the control API makes. */
+/** D-50: the moves between statuses that the control API makes. */
 export const ACTION_MOVES: Readonly<Record<ActionStatus, readonly ActionStatus[]>> = {
   in_progress: ["in_review"],
   in_review: ["completed", "in_progress"],

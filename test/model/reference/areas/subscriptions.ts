@@ -1,4 +1,4 @@
-/** Which webhooks an app asks for: for itself, and on a page (D-60, D-61, D-130, D-131, D-164). */
+/** The webhook subscriptions of an app, for itself and on a page (D-60, D-61, D-130, D-131, D-164). */
 
 import type { Failure } from "../errors.ts";
 import { objectShape, type Shape } from "../fields.ts";
@@ -17,7 +17,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   social: ["messages", "comments", "live_comments"],
 };
 
-/** [clients]: one of those that platforms of this kind send and this one does not. */
+/** A field that comparable platforms send and this one does not; only the response profile `clients` accepts it. */
 const UNSERVED = "feed";
 
 function areFields(world: World, object: string, fields: readonly string[]): boolean {
@@ -27,7 +27,7 @@ function areFields(world: World, object: string, fields: readonly string[]): boo
   return are;
 }
 
-/** No decision orders the fields of a subscription. */
+/** Expects these fields in any order, because no decision orders the fields of a subscription. */
 const names = (fields: Iterable<string>): Hole =>
   new Hole("the fields", (actual) => {
     const expected = [...fields].sort().join();
@@ -49,7 +49,7 @@ function listOwn(turn: Turn): Reply | Failure[] {
   return replyWithList(turn, { list: `listSubscriptions ${turn.node}`, rows, shape: ownShape });
 }
 
-/** D-130: the callback is replaced, and the fields are added. */
+/** D-130: subscribes. The new callback replaces the old one, and the fields are added. */
 function subscribe(turn: Turn): Reply | Failure[] {
   const { world, request, fail } = turn;
   const [object, callback, token] = ["object", "callback_url", "verify_token"].map((name) => asText(parameter(request, name)));
@@ -65,7 +65,7 @@ function subscribe(turn: Turn): Reply | Failure[] {
   return success({ success: true });
 }
 
-/** D-130: the named fields, else the object, else everything. */
+/** D-130: ends the subscription to the named fields; without fields to the object; without an object to everything. */
 function unsubscribe(turn: Turn): Reply {
   const { world, request, fail } = turn;
   const object = asText(parameter(request, "object"));
@@ -89,7 +89,7 @@ function listOfPage(turn: Turn): Reply | Failure[] {
   return replyWithList(turn, { list: `listAppsOfPage ${turn.node}`, rows, shape: pageShape });
 }
 
-/** D-131: they take the place of those before. */
+/** D-131: subscribes on a page. The new fields replace the old ones. */
 function subscribeToPage(turn: Turn): Reply {
   const { world, request, tokens, fail } = turn;
   const fields = asList(request, "subscribed_fields");

@@ -1,4 +1,4 @@
-/** Media in which others tagged a professional account (E1, D-35, D-53). */
+/** Media in which other accounts tagged a professional account (E1, D-35, D-53). */
 
 import type { Failure } from "../errors.ts";
 import { objectShape, type Shape } from "../fields.ts";
@@ -18,7 +18,7 @@ const owner: Shape = { ...objectShape("id", "username"), defaults: ["id"], alway
 const child: Shape = { fields: { ...objectShape(...NAMES).fields, owner }, defaults: ["id"], always: ["id"] };
 const shape: Shape = { ...child, fields: { ...child.fields, children: { ...child, isEdge: true } } };
 
-/** A time of ISO 8601 that means this moment. */
+/** Expects a time of ISO 8601 that means this moment. */
 export const time = (seconds: number): Hole =>
   new Hole(`the time ${seconds}`, (actual) =>
     typeof actual === "string" && Date.parse(actual.replace(/([+-]\d\d)(\d\d)$/, "$1:$2")) === seconds * 1000
@@ -43,7 +43,7 @@ function isProfessional(world: World, node: string): boolean {
   return is;
 }
 
-/** Ids are smaller than this, so that those of the same second keep an order. */
+/** A number that is greater than every id, so that rows of the same second have an order. */
 const IDS = 2n ** 63n;
 
 function listTags(turn: Turn): Reply | Failure[] {
@@ -62,7 +62,7 @@ function mayRead(world: World, token: Token, node: string): boolean {
   return token.type !== "user" || (role?.tasks.some((task) => TASKS.includes(task)) ?? false);
 }
 
-/** A role that came through the business tool needs one of the two besides. */
+/** Whether a person lacks the ads scopes: a role that came through the business tool also needs one of two scopes. */
 function lacksAds(world: World, token: Token, node: string): boolean {
   const page = world.pages.get(world.social_accounts.get(node)?.page ?? "");
   const isViaBusiness = page?.roles.find(({ user }) => user === token.user)?.via_business === true;

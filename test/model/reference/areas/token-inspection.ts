@@ -15,7 +15,7 @@ function shown(world: World, token: Token): Hole {
   const { app, issued_at, expires_at, data_access_expires_at, scopes, type, user } = token;
   const expected: Record<string, unknown> = {
     ...{ application: world.apps.get(app)?.name, is_valid: true, issued_at, expires_at, data_access_expires_at, scopes },
-    // The document speaks of tokens of apps and of users, and leaves open how others are called.
+    // The interface document has types for tokens of apps and of users, and leaves the types of other tokens open.
     ...(type === "app" ? { type: "APP" } : type === "user" ? { type: "USER", user_id: user } : {}),
   };
   return new Hole("what the token is", (actual) => {
@@ -25,7 +25,7 @@ function shown(world: World, token: Token): Hole {
   });
 }
 
-/** D-55 [clients]: a person inspects tokens of their own, an administrator of the app all of its. */
+/** D-55 [clients]: whether the token may inspect another. A person inspects their own tokens, an administrator of the app all tokens of the app. */
 function mayInspect(world: World, { type, app, user }: Token, token: Token | undefined): boolean {
   if (type !== "user" && type !== "system_user") return true;
   return token?.user === user || (world.apps.get(app)?.roles ?? []).some((one) => one.user === user && one.role === "administrator");
