@@ -65,7 +65,7 @@ export interface Nested<R = Row> {
 interface Reference<R = Row> {
   /** The type of the node that the field names. This type must have a read of its own. */
   readonly type: string;
-  /** The id of the node. Null if the row names no node. */
+  /** The id of the node. Null if the row refers to no node. */
   idOf(row: R): string | null;
   /** The fields of the node that can be selected. The registry sets this function. */
   readonly set?: () => FieldSet;

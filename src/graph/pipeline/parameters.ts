@@ -1,6 +1,6 @@
 /**
  * Reads parameters by the contract, for the step `parse`. Values arrive as text (query, form) or as JSON. Each value is read as its schema says, or
- * refused with an error that names the parameter (D-21). Unknown keys are ignored (D-34).
+ * refused with an error that has the parameter's name (D-21). Unknown keys are ignored (D-34).
  */
 import type { TObject } from "typebox";
 import { invalidParameter } from "#kernel/errors";
@@ -11,7 +11,7 @@ import { everywhere, type ServedIn } from "../schema/schema-node.ts";
 import { readId, secondsOf } from "../worlds/file/schema-words.ts";
 import { JsonNumber, type Parameters } from "./request.ts";
 
-/** Reads the parameters of an operation. Throws `invalidParameter`, which names the parameter and the place in it, e.g. `users[0]`. */
+/** Reads the parameters of an operation. Throws `invalidParameter` with the parameter's name and the place in the parameter, e.g. `users[0]`. */
 export type ReadParameters = (source: Parameters, where?: ServedIn) => Record<string, unknown>;
 
 /**

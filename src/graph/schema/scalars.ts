@@ -23,7 +23,7 @@ export interface Dialect {
    * throws `ValueProblem`.
    */
   readonly readings: Readonly<Record<string, (value: unknown) => unknown>>;
-  /** What happens to undeclared keys if the schema does not decide about them. */
+  /** Whether undeclared keys are kept or left out, if the schema does not decide about such keys. */
   readonly undeclaredKeys: "kept" | "left out";
   /** Whether a missing key is reported in the schema's order, or after the problems of all other keys. */
   readonly missingKeys: "in order" | "last";

@@ -22,7 +22,7 @@ export interface BatchRequest {
   readonly omitOnSuccess: boolean | undefined;
 }
 
-/** Reads the requests. Throws `invalidParameter`, which names the request and the key. */
+/** Reads the requests of a batch. Throws `invalidParameter`, which says which request and which key are wrong. */
 export function readBatch(given: unknown, files: GraphRequest["files"]): BatchRequest[] {
   const list = typeof given === "string" ? parseJsonParameter(given, "batch") : given;
   if (!Array.isArray(list) || list.length === 0) throw invalidParameter("batch", "must be a list of requests");

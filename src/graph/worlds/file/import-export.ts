@@ -50,7 +50,7 @@ export const sectionsOf = (registry: Registry): readonly WorldSection[] => regis
 
 export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await hasAnything(world.database.reader));
 
-/** Loads a file into a world. Returns warnings about the file. Throws `WorldFileProblem`, which names the path and the line. */
+/** Loads a file into a world. Returns warnings about the file. Throws `WorldFileProblem` with the path and the line of a problem. */
 export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<readonly string[]> {
   const file = await readWorldFile(text, world, registry);
   await loadAll(world, file, text, (tx) => load(tx, world, file, options));

@@ -23,7 +23,7 @@ export async function readYaml(text: string): Promise<unknown> {
     try {
       return Bun.YAML.parse(text);
     } catch {
-      // The package, which runs next, names the line of the mistake.
+      // The package, which runs next, finds the line of the mistake.
     }
   }
   const { document, lines } = await readWithLines(text);
