@@ -96,7 +96,7 @@ export class Tokens {
     for (const hash of [...revoked, ...(await deleteTokensNaming(tx, id))]) tx.invalidate(tokenFact, hash);
   }
 
-  /** Returns the token if it is alive, and otherwise the error. `place` names the token's place in the message. */
+  /** Returns the token if it is alive, and otherwise the error. `place` is the name of the token's place for the message. */
   alive(token: Token | undefined, place: string, nowSeconds: number): Token | GraphError {
     if (token === undefined) return tokenInvalid(place, "it is not known");
     if (token.revoked_at !== 0) return tokenRevoked(place);
