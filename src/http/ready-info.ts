@@ -20,7 +20,7 @@ export interface ReadyInfo extends Omit<ServerDescription, "sandbox" | "rtmp_url
 }
 
 /**
- * Where each surface is served. A surface with its own host name is at the root of that host; the microblog's version is part of its address
+ * The address of each surface. A surface with its own host name is at the root of that host; the microblog's version is part of its address
  * (VER-1d).
  */
 export const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>

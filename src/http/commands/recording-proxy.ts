@@ -98,7 +98,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Sends a request to the upstream server. Rejects with a sentence that names that server. */
+/** Sends a request to the upstream server. Rejects with a sentence that has the server's address. */
 async function ask(upstream: URL, method: string, target: string, headers: HeaderPairs, body: Buffer): Promise<Answer> {
   const send = upstream.protocol === "https:" ? requestOverHttps : requestOverHttp;
   const own = headers.filter(([name]) => !["host", "content-length"].includes(name.toLowerCase()));

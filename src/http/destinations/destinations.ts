@@ -43,7 +43,10 @@ interface Mounted {
   readonly segments: readonly string[];
 }
 
-/** The first segment of a path that names a world: worlds other than the first one are served below `/w/{world}`, and at `{world}.localhost`. */
+/**
+ * The first segment of a path that begins with the name of a world: worlds other than the first one are served below `/w/{world}`, and at
+ * `{world}.localhost`.
+ */
 const WORLD_SEGMENT = "w";
 const LOCALHOST = ".localhost";
 
@@ -73,8 +76,8 @@ export class Destinations {
   }
 
   /**
-   * Finds the destination of a request. The caller must leave the destination when the request has ended. If a path names a world that does not
-   * exist, the destination is the first world, whose pipeline does not know the path.
+   * Finds the destination of a request. The caller must leave the destination when the request has ended. If a path has the name of a world that does
+   * not exist, the destination is the first world, whose pipeline does not know the path.
    */
   async find(host: string, path: string): Promise<Destination> {
     const named = namedWorld(path);

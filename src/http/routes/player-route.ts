@@ -90,7 +90,7 @@ const page = (status: number, { html, contentSecurityPolicy }: PageResponse): Re
     headers: { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": contentSecurityPolicy },
   });
 
-/** Who watches, and from where. The country that the viewer chooses goes before the header of a proxy. */
+/** The viewer, and the country from which the viewer watches. The country that the viewer chooses goes before the header of a proxy. */
 function viewerOf(request: Request, { isFromProxy }: RouteDestination, options: PlayerOptions): Viewer {
   const { isCountryChosen, countryHeader } = options;
   const chosen = isCountryChosen ? new URL(request.url).searchParams.get("country") : null;
