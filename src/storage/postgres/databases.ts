@@ -13,7 +13,7 @@ import { Server } from "./server.ts";
 import { lockKey } from "./transaction.ts";
 import { Cluster } from "./watches/cluster.ts";
 
-/** Time limit for the response to a lock request, which never waits for the lock. */
+/** The time limit for the response to a lock request, which never waits for the lock. */
 const LOCK_MS_MAX = 5_000;
 
 const schemaOf = (world: string): string => `plaza_${world}`;

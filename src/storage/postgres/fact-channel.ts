@@ -14,14 +14,14 @@ import { isUndefinedTable, problemKindOf } from "./failures.ts";
 import { type Declared, ProcessNumber } from "./process-number.ts";
 import type { Server } from "./server.ts";
 
-/** Time limit for a response on this connection. */
+/** The time limit for a response on the dedicated connection. */
 const RESPONSE_MS_MAX = 5_000;
 
-/** How often the generations are read: a lost notification is detected after this time plus one query. */
+/** The interval at which the generations are read: a lost notification is detected after this time plus one query. */
 const POLL_MS = 500;
 /** ARCHITECTURE.md, idea 5: a change of another process is known within a second. */
 const KNOWN_WITHIN_MS = 1_000;
-/** After this number of polls without a response the connection counts as broken: 5 s, as for any other connection. */
+/** The number of polls without a response after which the connection counts as broken: 5 s, as for any other connection. */
 const SILENT_POLLS_MAX = 10;
 
 // The machine's clock, because other processes do not follow the clock of a world.

@@ -23,7 +23,7 @@ export interface PostgresOptions {
   readonly migrations: readonly FeatureMigrations[];
   /** Limits for the connections of the pool, which are opened on demand. The dedicated connection is not one of them. */
   readonly limits?: Partial<PoolLimits>;
-  /** Collects the problems of the database. If it is left out, nobody reads them. */
+  /** Collects the problems of the database. If `health` is left out, nobody reads these problems. */
   readonly health?: DatabaseHealth;
   /** The version of this program, which other processes read. */
   readonly version?: string;

@@ -17,8 +17,8 @@ const ACQUIRE_MS_MAX = 5_000;
  */
 const NETWORK_MS_MAX = 1_000;
 /**
- * The number of prepared statements per connection. Each takes about 10 kB on the server, and a program has a few hundred. Statements beyond the
- * limit are not kept prepared.
+ * The number of prepared statements per connection. Each statement takes about 10 kB on the server, and a program has a few hundred. Statements
+ * beyond the limit are not kept prepared.
  */
 const STATEMENTS_MAX = 1_000;
 /**

@@ -5,7 +5,7 @@ import { type Row, type Sql, sql } from "../sql.ts";
 import type { Result } from "./pipelined-queries.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** The number of statements that may be sent without awaiting their results; they take about 100 kB. */
+/** The number of statements, about 100 kB of them, that may be sent without awaiting their results. */
 const SENT_MAX = 256;
 
 /** The connection on which a body runs, alone or after other bodies. */

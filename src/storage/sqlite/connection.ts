@@ -11,7 +11,7 @@ import { problemOfContent } from "./files/check-file.ts";
 import { FilesChanged } from "./files/file-watch.ts";
 import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
 
-/** The number of prepared statements per connection. Each takes about 5 kB, and a program has a few hundred. */
+/** The number of prepared statements per connection. Each statement takes about 5 kB, and a program has a few hundred statements. */
 const STATEMENTS_MAX = 1_000;
 
 /**

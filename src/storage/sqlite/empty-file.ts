@@ -127,7 +127,10 @@ export async function migrateFile(path: string, migrations: readonly FeatureMigr
   }
 }
 
-/** Creates the file completely or not at all. It removes the log of a deleted database of that name, which SQLite would replay into the new file. */
+/**
+ * Creates the file completely or not at all. First the log of a deleted database of that name is removed, because SQLite would replay it into the new
+ * file.
+ */
 export function placeFile(path: string, bytes: Uint8Array, isDurable: boolean): void {
   for (const suffix of ["-wal", "-shm", ".new"]) rmSync(path + suffix, { force: true });
   writeFileSync(`${path}.new`, bytes, { flag: "wx", mode: 0o600 });

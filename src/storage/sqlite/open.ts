@@ -30,7 +30,7 @@ export interface SqliteOptions {
   /** The name of the world, whose file is `<folder>/<world>.sqlite`. */
   readonly world?: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Collects the problems of the database. If it is left out, nobody reads them. */
+  /** Collects the problems of the database. If `health` is left out, nobody reads these problems. */
   readonly health?: DatabaseHealth;
   readonly onProgress?: OnProgress | undefined;
   /** Called after each commit with the number of writes in it; for metrics. */
