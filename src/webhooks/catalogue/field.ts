@@ -60,7 +60,7 @@ export interface PayloadProblem {
 
 const validators = new WeakMap<WebhookField, Validator>();
 
-/** Finds out how the payload breaks its field's contract. Returns undefined if it keeps the contract. */
+/** Finds out how the payload breaks its field's contract. Returns undefined if the payload keeps the contract. */
 export function findPayloadProblem(field: WebhookField, payload: unknown): PayloadProblem | undefined {
   let validator = validators.get(field);
   if (validator === undefined) {

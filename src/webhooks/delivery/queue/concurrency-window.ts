@@ -10,7 +10,10 @@ const SIZE_START = 4;
 const SIZE_MAX_MIN = 16;
 const SIZE_MAX_MAX = 128;
 const SIZE_PER_MS = 4;
-/** The number of events in doubt (sent, result not stored) from which on no further POST is sent; it matters if POSTs hold many events. */
+/**
+ * The number of events in doubt (sent, but with a result that is not stored) at which no further POST is sent. This limit matters if POSTs hold many
+ * events.
+ */
 const UPDATES_IN_DOUBT_MAX = 256;
 /** A receiver that responds in this time is quick: its next deliveries are claimed before the current ones have ended. */
 const QUICK_MS = 50;
