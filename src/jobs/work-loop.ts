@@ -327,7 +327,9 @@ export class OthersWork {
     this.#sources = sources;
   }
 
-  /** Waits for a moment if work is due that other processes run or have not claimed yet. Returns whether it was. `nowMs` is world time. */
+  /**
+   * Waits for a moment if work is due that other processes run or have not claimed yet. Returns whether there was such work. `nowMs` is world time.
+   */
   async wait(nowMs: number): Promise<boolean> {
     if (performance.now() >= this.#endMs || !(await this.#hasDue(nowMs))) return false;
     await new Promise((resolve) => setTimeout(resolve, OTHERS_LOOK_MS));
