@@ -38,7 +38,7 @@ const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 /** Reads and checks a URL, without resolving its name; the addresses of the name are checked later. Throws `CallbackRefused`. */
 export function readCallback(url: string, rules: CallbackRules): CallbackTarget {
   if (url.length > URL_CHARACTERS_MAX) throw new CallbackRefused(`it is longer than ${URL_CHARACTERS_MAX} characters`);
-  // Parsers drop these characters or turn them into others (tab, newline, space, backslash). No honest address has one.
+  // Parsers drop these characters or turn them into others (tab, newline, space, backslash). No honest address has such a character.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
   if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("it holds a character that no address has");
   const written = /^(https?):\/\/([^/?#]*)/i.exec(url);
