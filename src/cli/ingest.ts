@@ -9,7 +9,7 @@ import { outliveStrayFailures } from "#telemetry/stray-failures";
 const FAILED = 1;
 /** The number of connections without an accepted key. Each ends within 10 s, so this is enough for encoders that connect at the same time. */
 const UNAUTHENTICATED_MAX = 256;
-/** The number of such connections from one address: all encoders of a studio behind one address may connect at once. */
+/** The number of connections without an accepted key from one address: all encoders of a studio behind one address may connect at once. */
 const UNAUTHENTICATED_PER_ADDRESS_MAX = 32;
 
 export async function ingest(): Promise<number> {
