@@ -111,7 +111,7 @@ export interface Databases {
   names(): Promise<readonly string[]>;
   /** The migrations that `open` would run, each as `feature/name`; undefined if nothing is stored of the world. Throws `UnknownMigration`. */
   pending(world: string): Promise<readonly string[] | undefined>;
-  /** Deletes the world's data, if it has any. The world must be closed. */
+  /** Deletes the world's data, if the world has any. The world must be closed. */
   remove(world: string): Promise<void>;
   /**
    * Runs `make`, which creates a world. If another process is creating a world of the same name, it resolves with undefined instead. `making` does
@@ -156,7 +156,7 @@ export interface Migration {
 
 export interface FeatureMigrations {
   readonly feature: string;
-  /** Tables of the first world that belong to the server. Restoring a state does not change them. */
+  /** Tables of the first world that belong to the server. Restoring a state does not change these tables. */
   readonly serverTables?: readonly string[];
   readonly migrations: readonly Migration[];
 }

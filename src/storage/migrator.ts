@@ -35,7 +35,7 @@ export interface MigrationTarget {
   execute(statement: string): Promise<void>;
   /** Runs a statement whose one parameter is `rows`. Resolves with the number of changed rows. */
   executeBatch(statement: string, rows: number): Promise<number>;
-  /** Writes the row of a migration after it ran. */
+  /** Writes the row of a migration into the table of migrations, after the migration has run. */
   record(feature: string, name: string, contracts: string): Promise<void>;
   /** Commits the statements so far, and begins the next transaction. */
   commit(): Promise<void>;

@@ -55,7 +55,7 @@ export class FactChannel {
     this.#server = server;
     this.#health = health;
     this.#followed.set(server.schema, { onFact, generations: new Map() });
-    // A timer, because only a query finds a lost notification. It does not keep the program running.
+    // A timer, because only a query finds a lost notification. The timer does not keep the program running.
     this.#timer = setInterval(() => this.#tick(), POLL_MS);
     this.#timer.unref();
   }

@@ -48,7 +48,7 @@ interface CommandComplete {
   readonly text: string;
 }
 
-/** The driver's client treats this as one query and calls the methods `handle…` with the server's messages. */
+/** The driver's client treats the statements as one query, and calls the methods `handle…` with the server's messages. */
 export class PipelinedQueries extends Query {
   /** The driver's client sets this function, which ends the time limit of the query. */
   declare callback: ((error?: unknown) => void) | undefined;

@@ -160,7 +160,7 @@ export class Pool {
         while (this.#waiting.length > 0 && this.#count < this.#sizeNow) this.#openForWaiting();
       },
     });
-    // A timer, because no other event reaches an unused connection. It does not keep the program running.
+    // A timer, because no other event reaches an unused connection. The timer does not keep the program running.
     this.#timer = setInterval(() => this.#closeSpare(), IDLE_MS);
     this.#timer.unref();
   }

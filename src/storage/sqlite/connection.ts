@@ -88,7 +88,7 @@ export class Connection {
     return migrateSqlite(this.#handle, migrations, onProgress);
   }
 
-  /** Runs a statement without values or rows once, without keeping it. */
+  /** Runs a statement without values or rows once; the statement is not kept prepared. */
   execute(text: string): void {
     this.#handle.run(text);
   }

@@ -76,7 +76,7 @@ export async function migrateSqlite(connection: Database, migrations: readonly F
       try {
         return statement.all();
       } finally {
-        // Otherwise the statement would keep the file and its log open after the connection is closed.
+        // An unfinalized statement would keep the file and its log open after the connection is closed.
         statement.finalize();
       }
     },

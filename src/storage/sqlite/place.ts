@@ -51,7 +51,7 @@ let own: string | undefined;
 
 function folderOfProcess(): string {
   if (own === undefined) {
-    // If the folder cannot be removed, the next program tries again.
+    // If the folder cannot be removed, the next program tries to remove it.
     const { folder, remove } = makeTemporaryFolder("memory", () => {});
     process.once("exit", remove);
     own = folder;

@@ -51,7 +51,7 @@ export class FileWatch {
     this.#file = statSync(watched.file);
     this.#log = statOf(watched.log);
     this.#dataVersion = watched.dataVersion();
-    // A timer, because nothing else happens when somebody deletes a file. It does not keep the program running.
+    // A timer, because no event comes when somebody deletes a file. The timer does not keep the program running.
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     this.#timer.unref();
   }
