@@ -1,4 +1,4 @@
-/** The queries of queues, over given rows: their order, rows of other queues, and times that are due exactly now. */
+/** The queries about a queue: their order, rows of other queues, and times that are due exactly now. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";

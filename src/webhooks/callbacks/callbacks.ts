@@ -1,4 +1,4 @@
-/** The callbacks of a world: each URL of each app, and whether it works. */
+/** The callbacks of a world: each URL of each app, with its health. */
 import type { IdMinter } from "#kernel/ids";
 import type { Database, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";

@@ -12,7 +12,7 @@ export interface ReplayDeps extends Pick<WebhookDeps, "database" | "clock" | "jo
 export interface Span {
   /** World time from which on the events happened. */
   readonly sinceMs: number;
-  /** Only deliveries of this callback, given by its id or URL. */
+  /** Only deliveries of the callback with this id or URL. */
   readonly callback?: string | undefined;
 }
 

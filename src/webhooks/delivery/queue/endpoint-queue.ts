@@ -119,7 +119,9 @@ export class EndpointQueue {
     return (isRetry ? this.#capacityForRetries(capacity, 0) : this.#capacityForFirsts(capacity)) > 0;
   }
 
-  /** The queue forgets waiting deliveries when the claim begins, so that it remembers those that arrive while it runs. */
+  /**
+   * The queue forgets its waiting deliveries when the claim begins, so that afterwards it knows only of deliveries that arrived while the claim ran.
+   */
   claimBegins({ firsts, retries }: ClaimRequest): void {
     if (firsts > 0) {
       this.#hasFirsts = false;
@@ -224,7 +226,7 @@ export class EndpointQueue {
     return this.#nextRetryMs !== undefined && this.#nextRetryMs <= nowMs;
   }
 
-  /** While the receiver is spared, one request at a time finds out whether it works. */
+  /** The number of probes that may be sent. While the receiver is spared, one request at a time finds out whether the receiver works. */
   #probesLeft(monotonicMs: number): number {
     if (!this.isBreakerOpen) return Number.POSITIVE_INFINITY;
     return this.#breaker.waitMs(monotonicMs) > 0 ? 0 : 1 - this.held;
