@@ -28,7 +28,7 @@ const RUNNING_MAX = 8;
 const WAITING_MAX = 64;
 /** The waits before the second, third, … run of a job that threw. The last wait is used for all later runs. */
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
-/** Waits are shortened by up to a tenth, so that jobs that failed together do not run again together. */
+/** The part by which waits are shortened at most, so that jobs that failed together do not run again together. */
 const JITTER = 0.1;
 const ERROR_CHARACTERS_MAX = 500;
 /** The wait before another try to store a result while the database cannot be reached. */
