@@ -2,7 +2,7 @@
 export interface OutboundRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
-  /** Encoded parameters that are added to those of the URL, of any length. */
+  /** Encoded parameters, of any length, that are added to the parameters of the URL. */
   readonly moreQuery?: string;
   /** The headers, in ASCII, without Host, Content-Length and Connection, which the transport writes. */
   readonly headers: Readonly<Record<string, string>>;
