@@ -25,7 +25,7 @@ export interface IngestProcess {
   readonly listening: Promise<void>;
   /** Starts the process a moment later. `registry` answers the messages of the process. */
   serve(registry: FeedRegistry): void;
-  /** Ends the process. Resolves when it has finished its recordings and ended. */
+  /** Ends the process. Resolves when the process has finished its recordings and ended. */
   stop(): Promise<void>;
 }
 

@@ -114,7 +114,7 @@ export class RtmpPort implements PublisherOwner {
     this.#options.onNote(about, note);
   }
 
-  /** Ends these feeds, because the server has ended their broadcasts. */
+  /** Ends the given feeds, because the server has ended their broadcasts. */
   drop(feeds: readonly FeedName[]): void {
     for (const feed of feeds) {
       const publisher = [...this.#publishers].find((one) => one.publishes(feed));

@@ -55,7 +55,7 @@ export async function playClip(hostname: string, port: number, key: string, mono
   const client = new RtmpClient();
   await client.publish(hostname, port, key);
   const playback = new Playback(tags, monotonicMs(), (tag) => client.send(mediaOf(tag, CHUNK_BYTES)));
-  // Only a timer can send at the pace of the clip. It ends with the connection.
+  // Only a timer can send at the pace of the clip. The timer ends with the connection.
   const turning = setInterval(() => {
     playback.turn(monotonicMs());
     if (client.waitingBytes > WAITING_BYTES_MAX) client.terminate();
