@@ -64,7 +64,7 @@ export class Log {
     return this.#timeText;
   }
 
-  /** Resolves when every line so far is written, or when nobody reads them. */
+  /** Resolves when every line so far is written, or when no reader takes the lines any more. */
   flush(): Promise<void> {
     return this.#stderr.flush();
   }
