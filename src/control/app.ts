@@ -343,7 +343,7 @@ function leavingAtItsEnd(response: Response, held: HeldWorld, { outlivesReset = 
   return new Response(body, response);
 }
 
-/** Values of a query are text. The graph's reader converts them by their schema. */
+/** Values of a query are text. The graph's reader converts these texts by their schema. */
 function queryOf(read: (source: Record<string, unknown>) => unknown, source: Record<string, string>): unknown {
   try {
     return read(source);

@@ -1,4 +1,4 @@
-/** The responses of the API for snapshots and resets. Their effect on a world is tested in `src/graph/worlds`. */
+/** The responses of the API for snapshots and resets. The effect of snapshots on a world is tested in `src/graph/worlds`. */
 import { expect, test } from "bun:test";
 import type { ControlDeps } from "#control-contract/route";
 import { openControl } from "#harness/control";
