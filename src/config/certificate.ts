@@ -52,7 +52,7 @@ export class Certificate {
   }
 
   follow(observer: CertificateObserver): void {
-    // A timer, because nothing else notices on every file system, also through links, that a file was replaced.
+    // A timer, because no other method notices on every file system, also through links, that a file was replaced.
     this.#timer = setInterval(() => this.check(observer), CHECK_EVERY_MS);
     this.#timer.unref();
   }

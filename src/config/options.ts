@@ -63,12 +63,12 @@ export const own = {
     ...several("CIDR|HOST", read.cidrsOrHosts),
     summary: "allow webhooks to this range or host, besides public addresses (and loopback in the sandbox); repeatable",
   },
-  // D-240: as `originOf` writes them.
+  // D-240: the origins are stored in the form in which `originOf` writes them.
   allow_origin: {
     ...several("ORIGIN", read.origins),
     summary: "let web pages of this origin, such as https://app.example.com, use the sandbox, besides pages on loopback; repeatable",
   },
-  // D-240: as `hostnameOf` writes them.
+  // D-240: the hosts are stored in the form in which `hostnameOf` writes them.
   allow_host: { ...several("HOST", read.hosts), summary: "serve the sandbox under this host name or address, besides loopback; repeatable" },
   profile: {
     ...maybe("NAME", read.oneOf(["strict", "clients"])),
@@ -129,7 +129,7 @@ export const own = {
     ...maybe("NAME", read.headerName),
     summary: "header in which a proxy of --trusted-proxies names the viewer's country, for live videos that are limited to some countries",
   },
-  // D-01; without a slash at its end.
+  // D-01: the URL is stored without a slash at its end.
   public_url: {
     ...maybe("URL", read.publicUrl),
     summary: "build links, players and stream addresses from this address, whatever the Host header says (default: the address that the caller used)",
