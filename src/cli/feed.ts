@@ -1,4 +1,4 @@
-/** `plaza feed upload`: sends a file to a product feed, and waits until the server has read it. */
+/** `plaza feed upload`: sends a file to a product feed, and waits until the server has read the file. */
 import { type FileHandle, open } from "node:fs/promises";
 import { ConfigProblem } from "#config/config";
 import { type ControlRequests, type Given, resultOf, withServer } from "./control-client.ts";

@@ -1,4 +1,4 @@
-/** A server for tests in this process: free ports, data in memory, no live video, and a log of errors only. */
+/** A server for tests, which runs in the test's process with free ports, data in memory, no live video, and a log of errors only. */
 import { forTests } from "#config/for-tests";
 import { type ConfigFile, readConfig, type Values } from "#config/read-config";
 import { settings } from "#features";

@@ -95,7 +95,7 @@ export function learnIds(method: string, known: unknown, own: unknown, ids: Map<
   }
 }
 
-/** Pairs the cursors of the same list in two responses: a cursor is valid only on the server that made it. */
+/** Pairs the cursors of the same list in two responses, because a cursor is valid only on the server that made it. */
 export function learnCursors(known: unknown, own: unknown, cursors: Map<string, string>): void {
   for (const key of keysOf(known, own) ?? []) {
     const [one, other] = [(known as Record<string, unknown>)[key], (own as Record<string, unknown>)[key]];

@@ -1,4 +1,4 @@
-/** Reads the requests of a HAR file of `plaza record`, a browser or a proxy. It refuses a request that cannot be sent as it was recorded. */
+/** Reads the requests of a HAR file of `plaza record`, a browser or a proxy. The reader refuses a request that cannot be sent as it was recorded. */
 
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";

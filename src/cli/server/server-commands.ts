@@ -1,4 +1,4 @@
-/** The commands about a server and its project. Each loads its modules when it runs. */
+/** The commands about a server and its project. Each command loads its modules when it runs. */
 import { Argument, type Command } from "commander";
 import { collected, runs, serverCommand } from "../command-options.ts";
 

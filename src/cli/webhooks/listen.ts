@@ -271,7 +271,7 @@ export async function takeCallback(control: ControlRequests, app: AppEntry, url:
 export const isTaken = (app: AppEntry, url: string): boolean =>
   app.callback?.url === url || takenOf(app)?.before.some((state) => state.callback?.url === url) === true;
 
-/** Restores callback, subscriptions and accounts, or leaves that to the listener that began after this one. */
+/** Restores callback, subscriptions and accounts, or leaves this work to the listener that began after this one. */
 export async function giveBack(control: ControlRequests, id: string, url: string, accounts: readonly Subscribed[]): Promise<void> {
   const app = await findApp(control, id).catch(goneOnly);
   const { callback } = app ?? {};
