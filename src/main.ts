@@ -1,4 +1,4 @@
-/** The composition root: it opens the world and starts the listeners. */
+/** The composition root of the server, which opens the world and starts the listeners. */
 import { hashOf } from "#auth/tokens";
 import type { Certificate } from "#config/certificate";
 import { type Config, ConfigProblem } from "#config/config";
@@ -80,7 +80,7 @@ export interface RunningPlaza {
   readonly worlds: Worlds;
   /** Reads the metrics of this process. */
   readonly readMetrics: () => MetricsReport;
-  /** The address for encoders; undefined if they cannot connect. */
+  /** The address for encoders; undefined if encoders cannot connect. */
   readonly streaming: Streaming | undefined;
   /** Resolves when a caller of the control API asks to end the server. */
   readonly stopAsked: Promise<string>;
