@@ -41,9 +41,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
     const { worlds } = started;
     workers.onServed = ({ worlds: seen }) => {
       for (const one of seen)
-        adopt(worlds, one).catch((error: unknown) =>
-          log.warn({ world: one.world, ...errorFields(error) }, "requests of a worker cannot be shown"),
-        );
+        adopt(worlds, one).catch((error: unknown) => log.warn({ world: one.world, ...errorFields(error) }, "requests of a worker cannot be shown"));
     };
     // Live ingest runs in the first process; the workers return its address to clients.
     const { rtmpPort = config.rtmp_port, rtmpsPort = config.rtmps_port } = first.streaming ?? {};
