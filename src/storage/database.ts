@@ -143,8 +143,8 @@ export interface Migration {
    */
   readonly statements: readonly string[];
   /**
-   * Set on a migration that takes something away: the `feature/name` of an earlier migration; no program since the release of that one uses the
-   * removed thing (D-346). Left out for a migration that only adds something: a program that does not know the addition works on.
+   * Set on a migration that takes something away: the `feature/name` of an earlier migration; programs since the release of that migration do not use
+   * the removed thing (D-346). Left out for a migration that only adds something: a program that does not know the addition works on.
    */
   readonly contracts?: string;
   /**

@@ -60,7 +60,7 @@ export async function readPage<R extends Row>(reader: Reader, select: Sql, order
   }
   const firstKey = order.keyOf(first);
   const lastKey = order.keyOf(last);
-  // If the row of the key no longer exists, the other rows on that side may be gone as well.
+  // If the row of the key no longer exists, all rows before or after the page may be gone as well.
   const hasNear = key !== undefined && (isNeighbourThere || (await exists(reader, select, order, isBackward ? lastKey : firstKey, !isBackward)));
   return { rows: found, hasPrevious: isBackward ? hasMore : hasNear, hasNext: isBackward ? hasNear : hasMore, firstKey, lastKey };
 }

@@ -39,7 +39,7 @@ export interface MigrationTarget {
   record(feature: string, name: string, contracts: string): Promise<void>;
   /** Commits the statements so far, and begins the next transaction. */
   commit(): Promise<void>;
-  /** Lists the processes that use the data, without this one. */
+  /** Lists the processes that use the data, without this process. */
   liveProcesses(): Promise<readonly LiveProcess[]>;
 }
 

@@ -37,7 +37,7 @@ export class PostgresDatabases implements Databases {
     this.#migrations = migrations;
   }
 
-  /** Opens a world. The world that was opened first is closed last, because the others use its channel. */
+  /** Opens a world. The world that was opened first is closed last, because the other worlds use its channel. */
   async open(world: string): Promise<Database> {
     if (this.#first === undefined) {
       this.#first = await openPostgres({

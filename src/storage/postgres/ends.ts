@@ -19,9 +19,9 @@ export async function rollback(connection: PoolConnection): Promise<void> {
 }
 
 /**
- * The statement that announces changed facts, sent right before COMMIT. The generation counts the transactions of a slot that changed facts. The
- * generation follows the order of the commits, because its row is locked until then. A process that missed a notification sees that from the
- * generation (`fact-channel.ts`). Connections rarely share a slot, so they rarely wait for each other's commits.
+ * The statement that announces changed facts, sent right before COMMIT. The generation counts the transactions that changed facts, for each slot (a
+ * row that some connections share). The generation follows the order of the commits, because its row is locked until then. A process that missed a
+ * notification sees that from the generation (`fact-channel.ts`). Connections rarely share a slot, so they rarely wait for each other's commits.
  */
 export function announcement(schema: string, facts: readonly (readonly [kind: string, key: string])[]): Sql {
   const text = JSON.stringify(facts);

@@ -31,7 +31,7 @@ export type OnFact = (kind: string | undefined, key: string | undefined) => void
 
 interface Followed {
   readonly onFact: OnFact;
-  /** The last generation that was received, by slot. */
+  /** The last generation that was received, by slot (row of `fact_generations`). */
   generations: Map<number, number>;
 }
 

@@ -58,7 +58,7 @@ interface Waiting {
 
 export class Groups {
   readonly #shared: Shared;
-  /** The groups that accept further bodies, by the slot of the name that they lock. */
+  /** The groups that accept further bodies, by the lock slot of the name that their bodies lock. */
   readonly #open = new Map<number, Group>();
 
   constructor(pool: Pool, schema: string, emit: (kind: string, key: string) => void) {

@@ -136,7 +136,8 @@ const OWN_TABLES = [
   "CREATE TABLE IF NOT EXISTS fact_generations (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL)",
   // `lease_until_ms` is by the database's clock; `knows` is a JSON list of migrations (`process-number.ts`).
   "CREATE TABLE IF NOT EXISTS process_numbers (number INTEGER PRIMARY KEY, holder TEXT NOT NULL, lease_until_ms BIGINT NOT NULL, version TEXT, knows TEXT)",
-  // The names that transactions lock, by hash (`transaction.ts`). All rows exist from the beginning, so that a lock takes one statement.
+  // The lock slots: transactions lock names by locking a slot, which is found by hash (`transaction.ts`). All rows exist from the beginning, so that
+  // a lock takes one statement.
   "CREATE TABLE IF NOT EXISTS locks (slot INTEGER PRIMARY KEY)",
   `INSERT INTO locks (slot) SELECT s FROM generate_series(0, ${LOCK_SLOTS - 1}) AS s
    WHERE (SELECT COUNT(*) FROM locks) < ${LOCK_SLOTS} ON CONFLICT DO NOTHING`,

@@ -189,8 +189,8 @@ export class Pool {
   }
 
   /**
-   * The number of connections that the pool may have now. While a table is locked, it is twice the limit, so that the added connections serve the
-   * other tables.
+   * The number of connections that the pool may have now. While a table is locked, the pool may have twice the limit, so that the added connections
+   * serve the other tables.
    */
   get #sizeNow(): number {
     return this.#limits.connections * (this.#locked.areAny ? 2 : 1);

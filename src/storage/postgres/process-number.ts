@@ -16,7 +16,7 @@ const RENEWAL_MS = 5_000;
 
 const NOW_MS = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
-/** The statements of a process about itself, so that a newer process takes nothing away that this one uses (D-346). */
+/** The statements of a process about itself, so that a newer process takes nothing away that this process uses (D-346). */
 export interface Declared {
   readonly version: string;
   /** The migrations that the process's program knows, as `feature/name`. */

@@ -5,7 +5,7 @@ import { type Row, type Sql, sql } from "../sql.ts";
 import type { Result } from "./pipelined-queries.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** The number of statements, about 100 kB of them, that may be sent without awaiting their results. */
+/** The number of statements that may be sent without awaiting their results; they take about 100 kB. */
 const SENT_MAX = 256;
 
 /** The connection on which a body runs, alone or after other bodies. */
@@ -34,8 +34,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   readonly actions: (() => void)[] = [];
 
   /**
-   * `enter` resolves with the connection when it is this body's turn. `slot` belongs to the name that the body locks first; it is undefined if the
-   * body locks no name first.
+   * `enter` resolves with the connection when it is this body's turn. `slot` is the lock slot of the name that the body locks first; undefined if the
+   * body does not begin with a lock.
    */
   constructor(enter: (slot: number | undefined) => Promise<P>) {
     this.#enter = enter;
@@ -81,8 +81,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
 
   /**
    * Locks a row instead of taking an advisory lock, so that two transactions that both commit never held the lock at the same time, not even across a
-   * failover. Names that share a slot wait for each other; after a deadlock one of the transactions runs again. The method does not wait for the
-   * result of the lock: the next statement runs when the row is locked, and sees everything that was committed by then.
+   * failover. Transactions whose names share a lock slot wait for each other; after a deadlock one of the transactions runs again. The method does
+   * not wait for the result of the lock: the next statement runs when the row is locked, and sees everything that was committed by then.
    */
   async lock(scope: string, key: string): Promise<void> {
     this.#check();
