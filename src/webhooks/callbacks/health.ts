@@ -122,7 +122,10 @@ export async function holdCallback(tx: Transaction, jobs: Jobs<unknown>, id: str
   await jobs.cancel(tx, alertJob, id);
 }
 
-/** Notes that deliveries left the callback's queue without an attempt. If no delivery is left there, earlier failures no longer count. */
+/**
+ * Notes that deliveries left the callback's queue without an attempt. If the queue has no delivery left, earlier failures of the callback no longer
+ * count.
+ */
 export async function recordDeparture(tx: Transaction, { callbacks, jobs }: HealthDeps, id: string): Promise<void> {
   const known = callbacks.peek(id) ?? (await findCallback(tx, id));
   if (known === undefined || isWorking(known) || isHeld(known) || (await isWaitedFor(tx, id))) return;

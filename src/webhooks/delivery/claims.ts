@@ -99,7 +99,7 @@ export interface ClaimTurn {
 
 interface Found {
   readonly heads: readonly string[];
-  /** The deliveries in `heads` that have further deliveries of their entity behind them. */
+  /** The ids in `heads` of deliveries that have further deliveries of their entity behind them. */
   readonly followed: ReadonlySet<string>;
   /** The first attempts that wait, the oldest first, as far as the claim looked at them. */
   readonly waiting: readonly WaitingRow[];
@@ -218,7 +218,10 @@ async function lookForRetries(
   return { dueRetries, nextRetryMs: dueRetries.length === retries ? nowMs : await findNextRetryTime(tx, queue, nowMs) };
 }
 
-/** Adds heads of other entities, beginning after the entity at which the last search ended. Returns the entity at which this search ended. */
+/**
+ * Adds the first deliveries (heads) of further entities, beginning after the entity at which the last search ended. Returns the entity at which this
+ * search ended.
+ */
 async function lookFurther(
   tx: Transaction,
   { queue, firsts, fromEntity }: ClaimRequest,
@@ -237,8 +240,8 @@ async function lookFurther(
 }
 
 /**
- * D-62, D-63: joins to each head the deliveries behind it in the order of its entity, as far as they go by the same route, whichever overrides are
- * set or removed.
+ * D-62, D-63: joins to each first delivery (head) the deliveries behind it in the order of its entity, as far as they go by the same route, whichever
+ * overrides are set or removed.
  */
 async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly ClaimedRow[]): Promise<ReadonlyMap<string, readonly EventRow[]>> {
   const limit = Math.min(UPDATES_MAX - 1, Math.ceil(JOINED_MAX / Math.max(heads.length, 1)));

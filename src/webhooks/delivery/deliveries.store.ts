@@ -158,8 +158,8 @@ export async function giveBackClaimed(tx: Transaction, ids: readonly string[], f
 }
 
 /**
- * The app's deliveries behind `head` in the order of its entity. The queue of deliveries without a callback holds deliveries of many apps, and one
- * app's events must never travel in another app's POST. Another process may already be sending the last of the found deliveries.
+ * The app's deliveries that come after the delivery `head` in the order of its entity. The queue of deliveries without a callback holds deliveries of
+ * many apps, and one app's events must never travel in another app's POST. Another process may already be sending the last of the found deliveries.
  */
 export function findFollowers(tx: Reader, { id, callback, entity, app }: ClaimedRow, limit: number): Promise<EventRow[]> {
   const behind = "WHERE d.callback = ? AND d.queue_entity = ? AND d.id > ? AND d.app = ? ORDER BY d.id LIMIT ?";
@@ -180,7 +180,7 @@ export async function joinMembers(tx: Transaction, head: string, ids: readonly s
   await tx.run(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
 }
 
-/** The events of the deliveries that joined `head`, in their order in the body. */
+/** The events of the deliveries that joined the delivery `head`, in their order in the body. */
 export const findMembers = (reader: Reader, head: string): Promise<EventRow[]> =>
   reader.all<EventRow>(append(eventRows, "WHERE d.head = ? ORDER BY d.id", [head]));
 
@@ -285,7 +285,7 @@ export function findQueuesWithRetries(reader: Reader): Promise<QueueWithRetries[
     FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
 }
 
-/** Whether an earlier delivery of the same entity is before this one in its queue. */
+/** Whether an earlier delivery of the same entity is before the given delivery in its queue. */
 export async function isBehindAnother(reader: Reader, delivery: string): Promise<boolean> {
   const row = await reader.get(sql`
     SELECT 1 AS one FROM webhook_deliveries d JOIN webhook_deliveries o ON o.callback = d.callback AND o.queue_entity = d.queue_entity AND o.id < d.id

@@ -168,7 +168,7 @@ export class DeliveryDispatcher implements WorkSource {
     if (!this.#mustLook && !isHurried && !(isShared && monotonicMs - this.#lookedAtMs >= LOOK_MS)) return;
     this.#lookedAtMs = monotonicMs;
     const { reader } = this.#options.database;
-    // If another look is asked for while this one reads, it is made after this one.
+    // If another look is asked for while a look reads the database, the other look is made afterwards.
     const asked = this.#looksAsked;
     const [firsts, retries] = await Promise.all([findQueuesWithFirsts(reader), findQueuesWithRetries(reader)]);
     this.#looksMade = asked;
@@ -222,7 +222,7 @@ export class DeliveryDispatcher implements WorkSource {
   async #attempt(claimed: Claimed, queue: EndpointQueue): Promise<Outcome> {
     const { loop, observer, clock } = this.#options;
     const { row, members } = claimed;
-    // Another session has taken the delivery over while it waited for a slot, and sends it.
+    // While the delivery waited for a slot of the concurrency window, another session has taken the delivery over, and sends it.
     if (!loop.session.holds(claimed.fence)) return BACK;
     // time: the limits of queues are real time.
     const startMs = performance.now();

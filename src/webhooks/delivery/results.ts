@@ -17,7 +17,7 @@ import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, 
 export interface Result {
   readonly claimed: Claimed;
   readonly outcome: Outcome;
-  /** Whether the delivery took a slot of its queue, whatever the outcome was; otherwise it was claimed ahead and given back. */
+  /** Whether the delivery took a slot of its queue's concurrency window, whatever the outcome was; otherwise it was claimed ahead and given back. */
   readonly wasSent: boolean;
   /** World time of the result. */
   readonly atMs: number;
@@ -71,8 +71,8 @@ export class ResultWriter {
       let stored: StoredResult[];
       try {
         stored = await database.write(async (tx) => {
-          // The results are taken when the transaction runs, with all that were added until then. If the transaction runs again, it adds those that
-          // came since.
+          // The results are taken when the transaction runs, with all that were added until then. If the transaction runs again, it also takes the
+          // results that came since.
           results.push(...this.#unstored.splice(0));
           await this.#beginRetention(tx);
           return this.#store(tx, results);

@@ -3,7 +3,7 @@ import { type Row, sql } from "#storage/sql";
 
 export interface ErasableRow extends Row {
   id: string;
-  /** The id of the delivery in whose POST this one travels; null if it has its own POST. */
+  /** The id of the delivery in whose POST this delivery travels; null if it has its own POST. */
   head: string | null;
   /** Above 0 if the delivery, or the one in whose POST it travels, is being sent. */
   fence: number;

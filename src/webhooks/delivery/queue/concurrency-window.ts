@@ -1,11 +1,11 @@
 /**
- * The number of requests that one receiver may have at once. The window grows by one with each success and is halved by a timeout, between limits
- * that follow from the time in which the receiver responds.
+ * The number of requests that one receiver may have at once. The concurrency window grows by one with each success and is halved by a timeout,
+ * between limits that follow from the time in which the receiver responds.
  */
 const SIZE_START = 4;
 /**
- * The upper limit of the window is four requests for each millisecond of the receiver's latency, but at least 16 and at most 128. So a quick receiver
- * and a distant one both get some thousand requests a second, and few requests are in doubt when the process is killed.
+ * The upper limit of the concurrency window is four requests for each millisecond of the receiver's latency, but at least 16 and at most 128. So a
+ * quick receiver and a distant one both get some thousand requests a second, and few requests are in doubt when the process is killed.
  */
 const SIZE_MAX_MIN = 16;
 const SIZE_MAX_MAX = 128;
@@ -43,7 +43,7 @@ export class ConcurrencyWindow {
     return this.#requestsInDoubt < this.#size && this.#updatesInDoubt < UPDATES_IN_DOUBT_MAX;
   }
 
-  /** The number of first attempts that may be held: under way, or claimed and waiting for a slot. */
+  /** The number of first attempts that may be held: under way, or claimed and waiting for a slot of the concurrency window. */
   get heldMax(): number {
     return this.#isQuick ? CLAIMED_AHEAD : this.#size;
   }
@@ -63,7 +63,7 @@ export class ConcurrencyWindow {
     this.#updatesInDoubt += updates;
   }
 
-  /** Called when the result of a request is stored, which frees its slot. */
+  /** Called when the result of a request is stored, which frees its slot of the concurrency window. */
   stored(updates: number): void {
     this.#requestsInDoubt--;
     this.#updatesInDoubt -= updates;

@@ -38,7 +38,7 @@ export class EndpointQueue {
 
   /** The entities whose first attempts this process holds. */
   readonly #entities = new Set<string>();
-  /** Deliveries that are claimed and wait for a slot of the window. */
+  /** Deliveries that are claimed and wait for a slot of the concurrency window. */
   readonly #unsent: Claimed[] = [];
   #firsts = 0;
   #retries = 0;
@@ -65,7 +65,7 @@ export class EndpointQueue {
     return this.#firsts + this.#retries;
   }
 
-  /** Whether a new queue for this callback would behave the same as this one. */
+  /** Whether a new queue for the callback would behave in the same way, so that this queue need not be kept in memory. */
   get isForgettable(): boolean {
     return this.held + this.#reserved === 0 && !this.#hasFirsts && this.#nextRetryMs === undefined && !this.isBreakerOpen;
   }
@@ -79,7 +79,7 @@ export class EndpointQueue {
     if (this.#nextRetryMs === undefined || dueMs < this.#nextRetryMs) this.#nextRetryMs = dueMs;
   }
 
-  /** World time of the next retry after `nowMs`. A delivery that is already due waits for a slot, or for the breaker. */
+  /** World time of the next retry after `nowMs`. A delivery that is already due waits for a slot of the concurrency window, or for the breaker. */
   nextRetryAfter(nowMs: number): number | undefined {
     return this.#isRetryDue(nowMs) ? undefined : this.#nextRetryMs;
   }
@@ -158,11 +158,14 @@ export class EndpointQueue {
     this.#reserved = 0;
   }
 
-  /** Holds a claimed delivery. Returns true if the delivery is to be sent now; otherwise `takeSendable` returns it when a slot is free. */
+  /**
+   * Holds a claimed delivery. Returns true if the delivery is to be sent now; otherwise `takeSendable` returns it when a slot of the concurrency
+   * window is free.
+   */
   hold(claimed: Claimed, isHurried: boolean): boolean {
     this.#rate.take();
     if (claimed.isRetry) {
-      // Retries have a limit of their own, so that a full window of first attempts does not keep them waiting.
+      // Retries have a limit of their own, so that a concurrency window full of first attempts does not keep retries waiting.
       this.#retries++;
       return true;
     }
@@ -197,7 +200,10 @@ export class EndpointQueue {
     else this.#window.failed(latencyMs);
   }
 
-  /** Called when the result of a held delivery is stored: it frees the slot, if the delivery was sent, and the place in the order of its entity. */
+  /**
+   * Called when the result of a held delivery is stored: this frees its slot of the concurrency window, if the delivery was sent, and lets the next
+   * delivery of its entity be claimed.
+   */
   stored(claimed: Claimed, wasSent: boolean): void {
     if (wasSent) this.#window.stored(1 + claimed.members.length);
     if (claimed.isRetry) {
