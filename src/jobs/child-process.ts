@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { extname, join } from "node:path";
 
-/** The folder of the program inside the single executable. The executable starts itself without an argument that names the program. */
+/** The folder of the program inside the single executable. The executable starts itself without the path of a program among its arguments. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
 
 /** The file of this program's command line. In a bundle, all files are in one folder. */

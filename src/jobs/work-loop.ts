@@ -203,7 +203,7 @@ export class WorkLoop {
       }
     } catch (error) {
       runner.notBeforeMs = performance.now() + FAILED_MS;
-      // After the failure nothing else may request another turn, so the loop does.
+      // After a failed turn no other part may request the next turn, so the loop requests it.
       runner.wakeAtMs = Math.min(runner.wakeAtMs, runner.notBeforeMs);
       this.#failed(error);
     }
@@ -269,7 +269,7 @@ export class WorkLoop {
       hasDue = true;
       this.#wake(runner);
     }
-    // Nothing was due, because the clock is frozen or was set back. Asking again at once would be a busy loop.
+    // Nothing was due, because the clock is frozen or was set back. A next turn at once would be a busy loop.
     if (hasDue) this.#arm();
     else this.#sleep(monotonicMs + LOOK_MS);
   }

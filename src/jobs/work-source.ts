@@ -27,7 +27,7 @@ export interface TurnEnd {
 export interface WorkSource {
   /** Claims due work and starts it without waiting for its end. Turns of one source never overlap. */
   turn(turn: Turn): Promise<TurnEnd>;
-  /** Resolves when all started work has ended; storing the results may need another turn. Resolves with whether there was anything to wait for. */
+  /** Resolves when all started work has ended; storing the results may need another turn. The value is false if there was nothing to wait for. */
   settled(): Promise<boolean>;
   /** Whether work is due that any process on the shared database runs or will claim. Left out if callers of `runDue` do not wait for such work. */
   hasDueAnywhere?(nowMs: number): Promise<boolean>;
