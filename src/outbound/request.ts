@@ -12,7 +12,7 @@ export interface OutboundRequest {
   readonly deadlineMs: number;
   /** The real time that connecting to each address may take, if it is less than the deadline of the whole request. */
   readonly connectionMs?: number;
-  /** The real time for which the other side may be silent after it is connected. Time in which `takeBody` is busy does not count. */
+  /** The real time for which the other server may be silent after the connection is open. Time in which `takeBody` is busy does not count. */
   readonly silenceMs?: number;
   /** The number of bytes after which a longer response is cut. */
   readonly responseBytesMax: number;

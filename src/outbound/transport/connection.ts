@@ -12,7 +12,7 @@ interface RunningRequest {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   readonly silenceMs: number | undefined;
-  /** The timer for the other side's silence, which does not run while `takeBody` is busy. */
+  /** The timer for the silence of the other server, which does not run while `takeBody` is busy. */
   silence?: NodeJS.Timeout;
 }
 
@@ -27,7 +27,7 @@ export class Connection implements Writing {
   readonly #isTls: boolean;
   readonly #burst: RequestBurst;
   isOpen = false;
-  /** Whether the connection has carried a request before, so that the other side may have closed it meanwhile. */
+  /** Whether the connection has carried an earlier request, so that the other server may have closed it meanwhile. */
   wasUsed = false;
   /** Whether the system has taken the whole of the last request. */
   hasSent = false;
@@ -68,7 +68,7 @@ export class Connection implements Writing {
     return promise.finally(() => clearTimeout(running.silence));
   }
 
-  /** Restarts the time limit for the other side's silence. */
+  /** Restarts the time limit for the silence of the other server. */
   #listen(running: RunningRequest): void {
     const { silenceMs } = running;
     if (silenceMs === undefined || this.#running !== running) return;

@@ -4,8 +4,8 @@ import { type FailureKind, RequestFailed } from "../request.ts";
 /** All requests of a client share one timer, which waits for the earliest deadline, because most requests have ended by then. */
 export class Deadlines {
   /**
-   * A ring of all running deadlines, which begins and ends with this one. A ring replaces a set here, because the runtime would rebuild a set every
-   * few hundred requests.
+   * A ring of all running deadlines, whose first and last element is this deadline. A ring replaces a set here, because the runtime would rebuild a
+   * set every few hundred requests.
    */
   readonly #ring = new Deadline(Number.POSITIVE_INFINITY);
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -80,7 +80,7 @@ export class ResponseReader {
     this.#readBody(bytes, at);
   }
 
-  /** Called when the other side closed the connection. Throws `MalformedResponse` if the response was not complete. */
+  /** Called when the other server closed the connection. Throws `MalformedResponse` if the response was not complete. */
   end(): void {
     if (this.isDone) return;
     if (this.#hasHead && this.#framing.kind === "until-close") {

@@ -34,8 +34,8 @@ export interface Transport {
 }
 
 /**
- * Writes the requests of one moment back to back. The first request wakes a receiver on this machine, which is still awake for the others. Single
- * writes would wake the receiver each time (measured: 8 to 22 µs a write instead of 5.6).
+ * Writes the requests of one moment back to back. The first request wakes a receiver on this machine, which is still awake for the other requests.
+ * Single writes would wake the receiver each time (measured: 8 to 22 µs a write instead of 5.6).
  */
 export interface Writing {
   /** Writes the request to the socket, unless the caller gave it up. */
