@@ -13,7 +13,7 @@ import type { WorldFeeds } from "./world-feeds.ts";
 type FeedRegistry = Pick<WorldFeeds, "check" | "start" | "end" | "refused" | "report" | "lost">;
 
 export interface IngestObserver {
-  /** Called if the process ended by itself; it is started again. */
+  /** Called if the ingest process ended by itself; the server then starts it again. */
   died(ending: string): void;
   failed(error: unknown): void;
   /** Called once a second with the numbers of connections. */
@@ -133,7 +133,7 @@ class Supervisor implements IngestProcess {
   async #startUntilItListens(firstAfterMs: number): Promise<void> {
     for (let waitMs = firstAfterMs; !this.#isStopping; waitMs = RESTART_AFTER_MS) {
       try {
-        // The feeds of the process before this one have ended with it.
+        // The feeds of the earlier ingest process have ended with that process.
         await this.#registry?.lost();
         if (waitMs > 0) await sleepMs(waitMs);
         if (!this.#isStopping) await this.#start();

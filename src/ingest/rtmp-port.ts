@@ -66,7 +66,7 @@ export class RtmpPort implements PublisherOwner {
       this.#plain.stop(true);
       throw error;
     }
-    // A timer, because nothing else can notice that nothing arrives.
+    // A timer, because no event comes when encoders send nothing.
     this.#ticking = setInterval(() => {
       for (const publisher of [...this.#publishers]) publisher.checkTime();
       this.#noteTurnedAway();
