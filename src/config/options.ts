@@ -13,7 +13,7 @@ const WORKERS_MAX = 256;
 const STREAMS_LIMIT = 10_000;
 
 const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
-/** The size of a request's head. The head must be read completely, so that the error has the form of the interface. */
+/** The size of the headers of a request. The headers must be read completely, so that an error response has the form of the interface. */
 const HEADER_BYTES_LIMIT = 65_536;
 /** The number of connections; PostgreSQL has some hundred for all its users. */
 const DATABASE_CONNECTIONS_LIMIT = 200;
