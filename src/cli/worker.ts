@@ -22,7 +22,7 @@ export type WorkerMessage =
       readonly worlds: readonly SeenInWorld[];
     };
 
-/** The metrics that a worker sends regularly. Those of callbacks are sent only when they are asked for, because there may be many callbacks. */
+/** The metrics that a worker sends regularly. The metrics of callbacks are sent only on request, because there may be many callbacks. */
 export type ServedMetrics = Omit<MetricsReport, "webhooks" | "processes">;
 
 /** The requests and events that a worker served in a world since its last report. */

@@ -24,7 +24,7 @@ const RESTART_AFTER_MS = 1_000;
 const INSIDE_EXECUTABLE = "/$bunfs/";
 /** The time in which a worker must end. After the drain, workers give running requests 10 s to end. */
 const STOPPED_WITHIN_MS = 11_000;
-/** The time for which the metrics of workers are awaited, so that a worker that is stuck does not hide the metrics of the others. */
+/** The time for which the metrics of workers are awaited, so that a worker that is stuck does not hide the metrics of the other workers. */
 const METRICS_WITHIN_MS = 500;
 
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {

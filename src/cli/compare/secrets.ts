@@ -112,7 +112,7 @@ const asItIs = (text: string): string => text;
 const withoutFurther: Change = (name) => (FURTHER_NAME.test(name) ? HIDDEN : undefined);
 const hidden = (text: string): string => redact(changeText(text, withoutFurther));
 
-/** Removes the secrets of a request. `hide` removes those from texts whose names do not mark them as secrets. */
+/** Removes the secrets of a request. `hide` also removes secrets from texts whose names do not mark them as secret. */
 export const withoutSecrets = ({ target, headers, body }: Sent, hide = asItIs): Sent => {
   const [path = "", ...rest] = target.split("?");
   return {
