@@ -420,7 +420,7 @@ export interface ControlAlone {
  */
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();
-  // The one command that this process serves waits for it, so nothing else reads the problems of the database.
+  // The worlds do not report which work begins (`() => {}`), because this process serves one command, and no other request has to wait.
   const database = databaseHealth(log);
   const worlds = await openWorlds(config, registry, log, () => {}, database);
   try {
