@@ -157,7 +157,9 @@ onEachDatabase("tokens that are checked", (database) => {
     const { check, world } = await open();
     const appOf = (value: string, now = 0) => world.tokens.peekAppOf(value, now)?.toString();
     expect([appOf("page"), appOf("1001|s3cret"), appOf("x|s3cret")]).toEqual([undefined, undefined, undefined]);
-    await check("page", "expired", "nothing", "other-app");
+    // A process that could not confirm its cache for a second does not use it, so a slow machine looks again.
+    do await check("page", "expired", "nothing", "other-app");
+    while (appOf("page") === undefined);
     expect([appOf("page"), appOf("other-app"), appOf("nothing")]).toEqual(["1001", "1002", undefined]);
     expect([appOf("expired", 1_789_999_999), appOf("expired", 1_790_000_000)]).toEqual(["1001", undefined]);
     expect([appOf("1001|s3cret"), appOf("1002|s3cret"), appOf("1001|"), appOf("1001|xs3cret"), appOf("x|s3cret")]).toEqual([

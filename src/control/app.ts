@@ -413,8 +413,13 @@ class ControlKeys {
     return isConfigured ? { hash, access: "full", world: undefined, stored: undefined } : undefined;
   }
 
-  hasBound(): Promise<boolean> {
-    return hasBoundKeys(this.#reader(), this.#realNowMs());
+  /** True also if the database cannot tell. */
+  async hasBound(): Promise<boolean> {
+    try {
+      return await hasBoundKeys(this.#reader(), this.#realNowMs());
+    } catch {
+      return true;
+    }
   }
 
   async #find(hash: string): Promise<ControlKeyRow | undefined> {

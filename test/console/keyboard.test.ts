@@ -76,7 +76,7 @@ const VIEWS = [
   ["/phone?account=6001", "To myself"],
   ["/tokens?token=new", "Scopes"],
   ["/time", "The world's clock"],
-  ["/versions", "Requests of apps at a date"],
+  ["/versions", "The apps' requests on a date"],
   ["/worlds", "Worlds of this server"],
   ["/faults", "Create a fault"],
   ["/settings", "Control keys"],
