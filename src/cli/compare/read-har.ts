@@ -75,7 +75,7 @@ export function missingSecrets({ requests }: Recording, given: ReadonlyMap<strin
   return [...found.values()].filter(({ secret }) => !given.has(secret));
 }
 
-/** The fields of an object. Programs write null, or leave it out, if the object is empty. */
+/** The fields of an object. Programs write null for an empty object, or leave the object out. */
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -63,8 +63,8 @@ export function call(method: string, path: string, given: Given): Promise<number
 }
 
 /**
- * A response as JSON on several lines. The text leaves out the messages of `debug=all`, which the command sends so that the server records the
- * request's trace.
+ * A response as JSON on several lines. The text leaves out the messages of `debug=all`, which the command sends so that the server records how it
+ * handled the request.
  */
 function shown(text: string): string {
   try {
