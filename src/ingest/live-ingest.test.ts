@@ -122,7 +122,7 @@ test("D-118: if the operator's own server takes the streams, silent ones are loo
   expect(intervals.map(({ isCleared }) => isCleared)).toEqual([true]);
   // The search covers the feeds of this server in every open world.
   expect(looks).toBe(3);
-  // With an ingest process no search is needed, because that process reports its feeds itself.
+  // Without a media server no search is needed, because an ingest process would report its feeds itself.
   open({ rtmp_port: "off" }).ingest.serve(worlds);
   expect(intervals).toHaveLength(1);
 });

@@ -18,7 +18,7 @@ interface Newest {
  * The difference between two time stamps above which it counts as a step. Missing pictures and packets in the wrong order make smaller differences.
  */
 const STEP_MS = 1_000;
-/** The time between the beginnings of picture and sound: an encoder starts its sources one after the other. */
+/** The longest time between the beginnings of picture and sound: an encoder starts its sources one after the other. */
 const START_MS_MAX = 5_000;
 
 export class StreamTime {
