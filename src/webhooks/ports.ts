@@ -28,7 +28,9 @@ export const eventFactsOf = (row: Readonly<Record<"object" | "field" | "entity",
 });
 
 interface WebhookSubscribers {
-  /** The apps that get the event at `nowMs` (world time): they are subscribed to its field and may see it. Each app comes once, in any order. */
+  /**
+   * The apps that get the event at `nowMs` (world time): they are subscribed to its field and allowed to get it. Each app comes once, in any order.
+   */
   subscribersOf(reader: Reader, event: EventFacts, nowMs: number): Promise<readonly NodeId[]>;
 }
 
