@@ -1,4 +1,7 @@
-/** `rtmp-pusher.ts FILE.flv HOST:PORT KEY…`: sends the file to each key in real time, until it ends, and prints each key when it begins. Chunks of 4096 bytes, as OBS sends them. */
+/**
+ * `rtmp-pusher.ts FILE.flv HOST:PORT KEY…`: sends the file to each stream key in real time, until the file ends. Prints each key when its stream
+ * begins. Chunks have 4096 bytes, as those of OBS.
+ */
 import { Pusher, readMessages } from "#harness/live/pusher";
 
 const CHUNK_BYTES = 4096;
