@@ -8,7 +8,10 @@ needs("python", "registry");
 
 const HERE = import.meta.dir;
 
-/** Returns the folder of the installed packages; `folder` has the files that pin them. If the registry cannot be reached, this throws, and the test fails. */
+/**
+ * Installs packages, and returns their folder. `folder` has the files that pin the versions. If the registry cannot be reached, this throws, so that
+ * the test fails.
+ */
 export async function installed(folder: string, pins: readonly string[], install: (into: string) => readonly string[]): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256");
   for (const name of pins) hash.update(readFileSync(join(folder, name)));

@@ -1,6 +1,6 @@
 /**
- * The program with a made-up feature of a later release, which `LATER_RELEASE` names. The second release adds a column to a table that the first one writes, and fills
- * it; the third takes away what only the first one could use.
+ * Runs the program with a made-up feature of a later release, which the variable `LATER_RELEASE` selects. The second release adds a column to a table
+ * that the first one writes, and fills the column. The third release removes a column that only the first one uses.
  */
 import { features } from "#features";
 import { defineFeature } from "#graph/contract/feature";

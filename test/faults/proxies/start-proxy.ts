@@ -8,7 +8,7 @@ import { temporaryFolder } from "#harness/server";
 export type ProxyName = "nginx" | "haproxy";
 export const proxyNames: readonly ProxyName[] = ["nginx", "haproxy"];
 
-/** The configuration in docs/operating/network.md, with other ports and folders. The scheme is the one that a proxy reports when it terminates TLS. */
+/** The configuration in docs/operating/network.md, with other ports and folders. The scheme is the one that a proxy reports if it terminates TLS. */
 const nginxConf = (folder: string, port: number, upstream: string): string => `
 daemon off;
 master_process off;

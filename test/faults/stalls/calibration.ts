@@ -1,5 +1,6 @@
 /**
- * A process that answers every request after a little work and one durable write, and does nothing else: what its requests take is the machine's own delay.
+ * A process that does a little work and one durable write for every request, and nothing else. So the times of its requests show the delays of the
+ * machine itself.
  */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";

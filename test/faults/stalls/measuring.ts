@@ -1,4 +1,7 @@
-/** Sends loads to a server process while another process asks it, and judges by the server's own metrics, the times and the machine's own delays. */
+/**
+ * Sends loads to a server process while another process sends it requests. Judges by the server's own metrics, by the times of these requests, and by
+ * the delays of the machine itself.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterThisTest } from "#harness/cleanup";
 import { childrenOf } from "#harness/processes/children";

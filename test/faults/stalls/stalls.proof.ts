@@ -1,6 +1,6 @@
 /**
- * Nothing that one caller sends stops the others: each operation, upload, control route and message of an encoder at its limits, hostile and honest,
- * sent once and twice to a server process, while another process asks for its health, as another app and as an encoder.
+ * Checks that nothing that one caller sends stops the others. Each operation, upload, control route and message of an encoder at its limits, hostile
+ * and honest, is sent once and twice to a server. Meanwhile another process sends requests for health, as another app and as an encoder.
  */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";

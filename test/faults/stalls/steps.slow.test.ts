@@ -1,6 +1,6 @@
 /**
- * Twice the input costs at most 2.5 times the steps, for each operation, upload, control route and message of an encoder, hostile and honest, sent once
- * and twice. Steps are counted and not timed (`counted-steps.ts`); `stalls.proof.ts` measures the times.
+ * Checks that twice the input costs at most 2.5 times the steps. The inputs are each operation, upload, control route and message of an encoder,
+ * hostile and honest, sent once and twice. Steps are counted, not timed (`counted-steps.ts`); `stalls.proof.ts` measures the times.
  */
 import { expect, test } from "bun:test";
 import { forTests } from "#config/for-tests";
@@ -30,7 +30,10 @@ const WHOLE: Sizes = { bodyBytes: 2 * HALF.bodyBytes, queryBytes: 2 * HALF.query
 /** The length of a message of an encoder. */
 const MESSAGE_BYTES_OF_TEST = 200_000;
 const RATIO_MAX = 2.5;
-/** Webhooks and other background work of a server run meanwhile. A list of 500 items that is looked through for each of them takes six times as many. */
+/**
+ * The steps of webhooks and other background work, which run meanwhile. A list of 500 items that is searched for each of its items takes six times as
+ * many.
+ */
 const BESIDE = 20_000;
 
 interface Work {

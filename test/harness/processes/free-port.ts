@@ -10,7 +10,7 @@ export function freePort(): number {
       Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
       return port;
     } catch {
-      // In use.
+      // The port is in use.
     }
   }
 }

@@ -50,7 +50,10 @@ export interface RequestStep {
   readonly proof?: Proof;
   /** D-04: the method in the parameter `method` of a POST; or a HEAD with the same address after a GET; or an OPTIONS after any request. */
   readonly verb?: "parameter" | "head" | "options";
-  /** Each parameter of the query twice (D-160); those of a read in its body (D-34); by a page of another site (D-240); with a body in gzip (D-330); with too large a head or body. */
+  /**
+   * The unusual way in which the request is sent: each parameter of the query twice (D-160); the parameters of a read in its body (D-34); from a page
+   * of another site (D-240); with a body in gzip (D-330); with a head or a body that is too large.
+   */
   readonly sent?: "twice" | "in the body" | "by a page" | "gzip" | "large head" | "large body";
   /** A cursor of a list. `own` is a cursor of the list that the step reads, the newest first; `any` is a cursor of any list. */
   readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
@@ -184,9 +187,9 @@ export interface InAppStep {
 }
 
 /**
- * The callbacks of the world respond so while the cause happens. After a 500 a webhook comes again after a while, after a 410 when it is
- * replayed. `days`: they fail for six days, and the cause happens on each of them. `paused`: they work, and a person has paused them (D-273). `forSeconds`: they fail while the clock moves by this
- * time at once.
+ * Something happens while the callbacks of the world respond with an error. After a 500, a webhook is sent again after a while; after a 410, when it
+ * is replayed. `days`: the callbacks fail for six days, and the cause happens on each day. `paused`: the callbacks work, but a person has paused them
+ * (D-273). `forSeconds`: the callbacks fail while the clock moves by this time at once.
  */
 export interface OutageStep {
   readonly kind: "outage";

@@ -32,7 +32,10 @@ const CHANGING: ReadonlySet<string> = new Set([
   ...["setAccountOverride", "setNumberOverride", "unsubscribeApp"],
 ]);
 
-/** Nodes are cached, so a deletion changes a fact. A creation does not, because absence is never cached. Neither do refusals, nor data that are read from the database each time. */
+/**
+ * Whether a reply changes a cached fact. Nodes are cached, so a deletion does. A creation does not, because absence is never cached. Neither do
+ * refusals, nor changes of data that is read from the database each time.
+ */
 export const changesFact = (operation: Operation | undefined, reply: Reply | undefined): boolean =>
   operation !== undefined &&
   reply !== undefined &&

@@ -31,7 +31,10 @@ const ALL_PLACES: readonly Place[] = ["header", "access_token", "oauth_token", "
 export const placesOf = ({ profile }: World, schemes: readonly Scheme[]): ReadonlySet<Place> =>
   new Set(profile === "clients" || schemes.length === 0 ? ALL_PLACES : schemes.flatMap((scheme) => PLACES[scheme]));
 
-/** D-12: of the tokens of a request those in places that count; of G1 the query's only while the calling app, the first live token's, is in development. */
+/**
+ * D-12: the tokens of a request that are in places that count. In G1, the query counts only while the calling app, the app of the first valid token,
+ * is in development.
+ */
 export function inPlaces(world: World, scheme: Scheme, all: readonly Credential[]): Credential[] {
   const places = placesOf(world, [scheme]);
   const inThem = all.filter(({ place }) => places.has(place));

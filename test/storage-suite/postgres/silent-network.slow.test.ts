@@ -1,4 +1,6 @@
-/** A network that drops packets between the server and PostgreSQL: every request ends, within the limit that docs/operating/postgresql.md states. */
+/**
+ * A network drops packets between the server and PostgreSQL. Checks that every request ends within the limit that docs/operating/postgresql.md states.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { silentNetwork } from "#harness/postgres/silent-network";
 import { type PostgresCluster, startPostgresCluster } from "#harness/postgres-cluster";
