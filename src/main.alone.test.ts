@@ -37,7 +37,7 @@ const WORLD = {
 /** The values for the placeholders in paths. */
 const IDS: Readonly<Record<string, string>> = { w: "default", id: "5301", app: "1001" };
 
-/** The addresses of all streams of events. */
+/** The addresses of all event streams. */
 const streams = controlRoutes(buildRegistry())
   .filter(({ method, streams = [] }) => method === "GET" && streams.includes(EVENT_STREAM))
   .map(({ path }) => path.replaceAll(/\{(\w+)\}/g, (place, name: string) => IDS[name] ?? place))

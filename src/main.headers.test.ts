@@ -27,7 +27,7 @@ async function open(given: object) {
   return plaza.ready;
 }
 
-/** Shapes of values that differ from one response to the next. */
+/** The parts of values that differ in each response, with the text that replaces them. */
 const SHAPES: readonly (readonly [shape: RegExp, shown: string])[] = [
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/, "{date}"],
   [/(?<=^x-pf-trace-id: )A[\w-]{11}$/, "{trace id}"],
@@ -167,7 +167,7 @@ describe("responses of a server", () => {
     ],
   };
 
-  /** Replaces the output of a build. */
+  /** Replaces the output of the console's build. */
   function pack(): void {
     const folder = join(import.meta.dir, "../console/dist");
     const name = `pack-of-headers-${process.pid}`;

@@ -1,4 +1,4 @@
-/** Every option with its default and the bounds of its numbers, so that a change of one is noticed. */
+/** Every option with its default and the bounds of its numbers, so that a change of any of them is noticed. */
 import { expect, test } from "bun:test";
 import { optionsWith } from "./options.ts";
 

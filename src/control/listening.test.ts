@@ -19,7 +19,7 @@ async function serve() {
   const server = serveControl({ ...served, host: "127.0.0.1", port: 0 });
   afterThisTest(() => server.stop(0));
   const url = `http://127.0.0.1:${server.port}`;
-  /** A request that waits until a request for personas comes. */
+  /** Sends a request that waits until a request about personas comes. */
   const wait = (): Promise<number | "cut off"> =>
     fetch(`${url}/v1/worlds/default/requests/expect`, {
       method: "POST",

@@ -1,4 +1,4 @@
-/** D-240: a sandbox refuses web pages of other sites before it looks at their requests. */
+/** D-240: checks that a sandbox refuses web pages of other sites before it reads their requests. */
 import { describe, expect, test } from "bun:test";
 import { echo, serveEcho } from "#harness/echo-graph";
 import { exchange, type RawResponse } from "#harness/http/raw-http";

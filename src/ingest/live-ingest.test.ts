@@ -1,4 +1,4 @@
-/** The ports for encoders and the folder of recordings for each configuration; no process is started. */
+/** The ports for encoders and the folder of recordings for each configuration. No process is started. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -260,7 +260,7 @@ onEachDatabase("jobs", (kind) => {
             worker.clock.ms = base + passed;
             await worker.loop.runDue();
             const due = usable.filter(({ waitMs }) => waitMs <= passed).map(({ key }) => key);
-            // order: that of their times is compared below.
+            // order: the order of the times is compared below.
             expect(worker.ran.map(({ key }) => key).sort()).toEqual(due.sort());
             const times = worker.ran.map(({ payload }) => payload as number);
             expect(times).toEqual(times.toSorted((one, other) => one - other));

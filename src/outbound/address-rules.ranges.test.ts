@@ -1,4 +1,4 @@
-/** The first and last addresses of each range. */
+/** The first and the last address of each range of addresses. */
 import { describe, expect, test } from "bun:test";
 import { addressRefusal, type CallbackRules } from "./address-rules.ts";
 

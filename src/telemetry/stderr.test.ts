@@ -1,4 +1,4 @@
-/** The stderr of a process with a log, seen from outside. */
+/** The stderr of a process with a log, as another process reads it. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";

@@ -6,7 +6,7 @@ const FIRST = 1_000_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** The times of attempts that all fail as soon as they begin; `share` is the random number. */
+/** The times of attempts that all fail as soon as they begin. `share` is the random number. */
 function attempts(share: number): number[] {
   const times: number[] = [];
   for (let startedMs: number | undefined = FIRST, tries = 1; startedMs !== undefined; tries++) {

@@ -120,7 +120,7 @@ describe("the script of", () => {
         `${at(" world new")} -a 'big small'`,
       ]),
     );
-    // An argument that may be anything has no line.
+    // An argument that may have any value has no line.
     expect(lines.filter((line) => line.includes(" world drop") && line.startsWith("complete"))).toEqual([]);
     expect(lines).toContain("complete -c plaza -f");
     expect(lines).toContain("      case ' send' ' world' ' world new' ' world make' ' world drop'");

@@ -1,4 +1,4 @@
-/** The output, the end and the exit code of `plaza start`, without a server; test/cli has the real one. */
+/** The output, the end and the exit code of `plaza start`, without a server. The tests with a server are in test/cli. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { forTests } from "#config/for-tests";

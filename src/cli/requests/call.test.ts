@@ -1,4 +1,4 @@
-/** `plaza call`, `plaza explain` and `plaza clock next` against a real server. */
+/** Runs `plaza call`, `plaza explain` and `plaza clock next` with a real server. */
 import { expect, test } from "bun:test";
 import { commandLine } from "#harness/cli/command-line";
 import { written } from "#harness/cli/printed";

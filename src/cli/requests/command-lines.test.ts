@@ -214,7 +214,7 @@ describe("the program", () => {
 
   test("shows the default of options with a simple value only", () => {
     expect(optionOf("start", "--control-port")?.description).toEndWith(" (default: 4001)");
-    // A switch, one without a default, and a list.
+    // A switch, an option without a default, and a list have no default in their help.
     for (const flag of ["--pretty", "--tls-key", "--surface-hosts"]) expect(optionOf("start", flag)?.description).not.toContain("(default: ");
     expect(optionOf("exec", "--control-port")?.description).toEndWith(" (default: 0)");
     expect(optionOf("exec", "--host")?.description).toEndWith(" (default: 127.0.0.1)");

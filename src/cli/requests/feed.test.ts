@@ -1,4 +1,4 @@
-/** `plaza feed upload`: the bytes that it sends, and the end that it waits for. */
+/** `plaza feed upload`: the bytes that the command sends, and the end of the upload for which it waits. */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

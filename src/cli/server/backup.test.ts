@@ -13,7 +13,7 @@ import { backup } from "./backup.ts";
 
 beforeEach(() => variables({ PLAZA_DATA: undefined, PLAZA_CONFIG: undefined, PLAZA_RECORDINGS: undefined }));
 
-/** A folder with a world, its snapshots, recordings and keys. */
+/** Makes a folder with a world, the snapshots and recordings of the world, and keys. */
 async function dataFolder(): Promise<string> {
   const data = join(temporaryFolder(), "data");
   const database = await openSqlite({ folder: data, migrations: [] });

@@ -1,4 +1,4 @@
-/** `plaza stop` notices that a server has ended. */
+/** Checks that `plaza stop` notices when the server has ended. */
 import { expect, spyOn, test } from "bun:test";
 import { announceServer } from "#config/server-files";
 import { afterThisTest } from "#harness/cleanup";

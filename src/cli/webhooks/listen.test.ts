@@ -1,4 +1,4 @@
-/** `plaza listen`: its output, the forwarded webhooks, and the status for the sender. */
+/** `plaza listen`: its output, the forwarded webhooks, and the status that the sender gets. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
@@ -47,7 +47,7 @@ function world(app: object = {}) {
   return { ...stub, app: () => stored, goAway, comeBack };
 }
 
-/** The headers of a webhook of the app. */
+/** The headers of a signed webhook of the app. */
 const signed = (body: string, secret = "s3cret"): Record<string, string> =>
   signatureHeaders([secret], { webhookId: "msg_1", timestamp: 1_795_000_000, body });
 
@@ -103,7 +103,7 @@ test("a line names object, nodes, fields, the number of updates where they are s
 test("D-304: a handshake with a verify token as long as a whole body gets its challenge", async () => {
   const { given } = world();
   const { url, end } = await listening(given, written());
-  // Each byte of a body of 1 MiB becomes three characters.
+  // Each byte of a body of 1 MiB becomes three characters in the address.
   const token = "%C3%BC".repeat(524_288);
   const response = await fetch(`${url}?hub.mode=subscribe&hub.challenge=123&hub.verify_token=${token}`);
   expect({ status: response.status, body: await response.text() }).toEqual({ status: 200, body: "123" });
@@ -263,7 +263,7 @@ describe("the app", () => {
     expect(stub.app().callback).toMatchObject({ url });
     stub.asked.length = 0;
     expect(await end()).toBe(0);
-    // Subscriptions of the old world are not restored in the new one.
+    // The subscriptions of the old world are not restored in the new world.
     expect(patches(stub)).toEqual([taken, page, page]);
     expect(stub.app()).toMatchObject({ callback: null });
   });

@@ -53,7 +53,7 @@ const buy: Step = {
 };
 const install: Step = { kind: "install", device: { advertiser_id: "a" } };
 const days = (count: number): Step => ({ kind: "days", days: count });
-/** Histories that are rarely drawn: a removed app whose devices another app has, and requests with one number that expire on different days. */
+/** Histories that are seldom drawn: a removed app whose devices another app has, and requests with one number that expire on different days. */
 const examples: [[App, Step][]][] = [
   [[...APPS.map((app): [App, Step] => [app, install]), ["1001", { kind: "remove" }], ["1002", install], ["1001", install]]],
   [

@@ -56,7 +56,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
     expect(sealed).toHaveLength(3 * APPS + 1);
     expect(sealed.filter((value) => !value.startsWith(plaza.world.sealer.prefix))).toEqual([]);
     expect(await cursorStatus()).toBe(200);
-    // Values that the current key sealed do not change.
+    // Values that the current key has sealed do not change.
     await plaza.world.database.write((tx) => plaza.world.ports.get("sealed_values").schedule(tx, plaza.world));
     await plaza.world.work.runDue();
     expect(new Set(await sealedValues(plaza))).toEqual(new Set(sealed));
@@ -125,7 +125,7 @@ onEachDatabase("D-171: previous keys that stay", (database) => {
   test("are checked at the end of the first one, and each hour while another world still needs one", async () => {
     expect([await askedAgainIn(5_000), await askedAgainIn(9_000, 5_000, undefined, 7_000)]).toEqual([5_000, 5_000]);
     expect([await askedAgainIn(0), await askedAgainIn(-1, 5_000), await askedAgainIn(1)]).toEqual([3_600_000, 3_600_000, 1]);
-    // The keys of the configuration have no end.
+    // Keys of the configuration have no end.
     expect([await askedAgainIn(), await askedAgainIn(undefined)]).toEqual([undefined, undefined]);
   });
 });

@@ -64,7 +64,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect(set.body).toEqual({ success: true });
     expect(receiver.handshakes).toEqual([{ mode: "subscribe", verifyToken: "to ken/ü" }]);
     expect(await listed(plaza)).toEqual([{ object: "social", callback_url, active: true, fields: ["messages"] }]);
-    // Fields are added, also as comma-separated text, and the newest callback is used.
+    // Fields are added, also if they are sent as text with commas, and the newest callback is used.
     await subscribe(plaza, { object: "social", callback_url: receiver.url, fields: "comments,messages" });
     expect(await listed(plaza)).toEqual([{ object: "social", callback_url: receiver.url, active: true, fields: ["messages", "comments"] }]);
     await subscribe(plaza, { object: "page", callback_url: receiver.url, fields: ["custom_labels"] });
@@ -96,7 +96,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     for (const [parameter, value] of wrong) expect(problem(await subscribe(plaza, { ...whole, [parameter]: value }))).toEqual([400, 100, parameter]);
     expect(problem(await plaza.delete(onApp, { bearer: "app", body: { fields: ["messages"] } }))).toEqual([400, 100, "object"]);
     expect(problem(await plaza.delete(onApp, { bearer: "app", body: { object: "page", fields: ["x"] } }))).toEqual([400, 100, "fields"]);
-    // No handshake was made for an invalid request, and nothing is stored.
+    // An invalid request makes no handshake and stores nothing.
     expect(receiver.handshakes).toEqual([]);
     expect(await listed(plaza)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** The registry refuses features with mistakes, so that the server does not start. */
+/** Checks that the registry refuses features with mistakes, so that the server does not start. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Type } from "typebox";

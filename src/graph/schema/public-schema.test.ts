@@ -36,7 +36,7 @@ test("of a request: a key with a default may be omitted, and null means that", (
     done: { anyOf: [{ const: true }, { type: "null" }] },
     inner: { type: ["object", "null"], required: ["a"], properties: { a: { type: "string" }, b: {} } },
   });
-  // Generators do not support an object as a default.
+  // Code generators do not support an object as a default.
   expect(properties.match).toEqual({ type: ["object", "null"], additionalProperties: safe });
   expect(sentSchema(Type.Object({ a: Type.Optional(Type.String()) }))).not.toHaveProperty("required");
 });

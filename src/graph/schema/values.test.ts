@@ -129,7 +129,7 @@ describe("a whole number", () => {
     }
     for (const value of [1.5, 2 ** 53, "9007199254740992", "-9007199254740992", "1e3", "1.0", " 1", "", "+1", "0".repeat(18), true, [1]])
       expect(read(value)).toEqual(refused("must be an integer"));
-    // JSON keeps the digits of such a number.
+    // A number read from JSON keeps all its digits.
     expect([read(new JsonNumber("9007199254740991")).request, read(new JsonNumber("9007199254740993")).request]).toEqual([
       ...[{ is: Number.MAX_SAFE_INTEGER }, "must be an integer"],
     ]);

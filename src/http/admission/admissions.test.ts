@@ -54,7 +54,7 @@ class Server {
     while (metrics[of] === before) await Bun.sleep(1);
   }
 
-  /** Releases all held requests, and returns the statuses of their responses. */
+  /** Releases all waiting requests, and returns the statuses of their responses. */
   async ended(): Promise<number[]> {
     this.release();
     return (await Promise.all(this.#held)).map(({ status }) => status);

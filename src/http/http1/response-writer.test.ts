@@ -1,4 +1,4 @@
-/** The bytes of responses, whole and in parts, and the bytes that are kept if the client reads slowly. */
+/** The bytes of whole and of streamed responses, and the bytes that wait if the client reads slowly. */
 import { describe, expect, test } from "bun:test";
 import { ReadableStream } from "node:stream/web";
 import type { RequestHead } from "./request-head.ts";

@@ -22,7 +22,7 @@ interface Given {
   readonly bytes?: number;
 }
 
-/** Connections that note which of them are closed, in order. */
+/** Connections that record which of them are closed, in order. */
 function evicting(limits: { connectionsMax?: number; connectionBytesMax?: number }) {
   const open = new Set<Fake & { abort(): void }>();
   const closed: string[] = [];
@@ -168,7 +168,7 @@ async function started(limits: Partial<HttpLimits>): Promise<{ graph: EchoGraph;
   return server;
 }
 
-/** An open connection that notes when the server has closed it. */
+/** An open connection that records when the server closes it. */
 async function opened({ port, metrics }: EchoGraph, text = ""): Promise<{ readonly socket: Socket; readonly text: () => string; isClosed: boolean }> {
   const count = metrics.connections.open + metrics.connections.evicted;
   const socket = connect(port, "127.0.0.1");

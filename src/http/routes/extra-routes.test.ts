@@ -1,4 +1,4 @@
-/** Which of the server's own addresses a request is for. */
+/** Checks which of the server's own routes a request is for. */
 import { expect, test } from "bun:test";
 import type { Destination } from "../destinations/destinations.ts";
 import type { RequestHead } from "../http1/request-head.ts";

@@ -85,7 +85,7 @@ test("the audio delay is zero before there is audio, or if it is ahead; otherwis
   expect(send({ video: 0, audio: 0 }).packager.audioBehindMs).toBe(0);
   expect(send({ video: 40, audio: 40 }).packager.audioBehindMs).toBe(0);
   expect(send({ video: 1_000, audio: 2_000 }).packager.audioBehindMs).toBe(0);
-  // The last picture came at 1,960 ms, the last sound at 980.
+  // The last picture came at 1,960 ms, and the last sound at 980 ms.
   expect(send({ video: 2_000, audio: 1_000 }).packager.audioBehindMs).toBe(980);
   expect(send({ video: 1_000, audio: 0 }).packager.audioBehindMs).toBe(960);
 });

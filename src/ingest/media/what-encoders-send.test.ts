@@ -1,4 +1,4 @@
-/** The bytes that encoders send: tags of FLV (file format 10.1, annex E.4), numbers of bits, times. */
+/** Reads the bytes that encoders send: tags of FLV (file format 10.1, annex E.4), numbers of bits, and times. */
 import { expect, test } from "bun:test";
 import { BitReader, MediaProblem } from "./bits.ts";
 import { readAudioTag, readVideoTag } from "./packets.ts";

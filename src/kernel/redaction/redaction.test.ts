@@ -251,7 +251,7 @@ test("forms in forms and JSON in JSON are searched eight times; deeper text is h
       [redact(nested(json, levels, inJson)), 8],
       [redactJson(nested(json, levels, inJson)), 8],
       [redact(nested('Shown "access_token" : S3cret', levels, encodeURIComponent)), 8],
-      // The address is the first level.
+      // The address is the first level of nesting.
       [redact(JSON.stringify({ next: `http://h/?token=1&${nested(form, levels, inForm)}` })), 7],
     ] as const) {
       expect({ levels, isSecretShown: shown.includes("S3cret"), isNameShown: shown.includes("Shown") }).toEqual({

@@ -11,7 +11,7 @@ const newPool = (): ConnectionPool => {
   return pool;
 };
 
-/** A connection that only waits. */
+/** A connection that waits for a request. */
 function waiting() {
   const one = { isOpen: true, idleSinceMs: 0, closes: 0 };
   const connection = Object.assign(one, {

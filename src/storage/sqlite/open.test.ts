@@ -117,7 +117,7 @@ test("the writer waits for a tool that locks the file for a moment, keeps the to
     expect(await settingOf(sql`PRAGMA temp_store`)).toBe(2);
     expect(await settingOf(sql`PRAGMA foreign_keys`)).toBe(0);
   }
-  // Only readers read the file's pages without copying them.
+  // Only readers read the pages of the file without copying them.
   expect([await ofReader(sql`PRAGMA mmap_size`), await ofWriter(sql`PRAGMA mmap_size`)]).toEqual([268_435_456, 0]);
   expect([await ofWriter(sql`PRAGMA wal_autocheckpoint`), await ofWriter(sql`PRAGMA journal_size_limit`)]).toEqual([4_000, 33_554_432]);
 });

@@ -1,4 +1,4 @@
-/** Groups on a bare connection: the announcements of a group that ran twice, and the state after a failed commit. */
+/** Groups of writes on a bare connection: the announcements of a group that ran twice, and the state after a failed commit. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { DatabaseHealth } from "../database-health.ts";

@@ -1,4 +1,4 @@
-/** D-137: a callback that has failed for an hour is an alert, once for each series of failures. */
+/** D-137: checks that a callback that has failed for an hour is reported once for each series of failures. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { startReceiver } from "#harness/receiver";

@@ -1,4 +1,4 @@
-/** D-137: callbacks that fail are paused, tried once an hour, and resumed. */
+/** D-137: checks that callbacks that fail are paused, tried once an hour, and resumed. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";

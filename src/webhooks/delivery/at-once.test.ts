@@ -32,7 +32,7 @@ onEachDatabase("events that are sent at once", (kind) => {
     await fixture.loop.runDue();
     return { receiver, store, database, fixture };
   }
-  // If another process could take the session over meanwhile, all events are claimed.
+  // If another process could take over the session meanwhile, all events are claimed.
   const AT_ONCE = kind === "sqlite" ? SENDING : WAITING;
 
   test("an event with nothing before it is claimed when it is stored; the next one of its entity waits for its end", async () => {

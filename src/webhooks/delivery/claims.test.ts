@@ -12,7 +12,7 @@ import { type Claimed, type ClaimRequest, type Claims, claim } from "./claims.ts
 import { saveMove } from "./deliveries.store.ts";
 
 const fields = new FieldCatalogue(["messages", "account_update"].map(chatappField));
-/** Two events that never travel together: only one of them follows overrides. */
+/** Two events that are never sent together, because only one of them follows overrides. */
 const TWO_ROUTES = ["messages", "account_update"];
 
 onEachDatabase("the deliveries of a claim", (kind) => {
@@ -180,7 +180,7 @@ onEachDatabase("the deliveries of a claim", (kind) => {
     for (let account = 40_001; account <= 40_003; account++) await emit(fixture, account, ["messages"]);
     expect(leftBy(await run({ firsts: 2 }))).toEqual({ hasMore: true, hasBlocked: true });
     expect(leftBy(await run({}))).toEqual({ hasMore: false, hasBlocked: false });
-    // The second event neither joins the batch of the first nor may go before it.
+    // The second event neither joins the batch of the first, nor may it be sent before the first.
     await emit(fixture, 50_000, TWO_ROUTES);
     expect(leftBy(await run({}))).toEqual({ hasMore: false, hasBlocked: true });
     expect(leftBy(await run({ busy: new Set(["50000"]) }))).toEqual({ hasMore: false, hasBlocked: true });

@@ -1,4 +1,4 @@
-/** Webhooks that go wrong on purpose (D-150). */
+/** Webhooks with faults that are made on purpose (D-150). */
 import { expect, test } from "bun:test";
 import { Faults } from "#graph/worlds/fault-injection";
 import { onEachDatabase } from "#harness/databases";

@@ -43,7 +43,7 @@ onEachDatabase("deliveries and processes", (kind) => {
       const sent = receiver.posts.filter(({ values }) => numberOf(values[0]) === n).map(({ headers, body }) => `${headers["webhook-id"]} ${body}`);
       expect({ n, sent: sent.length, different: new Set(sent).size }).toEqual({ n, sent: 2, different: 1 });
     }
-    // Results that the dead process still gets are not stored: its fence is gone.
+    // Results that the dead process still gets are not stored, because its fence is gone.
     for (const end of release.splice(0)) end();
     await Bun.sleep(20);
     await dead.loop.runDue().catch(() => {});

@@ -91,7 +91,7 @@ onEachDatabase("waiting deliveries", (kind) => {
     const { fixture, receiver } = await open();
     const other = startReceiver();
     await emitAll(fixture, "4001", [{ n: 1 }, { n: 2 }]);
-    // The route changes between the emit and the attempt, so the batch moves to another queue as a whole.
+    // The route changes between the emit and the attempt, so the whole batch moves to another queue.
     fixture.features.apps.set("1001", { url: other.url, secret: "s3cret" });
     await emitAll(fixture, "4001", [{ n: 3 }]);
     fixture.loop.start();
@@ -157,7 +157,7 @@ onEachDatabase("waiting deliveries", (kind) => {
         await untilIdle(fixture);
         expect(fixture.errors).toEqual([]);
       }),
-      // A smaller counterexample would take minutes to find, since each failure is a wait.
+      // A smaller counterexample would take minutes to find, because each failure is a wait.
       { numRuns: kind === "sqlite" ? 12 : 4, endOnFailure: true },
     );
   }, 120_000);
@@ -170,7 +170,7 @@ interface Step {
   perform(fixture: WebhookFixture): Promise<unknown>;
 }
 
-/** Steps that change deliveries: more events, other routes, pauses, replays, time. */
+/** A step that changes deliveries: more events, other routes, pauses, replays, time. */
 function anyStep(...urls: string[]): fc.Arbitrary<Step> {
   let n = 0;
   const events = fc.array(

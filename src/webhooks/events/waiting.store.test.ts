@@ -132,7 +132,7 @@ onEachDatabase("waiting deliveries", (kind) => {
   test("an app has its own callbacks, the oldest first, some of them paused; deliveries without a route are in a common queue", async () => {
     const { reader, pause } = await withCallbacks();
     expect(idsOf((await listCallbacks(reader, { limit: 10 })).rows)).toEqual([9, 10, 11, 100]);
-    // order: the queues of an app are worked through one by one, in none that matters.
+    // order: the queues of an app are handled one by one, and their order has no meaning.
     expect((await listQueuesOf(reader, "1001")).sort()).toEqual(["0", "100", "11", "9"]);
     for (const id of [100, 10, 9]) await pause(id, null);
     expect(await listPausedCallbacks(reader, "1001")).toEqual([

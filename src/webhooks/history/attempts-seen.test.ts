@@ -1,4 +1,4 @@
-/** Attempts as people see them: counts by callback and field, the state of a delivery, and which attempts are kept. */
+/** Attempts as people see them: counts by callback and field, the state of a delivery, and the attempts that are stored. */
 import { expect, test } from "bun:test";
 import { type Attempt, NO_ATTEMPTS, withAttempts } from "../delivery/attempts.ts";
 import { NO_CALLBACK } from "../delivery/deliveries.store.ts";

@@ -35,7 +35,7 @@ onEachDatabase("ads", (kind) => {
   const listed = async ({ reader }: Database): Promise<string[]> =>
     (await ads.listAds(reader, { limit: 10 })).rows.map(({ id, tracked_apps }) => `${id} ${tracked_apps.join("+")}`);
   const found = async ({ reader }: Database, ...identities: string[]): Promise<string[]> =>
-    // order: attribution looks for the latest itself.
+    // order: attribution finds the latest touch itself.
     (await ads.findTouches(reader, identities)).map(({ id }) => id).sort((one, other) => Number(one) - Number(other));
 
   test("a removed app is tracked by no ad, and its own ads are deleted with their touches", async () => {

@@ -15,7 +15,7 @@ const ad = fc.record({
   tracked_apps: fc.subarray([APP, "1002"]),
 }) satisfies fc.Arbitrary<Ad>;
 
-/** Times around the ends of the windows, where mistakes are likely. */
+/** Times around the ends of the attribution windows, where mistakes are likely. */
 const edges = [0, 1, DAY - 1, DAY, DAY + 1, 28 * DAY, 28 * DAY + 1, 30 * DAY, 30 * DAY + 1];
 const NOW = 100 * DAY;
 const time = fc.oneof(

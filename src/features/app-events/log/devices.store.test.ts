@@ -14,7 +14,7 @@ const PHONE = "1b671a64-40d5-491e-99b0-da01ff1f3341";
 const INSTALL = ":MOBILE_APP_INSTALL";
 const TIME = 1_000_000;
 
-/** A request of two events named `name`. */
+/** A request with two events called `name`. */
 const request = fc.record({
   advertiser_id: fc.constantFrom(undefined, "a", "b", PHONE),
   attribution: fc.constantFrom("x".repeat(22), "y".repeat(22), undefined),
@@ -108,7 +108,7 @@ onEachDatabase("the index of devices", (kind) => {
         for (const identity of ["device:a", `device:${PHONE}`, `cookie:${"y".repeat(22)}`, `em:${"1".repeat(64)}`]) {
           const newest = new Map(live.map(({ one, request }) => [tieOf(one), request]));
           const due = [...newest].filter(([tie]) => tie.split(" ").includes(identity)).map(([, request]) => request);
-          // order: SQL says none.
+          // order: SQL gives no order.
           expect((await findTies(database.reader, APPS[0], [identity])).sort((one, other) => one - other)).toEqual(
             due.sort((one, other) => one - other),
           );

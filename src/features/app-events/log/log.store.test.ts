@@ -25,7 +25,7 @@ interface Logged {
   readonly tracking?: number;
 }
 
-/** The first row of a request has its device. */
+/** Inserts rows. The first row of a request has the device of the request. */
 const insert = (database: Database, rows: readonly Logged[]): Promise<void> =>
   database.write((tx) =>
     log.insertEvents(
@@ -130,7 +130,7 @@ onEachDatabase("the log of app events", (kind) => {
     ]);
     expect([await read(true, -1, 9, 51), await read(true, -1, 9, 0, 51), await read(true, -1, 9, 51, 51)]).toEqual([[1, 2], [0, 1], [1]]);
     const devices = await log.readDevicesOfRequests(reader, APP, [10, 11, 12]);
-    // order: SQL says none.
+    // order: SQL gives no order.
     expect(devices.sort()).toEqual([10, 11, 12].map((request) => `{"advertiser_id":"1001 ${request}"}`));
     expect(places(await listLoggedTexts(reader, APP, 9, 1, 2))).toEqual(["9.2", "10.0"]);
   });

@@ -44,7 +44,7 @@ onEachDatabase("a filter over a long log", (kind) => {
     expect(await list("none", undefined, 9, ["10003", "0"])).toEqual({ requests: [], hasNext: true, lastKey: ["2", "0"] });
     // A page that is full ends at its last row, not at the end of the scan.
     expect(await list("rare", undefined, 1)).toEqual({ requests: [10_000], hasNext: true, lastKey: ["10000", "0"] });
-    // Rows of the same second as the last row that was read may precede it; earlier rows may not.
+    // Rows of the same second as the last row may come before it; rows of earlier seconds may not.
     expect(await list("rare", 4, 9)).toEqual({ requests: [10_000, 4], hasNext: true, lastKey: ["4", "0"] });
     expect(await list("rare", 5, 9)).toEqual({ requests: [10_000], hasNext: false });
     expect(await list(undefined, 10_003, 9)).toEqual({ requests: [10_004, 10_003], hasNext: false });

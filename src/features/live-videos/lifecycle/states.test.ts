@@ -28,7 +28,7 @@ function rowsOfProse(columns: number): string[][] {
 describe("the state table of live videos", () => {
   test("the comment and the data agree", () => {
     const moves = states.flatMap((from) => Object.entries(transitions[from]).map(([event, to]) => `${from} ${event} ${to}`));
-    // order: a reader of the comment finds the rows in the order of a life, the data have that of their types.
+    // order: the comment has the rows in the order of a video's life; the data has the order of its types.
     expect(
       rowsOfProse(3)
         .map((cells) => cells.join(" "))
@@ -43,7 +43,7 @@ describe("the state table of live videos", () => {
     const happening = new Set(states.flatMap((state) => Object.keys(transitions[state])));
     expect(happening).toEqual(new Set<string>(events));
     const reached = new Set(states.flatMap((state) => Object.values(transitions[state])));
-    // A video begins unpublished.
+    // Every video begins unpublished.
     for (const state of states) if (state !== "unpublished") expect({ state, isReached: reached.has(state) }).toEqual({ state, isReached: true });
   });
 

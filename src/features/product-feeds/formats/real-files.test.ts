@@ -237,10 +237,10 @@ test("reading CSV with a quote at each line takes time in proportion to the file
     await read(`${HEADER}\n`, text);
     return process.cpuUsage(before).user / 1e6;
   };
-  // In the third line an open quote stays open through all the others, wherever reading begins again.
+  // In the third line, an open quote stays open in all other lines, wherever the reading begins anew.
   for (const line of ['a,"t', '"a"b', '",5","', 'a,"t,"u"', '"""', 'a,""b']) {
     const seconds = await secondsOf(lines(line, 1 << 21));
-    // Each of 300,000 rows would be read to the limit of a row: hours.
+    // If each of 300,000 rows were read to the limit of a row, that would take hours.
     expect({ line, isLinear: seconds < 20 }).toEqual({ line, isLinear: true });
   }
 });

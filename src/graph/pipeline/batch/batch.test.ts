@@ -79,7 +79,7 @@ onEachDatabase("the requests of a batch", (database) => {
       ...[200, 400],
       ...[200, null, null, null, 200],
     ]);
-    // A request that was not run has not succeeded.
+    // A request that did not run has not succeeded.
     expect(await codes({ ...dependsOn("bad"), name: "never" }, dependsOn("never"))).toEqual([200, 400, null, null]);
   });
 

@@ -1,4 +1,4 @@
-/** D-150: faults match requests and damage responses. */
+/** D-150: checks that faults match requests and damage responses. */
 import { expect, test } from "bun:test";
 import type { FaultTarget, RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { type GraphResponse, JsonNumber } from "../request.ts";

@@ -126,7 +126,7 @@ onEachDatabase("selection inside fields", (database) => {
 
   test("D-38: an edge that the caller's own read would not find is omitted; any other error of that read fails the request", async () => {
     const plaza = await open();
-    // LIVE-26: only the original page has comments.
+    // LIVE-26: only the page where the video began has comments.
     expect((await read(plaza, "/v26.0/5302", "id,comments", {}, "shown")).body).toEqual({ id: "5302" });
     const alone = await read(plaza, "/v26.0/5302/comments", "id", {}, "shown");
     expect(alone).toMatchObject({ status: 400, body: { error: { code: 100, error_subcode: 33 } } });

@@ -1,4 +1,4 @@
-/** Idle worlds are closed and opened by two timers, whose time the test controls. */
+/** Checks that idle worlds are closed and opened by two timers, whose time the test controls. */
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { IdleWorlds } from "./idle-worlds.ts";
 

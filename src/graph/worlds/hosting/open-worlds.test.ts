@@ -1,4 +1,4 @@
-/** Records which process has which worlds open, and opens worlds that another process has left. */
+/** Checks the list of worlds that each process has open, and the opening of worlds that another process has left. */
 import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
 import { movedClock, newWorkStore } from "#harness/work-database";
 import type { Database } from "#storage/database";

@@ -1,4 +1,4 @@
-/** One world of a server: when it opens, who uses it, and in which order it is changed as a whole. */
+/** One world of a server: when it opens, who uses it, and the order of changes of the whole world. */
 import { expect, test } from "bun:test";
 import { catchTimers } from "#harness/time/stopped-time";
 import type { Database } from "#storage/database";
@@ -42,7 +42,7 @@ function made() {
       return { ...{ name: `${number}`, database, clock, work, isOwn: given === memory }, ...ends } as unknown as OpenWorld;
     },
   });
-  /** The events since the last call. */
+  /** The events since the previous call. */
   const seen = (): string[] => events.splice(0);
   const entered = async (): Promise<EnteredWorld> => (await slot.enter()) as EnteredWorld;
   return { slot, seen, happens, held, clock, work, failures, entered };

@@ -1,4 +1,6 @@
-/** The worlds of one server are made, closed when idle, replaced and deleted. The databases are real, and background work is only recorded. */
+/**
+ * Checks that the worlds of one server are created, closed when idle, replaced and deleted. The databases are real; background work is only recorded.
+ */
 import { expect, spyOn, test } from "bun:test";
 import { authMigrations } from "#auth/auth.migrations";
 import { afterThisTest } from "#harness/cleanup";
@@ -190,7 +192,7 @@ test("worlds without use since the last check become idle; memory is freed only 
 test("an idle world is opened when its work is due, counted in real time; one without work never is", async () => {
   const { worlds, real, work, write, rest } = await opened();
   for (const name of ["due", "idle"]) await worlds.make(name, write(name, "x"));
-  // The world's own clock says 1,000.
+  // The world's own clock shows 1,000.
   work.due = { nextDueMs: 61_000 };
   real.ms += 5_000;
   await rest();
