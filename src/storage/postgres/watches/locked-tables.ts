@@ -1,6 +1,7 @@
 /**
  * Notices tables that another session locks for long. Statements on such a table would take every connection. So when half of the connections wait
- * for one table, further statements on the table are refused at once, and the free connections serve the other tables.
+ * for one table in two looks, further statements on the table are refused at once, and the free connections serve the other tables. One look is not
+ * enough: a migration locks a table for a moment too.
  */
 import type { Client } from "pg";
 import type { SqlText } from "../../sql.ts";
@@ -11,7 +12,7 @@ import type { Server } from "../server.ts";
  * The time before each look at the locks. A statement takes milliseconds, so a statement that waits longer waits for a lock, or for a very busy
  * server.
  */
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 500;
 const RESPONSE_MS_MAX = 5_000;
 
 const WAITING = `
@@ -32,6 +33,8 @@ interface Watched {
 export class LockedTables {
   readonly #watched: Watched;
   #refused: ReadonlySet<string> = new Set();
+  /** The tables for which half of the connections waited in the last look. */
+  #suspected: ReadonlySet<string> = new Set();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #client: Client | undefined;
   #isClosed = false;
@@ -72,15 +75,18 @@ export class LockedTables {
       this.#client ??= await server.connect({ query_timeout: RESPONSE_MS_MAX });
       const { rows } = await this.#client.query<{ name: string; waiting: number }>(WAITING, [sessions()]);
       // A refused table stays refused until no statement waits for it any more.
-      this.#refused = new Set(rows.filter(({ name, waiting }) => waiting >= waitingMax || before.has(name)).map(({ name }) => name));
+      const waited = new Set(rows.filter(({ waiting }) => waiting >= waitingMax).map(({ name }) => name));
+      this.#refused = new Set(rows.map(({ name }) => name).filter((name) => before.has(name) || (waited.has(name) && this.#suspected.has(name))));
+      this.#suspected = waited;
     } catch {
       // If the look fails, no table is refused: the statements fail by their own time limits.
       this.#refused = new Set();
+      this.#suspected = new Set();
       await this.#forget();
     }
     this.#timer = undefined;
     onChanged();
-    if (this.areAny || isShort()) this.suspect();
+    if (this.areAny || this.#suspected.size > 0 || isShort()) this.suspect();
     else await this.#forget();
   }
 

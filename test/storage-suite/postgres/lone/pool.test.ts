@@ -36,7 +36,7 @@ function newPool(size: number, OwnPool = Pool) {
     return asked.connection as PoolConnection;
   };
   /** The time limits of waiting requests, without the timers that look for locked tables. */
-  const waits = () => timeouts.filter(({ ms }) => ms !== 250);
+  const waits = () => timeouts.filter(({ ms }) => ms !== 500);
   return { server, pool, checks, waits, ask, acquire };
 }
 
