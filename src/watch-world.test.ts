@@ -68,5 +68,5 @@ test("a file that is saved after the end changes nothing, while another one that
   for (const name of ["ended", "watched"]) writeFileSync(join(folder, name), JSON.stringify(AFTER));
   while (logged.length === 0) await Bun.sleep(20);
   await watches[1]?.stop();
-  expect(logged).toEqual(["watched: the world file changed and was applied"]);
+  expect(logged).toEqual(["watched: the world file has changed and was applied"]);
 });

@@ -39,7 +39,7 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     // The option goes before the file's value, as at the start.
     if (config.profile !== undefined) world.profile = config.profile;
     for (const warning of warnings) log.warn({ world: file }, warning);
-    log.info({ world: file, ...counts }, "the world file changed and was applied");
+    log.info({ world: file, ...counts }, "the world file has changed and was applied");
   };
   const report = (error: unknown): void => {
     if (error instanceof WorldFileProblem)
