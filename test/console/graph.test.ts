@@ -14,7 +14,7 @@ test("a node is created, changed, found by its id and deleted, with links to rel
   await page.shows("Create");
   await page.write('{"page": "9999999", "name": "gold"}');
   await page.press("button", "Create");
-  await page.shows("✕", "9999999");
+  await page.shows("✕ page refers to 9999999");
   await page.write('{"page": 9007199254740993, "name": "gold"}');
   await page.press("button", "Create");
   await page.shows("the number 9007199254740993 has more digits than can be kept: write it in quotes");
