@@ -64,7 +64,8 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   app.get("/assets/*", (c) => consoleFiles.file(c));
   app.get("/reference/*", (c) => referenceFiles.file(c));
   app.on("GET", ["/docs", "/docs/"], (c) => referencePage(deps.describeServer(new URL(c.req.url).hostname)));
-  for (const path of ["/llms.txt", "/llms/:page"]) app.get(path, (c) => llmsPage(c, deps));
+  const llmsPage = llmsHandler(deps);
+  for (const path of ["/llms.txt", "/llms/:page"]) app.get(path, llmsPage);
   app.get("/healthz", (c) => json(c, { status: "ok" }));
   app.get("/readyz", (c) => ready(c, options.health, deps));
   app.get("/v1/openapi.json", async (c) => {
@@ -156,10 +157,14 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
 }
 
 /** The description of the interface as text for coding agents. The description needs no key, because it has no data of worlds. */
-async function llmsPage(c: Context, { registry }: ControlDeps): Promise<Response> {
-  const { llmsPages } = await import("./llms/pages.ts");
-  const text = llmsPages(registry).get(c.req.path.slice(1));
-  return text === undefined ? c.notFound() : wholeResponse(text, { "content-type": "text/markdown; charset=utf-8" });
+function llmsHandler({ registry }: ControlDeps): (c: Context) => Promise<Response> {
+  // Everybody may ask for the pages, so they are made once.
+  let pages: Promise<ReadonlyMap<string, string>> | undefined;
+  return async (c) => {
+    pages ??= import("./llms/pages.ts").then(({ llmsPages }) => llmsPages(registry));
+    const text = (await pages).get(c.req.path.slice(1));
+    return text === undefined ? c.notFound() : wholeResponse(text, { "content-type": "text/markdown; charset=utf-8" });
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
-import { propertiesOf, type Schema, schemaText } from "#control/llms/schema-text";
+import { fieldsText, propertiesOf, type Schema, schemaText, versionsText } from "#control/llms/schema-text";
 import type { Feature } from "#graph/contract/feature";
-import type { Access, FieldSet, NodeType, Operation } from "#graph/contract/operation";
+import type { Access, NodeType, Operation } from "#graph/contract/operation";
 import { commonErrors } from "#graph/contract/response-schemas";
 import { type DeclaredError, definitionOf } from "#kernel/errors";
 import { withoutCitations } from "#kernel/text";
@@ -53,22 +53,6 @@ function accessFacts({ surfaces: shown, clientsSurfaces, versions, errorForm, er
 }
 
 const surfaceName = (name: string): string => `{${surfaces.find((surface) => surface.name === name)?.address ?? name}}`;
-
-const versionsText: Readonly<Record<Access["versions"], string>> = {
-  platform: "v20.0 to v26.0, or none",
-  migrationIntents: "v23.0 to v25.0, required",
-  unversioned: "none in the path",
-  marketing: "marketing versions, required",
-  marketingOrCurrent: "marketing versions, or none",
-};
-
-function fieldsText(set: FieldSet): string {
-  const { fields, defaults } = set;
-  const inStrict = Object.entries(fields).filter(([, { onlyIn }]) => onlyIn === undefined);
-  const inClients = Object.entries(fields).filter(([, { onlyIn }]) => onlyIn === "clients");
-  const more = inClients.length === 0 ? "" : `; with the profile \`clients\` also ${codes(inClients.map(([name]) => name))}`;
-  return `${codes(inStrict.map(([name]) => name))} (by default ${codes(defaults)}${more})`;
-}
 
 function parameters({ params }: Operation): string {
   const rows = propertiesOf(params as Schema).map(({ name, schema, isRequired }) => [code(name), schemaText(schema), isRequired ? "yes" : ""]);

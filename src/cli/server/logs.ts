@@ -1,6 +1,7 @@
 /** `plaza logs`: prints the last requests of the graph, and with `--follow` each new request. */
 import { readEvents } from "#control-contract/event-stream";
 import { type ControlRequests, type Given, resultOf, withServer } from "../control-client.ts";
+import { errorIn } from "../requests/error-in.ts";
 import { fail, note, printable, say, timeText } from "../terminal/output.ts";
 
 interface Seen {
@@ -55,17 +56,8 @@ async function follow(control: ControlRequests, query: URLSearchParams): Promise
 
 /** The line of a request: `2026-11-22T10:00:00.000Z GET /v26.0/2001/personas 200 1.2 ms listPersonas app 1001 A…`. */
 function lineOf({ time, method, path, status, duration_ms, operation, app, trace_id, response_body }: Seen): string {
-  const reason = status < 400 ? "" : reasonOf(response_body);
+  // A long body is cut, so it may not be JSON any more.
+  const message = status < 400 ? undefined : errorIn(response_body)?.message;
+  const reason = message === undefined ? "" : `: ${message}`;
   return `${timeText(time)} ${method} ${path} ${status} ${duration_ms.toFixed(1)} ms ${operation}${app === undefined ? "" : ` app ${app}`} ${trace_id}${reason}`;
-}
-
-/** The reason of a refusal, from either form of errors. A long body is cut, so it may not be JSON any more. */
-function reasonOf(body: string): string {
-  try {
-    const found = JSON.parse(body) as { error?: { message?: unknown }; message?: unknown };
-    const message = found.error?.message ?? found.message;
-    return message === undefined ? "" : `: ${message}`;
-  } catch {
-    return "";
-  }
 }

@@ -15,7 +15,7 @@ import { nodeId } from "#kernel/ids";
 import { withoutCitations } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
 import { sampleObject, sampleOf } from "./sample.ts";
-import { type Schema, schemaText } from "./schema-text.ts";
+import { fieldsText, type Schema, schemaText, versionsText } from "./schema-text.ts";
 
 const SAMPLE_ID = "1234567890";
 const TOKEN = "TOKEN";
@@ -112,16 +112,7 @@ function tokenText({ scheme, policy }: Access): string {
   return `token: ${policy.kinds.join(", ")}${policy.scopes.length === 0 ? "" : ` with ${policy.scopes.join(", ")}`}; ${policy.summary}; ${where}`;
 }
 
-const VERSIONS: Readonly<Record<Access["versions"], string>> = {
-  platform: "v20.0 to v26.0; without one the app's default version serves",
-  migrationIntents: "v23.0 to v25.0, required",
-  unversioned: "none in the path",
-  marketing: "a marketing version, required",
-  marketingOrCurrent: "a marketing version, or none",
-};
-const versionText = ({ versions }: Access): string => `versions: ${VERSIONS[versions]}`;
-
-const fieldsText = ({ fields, defaults }: FieldSet): string => `${Object.keys(fields).join(", ")}; without \`fields\`: ${defaults.join(", ")}`;
+const versionText = ({ versions }: Access): string => `versions: ${versionsText[versions]}`;
 
 function errorsText({ errors, errorForm }: Access): string {
   const own = errors.filter((error) => !common.has(error)).map((error) => definitionOf(error));

@@ -1,3 +1,5 @@
+import type { Access, FieldSet } from "#graph/contract/operation";
+
 /** Describes a JSON Schema in a few words. */
 export interface Schema {
   readonly type?: string;
@@ -62,3 +64,23 @@ export const propertiesOf = ({ properties, required }: Schema): Property[] =>
     schema,
     isRequired: required?.includes(name) === true && schema.default === undefined,
   }));
+
+/** The versions that serve an operation. */
+export const versionsText: Readonly<Record<Access["versions"], string>> = {
+  platform: "v20.0 to v26.0, or none",
+  migrationIntents: "v23.0 to v25.0, required",
+  unversioned: "none in the path",
+  marketing: "marketing versions, required",
+  marketingOrCurrent: "marketing versions, or none",
+};
+
+/** The fields that a response can have, and those that it has without `fields`. */
+export function fieldsText(set: FieldSet): string {
+  const { fields, defaults } = set;
+  const inStrict = Object.entries(fields).filter(([, { onlyIn }]) => onlyIn === undefined);
+  const inClients = Object.entries(fields).filter(([, { onlyIn }]) => onlyIn === "clients");
+  const more = inClients.length === 0 ? "" : `; with the profile \`clients\` also ${codes(inClients.map(([name]) => name))}`;
+  return `${codes(inStrict.map(([name]) => name))} (by default ${codes(defaults)}${more})`;
+}
+
+const codes = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(", ");
