@@ -34,7 +34,7 @@ import { removeRecordings } from "#recordings/read-recording";
 import type { OnProgress } from "#storage/database";
 import { CHECKED_AT_ONCE_BYTES_MAX } from "#storage/database";
 import { DatabaseHealth } from "#storage/database-health";
-import { databasesIn, isPostgres } from "#storage/open";
+import { databasesIn, isPostgres, openDatabase } from "#storage/open";
 import { sharedKeys } from "#storage/sealing";
 import {
   collectGarbage,
@@ -332,7 +332,18 @@ async function openWorlds(
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
   const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
-  const databases = await databasesIn(config.data, migrationsOf(registry), {
+  const migrations = migrationsOf(registry);
+  const worldOptions = {
+    ...{ registry, ports, outbound, keys, rateLimits, faults, recordings, realNowMs, randomSecret, collectGarbage },
+    profile: config.profile ?? "strict",
+    seed: config.seed,
+    calendar: standardCalendar,
+    settings: config.settings,
+    deliveriesPerSecondMax: config.deliveries_per_second,
+    timeOrderedIds: (processNumber: () => number) => new TimeOrderedIds(processNumber),
+    seededIds: (next: bigint) => new SeededIds(next),
+  };
+  const databases = await databasesIn(config.data, migrations, {
     ...{ version, health, onProgress: migrationLines(log) },
     limits: { connections: config.database_connections, statementMs: config.statement_ms_max, lockMs: config.lock_ms_max },
   });
@@ -344,18 +355,10 @@ async function openWorlds(
     fillFirst: (world) => fillWorld(world, registry, config),
     ...{ realNowMs, randomSecret, collectGarbage },
     onError: (error) => log.error(errorFields(error), "an idle world could not be closed or reopened"),
+    openEmpty: async (profile = config.profile ?? "strict") =>
+      openWorld({ ...worldOptions, name: "", database: await openDatabase({ data: ":memory:", world: "empty", migrations }), profile }),
     async openWorld(name, database, memory) {
-      const world = await openWorld({
-        ...{ name, database, memory, registry, ports, outbound, keys, rateLimits, faults, recordings, realNowMs, randomSecret, collectGarbage },
-        profile: config.profile ?? "strict",
-        seed: config.seed,
-        calendar: standardCalendar,
-        settings: config.settings,
-        deliveriesPerSecondMax: config.deliveries_per_second,
-        observer: workLog(log, name, workBegins),
-        timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
-        seededIds: (next) => new SeededIds(next),
-      });
+      const world = await openWorld({ ...worldOptions, name, database, memory, observer: workLog(log, name, workBegins) });
       if (!(await ports.get("sealed_values").opensAny(database.reader, world))) throw wrongKey(config);
       if (keys.previous.length > 0) await database.write((tx) => world.ports.get("sealed_values").schedule(tx, world));
       await followSettings(world, (error) => log.warn({ world: name, ...errorFields(error) }, "the world's settings could not be read again"));

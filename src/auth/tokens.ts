@@ -106,6 +106,7 @@ export class Tokens {
 
   /** Finds the token as it is stored now, without the cache; for use in a transaction. */
   async findStored(reader: Reader, value: string): Promise<Token | undefined> {
+    if (value.length > TOKEN_CHARACTERS_MAX) return undefined;
     const bar = value.indexOf("|");
     if (bar === -1) return findTokenByHash(reader, hashOf(value));
     return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1), (id) => this.#ports.get("app").findFacts(reader, id));

@@ -22,7 +22,7 @@ export interface ServerDescription {
 /** The parts of the server that the control API uses. */
 export interface ControlDeps {
   readonly registry: Registry;
-  readonly worlds: Omit<Worlds, "start" | "closeUnused" | "hasMore" | "enter" | "close">;
+  readonly worlds: Omit<Worlds, "start" | "closeUnused" | "hasMore" | "enter" | "enterOpen" | "outside" | "close">;
   /** False if other processes serve the graph (`--workers`). Those processes do not see the memory of this one. */
   readonly servesGraph: boolean;
   /** The addresses as a caller sees them who reaches this server by `hostname`. */
@@ -80,7 +80,10 @@ export interface CallerKey {
 export interface ControlRequest<Q = unknown, B = unknown> {
   readonly deps: ControlDeps;
   readonly key: CallerKey;
-  /** The path names a world that does not exist, so `world` is the first world. The secret in the request must then count as wrong (`needsNoKey`). */
+  /**
+   * The path names a world that is closed or does not exist, so `world` is the first world. Unless the closed world knows the secret in the request
+   * (`Worlds.holdIf`), the secret must count as wrong (`needsNoKey`).
+   */
   readonly isNoWorld: boolean;
   /** The world of the path. The first world if the path has no world, or if the route is about the world as a whole. */
   readonly world: OpenWorld;
@@ -116,7 +119,8 @@ export interface ControlRoute {
   readonly unfinished?: string;
   /**
    * The request contains a secret of its own, so the request needs no control key, and the handler gets no key. If the world of the path does not
-   * exist, the handler is called with the first world and with `isNoWorld`, so that strangers do not learn which worlds exist.
+   * exist or is closed, the handler is called with the first world and with `isNoWorld`, so that strangers neither learn which worlds exist nor open
+   * them.
    */
   readonly needsNoKey?: true;
   /** Whether the response shows secrets to a key with full access. If so, the audit list has an entry for the request. */

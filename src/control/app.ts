@@ -259,7 +259,9 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
     // No stored name has these characters, and PostgreSQL refuses a query with them.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${pathname}`);
     const key = c.get("key") as CallerKey | undefined;
-    const found = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
+    const name = route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD);
+    // D-333: a request without a key opens no world by its name alone.
+    const found = await (route.needsNoKey === true ? deps.worlds.holdIf(name) : deps.worlds.hold(name));
     const held = found === undefined && route.needsNoKey === true ? await deps.worlds.hold(DEFAULT_WORLD) : found;
     if (held === undefined) throw notFound(`world ${path.w}`);
     held.world.workBegins(operation);

@@ -1,7 +1,7 @@
 /** After its response a request leaves its connection and its world, and is counted in the metrics. */
 import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
-import { echo, echoWorld, serveEcho } from "#harness/echo-graph";
+import { echo, echoWorld, openDirectory, serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import { databaseUnreachable } from "#kernel/errors";
 import { PageGuard } from "#kernel/page-guard";
@@ -21,7 +21,7 @@ describe("the dispatcher", () => {
     };
     const graph = await serveEcho({
       pages: new PageGuard({ origins: [], hosts: [] }),
-      worlds: { default: world, enter },
+      worlds: openDirectory(world, enter),
       extraRoutes: new Map<string, RouteHandler>([
         ["/route", () => new Response("own")],
         ["/broken", () => Promise.reject(new Error("a mistake"))],

@@ -8,6 +8,7 @@ import type { ParsedPairs } from "#graph/request-text/pairs";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge } from "#kernel/errors";
 import { findHeader } from "#kernel/http-text/headers";
+import { isNodeId } from "#kernel/ids";
 import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
@@ -52,13 +53,17 @@ interface IncomingRequest extends Client {
   readonly facts: HeadFacts;
   readonly encoding: BodyEncoding;
   readonly connection: Connection;
-  readonly destination: Destination;
+  /** Changes if the request opens the door of a closed world. */
+  destination: Destination;
   readonly baseUrl: string;
   readonly startedMs: number;
 }
 
 /** The bytes of a body, the problem of a body, or the news that the client is gone. */
 type TakenBody = Uint8Array | GraphError | "gone";
+
+/** The id is the second segment of the path of a player. The path begins with a slash. */
+const PATH_SEGMENTS_SHOWN = 3;
 
 const NO_BYTES = new Uint8Array();
 const TURNED_AWAY = 503;
@@ -99,6 +104,7 @@ export class RequestDispatcher {
       const { pageRefusal } = incoming.facts;
       if (route !== undefined) {
         await this.#longWork.next();
+        await this.#showNodeOfPath(incoming);
         await respondTo(route, incoming, this.#options.origins.isProxy(connection));
       } else if (pageRefusal !== undefined) this.#refuse(incoming, foreignPage(pageRefusal));
       else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
@@ -136,6 +142,7 @@ export class RequestDispatcher {
       const responding = handleRequest(deps, incoming.destination.world, this.#requestOf(incoming, body, admitted));
       admitted.countAgainstAddress();
       response = await responding;
+      if (await this.#goIn(incoming)) response = await handleRequest(deps, incoming.destination.world, this.#requestOf(incoming, body, admitted));
     } finally {
       admitted.end();
     }
@@ -144,6 +151,23 @@ export class RequestDispatcher {
       this.#record(incoming, body, response);
       await sendDamaged(incoming.connection, response, response.damage);
     }
+  }
+
+  /** Shows the node in the path of the server's own routes, e.g. the video of a player, for which a request needs no token. */
+  async #showNodeOfPath(incoming: IncomingRequest): Promise<void> {
+    const { door, path } = incoming.destination;
+    const id = door === undefined ? undefined : path.split("/", PATH_SEGMENTS_SHOWN).find(isNodeId);
+    if (id === undefined) return;
+    await door?.showNode(id);
+    await this.#goIn(incoming);
+  }
+
+  /** Goes into a closed world if the request has opened its door. Returns whether the request is in another world now. */
+  async #goIn(incoming: IncomingRequest): Promise<boolean> {
+    if (incoming.destination.door?.isOpened !== true) return false;
+    const inside = await this.#options.destinations.goIn(incoming.destination);
+    incoming.destination = inside ?? incoming.destination;
+    return inside !== undefined;
   }
 
   /** Finds the world and surface of a request. Undefined if the world could not be opened and the client has got the error. */
@@ -164,7 +188,7 @@ export class RequestDispatcher {
         startedMs,
         address,
         encoding: encodingOf(head),
-        appPrefix: appPrefixOf(destination.world),
+        appPrefix: appPrefixOf(destination),
       };
     } catch (error) {
       const response = failure(deps, worlds.default, "base", error);
@@ -236,6 +260,7 @@ export class RequestDispatcher {
       defect: defectOf(head, this.#options.limits, query, body),
       batchDepth: 0,
       admission,
+      door: destination.door,
     };
   }
 

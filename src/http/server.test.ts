@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
-import { type Echo, type EchoGraph, echo, echoWorld, serveEcho } from "#harness/echo-graph";
+import { type Echo, type EchoGraph, echo, echoWorld, openDirectory, serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import { databaseUnreachable } from "#kernel/errors";
 import type { RouteHandler } from "./routes/extra-routes.ts";
@@ -267,7 +267,7 @@ describe("the listener", () => {
 
   test("each request is logged in its world and counted", async () => {
     const world = echoWorld("logged");
-    const own = await serveEcho({ worlds: { default: world, enter: async () => ({ world, leave: () => {} }) } });
+    const own = await serveEcho({ worlds: openDirectory(world, async () => ({ world, leave: () => {} })) });
     await ask(
       withBody("POST", "/app/1001/activities?event=X&access_token=secret", "application/json", '{"a":"ü"}'.replace("ü", "\xc3\xbc")),
       own.port,

@@ -18,11 +18,12 @@ onEachDatabase("the feeds of a world", (database) => {
     const { world } = plaza;
     const held: string[] = [];
     let isOpen = true;
+    const hold = async (name: string) => {
+      held.push(`hold ${name}`);
+      return name === "own" && isOpen ? { world, leave: () => void held.push(`leave ${name}`), onReplaced: () => () => {} } : undefined;
+    };
     const worlds = {
-      hold: async (name: string) => {
-        held.push(`hold ${name}`);
-        return name === "own" && isOpen ? { world, leave: () => void held.push(`leave ${name}`), onReplaced: () => () => {} } : undefined;
-      },
+      ...{ hold, holdIf: hold },
       open: () => (isOpen ? [world] : []).values(),
     } as unknown as ConstructorParameters<typeof WorldFeeds>[0];
     const has = async () => (await plaza.dump(["live_videos.has_feed"])).map((row) => Number((row as { value: unknown }).value));

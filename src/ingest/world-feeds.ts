@@ -1,15 +1,15 @@
 /** Finds the world of each feed of the ingest process: a stream key begins with the name of its world, except in the first world (D-261). */
-import { FeedRegistry, worldOfKey } from "#features/live-videos";
+import { FeedRegistry, isStreamKey, worldOfKey } from "#features/live-videos";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { World } from "#graph/worlds/world";
 import type { Admission, FeedEnding, FeedHealth, FeedName, VideoName } from "./channel.ts";
 
 export class WorldFeeds {
-  readonly #worlds: Pick<Worlds, "hold" | "open">;
+  readonly #worlds: Pick<Worlds, "hold" | "holdIf" | "open">;
   /** The registry of feeds of each open world. A world that replaces another has its own registry. */
   readonly #registries = new WeakMap<World, FeedRegistry>();
 
-  constructor(worlds: Pick<Worlds, "hold" | "open">) {
+  constructor(worlds: Pick<Worlds, "hold" | "holdIf" | "open">) {
     this.#worlds = worlds;
   }
 
@@ -60,7 +60,8 @@ export class WorldFeeds {
 
   async #admit(key: string, ask: (registry: FeedRegistry) => Promise<{ feed: Omit<FeedName, "world"> } | undefined>): Promise<Admission | undefined> {
     const world = worldOfKey(key);
-    const admission = await this.#in(world, ask);
+    const held = await this.#worlds.holdIf(world, (reader) => isStreamKey(reader, key));
+    const admission = held && (await ask(this.#registryOf(held.world)).finally(() => held.leave()));
     return admission && { feed: { ...admission.feed, world } };
   }
 

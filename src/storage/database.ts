@@ -107,6 +107,11 @@ export interface Databases {
    * errors of `openDatabase`.
    */
   open(world: string): Promise<Database>;
+  /**
+   * Reads in a closed world's database as it is stored, without opening the world. Undefined if nothing is stored of the world. Rejects if the data
+   * cannot be read, e.g. because an earlier version of the program stored it.
+   */
+  look<T>(world: string, read: (reader: Reader) => Promise<T>): Promise<T | undefined>;
   /** The names of all worlds that have stored data, in alphabetical order. */
   names(): Promise<readonly string[]>;
   /** The migrations that `open` would run, each as `feature/name`; undefined if nothing is stored of the world. Throws `UnknownMigration`. */

@@ -60,7 +60,7 @@ export async function problemOfWorldFile(file: string, by: "size" | "content"): 
 /** Makes the databases of a folder or of a PostgreSQL server. Only the driver that is used is loaded. */
 export async function databasesIn(data: string, migrations: readonly FeatureMigrations[], program: Program = {}): Promise<Databases> {
   if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations, program);
-  const [{ openIn }, { placeOf }, { removeSqlite, worldsIn }, { DamagedFile }, { pendingInFile }] = await Promise.all([
+  const [{ lookIn, openIn }, { placeOf }, { removeSqlite, worldsIn }, { DamagedFile }, { pendingInFile }] = await Promise.all([
     import("./sqlite/open.ts"),
     import("./sqlite/place.ts"),
     import("./sqlite/backup.ts"),
@@ -79,6 +79,10 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
       });
       isAnyOpen = true;
       return database;
+    },
+    look(world, read) {
+      requireWorldName(world);
+      return lookIn(place, world, read);
     },
     names: async () => worldsIn(place.folder),
     async pending(world) {

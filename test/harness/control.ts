@@ -58,11 +58,14 @@ function jsonOf(text: string | undefined): unknown {
   }
 }
 
+const held = (world: OpenWorld, name: string) => (name === "default" ? { world, leave: () => {}, onReplaced: () => () => {} } : undefined);
+
 /** The worlds of a server that has only one world. */
 const loneWorld = (world: OpenWorld): ControlAppOptions["deps"]["worlds"] => ({
   default: world,
   open: () => [world].values(),
-  hold: async (name) => (name === "default" ? { world, leave: () => {}, onReplaced: () => () => {} } : undefined),
+  hold: async (name) => held(world, name),
+  holdIf: async (name) => held(world, name),
   list: async () => ({ rows: [], hasPrevious: false, hasNext: false }),
   make: async () => false,
   delete: async () => false,

@@ -67,6 +67,13 @@ export interface EchoGraph extends GraphServer {
 }
 
 const entered = (world: World) => ({ world, leave: () => {} });
+const door = { isOpened: false, showToken: async () => {}, showNode: async () => {} };
+
+/** A directory of worlds that are all open. */
+export const openDirectory = (world: World, enter: GraphServerOptions["worlds"]["enter"]): GraphServerOptions["worlds"] => ({
+  ...{ default: world, enter, enterOpen: enter },
+  outside: async () => ({ ...entered(echoWorld("")), door }),
+});
 
 export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limits">> & { limits?: Partial<HttpLimits> } = {}): Promise<EchoGraph> {
   const world = echoWorld("default");
@@ -88,7 +95,7 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
       monotonicMs,
       onUnexpected: (error: unknown) => unexpected.push(error),
     } as unknown as GraphServerOptions["deps"],
-    worlds: { default: world, enter: async (name) => (name === "t1" ? entered(echoWorld("t1")) : name === "default" ? entered(world) : undefined) },
+    worlds: openDirectory(world, async (name) => (name === "t1" ? entered(echoWorld("t1")) : name === "default" ? entered(world) : undefined)),
     surfaces,
     trustedProxies: [],
     handleRequest: (_deps, at, request) => echo(at, request),

@@ -35,6 +35,7 @@ import { liveVideoSection } from "./live-videos.world.ts";
 
 export { FeedRegistry } from "./ingest/feed-registry.ts";
 export type { FeedHealth } from "./ingest/health.ts";
+export { isStreamKey } from "./lifecycle/feed.ts";
 export { worldOfKey } from "./lifecycle/transitions.ts";
 export { findSegment, openPlayer, type PlaybackRefusal, readPlaylist } from "./playback/playback.ts";
 export type { Viewer } from "./viewing/watching.ts";

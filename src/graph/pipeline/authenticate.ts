@@ -14,8 +14,10 @@ import type { Addressed, Authenticated, Incoming } from "./stages.ts";
  * is dead (D-10).
  */
 export async function authenticate(incoming: Incoming, { address, method }: Addressed): Promise<Authenticated> {
-  const { world, now, registry } = incoming;
-  const { alive: credentials, dead } = await checkTokens(presentedFor(incoming, { address, method }), world.tokens, now);
+  const { world, now, registry, request } = incoming;
+  const presented = presentedFor(incoming, { address, method });
+  if (request.door !== undefined) for (const { value } of presented) await request.door.showToken(value);
+  const { alive: credentials, dead } = await checkTokens(presented, world.tokens, now);
   const [first] = credentials;
   const isEachNeeded = registry.accessByShape(method, address.edge)?.scheme === "pageMessaging";
   if (dead[0] !== undefined && (first === undefined || isEachNeeded)) throw dead[0].error;

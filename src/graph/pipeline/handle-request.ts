@@ -98,6 +98,9 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   const { story } = progress;
   // 3 Node: find the node's type and owner, which is one indexed read, mostly cached.
   const id = idOf(incoming, authenticated);
+  const { door } = incoming.request;
+  // Only an operation that may come without a token gets here without one (D-13).
+  if (door !== undefined && id !== undefined && isNodeId(id) && authenticated.credentials.length === 0) await door.showNode(id);
   const node = id === undefined || !isNodeId(id) ? undefined : await world.findNode(id);
 
   // 4 Endpoint: find the operation by node type, method and edge.

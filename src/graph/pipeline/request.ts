@@ -2,6 +2,7 @@
 import type { AppFacts } from "#auth/app-facts";
 import type { Token } from "#auth/token";
 import type { GraphError } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
 import type { RequestStory } from "../worlds/request-log.ts";
 
 /** The surfaces: hosts of the interface, or paths instead of these hosts (D-01, `surfaces/surfaces.ts`). */
@@ -30,6 +31,17 @@ export interface Admission {
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
 }
 
+/**
+ * The door of a closed world (D-333). Until the request has shown something that the world has stored, an empty world answers the request. If the
+ * door is opened by then, that response is dropped, and the world itself answers.
+ */
+export interface Door {
+  readonly isOpened: boolean;
+  showToken(value: string): Promise<void>;
+  /** Shows a node that can be used without a token. */
+  showNode(id: NodeId): Promise<void>;
+}
+
 export interface GraphRequest {
   readonly surface: SurfaceName;
   /** The method of HTTP in upper case, as it was sent. The pipeline applies the parameter `method`. */
@@ -56,6 +68,8 @@ export interface GraphRequest {
    * tests.
    */
   readonly admission?: Admission | undefined;
+  /** Set if the request is for a closed world, or for a world that does not exist. Requests in a batch have the door of the batch. */
+  readonly door?: Door | undefined;
 }
 
 export interface GraphResponse {

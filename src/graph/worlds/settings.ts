@@ -60,10 +60,13 @@ export async function followSettings(world: World, onFailure: (error: unknown) =
   });
 }
 
+/** The profile that a world has stored. Undefined if the world has the server's profile. */
+export const storedProfile = async (reader: Reader): Promise<Profile | undefined> => (await findSetting(reader, PROFILE)) as Profile | undefined;
+
 async function readSettings(reader: Reader, base: VersionCalendar): Promise<WorldSettings> {
   const versions = await findSetting(reader, VERSIONS);
   return {
-    profile: (await findSetting(reader, PROFILE)) as Profile | undefined,
+    profile: await storedProfile(reader),
     calendar: versions === undefined ? undefined : calendarWith(base, JSON.parse(versions) as VersionsEntry),
   };
 }

@@ -8,9 +8,12 @@ import { hostnameOf, Origins } from "./origin.ts";
 
 const world = (name: string): World => ({ name }) as World;
 const entered = (name: string) => ({ world: world(name), leave: () => {} });
+const door = { isOpened: false, showToken: async () => {}, showNode: async () => {} };
 const worlds = {
   default: world("default"),
-  enter: async (name: string) => (name === "t1" || name === "default" ? entered(name) : undefined),
+  enterOpen: async (name: string) => (name === "t1" || name === "default" ? entered(name) : undefined),
+  outside: async () => ({ ...entered("empty"), door }),
+  enter: async (name: string) => (name === "closed" ? entered(name) : undefined),
 };
 const where = async (destinations: Destinations, host: string, path: string) => {
   const { world: found, surface, mount, path: rest } = await destinations.find(host, path);
@@ -34,7 +37,8 @@ describe("D-01: surfaces by path", () => {
     { from: "/w/t1/v26.0/2001", world: "t1", surface: "base", mount: "/w/t1", path: "/v26.0/2001" },
     { from: "//w//t1//app//me", world: "t1", surface: "app", mount: "/w/t1/app", path: "//me" },
     { from: "/w/t1", world: "t1", surface: "base", mount: "/w/t1", path: "/" },
-    { from: "/w/none/2001", world: "default", surface: "base", mount: "", path: "/w/none/2001" },
+    { from: "/w/none/2001", world: "empty", surface: "base", mount: "/w/none", path: "/2001" },
+    { from: "/w/closed/ads/2001", world: "empty", surface: "ads", mount: "/w/closed/ads", path: "/2001" },
     { from: "/w", world: "default", surface: "base", mount: "", path: "/w" },
   ])("$from", async ({ from, ...destination }) => {
     expect(await where(destinations, "localhost:4000", from)).toEqual(destination as Awaited<ReturnType<typeof where>>);
@@ -95,8 +99,18 @@ describe("D-260: a world by its host name", () => {
     expect(await where(at.isHostKept, host, from)).toEqual(destination as Awaited<ReturnType<typeof where>>);
   });
 
-  test("the first world does not know the paths of a host whose world does not exist", async () => {
-    expect(await where(at.isHostKept, "none.localhost", "/v26.0/2001")).toMatchObject({ world: "default", path: "/w/none/v26.0/2001" });
+  test("D-333: an empty world serves a host whose world is closed or does not exist", async () => {
+    expect(await where(at.isHostKept, "none.localhost", "/v26.0/2001")).toMatchObject({ world: "empty", mount: "", path: "/v26.0/2001" });
+    expect(await where(at.isHostReplaced, "none.localhost", "/v26.0/2001")).toMatchObject({ world: "empty", mount: "/w/none" });
+  });
+
+  test("D-333: a request goes into a closed world at the same address, and not into one that was deleted", async () => {
+    const outside = await at.isHostKept.find("h", "/w/closed/ads/2001");
+    expect(outside).toMatchObject({ worldName: "closed", door });
+    const { leave: _, ...inside } = (await at.isHostKept.goIn(outside)) ?? { leave: undefined };
+    expect(inside).toMatchObject({ world: { name: "closed" }, surface: "ads", mount: "/w/closed/ads", path: "/2001", door: undefined });
+    expect(await at.isHostKept.goIn(await at.isHostKept.find("h", "/w/none/2001"))).toBeUndefined();
+    expect(await at.isHostKept.goIn(await at.isHostKept.find("h", "/2001"))).toBeUndefined();
   });
 
   test("links that begin with another host name contain the world in their path", async () => {
@@ -106,7 +120,7 @@ describe("D-260: a world by its host name", () => {
 });
 
 test("D-97: an app of another world is another app, and the first world's apps have only their ids", () => {
-  expect(["default", "t1"].map((name) => `${appPrefixOf(world(name))}1001`)).toEqual(["1001", "t1/1001"]);
+  expect([undefined, "default", "t1"].map((worldName) => `${appPrefixOf({ worldName })}1001`)).toEqual(["1001", "1001", "t1/1001"]);
 });
 
 test("there may be a single proxy, and it may write a blank after the client's host", () => {

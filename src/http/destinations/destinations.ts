@@ -1,5 +1,5 @@
 /** The destination of a request: its world and its surface, which the host name and the beginning of the path decide (D-01). */
-import type { SurfaceName } from "#graph/pipeline/request";
+import type { Door, SurfaceName } from "#graph/pipeline/request";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";
@@ -12,7 +12,11 @@ interface EnteredWorld {
 
 export interface WorldDirectory {
   readonly default: World;
-  /** Returns the world, and opens it first if it is at rest. Undefined if the world does not exist. */
+  /** Returns the world if it is open. */
+  enterOpen(name: string): Promise<EnteredWorld | undefined>;
+  /** Returns the empty world that answers for a closed or missing world, and the door of that world (D-333). */
+  outside(name: string): Promise<EnteredWorld & { readonly door: Door }>;
+  /** Returns the world, and opens it first if it is closed. Undefined if the world does not exist. */
   enter(name: string): Promise<EnteredWorld | undefined>;
 }
 
@@ -27,6 +31,10 @@ export interface SurfaceAddress {
 
 /** The world and the surface that a request is for. */
 export interface Destination extends EnteredWorld {
+  /** The name of the world in the request. Undefined for the first world. */
+  readonly worldName: string | undefined;
+  /** Set if `world` is an empty world that answers for a closed or missing one. */
+  readonly door?: Door | undefined;
   readonly surface: SurfaceName;
   /** The beginning of the path that decides world and surface, without a trailing slash. Links have this text behind the host. */
   readonly mount: string;
@@ -76,21 +84,26 @@ export class Destinations {
   }
 
   /**
-   * Finds the destination of a request. The caller must leave the destination when the request has ended. If a path has the name of a world that does
-   * not exist, the destination is the first world, whose pipeline does not know the path.
+   * Finds the destination of a request. The caller must leave the destination when the request has ended. If the path has the name of a world that is
+   * closed or does not exist, the destination has an empty world and a door.
    */
   async find(host: string, path: string): Promise<Destination> {
     const named = namedWorld(path);
-    const name = named?.name ?? this.#worldOfHost(host);
-    const mount = name === undefined ? "" : `/${WORLD_SEGMENT}/${name}`;
-    const entered = name === undefined ? undefined : await this.#worlds.enter(name);
-    if (entered === undefined) {
-      // The first world is never deleted.
-      const first = (await this.#worlds.enter(DEFAULT_WORLD)) as EnteredWorld;
-      return destinationOf(first, this.#locationOf(host, "", named === undefined ? mount + path : path));
-    }
-    if (named !== undefined) return destinationOf(entered, this.#locationOf(host, mount, path.slice(named.end)));
-    return destinationOf(entered, this.#locationOf(host, this.#isHostKept ? "" : mount, path));
+    const worldName = named?.name ?? this.#worldOfHost(host);
+    // The first world is never closed or deleted.
+    if (worldName === undefined)
+      return destinationOf((await this.#worlds.enterOpen(DEFAULT_WORLD)) as EnteredWorld, this.#locationOf(host, "", path));
+    const entered = (await this.#worlds.enterOpen(worldName)) ?? (await this.#worlds.outside(worldName));
+    const mount = `/${WORLD_SEGMENT}/${worldName}`;
+    const location =
+      named === undefined ? this.#locationOf(host, this.#isHostKept ? "" : mount, path) : this.#locationOf(host, mount, path.slice(named.end));
+    return destinationOf(entered, location, worldName);
+  }
+
+  /** Enters the world whose door a request has opened, and opens the world. Undefined if the world was deleted meanwhile. */
+  async goIn(destination: Destination): Promise<Destination | undefined> {
+    const entered = destination.worldName === undefined ? undefined : await this.#worlds.enter(destination.worldName);
+    return entered && { ...destination, ...entered, door: undefined };
   }
 
   #locationOf(host: string, mount: string, path: string): Location {
@@ -115,9 +128,15 @@ export class Destinations {
 
 const NOWHERE = { name: "base", hostname: undefined } as const;
 
-const destinationOf = ({ world, leave }: EnteredWorld, { surface: { name, hostname }, mount, path }: Location): Destination => ({
+const destinationOf = (
+  { world, leave, door }: EnteredWorld & { readonly door?: Door },
+  { surface: { name, hostname }, mount, path }: Location,
+  worldName?: string,
+): Destination => ({
   world,
   leave,
+  door,
+  worldName,
   surface: name,
   mount,
   hostname,
@@ -125,7 +144,8 @@ const destinationOf = ({ world, leave }: EnteredWorld, { surface: { name, hostna
 });
 
 /** The prefix for the ids of a world's apps, because apps of two worlds may have the same id. Apps of the first world have no prefix. */
-export const appPrefixOf = ({ name }: World): string => (name === DEFAULT_WORLD ? "" : `${name}/`);
+export const appPrefixOf = ({ worldName = DEFAULT_WORLD }: Pick<Destination, "worldName">): string =>
+  worldName === DEFAULT_WORLD ? "" : `${worldName}/`;
 
 /** The surfaces with the longest mount first, so that the surface at the root gets all other paths. */
 const mountedOf = (surfaces: readonly SurfaceAddress[]): Mounted[] =>

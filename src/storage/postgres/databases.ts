@@ -3,7 +3,7 @@
  * changes through the first world's channel, because a PostgreSQL server has only about a hundred connections for all its users.
  */
 import type { Client } from "pg";
-import type { Database, Databases, FeatureMigrations, Program } from "../database.ts";
+import type { Database, Databases, FeatureMigrations, Program, Reader } from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
 import { translated } from "./failures.ts";
 import { migratePostgres, pendingOnPostgres } from "./migrations.ts";
@@ -49,28 +49,39 @@ export class PostgresDatabases implements Databases {
     return this.#openFurther(this.#first, schemaOf(world));
   }
 
+  async look<T>(world: string, read: (reader: Reader) => Promise<T>): Promise<T> {
+    if (this.#first === undefined) throw new Error("the first world is closed");
+    return read(this.#further(this.#first, new Server(this.#url, schemaOf(world), this.#cluster)).reader);
+  }
+
   async #openFurther(first: PostgresDatabase, schema: string): Promise<Database> {
-    const { health = new DatabaseHealth(), onProgress, limits } = this.#program;
     const { channel } = first;
     const server = new Server(this.#url, schema, this.#cluster);
-    if (this.#shared === undefined) {
-      const shared = new Pool(server, limits);
-      this.#shared = shared;
-      health.addPool(() => shared.report());
-    }
     try {
-      await migratePostgres(server, this.#migrations, { leases: first.schema, onProgress });
-      const database = new PostgresDatabase({
-        ...{ schema, pool: this.#shared, migrations: this.#migrations, health },
-        processNumber: () => first.processNumber,
-        confirm: () => first.confirm(),
-        end: async () => channel?.leave(schema),
-      });
+      const database = this.#further(first, server);
+      await migratePostgres(server, this.#migrations, { leases: first.schema, onProgress: this.#program.onProgress });
       await channel?.follow(schema, database.emit);
       return database;
     } catch (error) {
       throw translated(error);
     }
+  }
+
+  /** The database of a world other than the first one, on the pool that all of these worlds share. */
+  #further(first: PostgresDatabase, server: Server): PostgresDatabase {
+    const { health = new DatabaseHealth(), limits } = this.#program;
+    if (this.#shared === undefined) {
+      const shared = new Pool(server, limits);
+      this.#shared = shared;
+      health.addPool(() => shared.report());
+    }
+    const { schema } = server;
+    return new PostgresDatabase({
+      ...{ schema, pool: this.#shared, migrations: this.#migrations, health },
+      processNumber: () => first.processNumber,
+      confirm: () => first.confirm(),
+      end: async () => first.channel?.leave(schema),
+    });
   }
 
   /**

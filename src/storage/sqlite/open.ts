@@ -91,6 +91,18 @@ export async function openIn(
   }
 }
 
+/** Reads in the file of a closed world. Undefined if the world has no file. Rejects with the errors of SQLite. */
+export async function lookIn<T>({ folder, isDurable }: Place, world: string, read: (reader: Reader) => Promise<T>): Promise<T | undefined> {
+  const file = join(folder, `${world}.sqlite`);
+  if (!existsSync(file)) return undefined;
+  const connection = Connection.open(file, { role: "reader", isDurable });
+  try {
+    return await read(new ConnectionReader(connection, new DatabaseHealth()));
+  } finally {
+    connection.close();
+  }
+}
+
 function requireWhole(file: string, problem: string | undefined): void {
   if (problem !== undefined) throw new DamagedFile(file, problem);
 }

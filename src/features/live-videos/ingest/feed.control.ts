@@ -7,7 +7,7 @@ import { badRequest, ControlError, conflict, notFound } from "#control-contract/
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
-import { feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
+import { feedLost, feedStarted, findFeedByKey, isStreamKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { liveState, readLiveState } from "../lifecycle/live-state.ts";
 import { hashOfKey } from "../lifecycle/transitions.ts";
 import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";
@@ -123,17 +123,29 @@ async function sourceEnded(world: World, key: string, source: string): Promise<v
   await world.database.write((tx) => deleteIngest(tx, ingestOf(key, source)));
 }
 
-/** Takes a call of a media server. The stream key is the secret of the request: a caller without a valid key learns nothing and changes nothing. */
-async function takeCallback({ world, body, isNoWorld }: ControlRequest<unknown, string>): Promise<unknown> {
-  // No stream key contains U+0000. So a key of the first world is not accepted for a world that does not exist.
-  const keyOf = (path: string): string => (isNoWorld ? `${keyIn(path)}\0` : keyIn(path));
-  const isAllowed = body.startsWith("{") ? await mayPublish(world, body, keyOf) : await takeForm(world, new URLSearchParams(body), keyOf);
-  if (!isAllowed) throw new ControlError("forbidden", "the stream key is unknown, or another encoder uses it");
-  return { accepted: true };
+/** A call of a media server, with the key in it. */
+interface Call {
+  readonly key: string;
+  /** Returns whether the encoder may send. */
+  take(world: World, key: string): Promise<boolean>;
 }
 
-/** Takes a question of MediaMTX, such as `{"action": "publish", "path": "live/KEY", …}`. Returns whether the encoder may send. */
-async function mayPublish(world: World, text: string, keyOf: KeyOf): Promise<boolean> {
+/** Takes a call of a media server. The stream key is the secret of the request: a caller without a valid key learns nothing and changes nothing. */
+async function takeCallback({ deps, path, body, isNoWorld, world }: ControlRequest<unknown, string>): Promise<unknown> {
+  const { key, take } = body.startsWith("{") ? questionOf(body) : formOf(new URLSearchParams(body));
+  const held = isNoWorld ? await deps.worlds.holdIf(path.w as string, (reader) => isStreamKey(reader, key)) : undefined;
+  try {
+    // No stream key contains U+0000. So a key of the first world is not accepted for a world that does not exist.
+    const isAllowed = await take(held?.world ?? world, isNoWorld && held === undefined ? `${key}\0` : key);
+    if (!isAllowed) throw new ControlError("forbidden", "the stream key is unknown, or another encoder uses it");
+    return { accepted: true };
+  } finally {
+    held?.leave();
+  }
+}
+
+/** A question of MediaMTX, such as `{"action": "publish", "path": "live/KEY", …}`. */
+function questionOf(text: string): Call {
   let asked: unknown;
   try {
     asked = JSON.parse(text);
@@ -142,19 +154,20 @@ async function mayPublish(world: World, text: string, keyOf: KeyOf): Promise<boo
   }
   const { action, path } = (asked ?? {}) as { action?: unknown; path?: unknown };
   if (typeof path !== "string") throw badRequest("path must be text that ends with the stream key", "path");
-  return action === "publish" && (await findFeedByKey(world, keyOf(path))) !== undefined;
+  return { key: keyIn(path), take: async (world, key) => action === "publish" && (await findFeedByKey(world, key)) !== undefined };
 }
 
-type KeyOf = (path: string) => string;
-
-async function takeForm(world: World, form: URLSearchParams, keyOf: KeyOf): Promise<boolean> {
+function formOf(form: URLSearchParams): Call {
   const [call, name, source = ""] = ["call", "name", "clientid"].map((field) => form.get(field)?.slice(0, FIELD_CHARACTERS_MAX));
   const known = callbacks.find((one) => one === call);
   if (known === undefined) throw badRequest(`call must be one of ${callbacks.join(", ")}`, "call");
   if (name === undefined || name === "") throw badRequest("name must be the stream key", "name");
-  if (known !== "publish_done") return sourceSends(world, keyOf(name), source, known !== "publish");
-  await sourceEnded(world, keyOf(name), source);
-  return true;
+  const take = async (world: World, key: string): Promise<boolean> => {
+    if (known !== "publish_done") return sourceSends(world, key, source, known !== "publish");
+    await sourceEnded(world, key, source);
+    return true;
+  };
+  return { key: keyIn(name), take };
 }
 
 /** The longest value of a form: enough for a path with the name of an application and a key of 256 characters. */

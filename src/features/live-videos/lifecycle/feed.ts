@@ -5,7 +5,7 @@
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import { lastSession } from "#recordings/read-recording";
-import type { Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { passOf } from "../ingest/test-encoder.ts";
 import { findVideoById, findVideoByKey, type LiveVideoRow } from "../live-videos.store.ts";
 import { type LiveEvent, type State, takesFeed } from "./states.ts";
@@ -35,6 +35,10 @@ export async function findFeedByKey(world: World, streamKey: string): Promise<Li
   const row = await findVideoOf(world, hashOfKey(streamKey));
   return row !== undefined && takesFeed(row.state) ? row : undefined;
 }
+
+/** Whether a video has this key in the stored data of a world, which may be closed (D-333). */
+export const isStreamKey = async (reader: Reader, streamKey: string): Promise<boolean> =>
+  (await findVideoByKey(reader, hashOfKey(streamKey))) !== undefined;
 
 /**
  * Starts a feed: an encoder connects with a stream key. Returns undefined if the encoder must be refused, because the key is unknown or expired, or

@@ -99,11 +99,13 @@ export class WorldSlot {
 
   /** Enters the world for a request of the graph. Undefined if the world was deleted. */
   enter(): Promise<EnteredWorld | undefined> {
-    return this.#whenOpen((opened) => {
-      this.#entered++;
-      this.#used();
-      return opened.entered;
-    });
+    return this.#whenOpen((opened) => this.#enter(opened));
+  }
+
+  /** Enters the world for a request of the graph if the world is open, or is being opened. */
+  async enterOpen(): Promise<EnteredWorld | undefined> {
+    while (this.#change !== undefined || this.#opening !== undefined) await (this.#change ?? this.#opening?.catch(() => {}));
+    return this.#opened && this.#enter(this.#opened);
   }
 
   /** Enters the world for a request of the control API, which may take long. The world stays open meanwhile, but may be replaced. */
@@ -199,6 +201,12 @@ export class WorldSlot {
   /** Ends background work, and closes the database. */
   close(): Promise<void> {
     return this.#alone(() => this.#close((world) => world.close()));
+  }
+
+  #enter({ entered }: Opened): EnteredWorld {
+    this.#entered++;
+    this.#used();
+    return entered;
   }
 
   #used(): void {

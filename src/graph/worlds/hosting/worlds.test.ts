@@ -5,6 +5,7 @@ import { expect, spyOn, test } from "bun:test";
 import { authMigrations } from "#auth/auth.migrations";
 import { afterThisTest } from "#harness/cleanup";
 import { movedClock } from "#harness/work-database";
+import { nodeId } from "#kernel/ids";
 import type { Database, Transaction } from "#storage/database";
 import { databasesIn } from "#storage/open";
 import { sql } from "#storage/sql";
@@ -26,6 +27,7 @@ async function opened(openMax = 100) {
   const worlds = await Worlds.open({
     databases: {
       open: (name) => databases.open(name),
+      look: (name, read) => databases.look(name, read),
       async remove(name) {
         await databases.remove(name);
         events.push(`data of ${name} removed`);
@@ -45,6 +47,7 @@ async function opened(openMax = 100) {
       const ends = { close: async () => void events.push(`${name} closed`), abandon: async () => void events.push(`${name} abandoned`) };
       return { ...{ name, database, memory, clock, work: worker }, ...ends } as unknown as OpenWorld;
     },
+    openEmpty: async (profile) => ({ name: "", profile, close: async () => void events.push("empty world closed") }) as unknown as OpenWorld,
     newMemory: () =>
       newWorldMemory({ faults: { sleepMs: async () => {}, randomFraction: () => 0 }, rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 } }),
     async removeFiles(name) {
@@ -221,6 +224,39 @@ test("requests enter a world by its name; an invalid or unknown name has none", 
   expect((await worlds.enter("default"))?.world).toBe(worlds.default);
   expect(await worlds.enter("No Name")).toBeUndefined();
   expect(await worlds.enter("nothing")).toBeUndefined();
+});
+
+test("D-333: a closed world opens for a request that shows something that the world has stored", async () => {
+  const { worlds, write, openNames, rest, seen } = await opened();
+  await worlds.make("a", write("a", "x"));
+  expect((await worlds.enterOpen("a"))?.world.name).toBe("a");
+  expect(await worlds.holdIf("a")).toMatchObject({ world: { name: "a" } });
+  const [one, other] = [await worlds.enterOpen("a"), await worlds.holdIf("a")];
+  for (const entered of [one, other, one, other]) entered?.leave();
+  await rest();
+  expect(openNames()).toEqual(["default"]);
+  expect(await worlds.enterOpen("a")).toBeUndefined();
+  expect(await worlds.holdIf("a")).toBeUndefined();
+  expect(await worlds.holdIf("a", async (reader) => (await findSetting(reader, "word")) === "y")).toBeUndefined();
+  const outside = await worlds.outside("a");
+  expect(outside.world.name).toBe("");
+  await outside.door.showNode(nodeId("2001"));
+  expect({ isOpened: outside.door.isOpened, open: openNames() }).toEqual({ isOpened: false, open: ["default"] });
+  expect((await worlds.holdIf("a", async (reader) => (await findSetting(reader, "word")) === "x"))?.world.name).toBe("a");
+  expect(await worlds.holdIf("nothing", async () => true)).toBeUndefined();
+  expect((await worlds.outside("nothing")).world).toBe(outside.world);
+  await worlds.close();
+  expect(seen()).toContain("empty world closed");
+});
+
+test("D-333: a world opens if its data cannot be read yet, and its opening reports what is wrong", async () => {
+  const { worlds, write, rest } = await opened();
+  await worlds.make("a", write("a", "x"));
+  await rest();
+  const { door } = await worlds.outside("a");
+  expect((await worlds.holdIf("a", () => Promise.reject(new Error("no such column"))))?.world.name).toBe("a");
+  await door.showToken("any");
+  expect(door.isOpened).toBe(true);
 });
 
 test("whether anything besides the first world exists: another world, or a snapshot", async () => {

@@ -5,9 +5,11 @@
  * **Invariant:** a request reads, writes, waits for and counts against its own world only.
  */
 import { endKeysOfWorld } from "#auth/control-keys.store";
-import type { Database, Databases, SavedState, Transaction } from "#storage/database";
+import type { Database, Databases, Reader, SavedState, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
+import type { Profile } from "../world.ts";
+import { ClosedWorlds, type Outside } from "./closed-worlds.ts";
 import { IdleWorlds } from "./idle-worlds.ts";
 import { OpenWorlds } from "./open-worlds.ts";
 import { RoomForWorlds } from "./room-for-worlds.ts";
@@ -18,11 +20,13 @@ import { DEFAULT_WORLD, deleteWorldRow, hasWorld, insertWorld, isWorldName, list
 const PROCESS_BYTES = 8;
 
 interface WorldsOptions {
-  readonly databases: Pick<Databases, "open" | "remove" | "making">;
+  readonly databases: Pick<Databases, "open" | "look" | "remove" | "making">;
   /** The most worlds that may be open at a time, besides the first world. */
   readonly openMax: number;
   /** Opens a world on its database, for this process. */
   openWorld(name: string, database: Database, memory: WorldMemory): Promise<OpenWorld>;
+  /** Opens an empty world that stores nothing on a disk. Without `profile` it has the server's own profile. */
+  openEmpty(profile: Profile | undefined): Promise<OpenWorld>;
   newMemory(): WorldMemory;
   /** Removes files of a world that are outside of its database. */
   removeFiles(name: string): Promise<void>;
@@ -45,12 +49,14 @@ export class Worlds {
   readonly #idleWorlds: IdleWorlds;
   readonly #openWorlds: OpenWorlds;
   readonly #room: RoomForWorlds;
+  readonly #closedWorlds: ClosedWorlds;
   #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
 
   private constructor(options: WorldsOptions) {
     this.#options = options;
     this.#process = options.randomSecret(PROCESS_BYTES);
     this.#room = new RoomForWorlds(options.openMax, () => this.#closeLeastUsed());
+    this.#closedWorlds = new ClosedWorlds((profile) => options.openEmpty(profile));
     const { realNowMs, onError } = options;
     this.#idleWorlds = new IdleWorlds({ realNowMs, onError, look: () => this.closeUnused(), wake: (name) => this.#openWorlds.wake(name) });
     this.#openWorlds = new OpenWorlds({
@@ -106,7 +112,17 @@ export class Worlds {
     return isAnyOpen;
   }
 
-  /** Enters a world for a request of the graph. Undefined if the world does not exist. */
+  /** Enters a world for a request of the graph, if the world is open. */
+  enterOpen(name: string): Promise<EnteredWorld | undefined> {
+    return this.#slots.get(name)?.enterOpen() ?? Promise.resolve(undefined);
+  }
+
+  /** The empty world that answers a request for a closed or missing world, until the request has shown that it may open the world (D-333). */
+  outside(name: string): Promise<Outside> {
+    return this.#closedWorlds.outside((read) => this.#look(name, read));
+  }
+
+  /** Enters a world for a request of the graph, and opens the world if it is closed. Undefined if the world does not exist. */
   enter(name: string): Promise<EnteredWorld | undefined> {
     const slot = this.#slots.get(name);
     return slot === undefined ? this.#find(name).then((found) => found?.enter()) : slot.enter();
@@ -115,6 +131,19 @@ export class Worlds {
   /** Enters a world for a request of the control API. Undefined if the world does not exist. */
   async hold(name: string): Promise<HeldWorld | undefined> {
     return (await this.#find(name))?.hold();
+  }
+
+  /**
+   * Enters a world for a request without a key. A closed world is opened only if `isKnown` finds the secret of the request in its stored data
+   * (D-333). Undefined if the world does not exist, or does not know the secret.
+   */
+  async holdIf(name: string, isKnown?: (reader: Reader) => Promise<boolean>): Promise<HeldWorld | undefined> {
+    const slot = await this.#find(name);
+    if (slot === undefined) return undefined;
+    if (slot.world !== undefined) return slot.hold();
+    // As in a request of the graph: data that cannot be read may be of an earlier version, and opening the world migrates it.
+    const mayOpen = isKnown !== undefined && (await this.#look(name, isKnown).catch(() => true)) === true;
+    return mayOpen ? slot.hold() : undefined;
   }
 
   list(page: PageRequest): Promise<ListPage<WorldRow>> {
@@ -221,6 +250,7 @@ export class Worlds {
     // If a world is closed while it has work, the next start opens that world.
     await Promise.all(others.map(async (slot) => (await this.#closeIdle(slot)) || (await slot.close())));
     await this.#openWorlds.leave();
+    await this.#closedWorlds.close();
     await this.#first.close();
   }
 
@@ -240,6 +270,10 @@ export class Worlds {
     const others = [...this.#slots.values()].filter((slot) => slot !== this.#first && slot.canClose);
     const [oldest] = others.sort((one, other) => one.lastUse - other.lastUse);
     return oldest !== undefined && (await this.#closeIdle(oldest));
+  }
+
+  async #look<T>(name: string, read: (reader: Reader) => Promise<T>): Promise<T | undefined> {
+    return (await this.#find(name)) && this.#options.databases.look(name, read);
   }
 
   async #find(name: string): Promise<WorldSlot | undefined> {
