@@ -327,7 +327,7 @@ async function openWorlds(
   recordings?: string,
 ): Promise<Worlds> {
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
-  const faults = { sleepMs, randomFraction };
+  const faults = { sleepMs, randomFraction, monotonicMs };
   // Worlds share these values, which contain no data of a world.
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });

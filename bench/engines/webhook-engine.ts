@@ -54,7 +54,7 @@ export async function openWebhookEngine(data: string, appOf: (account: string) =
   const webhooks = new Webhooks({
     ...{ database, clock, realNowMs, ids: new TimeOrderedIds(() => 1), ports, sealer, client, loop, jobs, fields, perSecondMax: 0 },
     profile: () => "strict",
-    faults: { isEmpty: true, matchWebhook: () => undefined },
+    faults: { isEmpty: true, matchWebhook: async () => undefined, delivered: () => {} },
     observer: {
       ...silentObserver,
       attemptBroke: (_delivery, error) => fail(error),

@@ -10,7 +10,15 @@ import { FactCache } from "#storage/facts";
 import type { Sealer } from "#storage/sealing";
 import type { AppFacts } from "./app-facts.ts";
 import { revocationTime, type Token } from "./token.ts";
-import { deleteTokenByHash, deleteTokensNaming, findTokenByHash, markRevokedByHash, revokePageTokens, revokePageTokensOf } from "./tokens.store.ts";
+import {
+  deleteTokenByHash,
+  deleteTokensNaming,
+  findTokenByHash,
+  markRevokedByHash,
+  markTokenRevoked,
+  revokePageTokens,
+  revokePageTokensOf,
+} from "./tokens.store.ts";
 
 export const tokenFact = "token";
 export const appFact = "app";
@@ -77,6 +85,13 @@ export class Tokens {
   async revoke(tx: Transaction, hash: string, nowSeconds: number): Promise<void> {
     await markRevokedByHash(tx, hash, revocationTime(nowSeconds));
     tx.invalidate(tokenFact, hash);
+  }
+
+  /** Revokes the token with this id, and its copies. Returns whether there is such a token. */
+  async revokeById(tx: Transaction, id: NodeId, nowSeconds: number): Promise<boolean> {
+    const hashes = await markTokenRevoked(tx, id, revocationTime(nowSeconds));
+    for (const hash of hashes) tx.invalidate(tokenFact, hash);
+    return hashes.length > 0;
   }
 
   /** Deletes the token, so that another token can have the same value. */

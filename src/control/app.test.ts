@@ -145,3 +145,16 @@ describe("the API's own document", () => {
     expect((await request("POST", "snapshots", { name: "x" })).status).toBe(404);
   });
 });
+
+test("D-371: below /w/{world} the default world is that world, and all other addresses are the same", async () => {
+  const { app } = await openControl();
+  const ask = async (path: string) => {
+    const response = await app.request(path, { headers: { authorization: `Bearer ${KEY}` } });
+    return { status: response.status, text: await response.text() };
+  };
+  expect(await ask("/w/default/v1/worlds/default/clock")).toMatchObject({ status: 200 });
+  expect(await ask("/w/orders/v1/worlds/default/clock")).toMatchObject({ status: 404, text: expect.stringContaining("world orders") });
+  expect(await ask("/w/orders/v1/worlds/defaults/clock")).toMatchObject({ status: 404, text: expect.stringContaining("world defaults") });
+  expect((await ask("/w/orders/v1/worlds")).text).toBe((await ask("/v1/worlds")).text);
+  expect((await app.request("/w/orders/v1/worlds/default/clock")).status).toBe(401);
+});

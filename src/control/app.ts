@@ -2,6 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { getPath } from "hono/utils/url";
 import { type ControlKeyRow, findControlKey, hasBoundKeys } from "#auth/control-keys.store";
 import { hashOf } from "#auth/tokens";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, forbidden, notFound } from "#control-contract/errors";
@@ -56,7 +57,7 @@ const KEY_WRONG = "the control key is wrong or was replaced: send the one that p
 
 export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const { deps } = options;
-  const app = new Hono<WithKey>();
+  const app = new Hono<WithKey>({ getPath: (request) => pathIn(getPath(request)) });
   const routes = controlRoutes(deps.registry);
   const audit = new Audit(deps);
   const keys = new ControlKeys(options.key, () => deps.worlds.default.database.reader, deps.realTime.nowMs);
@@ -120,6 +121,15 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   });
   return app;
 }
+
+const OF_ONE_WORLD = /^\/w\/([a-z0-9_-]+)(\/v1\/worlds\/)default(?=\/|$)|^\/w\/[a-z0-9_-]+(?=\/v1(?:\/|$))/;
+
+/**
+ * D-371: below `/w/{world}`, as on the graph's address, the world `default` is that world. So a program that knows only the first world can be pointed
+ * to any.
+ */
+const pathIn = (path: string): string =>
+  path.startsWith("/w/") ? path.replace(OF_ONE_WORLD, (_, world?: string, before = "") => (world === undefined ? "" : before + world)) : path;
 
 /** A response with JSON and its length; a HEAD request gets the same length. */
 function json(c: Context, value: unknown, status: ContentfulStatusCode = 200, shown: Shown = asItIs): Response {

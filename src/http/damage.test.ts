@@ -95,10 +95,11 @@ describe("the parts of a damaged response that are sent", () => {
     expect(await askedFor({ body_bytes_per_second: 9 }, "xy")).toEqual([{ headers: { a: "b", "content-length": "2" }, sizes: [1, 1] }, "finish"]);
   });
 
-  test("D-150: a response without a body cannot be damaged, and a reset sends nothing", async () => {
+  test("D-150: a response without a body cannot be damaged, and a reset sends nothing but the bytes before it", async () => {
     expect(await askedFor({ body_bytes_per_second: 1 }, "", 204)).toEqual(["send 204", "finish"]);
     expect(await askedFor({ cut_body_at: 1 }, "", 304)).toEqual(["send 304", "end"]);
-    expect(await askedFor({ reset: true, cut_body_at: 1 }, "x")).toEqual(["abort"]);
+    expect(await askedFor({ reset: true, cut_body_at: 1 }, "x")).toEqual([{ headers: { a: "b", "content-length": "1" }, sizes: [1] }, "abort"]);
+    expect(await askedFor({ reset: true }, "x")).toEqual(["abort"]);
     expect(await askedFor({ reset: false }, "x")).toEqual([{ headers: { a: "b", "content-length": "1" }, sizes: [1] }, "finish"]);
   });
 });

@@ -12,7 +12,7 @@ const BODY_MS_MAX = 300_000;
 
 export async function sendDamaged(connection: Connection, response: GraphResponse, damage: Damage): Promise<void> {
   const { reset, cut_body_at, body_bytes_per_second } = damage;
-  if (reset === true) {
+  if (reset === true && cut_body_at === undefined) {
     connection.abort();
     return;
   }
@@ -24,7 +24,8 @@ export async function sendDamaged(connection: Connection, response: GraphRespons
     const parts = body_bytes_per_second === undefined ? [sent] : slowly(sent, body_bytes_per_second);
     await connection.stream({ status, headers: { ...headers, "content-length": String(body.length) } }, ReadableStream.from(parts));
   }
-  if (cut_body_at === undefined) connection.finish();
+  if (reset === true) connection.abort();
+  else if (cut_body_at === undefined) connection.finish();
   else connection.end();
 }
 

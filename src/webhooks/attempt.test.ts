@@ -9,7 +9,7 @@ import type { CallbackRow } from "./callbacks/callbacks.store.ts";
 import { attemptDelivery, secretsOf } from "./delivery/attempt.ts";
 import type { Claimed } from "./delivery/claims.ts";
 import { type ClaimedRow, NO_CALLBACK } from "./delivery/deliveries.store.ts";
-import type { DeliveryDeps } from "./deps.ts";
+import type { DeliveryDeps, DeliveryFault } from "./deps.ts";
 import type { Route } from "./events/routing.ts";
 import type { WebhookApp } from "./ports.ts";
 
@@ -29,7 +29,7 @@ interface Setup {
   readonly app?: WebhookApp | undefined;
   readonly route?: Route;
   readonly callback?: Partial<CallbackRow>;
-  readonly effect?: ReturnType<DeliveryDeps["faults"]["matchWebhook"]>;
+  readonly effect?: DeliveryFault;
   readonly isWanted?: boolean;
   readonly tookMs?: number;
   readonly row?: Partial<ClaimedRow>;
@@ -64,10 +64,11 @@ async function attempt(setup: Setup = {}) {
     },
     faults: {
       isEmpty: effect === undefined,
-      matchWebhook(...given: unknown[]) {
+      async matchWebhook(given: unknown) {
         asked.push(given);
         return effect;
       },
+      delivered: () => {},
     },
   };
   const event = { id: "9", object: "page", field: "feed", entity: "2001", phone: null, time_ms: 7_999, payload: '{"n":1}' };
@@ -176,10 +177,14 @@ test("D-172: an erased event is not sent, and a POST with nothing else in it has
 test("D-150: faults apply to each attempt except a probe, with the fields of all events; a first attempt may be sent after others", async () => {
   const member = { id: "10", object: "page", field: "mention", entity: "2001", phone: null, time_ms: 7_999, payload: "{}" };
   const lost = await attempt({ effect: "lose", claimed: { members: [member] } });
-  expect([lost.outcome, lost.requests, lost.asked]).toMatchObject([{ kind: "failed", endedMs: NOW }, [], [[["feed", "mention"], "2001", true]]]);
+  expect([lost.outcome, lost.requests, lost.asked]).toMatchObject([
+    { kind: "failed", endedMs: NOW },
+    [],
+    [{ fields: ["feed", "mention"], entity: "2001", isRetry: false }],
+  ]);
   const reordered = await attempt({ effect: "reorder", claimed: { isRetry: true } });
   expect([reordered.outcome, reordered.requests]).toMatchObject([{ kind: "retry", isTimeout: false, attempt: { error: "fault: reordered" } }, []]);
-  expect(reordered.asked.at(-1)).toEqual([["feed"], "2001", false]);
+  expect(reordered.asked.at(-1)).toMatchObject({ fields: ["feed"], entity: "2001", isRetry: true });
   const counts = [await attempt({ effect: "repeat" }), await attempt({ effect: "repeat", status: 500 })].map(({ requests }) => requests.length);
   expect(counts).toEqual([2, 1]);
   const probe = await attempt({ effect: "lose", claimed: { isProbe: true, isRetry: true } });

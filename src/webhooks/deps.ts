@@ -37,9 +37,29 @@ export interface WebhookDeps {
 export interface DeliveryFaults {
   /** Whether no fault is ordered. This value is read before every attempt, and is nearly always true. */
   readonly isEmpty: boolean;
-  /** The fault that applies to a POST with these fields, which is about to be sent. `canReorder` is true for a delivery's first attempt. */
-  matchWebhook(fields: readonly string[], entity: string, canReorder: boolean): "lose" | "repeat" | "reorder" | undefined;
+  /** Resolves with the effect of the fault that applies to a POST which is about to be sent, after the time that the POST waits. */
+  matchWebhook(post: FaultyPost): Promise<DeliveryFault | undefined>;
+  /** Called after a POST was delivered. */
+  delivered(post: FaultyPost): void;
 }
+
+/** The facts about a POST of webhooks that are compared with faults. */
+export interface FaultyPost {
+  /** The id of the delivery. */
+  readonly delivery: string;
+  /** The id of the callback. */
+  readonly callback: string;
+  /** The fields of its events. */
+  readonly fields: readonly string[];
+  readonly entity: string;
+  readonly isRetry: boolean;
+}
+
+/**
+ * `lose`: the POST is not sent. `repeat`: it is sent twice. `reorder`: it counts as a failed attempt. `follow`: it is retried at once, and
+ * `matchWebhook` then waits for a later POST. `batch`: it is claimed again, with the events that arrived behind it.
+ */
+export type DeliveryFault = "lose" | "repeat" | "reorder" | "follow" | "batch";
 
 /** The dependencies of a delivery, with the cached facts of apps and callbacks. */
 export interface DeliveryDeps extends Pick<WebhookDeps, "database" | "clock" | "realNowMs" | "fields" | "client" | "sealer" | "faults" | "profile"> {

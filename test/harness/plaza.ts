@@ -93,7 +93,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     rateLimits: options.rateLimits ?? { app_calls_per_hour: 0, page_calls_per_hour: 0 },
     deliveriesPerSecondMax: 0,
     randomSecret: options.seed === undefined ? randomSecret : countedSecrets(),
-    faults: { sleepMs, randomFraction },
+    faults: { sleepMs, randomFraction, monotonicMs },
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
     observer: {
       ...silentObserver,

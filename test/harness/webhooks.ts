@@ -116,7 +116,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
     },
     perSecondMax: options.perSecondMax ?? 0,
     profile: () => options.profile ?? "strict",
-    faults: options.faults ?? { isEmpty: true, matchWebhook: () => undefined },
+    faults: options.faults ?? { isEmpty: true, matchWebhook: async () => undefined, delivered: () => {} },
   });
   world.webhooks = webhooks;
   afterThisTest(async () => {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { handleRequest } from "#graph/pipeline/handle-request";
 import { appUsage, caseUsage, NO_CASE_USAGE } from "#graph/response/usage";
+import { importWorld } from "#graph/worlds/file/import-export";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, requestOf } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
+import { sql } from "#storage/sql";
 
 const labels = "/v26.0/2001/custom_labels";
 
@@ -46,6 +48,38 @@ onEachDatabase("faults", (database) => {
     for (const match of [{ node: "2002" }, { query: { limit: "2" } }, { query: { after: "1" } }, { query: { toString: "1" } }, { token: "1" }]) {
       expect({ match, status: await met(match) }).toEqual({ match, status: 200 });
     }
+  });
+
+  test("D-370: a request whose tokens are revoked on the way is refused, and so is each later one with these tokens", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    plaza.world.faults.add({ operation: "createLabel", revoke_tokens: true, times: 1, skip: 1 });
+    const create = async (name: string) => plaza.post(labels, { token: "page", body: { page_label_name: name } });
+    expect((await create("one")).status).toBe(200);
+    expect(await create("two")).toMatchObject({ status: 403, body: { code: 190, error_subcode: 466 } });
+    expect(await create("two")).toMatchObject({ status: 403, body: { code: 190 } });
+    expect(await plaza.world.database.reader.all(sql`SELECT name FROM labels WHERE name = 'two'`)).toEqual([]);
+  });
+
+  test("D-370: a request during which the time moves past the expiry of its token is refused; with another expiry it is served at the new time", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    const nowMs = plaza.world.clock.nowMs();
+    const page = cafe.tokens.find(({ token }) => token === "page");
+    const file = { tokens: [{ ...page, token: "brief", expires_at: nowMs / 1_000 + 60 }] };
+    await importWorld(plaza.world, plaza.registry, JSON.stringify(file), { isMerge: true });
+    plaza.world.faults.add({ operation: "listLabels", advance_seconds: 59, times: 1 });
+    expect((await plaza.get(labels, { token: "brief" })).status).toBe(200);
+    plaza.world.faults.add({ operation: "listLabels", advance_seconds: 1, times: 1 });
+    expect(await plaza.get(labels, { token: "brief" })).toMatchObject({
+      status: 403,
+      body: { code: 190, message: expect.stringContaining("expired") },
+    });
+    expect((await plaza.get(labels, { token: "page" })).status).toBe(200);
+  });
+
+  test("D-370: an error can say when to retry", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    plaza.world.faults.add({ operation: "listLabels", status: 503, retry_after_seconds: 2 });
+    expect(await plaza.get(labels, { token: "page" })).toMatchObject({ status: 503, headers: { "retry-after": "2" } });
   });
 
   test("D-150: the second of two faults applies if the first does not match", async () => {
@@ -118,6 +152,8 @@ describe("faults of the control API", () => {
     [{ webhook: "nothing", effect: "lose" }, "webhook"],
     [{ webhook: "messages" }, "effect"],
     [{ webhook: "messages", effect: "lose", status: 503 }, "status"],
+    [{ webhook: "messages", effect: "repeat", latency_ms: 5 }, "latency_ms"],
+    [{ operation: "*", latency_ms: 5, retry_after_seconds: 5 }, "retry_after_seconds"],
   ])("%j is refused and names %s", async (body, parameter) => {
     const { request } = await openControl();
     const refused = await request("POST", "faults", body);
@@ -131,6 +167,11 @@ describe("faults of the control API", () => {
     const statusOf = async (body: object) => (await request("POST", "faults", { operation: "*", ...body })).status;
     const taken = [
       ...[{ status: 400 }, { status: 599 }, { status: 503, times: 1 }, { status: 503, probability: 0 }, { status: 503, probability: 1 }],
+      ...[{ revoke_tokens: true }, { advance_seconds: 1 }, { advance_seconds: 316_224_000 }, { latency_ms: 0, skip: 0 }],
+      ...[
+        { latency_ms: 0, lasts_ms: 1 },
+        { latency_ms: 0, lasts_ms: 300_000 },
+      ],
       ...[{ latency_ms: 0 }, { latency_ms: 300_000 }, { cut_body_at: 0 }, { body_bytes_per_second: 1 }, { body: "x".repeat(65_536) }],
       ...[
         { rate_limit: "app", retry_after_seconds: 0 },
@@ -146,6 +187,11 @@ describe("faults of the control API", () => {
     for (const body of taken) expect({ body, status: await statusOf(body) }).toEqual({ body, status: 201 });
     const refused = [
       ...[{ status: 399 }, { status: 600 }, { status: 503, times: 0 }, { status: 503, probability: -0.1 }, { status: 503, probability: 1.1 }],
+      ...[{ revoke_tokens: false }, { advance_seconds: 0 }, { advance_seconds: 316_224_001 }, { latency_ms: 0, skip: -1 }],
+      ...[
+        { latency_ms: 0, lasts_ms: 0 },
+        { latency_ms: 0, lasts_ms: 300_001 },
+      ],
       ...[{ latency_ms: -1 }, { latency_ms: 300_001 }, { cut_body_at: -1 }, { body_bytes_per_second: 0 }, { body: "x".repeat(65_537) }],
       ...[{ rate_limit: "app", retry_after_seconds: -1 }, { rate_limit: "user" }, { reset: false }, { status: 503, node: "" }],
       ...[

@@ -9,9 +9,16 @@ const LATENCY_MS_MAX = 300_000;
 /** The length of a fault's body, enough for the error page of a proxy; a hundred such bodies still use little memory. */
 const BODY_CHARACTERS_MAX = 65_536;
 
+/** The longest move of the clock by a fault: ten years, more than the life of a token. */
+const ADVANCE_SECONDS_MAX = 10 * 366 * 86_400;
+
 const limits = {
   times: Type.Optional(Type.Integer({ minimum: 1, description: "how many requests or webhooks it affects; without it, all until it is deleted" })),
   probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "the share of matching requests or webhooks that it affects" })),
+  skip: Type.Optional(Type.Integer({ minimum: 0, description: "how many matching requests or webhooks pass before it takes effect" })),
+  lasts_ms: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: LATENCY_MS_MAX, description: "real time for which it stays in effect after its first request or webhook" }),
+  ),
 };
 const node = Type.Optional(
   Type.String({ minLength: 1, description: "the id of the node that a request addresses, or of the page or account that a webhook is about" }),
@@ -21,7 +28,13 @@ const requestEffects = {
   rate_limit: Type.Optional(
     Type.Union([Type.Literal("app"), Type.Literal("page")], { description: "a rate limit whose error replaces the operation" }),
   ),
-  latency_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX, description: "a delay before the operation runs" })),
+  latency_ms: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX, description: "a delay before the operation runs; real time that a webhook waits" }),
+  ),
+  revoke_tokens: Type.Optional(Type.Literal(true, { description: "the request's tokens are revoked before the operation runs" })),
+  advance_seconds: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: ADVANCE_SECONDS_MAX, description: "world time by which the clock moves before the operation runs" }),
+  ),
   body: Type.Optional(Type.String({ maxLength: BODY_CHARACTERS_MAX, description: "replaces the body of the response" })),
   reset: Type.Optional(Type.Literal(true, { description: "the connection is reset instead of a response, after the operation has run" })),
   cut_body_at: Type.Optional(Type.Integer({ minimum: 0, description: "the connection ends after this number of bytes of the body" })),
@@ -37,11 +50,11 @@ const fields = {
   token: Type.Optional(Type.String({ minLength: 1, description: "the value of one of the request's tokens; the fault shows its id" })),
   ...requestEffects,
   code: Type.Optional(Type.Integer({ description: "the code of the error; 2 if it is left out" })),
-  retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, description: "for rate_limit; 60 if it is left out" })),
+  retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, description: "for status or rate_limit; for rate_limit 60 if it is left out" })),
   content_type: Type.Optional(Type.String({ pattern: "^[!-~]([ -~]{0,200}[!-~])?$", description: "of body" })),
   effect: Type.Optional(
-    Type.Union([Type.Literal("lose"), Type.Literal("repeat"), Type.Literal("reorder")], {
-      description: "on a webhook: it is never sent, sent twice, or sent after later ones",
+    Type.Union([Type.Literal("lose"), Type.Literal("repeat"), Type.Literal("reorder"), Type.Literal("delay"), Type.Literal("batch")], {
+      description: "on a webhook: it is never sent, sent twice, sent after a later one, sent late, or sent in one POST with later ones",
     }),
   ),
   ...limits,
@@ -55,10 +68,14 @@ const fault = Type.Object({
 });
 const FAULTS = "/v1/worlds/{w}/faults";
 
-const ofWebhooks = new Set<string>(["webhook", "node", "effect", ...Object.keys(limits)]);
+const ofWebhooks = new Set<string>(["webhook", "node", "effect", "latency_ms", ...Object.keys(limits)]);
 const ofRequests = new Set<string>(Object.keys(fields).filter((name) => name !== "webhook" && name !== "effect"));
-/** Keys of a fault, each with the key that it requires. */
-const partners: Readonly<Record<string, string>> = { code: "status", retry_after_seconds: "rate_limit", content_type: "body" };
+/** Keys of a fault, each with the keys of which it requires one. */
+const partners: Readonly<Record<string, readonly string[]>> = {
+  code: ["status"],
+  retry_after_seconds: ["rate_limit", "status"],
+  content_type: ["body"],
+};
 
 async function createFault(request: ControlRequest<unknown, FaultBody>): Promise<Fault> {
   const { deps, world, body } = request;
@@ -74,7 +91,9 @@ function webhookFaultOf({ world, body }: ControlRequest<unknown, FaultBody>): We
   if (webhook !== "*" && !world.webhooks.fields.all.some(({ field }) => field === webhook)) {
     throw badRequest(`there is no webhook field ${webhook}`, "webhook");
   }
-  if (effect === undefined) throw badRequest("a fault of webhooks has an effect: lose, repeat or reorder", "effect");
+  if (body.latency_ms !== undefined && (effect === "lose" || effect === "repeat"))
+    throw badRequest("latency_ms stands only beside reorder, delay or batch", "latency_ms");
+  if (effect === undefined) throw badRequest("a fault of webhooks has an effect: lose, repeat, reorder, delay or batch", "effect");
   return body as WebhookFaultInput;
 }
 
@@ -86,8 +105,9 @@ async function requestFaultOf({ deps, world, body }: ControlRequest<unknown, Fau
   const effects = Object.keys(requestEffects);
   if (!effects.some((name) => Object.hasOwn(body, name))) throw badRequest(`a fault has one of ${effects.join(", ")}`, "status");
   if (status !== undefined && rate_limit !== undefined) throw badRequest("a fault has a status or a rate_limit, not both", "rate_limit");
-  for (const [name, partner] of Object.entries(partners)) {
-    if (Object.hasOwn(body, name) && !Object.hasOwn(body, partner)) throw badRequest(`${name} stands only beside ${partner}`, name);
+  for (const [name, required] of Object.entries(partners)) {
+    if (Object.hasOwn(body, name) && !required.some((partner) => Object.hasOwn(body, partner)))
+      throw badRequest(`${name} stands only beside ${required.join(" or ")}`, name);
   }
   if (token === undefined) return body as RequestFaultInput;
   const found = await world.tokens.find(token);

@@ -1,8 +1,8 @@
 /** The routes for tokens: they create tokens (the value is shown once), list and revoke them (D-11). */
 import { Type } from "typebox";
-import { revocationTime, type Token } from "#auth/token";
+import type { Token } from "#auth/token";
 import { hashOf, tokenFact } from "#auth/tokens";
-import { deleteExpiredCopies, findTokenById, insertToken, listTokens, markTokenRevoked } from "#auth/tokens.store";
+import { deleteExpiredCopies, findTokenById, insertToken, listTokens } from "#auth/tokens.store";
 import { conflict, notFound, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList, warnings, warningsOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -57,13 +57,7 @@ async function mintToken({ deps, world, body: entry }: ControlRequest<unknown, T
 
 async function revokeToken({ world, path }: ControlRequest): Promise<void> {
   const id = path.id as string;
-  const isKnown =
-    isNodeId(id) &&
-    (await world.database.write(async (tx) => {
-      const hashes = await markTokenRevoked(tx, id, revocationTime(unixSeconds(world.clock)));
-      for (const hash of hashes) tx.invalidate(tokenFact, hash);
-      return hashes.length > 0;
-    }));
+  const isKnown = isNodeId(id) && (await world.database.write((tx) => world.tokens.revokeById(tx, id, unixSeconds(world.clock))));
   if (!isKnown) throw notFound(`token ${id}`);
 }
 

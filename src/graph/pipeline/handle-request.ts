@@ -10,13 +10,13 @@ import { isNodeId } from "#kernel/ids";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Registry } from "../contract/registry.ts";
 import { withPairs } from "../request-text/pairs.ts";
-import type { AppliedFault, RequestFaultInput } from "../worlds/fault-injection.ts";
+import { type AppliedFault, changesWorld, type RequestFaultInput } from "../worlds/fault-injection.ts";
 import type { World } from "../worlds/world.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorizeAgain, authorizeCaller, see } from "./authorize.ts";
 import { dispatchMany } from "./batch/multi-get.ts";
 import { derivedFrom, overrideOf, tokensOf } from "./derived.ts";
-import { damaged, matchFault, throwErrorOf } from "./faults/faults.ts";
+import { changeWorld, damaged, matchFault, throwErrorOf } from "./faults/faults.ts";
 import type { Part } from "./fields/project.ts";
 import { handle, prepare } from "./handle.ts";
 import { parse } from "./parse.ts";
@@ -106,8 +106,19 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   // 4 Endpoint: find the operation by node type, method and edge.
   const resolved = findEndpoint(incoming, authenticated, id, node);
   progress.reached = resolved;
-  if (!world.faults.isEmpty && incoming.isInside !== true) progress.fault = await matchFault(incoming, resolved);
-  if (progress.fault !== undefined) throwErrorOf(progress.fault, resolved);
+  if (!world.faults.isEmpty && incoming.isInside !== true && progress.fault === undefined) {
+    progress.fault = await matchFault(incoming, resolved);
+    if (progress.fault !== undefined) throwErrorOf(progress.fault, resolved);
+    if (progress.fault !== undefined && changesWorld(progress.fault)) {
+      await changeWorld(incoming, resolved, progress.fault);
+      // The tokens may be dead now, so the request begins again at its first step.
+      const later = { ...incoming, now: unixSeconds(world.clock) };
+      progress.reached = {};
+      const again = await authenticate(later, addressOf(later, progress));
+      progress.reached = again;
+      return answer(later, again, progress);
+    }
+  }
 
   // 5 See: check whether the caller may know that the node exists.
   story?.begin("check");

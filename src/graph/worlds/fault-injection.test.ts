@@ -1,21 +1,41 @@
 import { describe, expect, test } from "bun:test";
+import type { FaultyPost } from "#webhooks/deps";
 import { appUsage, caseUsage } from "../response/usage.ts";
 import { changesResponse, errorOf, Faults, type FaultTarget } from "./fault-injection.ts";
 
 /** Faults that use the given random numbers in turn, and the list of the times that they waited. */
 function made(...fractions: number[]) {
   const slept: number[] = [];
+  const time = { nowMs: 0 };
   const sleepMs = async (ms: number): Promise<void> => {
     await Promise.resolve();
     slept.push(ms);
   };
-  const faults = new Faults({ sleepMs, randomFraction: () => fractions.shift() ?? 0 });
-  return { faults, slept };
+  const faults = new Faults({ sleepMs, randomFraction: () => fractions.shift() ?? 0, monotonicMs: () => time.nowMs });
+  return { faults, slept, time };
 }
 
 const target = (words: Partial<FaultTarget> = {}): FaultTarget => ({
   ...{ operation: "listLabels", node: "1", tokens: ["t"], parameter: (name: string) => ({ limit: "5", fields: "id" })[name], isPart: false },
   ...words,
+});
+
+const post = (words: Partial<FaultyPost> = {}): FaultyPost => ({
+  ...{ delivery: "7", callback: "3", fields: ["messages", "feed"], entity: "1", isRetry: false },
+  ...words,
+});
+
+test("D-370: a fault lets requests pass first, and ends some real time after its first request", async () => {
+  const { faults, time } = made();
+  faults.add({ operation: "listLabels", status: 503, skip: 2, lasts_ms: 50 });
+  const met = async () => (await faults.match(target())) !== undefined;
+  expect([await met(), await met(), await met(), await met()]).toEqual([false, false, true, true]);
+  expect((await faults.match(target({ operation: "createLabel" }))) !== undefined).toBe(false);
+  time.nowMs = 49;
+  expect(await met()).toBe(true);
+  time.nowMs = 50;
+  expect(await met()).toBe(false);
+  expect(faults.list()).toEqual([]);
 });
 
 describe("D-150: a fault for requests", () => {
@@ -82,7 +102,7 @@ describe("D-150: a fault for requests", () => {
   test("does not match webhooks, nor does a webhook fault match requests", async () => {
     const { faults } = made();
     faults.add({ operation: "*" });
-    expect(faults.matchWebhook(["messages"], "1", true)).toBeUndefined();
+    expect(await faults.matchWebhook(post())).toBeUndefined();
     faults.clear();
     faults.add({ webhook: "*", effect: "lose" });
     expect(await faults.match(target())).toBeUndefined();
@@ -99,10 +119,36 @@ describe("D-150: a fault for webhooks", () => {
     ["an order that can change", { webhook: "*", effect: "reorder" }, true, "reorder"],
     ["an order that cannot change", { webhook: "*", effect: "reorder" }, false, undefined],
     ["another effect where the order cannot change", { webhook: "*", effect: "lose" }, false, "lose"],
-  ] as const)("%s", (_title, input, canReorder, effect) => {
+  ] as const)("%s", async (_title, input, canReorder, effect) => {
     const { faults } = made();
     faults.add(input);
-    expect(faults.matchWebhook(["messages", "feed"], "1", canReorder)).toBe(effect);
+    expect(await faults.matchWebhook(post({ isRetry: !canReorder }))).toBe(effect);
+  });
+
+  test("D-370: one that delays waits, one that batches waits once for each delivery, and one that reorders waits for a later delivery", async () => {
+    const { faults, slept } = made();
+    faults.add({ webhook: "*", effect: "delay", latency_ms: 30, times: 1 });
+    faults.add({ webhook: "*", effect: "batch", times: 2 });
+    expect([await faults.matchWebhook(post()), slept]).toEqual([undefined, [30]]);
+    expect([await faults.matchWebhook(post()), slept]).toEqual(["batch", [30, 1_000]]);
+    expect([await faults.matchWebhook(post()), slept]).toEqual([undefined, [30, 1_000]]);
+    expect(faults.isEmpty).toBe(false);
+    faults.clear();
+    expect(faults.isEmpty).toBe(true);
+  });
+
+  test("D-370: a reordered delivery follows the next one of its callback", async () => {
+    const never = new Promise<void>(() => {});
+    const faults = new Faults({ sleepMs: () => never, randomFraction: () => 0, monotonicMs: () => 0 });
+    faults.add({ webhook: "*", effect: "reorder", latency_ms: 30, times: 1 });
+    expect(await faults.matchWebhook(post())).toBe("follow");
+    expect(faults.isEmpty).toBe(false);
+    const followed = faults.matchWebhook(post({ isRetry: true }));
+    faults.delivered(post({ delivery: "8", callback: "other" }));
+    faults.delivered(post());
+    faults.delivered(post({ delivery: "8" }));
+    expect(await followed).toBeUndefined();
+    expect(faults.isEmpty).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Injected faults (D-150): which requests and webhooks a fault affects, how often, and how. */
 import { appRateLimited, edgeRateLimited, GraphError } from "#kernel/errors";
+import type { DeliveryFault, FaultyPost } from "#webhooks/deps";
 import { appUsage, caseUsage } from "../response/usage.ts";
 
 interface Limits {
@@ -7,6 +8,10 @@ interface Limits {
   readonly times?: number;
   /** The share of the matching requests or webhooks that the fault affects, from 0 to 1. */
   readonly probability?: number;
+  /** How many matching requests or webhooks pass unaffected before the fault takes effect. */
+  readonly skip?: number;
+  /** The real time for which the fault stays in effect after it has affected the first request or webhook. */
+  readonly lasts_ms?: number;
 }
 
 export interface RequestFaultInput extends Limits {
@@ -29,7 +34,11 @@ export interface RequestFaultInput extends Limits {
   /** A text that replaces the body of the response. */
   readonly body?: string;
   readonly content_type?: string;
-  /** Whether the connection is reset instead of a response. */
+  /** Whether the tokens of the request are revoked before the operation runs. */
+  readonly revoke_tokens?: boolean;
+  /** The world time by which the clock moves forward before the operation runs. */
+  readonly advance_seconds?: number;
+  /** Whether the connection is reset instead of a response; with `cut_body_at`, after this number of bytes of the body. */
   readonly reset?: boolean;
   /** The number of bytes of the body after which the connection ends. */
   readonly cut_body_at?: number;
@@ -41,8 +50,13 @@ export interface WebhookFaultInput extends Limits {
   readonly webhook: string;
   /** The id of the page or account that the webhook is about. */
   readonly node?: string;
-  /** `lose`: the webhook is never sent. `repeat`: the webhook is sent twice. `reorder`: the webhook is sent after later webhooks. */
-  readonly effect: "lose" | "repeat" | "reorder";
+  /**
+   * `lose`: the webhook is never sent. `repeat`: the webhook is sent twice. `reorder`: the webhook is sent after a later webhook. `delay`: the webhook
+   * and later ones of its page or account are sent late. `batch`: the webhook waits, so that later ones are sent in the same POST.
+   */
+  readonly effect: "lose" | "repeat" | "reorder" | "delay" | "batch";
+  /** The real time that the webhook waits. A reordered webhook without this time is retried as after a failed attempt. */
+  readonly latency_ms?: number;
 }
 
 export type FaultInput = RequestFaultInput | WebhookFaultInput;
@@ -72,30 +86,48 @@ export interface FaultTools {
   sleepMs(ms: number): Promise<void>;
   /** Returns a random number from 0 to below 1. */
   randomFraction(): number;
+  /** The machine's time, for faults that last for some real time. */
+  monotonicMs(): number;
 }
 
 interface Kept {
   readonly input: FaultInput;
   readonly id: string;
   met: number;
+  /** How many matching requests or webhooks have passed unaffected. */
+  skipped: number;
+  /** The real time at which the fault ends; undefined until the fault has affected something. */
+  endMs: number | undefined;
+}
+
+/** A reordered webhook that waits for a later webhook of its callback. */
+interface Following {
+  readonly callback: string;
+  readonly passed: PromiseWithResolvers<void>;
 }
 
 /** The most faults of a world. A test needs fewer, and every request is compared with each fault. */
 export const FAULTS_MAX = 100;
 /** The wait that the error of a used-up rate asks for: a minute, which a test can wait for. */
 const RETRY_AFTER_SECONDS = 60;
+/** How long a webhook waits by default, which is long enough for other webhooks to arrive. */
+const WEBHOOK_LATENCY_MS = 1_000;
 
 export class Faults {
   readonly #tools: FaultTools;
   #faults: Kept[] = [];
   #count = 0;
+  /** Reordered webhooks by the ids of their deliveries. */
+  readonly #following = new Map<string, Following>();
+  /** The deliveries that waited for others, and are about to be claimed again. */
+  readonly #batched = new Set<string>();
 
   constructor(tools: FaultTools) {
     this.#tools = tools;
   }
 
   add(input: FaultInput): Fault {
-    const fault = { input, id: String(++this.#count), met: 0 };
+    const fault = { input, id: String(++this.#count), met: 0, skipped: 0, endMs: undefined };
     this.#faults.push(fault);
     return shown(fault);
   }
@@ -106,11 +138,14 @@ export class Faults {
 
   clear(): void {
     this.#faults = [];
+    for (const { passed } of this.#following.values()) passed.resolve();
+    this.#following.clear();
+    this.#batched.clear();
   }
 
   /** Whether there are no faults. The check is cheap, because it is made for every request. */
   get isEmpty(): boolean {
-    return this.#faults.length === 0;
+    return this.#faults.length === 0 && this.#following.size + this.#batched.size === 0;
   }
 
   /** Resolves with the first fault that matches the request, after the fault's latency. Resolves with undefined if no fault matches. */
@@ -120,27 +155,64 @@ export class Faults {
     return input;
   }
 
-  /** The effect of the first fault that matches a POST of webhooks, before the POST is sent. Undefined if no fault matches. */
-  matchWebhook(fields: readonly string[], entity: string, canReorder: boolean): WebhookFaultInput["effect"] | undefined {
-    return this.#matchFirst(
+  /** Resolves with the effect of the first fault that matches a POST of webhooks, after the time that the POST waits. */
+  async matchWebhook(post: FaultyPost): Promise<DeliveryFault | undefined> {
+    const { delivery, callback, fields, entity, isRetry } = post;
+    await this.#following.get(delivery)?.passed.promise;
+    this.#following.delete(delivery);
+    const isFirst = !this.#batched.delete(delivery) && !isRetry;
+    const fault = this.#matchFirst(
       (one): one is WebhookFaultInput =>
         "webhook" in one &&
         (one.webhook === "*" || fields.includes(one.webhook)) &&
         (one.node === undefined || one.node === entity) &&
-        (canReorder || one.effect !== "reorder"),
-    )?.effect;
+        (isFirst || one.effect === "lose" || one.effect === "repeat"),
+    );
+    if (fault === undefined) return undefined;
+    const { effect, latency_ms } = fault;
+    if (effect === "reorder" && latency_ms !== undefined) {
+      const passed = Promise.withResolvers<void>();
+      this.#following.set(delivery, { callback, passed });
+      void this.#tools.sleepMs(latency_ms).then(passed.resolve);
+      return "follow";
+    }
+    if (effect !== "delay" && effect !== "batch") return effect;
+    await this.#tools.sleepMs(latency_ms ?? WEBHOOK_LATENCY_MS);
+    if (effect === "delay") return undefined;
+    this.#batched.add(delivery);
+    return effect;
+  }
+
+  /** Called after a POST was delivered: reordered ones of its callback may follow. */
+  delivered({ delivery, callback }: FaultyPost): void {
+    for (const [id, one] of this.#following) if (id !== delivery && one.callback === callback) one.passed.resolve();
   }
 
   #matchFirst<T extends FaultInput>(isMatch: (input: FaultInput) => input is T): AppliedFault<T> | undefined {
-    const { randomFraction } = this.#tools;
+    const { randomFraction, monotonicMs } = this.#tools;
+    const nowMs = monotonicMs();
     for (const fault of this.#faults) {
       const { input } = fault;
-      if (!isMatch(input) || randomFraction() >= (input.probability ?? 1)) continue;
+      if (fault.endMs !== undefined && nowMs >= fault.endMs) {
+        this.#remove(fault);
+        continue;
+      }
+      if (!isMatch(input)) continue;
+      if (fault.skipped < (input.skip ?? 0)) {
+        fault.skipped++;
+        continue;
+      }
+      if (randomFraction() >= (input.probability ?? 1)) continue;
       fault.met++;
-      if (input.times !== undefined && fault.met >= input.times) this.#faults = this.#faults.filter((other) => other !== fault);
+      if (input.lasts_ms !== undefined) fault.endMs ??= nowMs + input.lasts_ms;
+      if (input.times !== undefined && fault.met >= input.times) this.#remove(fault);
       return { ...input, id: fault.id };
     }
     return undefined;
+  }
+
+  #remove(fault: Kept): void {
+    this.#faults = this.#faults.filter((other) => other !== fault);
   }
 }
 
@@ -157,18 +229,20 @@ function isOf(fault: RequestFaultInput, target: FaultTarget): boolean {
   );
 }
 
+/** Whether the fault changes the world before the operation runs, so that the tokens of the request are checked again. */
+export const changesWorld = ({ revoke_tokens, advance_seconds }: RequestFaultInput): boolean =>
+  revoke_tokens === true || advance_seconds !== undefined;
+
 export const changesResponse = ({ body, reset, cut_body_at, body_bytes_per_second }: RequestFaultInput): boolean =>
   reset === true || body !== undefined || cut_body_at !== undefined || body_bytes_per_second !== undefined;
 
 /** The error that replaces the operation. Undefined if the operation runs. `owner` is the node whose rate the request counts against. */
-export function errorOf(
-  { status, code = 2, rate_limit, retry_after_seconds = RETRY_AFTER_SECONDS }: RequestFaultInput,
-  owner: string,
-): GraphError | undefined {
+export function errorOf({ status, code = 2, rate_limit, retry_after_seconds: asked }: RequestFaultInput, owner: string): GraphError | undefined {
+  const retry_after_seconds = asked ?? RETRY_AFTER_SECONDS;
   const waitMinutes = Math.ceil(retry_after_seconds / 60);
   if (rate_limit === "app") return appRateLimited(retry_after_seconds, { "x-app-usage": appUsage(USED_UP) });
   if (rate_limit === "page") return edgeRateLimited(retry_after_seconds, { "x-business-use-case-usage": caseUsage(owner, USED_UP, waitMinutes) });
-  return status === undefined ? undefined : new InjectedFault(status, code);
+  return status === undefined ? undefined : new InjectedFault(status, code, asked);
 }
 
 /** D-22: the usage of a used-up rate in percent. */
@@ -176,8 +250,12 @@ const USED_UP = 100;
 
 /** The error that a caller of the control API asked for. Errors with the status 429 or 5xx are transient (ERR-19). */
 class InjectedFault extends GraphError {
-  constructor(status: number, code: number) {
-    super("internalError", `(#${code}) An injected fault`);
+  constructor(status: number, code: number, retryAfterSeconds: number | undefined) {
+    super(
+      "internalError",
+      `(#${code}) An injected fault`,
+      retryAfterSeconds === undefined ? {} : { headers: { "retry-after": String(retryAfterSeconds) } },
+    );
     const isTransient = status === 429 || status >= 500;
     this.entry = { status, code, type: "OAuthException", when: "", ...(isTransient ? { isTransient: true as const } : {}) };
   }

@@ -138,6 +138,8 @@ export class World {
   readonly cursors: Cursors;
   readonly sealer: Sealer;
   readonly tokens: Tokens;
+  readonly #clock: WorldClock;
+  readonly #workFailed: WorkObserver["workFailed"];
   readonly #nodes: FactCache<NodeRef>;
   readonly #facts = new Map<string, FactCache<unknown>>();
 
@@ -165,6 +167,8 @@ export class World {
     this.tokens = new Tokens(parts.database, parts.ports, this.sealer);
     this.#nodes = new FactCache(parts.database, nodeFact);
     const { database, clock, realNowMs, observer } = parts;
+    this.#clock = clock;
+    this.#workFailed = (error) => observer.workFailed(error);
     this.workBegins = observer.workBegins;
     const storedNowMs = (reader: Reader) => clock.storedNowMs(reader);
     this.work = new WorkLoop({ database, clock, storedNowMs, realNowMs, onError: (error) => observer.workFailed(error) });
@@ -196,6 +200,12 @@ export class World {
   #derived(purpose: string): [current: Uint8Array, previous: Uint8Array[]] {
     const { current, previous } = this.keys;
     return [deriveKey(current, purpose), previous.map(({ key }) => deriveKey(key, purpose))];
+  }
+
+  /** Moves the clock forward for a running request, which does not wait for the work that falls due. */
+  async moveClock(worldMs: number): Promise<void> {
+    await this.#clock.set(worldMs, this.#clock.isFrozen);
+    this.work.runDue().catch(this.#workFailed);
   }
 
   /** Ends background work, and then closes the store. */

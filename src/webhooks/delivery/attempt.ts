@@ -55,15 +55,21 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
 
 /** D-150: sends a delivery with a fault on purpose. The receiver is not to blame, so the fault does not count against it. */
 async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], attempt: () => Promise<Outcome>): Promise<Outcome> {
-  const fields = events.map(({ field }) => field);
-  const effect = deps.faults.matchWebhook(fields, claimed.row.entity, !claimed.isRetry);
+  const { row, isRetry } = claimed;
+  const post = { delivery: row.id, callback: row.callback, fields: events.map(({ field }) => field), entity: row.entity, isRetry };
+  const effect = await deps.faults.matchWebhook(post);
   const nowMs = deps.clock.nowMs();
   if (effect === "lose") return { kind: "failed", attempt: { time_ms: nowMs, error: "fault: lost" }, endedMs: nowMs };
+  const reordered = { time_ms: nowMs, error: "fault: reordered" };
   // As after a failed first attempt, later events of the same entity go first.
-  if (effect === "reorder") return failure(deps, claimed, { time_ms: nowMs, error: "fault: reordered" }, false);
+  if (effect === "reorder") return failure(deps, claimed, reordered, false);
+  if (effect === "follow") return { kind: "retry", attempt: reordered, dueMs: nowMs, isTimeout: false };
+  if (effect === "batch") return { kind: "back" };
   const outcome = await attempt();
+  if (outcome.kind !== "delivered") return outcome;
+  deps.faults.delivered(post);
   // The result of the second POST changes nothing, because the receiver has the delivery already.
-  if (effect === "repeat" && outcome.kind === "delivered") await attempt();
+  if (effect === "repeat") await attempt();
   return outcome;
 }
 

@@ -5,15 +5,18 @@ import { onEachDatabase } from "#harness/databases";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";
+import { nextTurn } from "#kernel/turns";
 import { listDeliveries } from "../history/list.store.ts";
 import type { Attempt } from "./attempts.ts";
 import { DELIVERED, FAILED } from "./deliveries.store.ts";
 
+type Gate = PromiseWithResolvers<void>;
+
 onEachDatabase("faults for webhooks", (kind) => {
-  async function open() {
+  async function open(sleepMs = async () => {}) {
     const receiver = startReceiver();
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
-    const faults = new Faults({ sleepMs: async () => {}, randomFraction: () => 0 });
+    const faults = new Faults({ sleepMs, randomFraction: () => 0, monotonicMs: () => 0 });
     const fixture = openWebhooks(database, { features: newFeatures(receiver.url), faults });
     const deliveries = async () =>
       (await listDeliveries(database.reader, {}, { limit: 100 })).rows
@@ -64,6 +67,42 @@ onEachDatabase("faults for webhooks", (kind) => {
       { status: DELIVERED, attempts: [{ error: "fault: reordered" }, { status: 200 }] },
       { status: DELIVERED, attempts: [{ status: 200 }] },
     ]);
+  });
+
+  test("D-370: a delivery that waits is sent in one POST with the events that arrive meanwhile", async () => {
+    const [pausing, pause, arrived] = [1, 2, 3].map(() => Promise.withResolvers<void>()) as [Gate, Gate, Gate];
+    const { receiver, faults, fixture } = await open(() => {
+      pausing.resolve();
+      return pause.promise;
+    });
+    receiver.response = () => {
+      arrived.resolve();
+      return new Response("");
+    };
+    faults.add({ webhook: "messages", effect: "batch", times: 1 });
+    fixture.loop.start();
+    await fixture.emit("4001", { n: 1 });
+    await pausing.promise;
+    for (const n of [2, 3]) await fixture.emit("4001", { n });
+    pause.resolve();
+    await arrived.promise;
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+
+  test("D-370: a reordered webhook with a time is sent right after the next one, without a move of the clock", async () => {
+    const { receiver, faults, fixture, deliveries } = await open(() => new Promise<void>(() => {}));
+    const both = Promise.withResolvers<void>();
+    receiver.response = (_post, count) => {
+      if (count === 2) both.resolve();
+      return new Response("");
+    };
+    faults.add({ webhook: "messages", effect: "reorder", latency_ms: 1_000, times: 1 });
+    fixture.loop.start();
+    await fixture.emit("4001", { n: 1 });
+    while ((await deliveries())[0]?.attempts.length === 0) await nextTurn();
+    await fixture.emit("4001", { n: 2 });
+    await both.promise;
+    expect(valuesAt(receiver)).toEqual([{ n: 2 }, { n: 1 }]);
   });
 
   test("D-150: events in one POST have the same fault", async () => {

@@ -1,4 +1,5 @@
 /** Applies injected faults (D-150) to a request, after its tokens and endpoint are known, and before the request has any effect. */
+import { unixSeconds } from "#kernel/clock";
 import { type AppliedFault, changesResponse, errorOf, type RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { type GraphRequest, type GraphResponse, JsonNumber } from "../request.ts";
 import type { Incoming, Resolved } from "../stages.ts";
@@ -20,6 +21,21 @@ export const matchFault = (
 export function throwErrorOf(fault: RequestFaultInput, { node, app }: Resolved): void {
   const error = errorOf(fault, node?.owner ?? app?.id ?? "0");
   if (error !== undefined) throw error;
+}
+
+/** D-370: makes the change of the world that the fault asks for: its tokens are revoked, or the time moves past an expiry. */
+export async function changeWorld(
+  { world }: Incoming,
+  { credentials }: Resolved,
+  { revoke_tokens, advance_seconds }: RequestFaultInput,
+): Promise<void> {
+  const { clock, tokens } = world;
+  if (revoke_tokens === true) {
+    await world.database.write(async (tx) => {
+      for (const { token } of credentials) await tokens.revokeById(tx, token.id, unixSeconds(clock));
+    });
+  }
+  if (advance_seconds !== undefined) await world.moveClock(clock.nowMs() + advance_seconds * 1_000);
 }
 
 const own = (parameters: GraphRequest["query"], name: string): unknown => (Object.hasOwn(parameters, name) ? parameters[name] : undefined);

@@ -49,7 +49,10 @@ async function opened(openMax = 100) {
     },
     openEmpty: async (profile) => ({ name: "", profile, close: async () => void events.push("empty world closed") }) as unknown as OpenWorld,
     newMemory: () =>
-      newWorldMemory({ faults: { sleepMs: async () => {}, randomFraction: () => 0 }, rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 } }),
+      newWorldMemory({
+        faults: { sleepMs: async () => {}, randomFraction: () => 0, monotonicMs: () => 0 },
+        rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 },
+      }),
     async removeFiles(name) {
       events.push(`files of ${name} removed`);
     },
