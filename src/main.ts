@@ -1,6 +1,6 @@
 /** The composition root of the server, which opens the world and starts the listeners. */
 import { hashOf } from "#auth/tokens";
-import type { Certificate } from "#config/certificate";
+import type { Certificate, ServedCertificate } from "#config/certificate";
 import { type Config, ConfigProblem } from "#config/config";
 import { listening, pageGuardOf } from "#config/listening";
 import { keyRingOf } from "#config/secret-key";
@@ -17,6 +17,7 @@ import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import { migrationsOf, newWorldMemory, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming, WorkObserver } from "#graph/worlds/world";
+import type { SurfaceAddress } from "#http/destinations/destinations";
 import { connectionsWithin, limitsOf, multipartLimits, worldsWithin } from "#http/limits";
 import type { Listener } from "#http/listeners/listener";
 import { serveRedirects } from "#http/listeners/redirects";
@@ -82,6 +83,8 @@ export interface RunningPlaza {
   readonly readMetrics: () => MetricsReport;
   /** The address for encoders; undefined if encoders cannot connect. */
   readonly streaming: Streaming | undefined;
+  /** The port on loopback for `InterceptedHosts`; undefined if there are none. */
+  readonly interceptedPort: number | undefined;
   /** Resolves when a caller of the control API asks to end the server. */
   readonly stopAsked: Promise<string>;
   /**
@@ -89,6 +92,12 @@ export interface RunningPlaza {
    * running requests have ended, after 10 s more at most. The export at the end contains the changes that `others` make until that promise resolves.
    */
   stop(others?: Promise<void>): Promise<void>;
+}
+
+/** Hosts of the internet that this server answers over TLS, on loopback, for programs that a proxy brings here (D-380). */
+export interface InterceptedHosts {
+  readonly surfaces: readonly SurfaceAddress[];
+  readonly certificate: ServedCertificate;
 }
 
 export interface StartOptions {
@@ -99,9 +108,14 @@ export interface StartOptions {
   readonly part: "all" | "control" | "graph";
   /** Reads the metrics, in a process that does not serve the graph itself. */
   readonly readMetrics?: () => Promise<MetricsReport>;
+  readonly intercepted?: InterceptedHosts | undefined;
 }
 
-export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
+export async function startPlaza(
+  config: Config,
+  log: Log,
+  { part, readMetrics, intercepted }: StartOptions = { part: "all" },
+): Promise<RunningPlaza> {
   const { registry, ingest, watch, database, worlds } = await openParts(config, log, part);
   const listeners: Pick<GraphServer, "stop">[] = [];
   const [health, ending] = [new Health(() => worlds.default.database.ping()), new AbortController()];
@@ -112,6 +126,8 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     if (config.profile !== undefined) worlds.default.profile = config.profile;
     const graph = part === "control" ? undefined : await listenGraph(config, log, worlds, registry, certificate, health, part === "graph");
     if (graph !== undefined) listeners.push(graph, ...(await listenRedirects(config, graph.port, part === "graph")));
+    const secure = intercepted === undefined ? undefined : await listenIntercepted(config, log, worlds, registry, health, intercepted);
+    if (secure !== undefined) listeners.push(secure);
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
     const readOwn = () =>
@@ -140,7 +156,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
     return {
-      ...{ ready, streaming, demo, worlds, stopAsked, readMetrics: readOwn },
+      ...{ ready, streaming, demo, worlds, stopAsked, readMetrics: readOwn, interceptedPort: secure?.port },
       newestVersion: formatVersion(newestVersion(worlds.default.calendar, unixSeconds(worlds.default.clock))),
       stop: async (others) => {
         const { outbound } = worlds.default;
@@ -205,14 +221,29 @@ async function openParts(config: Config, log: Log, part: StartOptions["part"]) {
 /** The beginning of a process that loads no world. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
+/** Listens on loopback for the hosts that a proxy brings here. Links in responses begin with these hosts, whatever the server's own address is. */
+function listenIntercepted(
+  config: Config,
+  log: Log,
+  worlds: Worlds,
+  registry: Registry,
+  health: Health,
+  { surfaces, certificate }: InterceptedHosts,
+): Promise<GraphServer> {
+  const hosts = surfaces.flatMap(({ hostname }) => hostname ?? []);
+  const local = { ...config, host: "127.0.0.1", port: 0, public_url: undefined, hsts_seconds: 0, allow_host: [...config.allow_host, ...hosts] };
+  return listenGraph(local, log, worlds, registry, certificate, health, false, surfaces);
+}
+
 function listenGraph(
   config: Config,
   log: Log,
   worlds: Worlds,
   registry: Registry,
-  certificate: Certificate | undefined,
+  certificate: ServedCertificate | undefined,
   health: Health,
   isPortShared: boolean,
+  surfaces: readonly SurfaceAddress[] = surfaceAddresses(config),
 ): Promise<GraphServer> {
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
@@ -225,7 +256,7 @@ function listenGraph(
     ...{ health: config.health ? health : undefined, hstsSeconds: config.hsts_seconds },
     deps,
     worlds,
-    surfaces: surfaceAddresses(config),
+    surfaces,
     limits: limitsOf({
       bodyBytesMax: config.body_bytes_max,
       multipartBytesMaxFor: multipartLimits(registry.endpoints),
@@ -239,7 +270,7 @@ function listenGraph(
     trustedProxies: config.trusted_proxies,
     publicUrl: config.public_url,
     pages: pageGuardOf(config),
-    extraRoutes: ownRoutes(deps, surfaceAddresses(config), {
+    extraRoutes: ownRoutes(deps, surfaces, {
       version: () => formatVersion(newestVersion(worlds.default.calendar, unixSeconds(worlds.default.clock))),
       isCountryChosen: config.sandbox,
       countryHeader: config.country_header,

@@ -1,4 +1,7 @@
-/** `plaza exec -- <command>`: runs a command together with a server of its own, which ends when the command ends. */
+/**
+ * `plaza exec -- <command>`: runs a command together with a server of its own, which ends when the command ends. With `--as` the server also answers
+ * for hosts of the internet.
+ */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { findConfigFile } from "#config/config-file";
@@ -6,6 +9,7 @@ import { environment, variableOf } from "#config/option";
 import { environmentWithSecrets } from "#config/secret-files";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
+import type { RunningInterception } from "./intercept/interception.ts";
 import { exitCodeOf, explain } from "./process-end.ts";
 import { withoutProxyFor } from "./proxies.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
@@ -24,18 +28,32 @@ const ADDRESSES = ["base_url", "app_base_url", "microblog_base_url", "ads_base_u
 export async function exec([program = "", ...args]: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<number> {
   const log = new Log({ level: "error", isPretty: false });
   let server: TestServer;
+  let intercepted: RunningInterception | undefined;
   try {
-    server = await startTestServer(flags, environmentWithSecrets(), await findConfigFile(flags));
+    ({ server, intercepted } = await begin(flags));
   } catch (error) {
     explain(error, log);
     await log.flush();
     return process.exit(exitCodeOf(error));
   }
   outliveStrayFailures(log);
-  const code = await run(program, args, { ...environment(), ...withoutProxyFor(environment()), ...variablesOf(server) });
-  await server.stop();
+  const code = await run(program, args, { ...environment(), ...withoutProxyFor(environment()), ...variablesOf(server), ...intercepted?.variables });
+  process.stderr.write(intercepted?.report() ?? "");
+  await Promise.all([server.stop(), intercepted?.stop()]);
   // The program exits at once, because nothing of the server is needed any more.
   return process.exit(code);
+}
+
+async function begin(flags: Readonly<Record<string, unknown>>): Promise<{ server: TestServer; intercepted: RunningInterception | undefined }> {
+  const file = await findConfigFile(flags);
+  const isAsked = flags.as !== undefined || flags.only !== undefined;
+  if (!isAsked) return { server: await startTestServer(flags, environmentWithSecrets(), file), intercepted: undefined };
+  // The command needs these modules, with a package for certificates, only for --as.
+  const { intercept, readInterception, withProfile } = await import("./intercept/interception.ts");
+  const interception = readInterception(flags, environment());
+  const server = await startTestServer(withProfile(flags, file, environment()), environmentWithSecrets(), file, interception?.hosts);
+  const port = server.interceptedPort;
+  return { server, intercepted: interception === undefined || port === undefined ? undefined : await intercept(interception, port, environment()) };
 }
 
 const variablesOf = ({ ready, controlKey }: TestServer): Record<string, string> => ({

@@ -15,7 +15,7 @@ import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
 /** The commands that restore or end something when their output is closed. */
-const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen", "record"];
+const ENDED_BY_SIGNALS = ["start", "intercept", "exec", "worker", "listen", "record"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -71,6 +71,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   // The other commands are not defined, because they would delay a start by some milliseconds.
   if (isStart) return plaza;
   addExecCommand(plaza, options);
+  addInterceptCommand(plaza, options);
   plaza.command("worker", { hidden: true }).action(runs(async () => (await import("./worker.ts")).work()));
   addServerCommands(plaza);
   addContractCommands(plaza);
@@ -100,16 +101,37 @@ function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void 
   const own = options
     .filter(({ name }) => !NOT_OF_EXEC.includes(name))
     .map((option) => ({ ...option, default: forTests[option.name] ?? option.default }));
-  addOptions(plaza.command("exec").description("runs a command, such as a test suite, with a server of its own"), own)
+  addHosts(addOptions(plaza.command("exec").description("runs a command, such as a test suite, with a server of its own"), own))
     .argument("<command...>", "the command, after --")
     .passThroughOptions()
     .addHelpText(
       "after",
       `
 The command finds the server in PLAZA_BASE_URL, PLAZA_APP_BASE_URL, PLAZA_MICROBLOG_BASE_URL, PLAZA_ADS_BASE_URL, PLAZA_SOCIAL_LOGIN_HOST,
-PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. exec passes signals on to the command. When the command ends, exec ends the server and returns the exit code of the command.`,
+PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. exec passes signals on to the command. When the command ends, exec ends the server and returns the exit code of the command.
+With --as the command also finds a proxy for the named hosts and the certificate of this run, in the variables that programs of its kind read.`,
     )
     .action(runs(async (given, command: string[]) => (await import("./exec.ts")).exec(command, given)));
+}
+
+const addHosts = (command: Command, isNeeded = false): Command =>
+  command
+    .addOption(
+      new Option("--as <HOST[=SURFACE[/WORLD]]>", "answer requests to this host of the internet, by default as base; repeatable")
+        .argParser(collected)
+        .makeOptionMandatory(isNeeded),
+    )
+    .option("--only", "refuse requests to all other hosts, except those of this machine, and list the refused hosts at the end");
+
+function addInterceptCommand(plaza: Command, options: readonly ConfigOption[]): void {
+  const own = options.filter(({ name }) => name !== "workers");
+  addHosts(addOptions(plaza.command("intercept").description("starts the server for programs that call the hosts of --as, unchanged"), own), true)
+    .addHelpText(
+      "after",
+      `
+The options are those of start. The server prints the path of a file with variables. Read that file in the shell of your program: . FILE`,
+    )
+    .action(runs(async (given) => (await import("./start.ts")).start(given)));
 }
 
 function addWorldCommands(world: Command): void {
@@ -148,7 +170,7 @@ async function declaredFor(words: readonly string[]): Promise<Declared> {
   const isAsked = (...names: readonly string[]): boolean => words.some((word) => names.includes(word));
   return {
     isStart: words[0] === "start",
-    ...(isAsked("start", "exec", "completion") ? { settings: (await import("#features")).settings } : {}),
+    ...(isAsked("start", "exec", "intercept", "completion") ? { settings: (await import("#features")).settings } : {}),
     ...(isAsked("completion", ...Object.keys(routeGroups)) ? { routes: await readRoutes() } : {}),
   };
 }

@@ -18,11 +18,19 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {
-    const config = readConfig(flags, environmentWithSecrets(), await findConfigFile(flags), settings);
+    const file = await findConfigFile(flags);
+    const named = flags.as === undefined && flags.only === undefined ? undefined : await import("./intercept/interception.ts");
+    const interception = named?.readInterception(flags, environment());
+    const config = readConfig(named?.withProfile(flags, file, environment()) ?? flags, environmentWithSecrets(), file, settings);
     log = new Log({ level: config.log_level, isPretty: config.pretty });
     outliveStrayFailures(log);
     for (const warning of variableWarnings(environment(), settings)) log.warn({}, warning);
-    const starting = config.workers > 1 ? (await import("./workers.ts")).startWithWorkers(config, log) : startPlaza(config, log);
+    const starting =
+      interception !== undefined
+        ? (await import("./intercept/start-intercepting.ts")).startIntercepting(config, log, interception, environment())
+        : config.workers > 1
+          ? (await import("./workers.ts")).startWithWorkers(config, log)
+          : startPlaza(config, log);
     // A signal also ends a start that is migrating data: a migration may take long, and its transaction ends with the process.
     const plaza = await Promise.race([starting, asked]);
     if (typeof plaza === "string") {
@@ -30,8 +38,10 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
       await log.flush();
       return process.exit(0);
     }
-    if (config.json) process.stdout.write(`${JSON.stringify(plaza.ready)}\n`);
-    else if (config.sandbox) process.stdout.write(announcement(plaza, config.callback));
+    const variables = "variablesFile" in plaza ? String(plaza.variablesFile) : undefined;
+    if (config.json)
+      process.stdout.write(`${JSON.stringify(variables === undefined ? plaza.ready : { ...plaza.ready, variables_file: variables })}\n`);
+    else if (config.sandbox) process.stdout.write(announcement(plaza, config.callback) + interceptedText(variables));
     logReady(log, plaza);
     return await endWhenAsked(Promise.race([asked, plaza.stopAsked]), plaza, log);
   } catch (error) {
@@ -74,6 +84,10 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, callb
   }
   return `${lines.join("\n")}\n\n`;
 }
+
+/** How a program that is started by hand finds the proxy. */
+const interceptedText = (variablesFile: string | undefined): string =>
+  variablesFile === undefined ? "" : `Before you start your program, run this in its shell:\n\n  . ${variablesFile}\n\n`;
 
 /** The requests to paste. Page messaging requires the token in three places (D-10). */
 function requests(page: string, token: string): string[] {

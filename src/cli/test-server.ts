@@ -2,19 +2,27 @@
 import { forTests } from "#config/for-tests";
 import { type ConfigFile, readConfig, type Values } from "#config/read-config";
 import { settings } from "#features";
-import { startPlaza } from "#main";
+import { type InterceptedHosts, startPlaza } from "#main";
 import { Log } from "#telemetry/log";
 
 export interface TestServer {
   /** The values that `plaza start --json` prints. */
   readonly ready: Readonly<Record<string, unknown>>;
   readonly controlKey: string;
+  /** The port for intercepted hosts; undefined if there are none. */
+  readonly interceptedPort: number | undefined;
   stop(): Promise<void>;
 }
 
 /** Starts a server. `flags` have precedence over variables and file. Throws the errors that `plaza start` prints. */
-export async function startTestServer(flags: Values = {}, environment: Values = {}, file?: ConfigFile): Promise<TestServer> {
+export async function startTestServer(
+  flags: Values = {},
+  environment: Values = {},
+  file?: ConfigFile,
+  intercepted?: InterceptedHosts,
+): Promise<TestServer> {
   const config = readConfig({ ...forTests, ...flags }, environment, file, settings);
-  const { ready, stop } = await startPlaza(config, new Log({ level: config.log_level, isPretty: config.pretty }));
-  return { ready: { ...ready }, controlKey: ready.control_key ?? config.control_key ?? "", stop };
+  const log = new Log({ level: config.log_level, isPretty: config.pretty });
+  const { ready, stop, interceptedPort } = await startPlaza(config, log, { part: "all", intercepted });
+  return { ready: { ...ready }, interceptedPort, controlKey: ready.control_key ?? config.control_key ?? "", stop };
 }

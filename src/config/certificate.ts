@@ -20,6 +20,11 @@ export interface CertificateAndKey {
   readonly key: string;
 }
 
+/** The certificate that a listener gives to new connections. */
+export interface ServedCertificate {
+  readonly current: CertificateAndKey;
+}
+
 export interface CertificateObserver {
   /** Called when a renewed certificate is in use. `validTo` is the day until which it is valid. */
   renewed(validTo: string): void;
@@ -27,7 +32,7 @@ export interface CertificateObserver {
   unusable(problem: string): void;
 }
 
-export class Certificate {
+export class Certificate implements ServedCertificate {
   readonly #certFile: string;
   readonly #keyFile: string;
   readonly #users: ((pair: CertificateAndKey) => void)[] = [];

@@ -36,7 +36,9 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
 }
 
 /** The variables that point to a server, for commands and for tests of `plaza exec`. These variables are not options of a server. */
-const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host"].map(variableOf);
+const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "proxy_url", "ca_file"].map(
+  variableOf,
+);
 
 /**
  * Warnings about variables that nothing reads, e.g. `PLAZA_PROT`. These are not errors, because programs around Plaza may have variables of their

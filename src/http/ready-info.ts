@@ -2,6 +2,7 @@
 import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
 import type { ServedBy, ServerDescription } from "#control-contract/route";
+import type { SurfaceName } from "#graph/pipeline/request";
 import type { Streaming } from "#graph/worlds/world";
 import { version } from "#package.json";
 import { surfaces } from "#surfaces/surfaces";
@@ -26,8 +27,14 @@ export interface ReadyInfo extends Omit<ServerDescription, "sandbox" | "rtmp_url
 export const surfaceAddresses = ({ surface_hosts }: Config): SurfaceAddress[] =>
   surfaces.map(({ name, mount }) => {
     const hostname = surface_hosts[name];
-    return hostname === undefined ? { name, mount } : { name, mount: name === "microblog" ? "/v1.0" : "", hostname };
+    return hostname === undefined ? { name, mount } : surfaceAtHost(name, hostname);
   });
+
+/** The address of a surface at a host name of its own, in this world or in the first one. */
+export const surfaceAtHost = (name: SurfaceName, hostname: string, world?: string): SurfaceAddress => ({
+  ...{ name, hostname, mount: name === "microblog" ? "/v1.0" : "" },
+  ...(world === undefined ? {} : { world }),
+});
 
 export function readyInfo(config: Config, port: number, controlPort: number, key: string, streaming: Streaming | undefined): ReadyInfo {
   const scheme = config.tls_cert === undefined ? "http" : "https";

@@ -1,5 +1,5 @@
 /** The graph's HTTP server: a listener, the dispatcher of its requests, and the responses to bytes that are not a request. */
-import type { Certificate } from "#config/certificate";
+import type { ServedCertificate } from "#config/certificate";
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { PageGuard } from "#kernel/page-guard";
@@ -33,7 +33,7 @@ export interface GraphServerOptions {
   /** Whether several processes listen on the same port. */
   readonly reusePort?: boolean;
   /** The certificate for TLS. Without a certificate the server speaks plain HTTP. */
-  readonly certificate?: Certificate | undefined;
+  readonly certificate?: ServedCertificate | undefined;
   /** For how long browsers are told to use only TLS. 0: browsers are not told so. */
   readonly hstsSeconds?: number;
   readonly extraRoutes?: ExtraRoutes;

@@ -105,9 +105,9 @@ export class RunningPlaza {
   }
 }
 
-/** Runs `plaza start --json` on free ports. Resolves with the ready line. */
-export async function startPlaza(args: readonly string[], options?: SpawnOptions): Promise<RunningPlaza> {
-  const running = spawnPlaza(["start", "--json", ...FREE_PORTS, ...args], options);
+/** Runs `plaza start --json`, or `plaza intercept --json`, on free ports. Resolves with the ready line. */
+export async function startPlaza(args: readonly string[], options?: SpawnOptions, command: "start" | "intercept" = "start"): Promise<RunningPlaza> {
+  const running = spawnPlaza([command, "--json", ...FREE_PORTS, ...args], options);
   const { line, rest } = await firstLine(running);
   return new RunningPlaza(running, JSON.parse(line) as Ready, rest);
 }

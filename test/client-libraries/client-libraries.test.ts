@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
-import { endAll, newFolder, startPlaza } from "../cli/plaza-process.ts";
+import { endAll, newFolder, PROGRAM, startPlaza } from "../cli/plaza-process.ts";
 import { installNodeLibrary, installPythonLibrary, run } from "./libraries.ts";
 
 afterEach(endAll);
@@ -43,21 +43,28 @@ function startServer(): string {
   return `http://127.0.0.1:${server.port}`;
 }
 
+/** Writes the world and a file of a feed, and returns the world's file and the input of a library's driver. */
+function prepare(addresses: object): { worldFile: string; input: string } {
+  const folder = newFolder();
+  const worldFile = join(folder, "world.yaml");
+  writeFileSync(worldFile, JSON.stringify(world));
+  writeFileSync(join(folder, "books.csv"), BAD_FILE);
+  const address = startServer();
+  const files = { file: join(folder, "books.csv"), file_url: `${address}/books.csv`, bad_file_url: `${address}/bad.csv` };
+  return { worldFile, input: JSON.stringify({ ...addresses, ...files, callback_url: `${address}/hook` }) };
+}
+
 /** Starts the server, and returns the input of a library's driver. */
 async function open(): Promise<string> {
-  const folder = newFolder();
-  writeFileSync(join(folder, "world.yaml"), JSON.stringify(world));
-  writeFileSync(join(folder, "books.csv"), BAD_FILE);
-  const { ready } = await startPlaza(["--profile", "clients", "--data", ":memory:", "--world", join(folder, "world.yaml")], { cwd: folder });
-  const address = startServer();
-  return JSON.stringify({
-    base_url: ready.base_url,
-    ads_base_url: ready.ads_base_url,
-    callback_url: `${address}/hook`,
-    file: join(folder, "books.csv"),
-    file_url: `${address}/books.csv`,
-    bad_file_url: `${address}/bad.csv`,
-  });
+  const { ready } = await startPlaza(["--profile", "clients", "--data", ":memory:", "--world", prepare({}).worldFile]);
+  return prepare({ base_url: ready.base_url, ads_base_url: ready.ads_base_url }).input;
+}
+
+/** Runs a library's driver with `plaza exec --as`, so that the library calls the host that it has built in. */
+async function runUnchanged(address: string, driver: (input: string) => string[], folder: string, env: Record<string, string> = {}): Promise<string> {
+  const { worldFile, input } = prepare({ ads_base_url: "https://ads.example.com" });
+  const hosts = ["--as", new URL(address).hostname, "--as", "ads.example.com=ads", "--only"];
+  return run([PROGRAM, "exec", ...hosts, "--world", worldFile, "--", ...driver(input)], folder, env);
 }
 
 /** A machine may reach its package registries through a proxy, which would not find the server under test. */
@@ -97,31 +104,49 @@ function expectDocumented(library: "python" | "node", uses: object): void {
   expect(rows.map(({ use }) => use).sort()).toEqual(Object.keys(uses).sort());
 }
 
+const ofPython = {
+  ...ofBoth,
+  "upload a file and wait for its end": [2, 1, 1],
+  "list the uploads of a feed": ["Server Fetch", "Manual Upload"],
+  "send a batch of which one request fails": ["Every book", 100, true],
+};
+const ofNode = {
+  ...ofBoth,
+  "upload a file by its address and wait for its end": [2, 1, 1],
+  "list the uploads of a feed": ["Server Fetch", "Server Fetch"],
+  "check the older signature of a webhook": true,
+  "send a batch of which one request fails": ["Every book", 400, true],
+};
+
+const pythonIn = (folder: string) => ({ PYTHONPATH: join(folder, "packages"), PYTHONWARNINGS: "ignore", PYTHONDONTWRITEBYTECODE: "1" });
+const driveNode = (folder: string) => (input: string) => ["node", join(import.meta.dir, "node/drive.cjs"), input, join(folder, "node_modules")];
+const drivePython = (input: string) => ["python3", join(import.meta.dir, "python/drive.py"), input];
+
 test("the library for Python does what docs/compatibility.md says", async () => {
   const folder = await installPythonLibrary();
-  const printed = await run(["python3", join(import.meta.dir, "python/drive.py"), await open()], folder, {
-    ...{ ...withoutProxy, PYTHONPATH: join(folder, "packages"), PYTHONWARNINGS: "ignore", PYTHONDONTWRITEBYTECODE: "1" },
-  });
-  const uses = JSON.parse(printed);
-  expect(uses).toEqual({
-    ...ofBoth,
-    "upload a file and wait for its end": [2, 1, 1],
-    "list the uploads of a feed": ["Server Fetch", "Manual Upload"],
-    "send a batch of which one request fails": ["Every book", 100, true],
-  });
+  const uses = JSON.parse(await run(drivePython(await open()), folder, { ...withoutProxy, ...pythonIn(folder) }));
+  expect(uses).toEqual(ofPython);
   expectDocumented("python", uses);
+});
+
+test("the unchanged library for Python, which has its host built in, does the same with plaza exec --as", async () => {
+  const folder = await installPythonLibrary();
+  const env = pythonIn(folder);
+  const find = "from facebook_business.session import FacebookSession; print(FacebookSession.GRAPH)";
+  const address = await run(["python3", "-c", find], folder, env);
+  expect(JSON.parse(await runUnchanged(address, drivePython, folder, env))).toEqual(ofPython);
 });
 
 test("the library for Node does what docs/compatibility.md says", async () => {
   const folder = await installNodeLibrary();
-  const driver = join(import.meta.dir, "node/drive.cjs");
-  const uses = JSON.parse(await run(["node", driver, await open(), join(folder, "node_modules")], folder, withoutProxy));
-  expect(uses).toEqual({
-    ...ofBoth,
-    "upload a file by its address and wait for its end": [2, 1, 1],
-    "list the uploads of a feed": ["Server Fetch", "Server Fetch"],
-    "check the older signature of a webhook": true,
-    "send a batch of which one request fails": ["Every book", 400, true],
-  });
+  const uses = JSON.parse(await run(driveNode(folder)(await open()), folder, withoutProxy));
+  expect(uses).toEqual(ofNode);
   expectDocumented("node", uses);
+});
+
+test("the unchanged library for Node, which has its host built in, does the same with plaza exec --as", async () => {
+  const folder = await installNodeLibrary();
+  const find = "console.log(require('facebook-nodejs-business-sdk').FacebookAdsApi.GRAPH)";
+  const address = await run(["node", "-e", find], folder);
+  expect(JSON.parse(await runUnchanged(address, driveNode(folder), folder))).toEqual(ofNode);
 });

@@ -29,6 +29,12 @@ export const programs = {
     elsewhere: "brew install gstreamer",
   },
   haproxy: { title: "HAProxy", commands: ["haproxy"], packages: ["haproxy"], elsewhere: "brew install haproxy" },
+  java: {
+    title: "a JDK of version 17 or newer",
+    commands: ["java", "javac"],
+    packages: ["default-jdk-headless"],
+    elsewhere: "brew install openjdk",
+  },
   nginx: { title: "nginx", commands: ["nginx"], packages: ["nginx"], elsewhere: "brew install nginx" },
   "nginx-rtmp": {
     title: "nginx's RTMP module",
@@ -50,6 +56,13 @@ export const programs = {
     packages: ["patroni", "python3-etcd", "etcd-server", "procps"],
     elsewhere: "brew install etcd; pip install patroni[etcd3]",
   },
+  php: {
+    title: "PHP with curl",
+    commands: ["php"],
+    probe: ["php", "-r", "exit(function_exists('curl_init') ? 0 : 1);"],
+    packages: ["php-cli", "php-curl"],
+    elsewhere: "brew install php",
+  },
   pgbouncer: { title: "PgBouncer", commands: ["pgbouncer"], packages: ["pgbouncer"], elsewhere: "brew install pgbouncer" },
   "postgresql-tools": {
     title: "PostgreSQL with pg_dump and pg_basebackup",
@@ -66,6 +79,7 @@ export const programs = {
     packages: ["python3", "python3-pip", "python3-venv"],
     elsewhere: "brew install python",
   },
+  ruby: { title: "Ruby", commands: ["ruby"], packages: ["ruby"], elsewhere: "brew install ruby" },
   /** The registry is not a program: the test fetches packages from it while it runs. */
   registry: { title: "the registry of npm", commands: ["npm"], packages: [], elsewhere: "install npm" },
 } as const satisfies Record<string, Program>;

@@ -27,6 +27,8 @@ export interface SurfaceAddress {
   readonly mount: string;
   /** The surface's own host name in lower case, without a port. If this is set, the surface is served only at this host name. */
   readonly hostname?: string | undefined;
+  /** The world that is served at that host name, if it is not the first one. */
+  readonly world?: string | undefined;
 }
 
 /** The world and the surface that a request is for. */
@@ -69,6 +71,7 @@ export class Destinations {
   readonly #worlds: WorldDirectory;
   readonly #everywhere: readonly Mounted[];
   readonly #byHostname: ReadonlyMap<string, readonly Mounted[]>;
+  readonly #worldOfHostname: ReadonlyMap<string, string>;
   readonly #isHostKept: boolean;
   /** The host of the previous request, because nearly every request is for the same host as the previous one. */
   #lastHost = "";
@@ -81,6 +84,9 @@ export class Destinations {
     this.#everywhere = mountedOf(surfaces.filter(({ hostname }) => hostname === undefined));
     const hostnames = new Set(surfaces.flatMap(({ hostname }) => (hostname === undefined ? [] : [hostname])));
     this.#byHostname = new Map([...hostnames].map((hostname) => [hostname, mountedOf(surfaces.filter((surface) => surface.hostname === hostname))]));
+    this.#worldOfHostname = new Map(
+      surfaces.flatMap(({ hostname, world }) => (hostname === undefined || world === undefined ? [] : [[hostname, world] as const])),
+    );
   }
 
   /**
@@ -121,7 +127,7 @@ export class Destinations {
     const hostname = hostnameOf(host);
     const label = hostname.endsWith(LOCALHOST) && !this.#byHostname.has(hostname) ? hostname.slice(0, -LOCALHOST.length) : "";
     this.#lastHost = host;
-    this.#worldOfLastHost = label === "" || label.includes(".") ? undefined : label;
+    this.#worldOfLastHost = this.#worldOfHostname.get(hostname) ?? (label === "" || label.includes(".") ? undefined : label);
     return this.#worldOfLastHost;
   }
 }

@@ -3,7 +3,7 @@
  * its own.
  */
 import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
-import { type Certificate, type CertificateAndKey, TLS_CIPHERS } from "#config/certificate";
+import { type CertificateAndKey, type ServedCertificate, TLS_CIPHERS } from "#config/certificate";
 import { nextTurn } from "#kernel/turns";
 import { canOpenFile, monotonicMs, realNowMs } from "#system";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
@@ -19,7 +19,7 @@ export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispat
   /** Whether several processes listen on the port. */
   readonly reusePort?: boolean;
   /** The certificate for TLS. Undefined means plain HTTP. */
-  readonly certificate: Certificate | undefined;
+  readonly certificate: ServedCertificate | undefined;
   readonly limits: ConnectionLimits & EvictionLimits;
   /** The metrics of connections, which the listener keeps up to date. */
   readonly metrics: ConnectionMetrics;
@@ -127,7 +127,7 @@ class Connections implements ConnectionOwner<Connection> {
    * The handlers for a port with TLS. Each connection is made a TLS connection when it is accepted, with the certificate of that moment, because a
    * listener of Bun keeps the certificate that it began with. The time that a head may take includes the handshake.
    */
-  handlersOver(certificate: Certificate): SocketHandler<Connection> {
+  handlersOver(certificate: ServedCertificate): SocketHandler<Connection> {
     // If a handler for handshakes is given, Bun opens the TLS socket before its handshake, so that the socket can be ended if no handshake comes.
     const handlers = { ...this.handlers, handshake: (): void => {} };
     return {

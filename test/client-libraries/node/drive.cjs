@@ -13,7 +13,8 @@ const Batch = classOf("AdsApiBatch");
 const { Application, Page, Persona, ProductCatalog, ProductFeed, ProductFeedUpload, User } = library;
 
 let version = "v26.0";
-Object.defineProperty(Api, "GRAPH", { get: () => given.base_url });
+// Without an address, the library calls the host that is built in.
+if (given.base_url !== undefined) Object.defineProperty(Api, "GRAPH", { get: () => given.base_url });
 Object.defineProperty(Api, "VERSION", { get: () => version });
 
 const apiOf = (token) => new Api(token, "en_US", false);

@@ -23,7 +23,9 @@ Session = class_of(session, "Session")
 RequestError = class_of(exceptions, "RequestError")
 
 given = json.loads(sys.argv[1])
-Session.GRAPH = given["base_url"]
+# Without an address, the library calls the host that is built in.
+if "base_url" in given:
+    Session.GRAPH = given["base_url"]
 
 
 def api_of(token, version):

@@ -1,0 +1,43 @@
+/** Reads `--as HOST[=SURFACE[/WORLD]]`: the hosts that Plaza answers in place of the real servers. */
+import { ConfigProblem } from "#config/config";
+import type { SurfaceName } from "#graph/pipeline/request";
+import type { SurfaceAddress } from "#http/destinations/destinations";
+import { surfaceAtHost } from "#http/ready-info";
+import { isLoopback } from "#kernel/page-guard";
+import { suggestion } from "#kernel/suggestion";
+import { surfaces } from "#surfaces/surfaces";
+
+/** One certificate names all hosts. A platform has about ten. */
+const HOSTS_MAX = 50;
+
+/** A host name of the internet: labels of RFC 1035, with at least one dot. */
+const HOST = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,62})(?:\.[a-z0-9](?:[a-z0-9-]{0,62}))+$/;
+const WORLD = /^[a-z0-9][a-z0-9_-]*$/;
+
+/** Throws `ConfigProblem`. */
+export function namedHosts(given: readonly string[]): SurfaceAddress[] {
+  if (given.length > HOSTS_MAX) throw new ConfigProblem("--as", `names ${given.length} hosts; at most ${HOSTS_MAX} are possible`);
+  const hosts = new Map<string, SurfaceAddress>();
+  for (const text of given) {
+    const address = namedHost(text);
+    const hostname = String(address.hostname);
+    if (hosts.has(hostname)) throw new ConfigProblem("--as", `names ${hostname} twice`);
+    hosts.set(hostname, address);
+  }
+  return [...hosts.values()];
+}
+
+function namedHost(text: string): SurfaceAddress {
+  const [host = "", ...targets] = text.split("=");
+  const hostname = host.trim().toLowerCase();
+  if (!HOST.test(hostname) || isLoopback(hostname) || targets.length > 1)
+    throw new ConfigProblem("--as", `${text} does not begin with a host name of the internet; write graph.example.com or ads.example.com=ads`);
+  const [name = "base", world, ...more] = (targets[0] ?? "base").split("/");
+  if (!isSurface(name)) throw new ConfigProblem("--as", `${text} names no surface: ${names.join(", ")}${suggestion(name, names)}`);
+  if (more.length > 0 || (world !== undefined && !WORLD.test(world)))
+    throw new ConfigProblem("--as", `${text} names no world: write a name in lower case behind the surface, such as ${hostname}=${name}/second`);
+  return surfaceAtHost(name, hostname, world);
+}
+
+const names: readonly string[] = surfaces.map(({ name }) => name);
+const isSurface = (name: string): name is SurfaceName => names.includes(name);
