@@ -48,4 +48,4 @@ export type FactsOf = <T>(kind: string) => Pick<FactCache<T>, "get">;
  * Stands for the caches in a transaction, and caches nothing: values that a transaction reads may never be committed, and cached values may be out of
  * date.
  */
-export const uncachedFacts: FactsOf = () => ({ get: (_key, load) => load() });
+export const uncachedFacts: FactsOf = () => ({ get: (key, load) => load(key) });

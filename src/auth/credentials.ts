@@ -93,7 +93,7 @@ export async function checkTokens(presented: readonly Presented[], tokens: Token
   const alive: Credential[] = [];
   const dead: DeadCredential[] = [];
   for (const { place, value, problem } of presented) {
-    const same = alive.find((credential) => credential.value === value);
+    const same = withValue(alive, value);
     if (same !== undefined) {
       alive.push({ place, value, token: same.token, app: same.app });
       continue;
@@ -107,13 +107,20 @@ export async function checkTokens(presented: readonly Presented[], tokens: Token
   return { alive, dead };
 }
 
+function withValue(credentials: readonly Credential[], value: string): Credential | undefined {
+  for (const credential of credentials) if (credential.value === value) return credential;
+  return undefined;
+}
+
 /** The error about a place that needs a token and has none. Undefined if no token is missing. */
 export function missingCredential(presented: readonly Presented[], scheme: Scheme): GraphError | undefined {
-  const missing =
-    scheme.need === "all"
-      ? scheme.places.find((place) => !presented.some((given) => given.place === place))
-      : presented.length === 0
-        ? scheme.places[0]
-        : undefined;
-  return missing === undefined ? undefined : tokenMissing(placeNames[missing]);
+  if (presented.length === 0) return scheme.places[0] === undefined ? undefined : tokenMissing(placeNames[scheme.places[0]]);
+  if (scheme.need === "one") return undefined;
+  for (const place of scheme.places) if (!isIn(place, presented)) return tokenMissing(placeNames[place]);
+  return undefined;
+}
+
+function isIn(place: Place, presented: readonly Presented[]): boolean {
+  for (const given of presented) if (given.place === place) return true;
+  return false;
 }

@@ -49,23 +49,30 @@ export class Tokens {
   }
 
   findApp(id: NodeId): Promise<AppFacts | undefined> {
-    return this.#apps.get(id, () => this.#ports.get("app").findFacts(this.#database.reader, id));
+    return this.#apps.get(id, this.#loadApp);
   }
+
+  readonly #findApp = (id: NodeId) => this.findApp(id);
+
+  readonly #loadApp = (id: NodeId) => this.#ports.get("app").findFacts(this.#database.reader, id);
 
   /** The token with this value, whether alive or dead. Undefined if no token has the value. */
   find(value: string): Promise<Token | undefined> {
     if (value.length > TOKEN_CHARACTERS_MAX) return Promise.resolve(undefined);
     const bar = value.indexOf("|");
-    if (bar !== -1) return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1), (id) => this.findApp(id));
-    const hash = this.#hashes.get(value) ?? hashOf(value);
-    return this.#tokens.get(hash, () => this.#load(value, hash));
+    if (bar !== -1) return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1), this.#findApp);
+    const hash = this.#hashes.get(value);
+    return hash === undefined ? this.#findNew(value) : this.#tokens.get(hash, this.#load);
   }
 
-  async #load(value: string, hash: string): Promise<Token | undefined> {
-    const token = await findTokenByHash(this.#database.reader, hash);
+  async #findNew(value: string): Promise<Token | undefined> {
+    const hash = hashOf(value);
+    const token = await this.#tokens.get(hash, this.#load);
     if (token !== undefined) this.#hashes.set(detached(value), hash);
     return token;
   }
+
+  readonly #load = (hash: string) => findTokenByHash(this.#database.reader, hash);
 
   /**
    * The app of a live token that is in the cache. D-97: a full server uses this app to decide about a request before anything is read, so that a

@@ -29,14 +29,14 @@ export class FactCache<T> {
   }
 
   /** Returns the cached fact, or loads it. `keyOf` returns the key for the cache if `key` itself must not be kept in memory. */
-  get(key: string, load: () => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
+  get<K extends string>(key: K, load: (key: K) => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
     const known = this.#entries.get(key);
     return known === undefined ? this.#load(key, load, keyOf) : Promise.resolve(known);
   }
 
-  async #load(key: string, load: () => Promise<T | undefined>, keyOf: ((fact: T) => string) | undefined): Promise<T | undefined> {
+  async #load<K extends string>(key: K, load: (key: K) => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
     const generation = this.#generation;
-    const loaded = await load();
+    const loaded = await load(key);
     if (loaded !== undefined && generation === this.#generation) this.#entries.set(keyOf?.(loaded) ?? key, loaded);
     return loaded;
   }

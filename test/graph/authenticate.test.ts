@@ -1,6 +1,6 @@
 /** D-10, D-12, D-14, D-90, D-97: finds the tokens of a request, before its node is known. */
 import { describe, expect, test } from "bun:test";
-import { authenticate, knownApp, missingToken } from "#graph/pipeline/authenticate";
+import { authenticate, findTokens, knownApp, missingToken } from "#graph/pipeline/authenticate";
 import type { Addressed, Incoming } from "#graph/pipeline/stages";
 import { GraphError } from "#kernel/errors";
 import { buildRegistry } from "#main";
@@ -45,7 +45,7 @@ function given({ query = {}, body = {}, authorization, profile = "strict", edge,
 const found = async (asked: Given): Promise<unknown> => {
   const { incoming, addressed } = given(asked);
   try {
-    const { app, credentials, dead } = await authenticate(incoming, addressed);
+    const { app, credentials, dead } = authenticate(incoming, addressed, await findTokens(incoming, addressed));
     return { app: app?.id, places: credentials.map(({ place }) => place), dead: dead.map(({ place }) => place) };
   } catch (error) {
     return (error as Error).message;

@@ -1,9 +1,9 @@
 /** D-10 to D-16, D-93: decides which tokens of a request count for an operation, and checks each of them. */
 import { describe, expect, test } from "bun:test";
-import { authorizationCheck } from "#auth/authorize";
+import { type AuthorizationCheck, authorizationCheck } from "#auth/authorize";
 import type { Policy } from "#auth/policy";
 import type { SchemeName } from "#auth/schemes";
-import { authorizeCaller, see } from "#graph/pipeline/authorize";
+import { authorizeCaller, countingChecks, countRequest, see } from "#graph/pipeline/authorize";
 import type { Incoming, Resolved, Versioned } from "#graph/pipeline/stages";
 
 type Place = "bearer" | "access_token" | "oauth_token" | "body";
@@ -56,11 +56,19 @@ function requestWith(credentials: object[], given: Given = {}) {
   return { proofs, rates, incoming, versioned, app };
 }
 
+/** The steps of the pipeline: they return the tokens that count. */
+async function authorized(incoming: Incoming, versioned: Versioned): Promise<readonly AuthorizationCheck[]> {
+  const check = countingChecks(incoming, versioned);
+  await authorizeCaller(incoming, versioned, check);
+  countRequest(incoming, versioned);
+  return check;
+}
+
 /** The places of the tokens that count, with each token once; or the refusal. */
 async function counted(credentials: object[], given: Given = {}): Promise<unknown> {
   const { incoming, versioned } = requestWith(credentials, given);
   try {
-    return (await authorizeCaller(incoming, versioned)).map(({ credential: { place } }) => place);
+    return (await authorized(incoming, versioned)).map(({ credential: { place } }) => place);
   } catch (error) {
     return (error as Error).message;
   }
@@ -133,7 +141,7 @@ test("D-15: each needs its own proof, in the body or else in the query", async (
   const three = [credential("bearer", "a"), credential("access_token", "b"), credential("oauth_token", "b")];
   const proofsOf = async (given: Given) => {
     const { incoming, versioned, proofs, app } = requestWith(three, given);
-    await authorizeCaller(incoming, versioned);
+    await authorized(incoming, versioned);
     expect(proofs.every(([, , , of]) => of === app)).toBe(true);
     return proofs.map(([proof, value, token]) => [proof, value, (token as { id: string }).id]);
   };
@@ -151,7 +159,7 @@ describe("D-22: a request counts for the rate of the app and of the node's owner
   const caller = async (given: Given, more: Partial<Incoming> = {}) => {
     const { incoming, versioned, rates } = requestWith([credential("bearer")], given);
     try {
-      return { rates, counting: (await authorizeCaller({ ...incoming, ...more }, versioned)).length };
+      return { rates, counting: (await authorized({ ...incoming, ...more }, versioned)).length };
     } catch (error) {
       return { rates, refused: (error as Error).message };
     }

@@ -1,7 +1,7 @@
 /** D-34, D-39: runs each request of a batch or of `ids=` as a request of its own, with shared limits. */
 import { describe, expect, test } from "bun:test";
 import { runBatch } from "#graph/pipeline/batch/batch";
-import { dispatchMany } from "#graph/pipeline/batch/multi-get";
+import { dispatchMany, type Many, manyOf } from "#graph/pipeline/batch/multi-get";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import type { Authenticated, Incoming } from "#graph/pipeline/stages";
 import { standardCalendar } from "#graph/versions/calendar";
@@ -129,7 +129,8 @@ describe("several nodes by ids=", () => {
   const authenticated = { address: { id: undefined, edge: undefined }, method: "GET", credentials: [{}] } as unknown as Authenticated;
   const many = (query: Record<string, unknown>, run: (request: GraphRequest) => Promise<GraphResponse>, more: Partial<GraphRequest> = {}) => {
     const request = { ...whole, method: "GET", path: "/v24.0/notes/", query, body: {}, ...more };
-    return Promise.resolve(dispatchMany(run, { ...around(request), upgrades: [] } as unknown as Incoming, authenticated));
+    const incoming = { ...around(request), upgrades: [] } as unknown as Incoming;
+    return dispatchMany(run, incoming, authenticated, manyOf(incoming, authenticated) as Many);
   };
   const collecting = () => {
     const requests: GraphRequest[] = [];

@@ -1,23 +1,22 @@
 /** D-34: `debug` adds messages to a response. */
 import { expect, test } from "bun:test";
-import type { Handled } from "#graph/pipeline/handle";
+import type { Parsed } from "#graph/pipeline/parse";
 import { withDebug } from "#graph/pipeline/respond";
 import type { Incoming, Versioned } from "#graph/pipeline/stages";
 
 const response = { id: "7" };
-const handled = { kind: "node", parsed: { projection: { leftOut: [] } } } as unknown as Handled;
-const written = (notes?: (request: unknown) => string[]) =>
-  ({ kind: "write", parsed: { served: { notes }, request: "asked" } }) as unknown as Handled;
+const parsed = { kind: "node", projection: { leftOut: [] } } as unknown as Parsed;
+const written = (notes?: (request: unknown) => string[]) => ({ kind: "write", served: { notes }, request: "asked" }) as unknown as Parsed;
 
 interface Given {
   readonly query?: object;
   readonly body?: object;
   readonly version?: number;
   readonly upgradedFrom?: number;
-  readonly handled?: Handled;
+  readonly parsed?: Parsed;
 }
 
-function messagesOf({ query = {}, body = {}, version, upgradedFrom, handled: done = handled }: Given): unknown {
+function messagesOf({ query = {}, body = {}, version, upgradedFrom, parsed: done = parsed }: Given): unknown {
   const versioned = { endpoint: { paramNames: ["name"] }, address: { version }, served: { version: 25, upgradedFrom } };
   const shown = withDebug({ request: { query, body }, upgrades: [] } as unknown as Incoming, versioned as unknown as Versioned, done, response);
   return (shown as { __debug__?: { messages: unknown } }).__debug__?.messages;
@@ -27,7 +26,7 @@ const ignored = (name: string) => ({ type: "warning", message: `The parameter ${
 const unversioned = { type: "info", message: "The request named no version; v25.0 served it." };
 
 test("nothing, unless the query or body of the request asks for it", () => {
-  const plain = withDebug({ request: { query: {}, body: {} }, upgrades: [] } as unknown as Incoming, {} as Versioned, handled, response);
+  const plain = withDebug({ request: { query: {}, body: {} }, upgrades: [] } as unknown as Incoming, {} as Versioned, parsed, response);
   expect(plain).toBe(response);
   expect(messagesOf({ query: { debug: "all" }, version: 25 })).toEqual([]);
   expect(messagesOf({ body: { debug: "all" }, version: 25 })).toEqual([]);
@@ -42,17 +41,17 @@ test("the ignored parameters of query and body, except those that the operation 
 test("D-163: the omitted fields of a node, a list and a read-back", () => {
   const leftOut = { type: "warning", message: "The field cover is not known here and was left out." };
   for (const kind of ["node", "list", "write"]) {
-    const parsed = { projection: { leftOut: ["cover"] }, served: {} };
-    expect(messagesOf({ query: { debug: "all" }, version: 25, handled: { kind, parsed } as unknown as Handled })).toEqual([leftOut]);
+    const parsed = { kind, projection: { leftOut: ["cover"] }, served: {} } as unknown as Parsed;
+    expect(messagesOf({ query: { debug: "all" }, version: 25, parsed })).toEqual([leftOut]);
   }
-  expect(messagesOf({ query: { debug: "all" }, version: 25, handled: { kind: "read", parsed: {} } as unknown as Handled })).toEqual([]);
+  expect(messagesOf({ query: { debug: "all" }, version: 25, parsed: { kind: "read" } as unknown as Parsed })).toEqual([]);
 });
 
 test("the messages of a write, after the ignored parameters and before the version", () => {
   const notes = (request: unknown) => [`first of ${request}`, "second"];
   const said = ["first of asked", "second"].map((message) => ({ type: "warning", message }));
-  expect(messagesOf({ query: { debug: "all", colour: "red" }, handled: written(notes) })).toEqual([ignored("colour"), ...said, unversioned]);
-  expect(messagesOf({ query: { debug: "all" }, version: 25, handled: written() })).toEqual([]);
+  expect(messagesOf({ query: { debug: "all", colour: "red" }, parsed: written(notes) })).toEqual([ignored("colour"), ...said, unversioned]);
+  expect(messagesOf({ query: { debug: "all" }, version: 25, parsed: written() })).toEqual([]);
 });
 
 test("the version that served, if the request named none or an ended one; `warning` omits information", () => {

@@ -1,7 +1,7 @@
 /** Checks that the code of a feature runs in order: requests to other servers before the transaction, and writes in the transaction. */
 import { describe, expect, test } from "bun:test";
-import { handle, prepare } from "#graph/pipeline/handle";
-import type { Parsed, ParsedWrite } from "#graph/pipeline/parse";
+import { prepare, read, write as runWrite } from "#graph/pipeline/handle";
+import type { ParsedRead, ParsedWrite } from "#graph/pipeline/parse";
 import type { StoryRecorder } from "#graph/pipeline/story/story";
 
 const reader = { name: "the reader" };
@@ -49,44 +49,40 @@ describe("the preparation of a write", () => {
 });
 
 describe("a feature's code", () => {
-  const handling = async (kind: string, parts: object, story?: object) => {
+  const reading = async (kind: string, parts: object) => {
     const { request, events } = asked();
-    const parsed = { kind, request, ...parts } as unknown as Parsed;
-    const handled = await handle(parsed, "prepared", async () => {}, story as StoryRecorder | undefined);
-    return { handled: { ...handled, parsed: undefined }, isItsOwn: handled.parsed === parsed, events, request };
+    return { result: await read({ kind, request, ...parts } as unknown as ParsedRead), events, request };
   };
-  const of = (what: object) => ({ parsed: undefined, isItsOwn: true, ...what });
+  const writing = async (served: object, story?: object) => {
+    const { request, events } = asked();
+    return { result: await runWrite(write(served, request), "prepared", async () => {}, story as StoryRecorder | undefined), events, request };
+  };
 
   test("reads with the reader", async () => {
     const find = async (...given: unknown[]) => given;
-    const node = await handling("node", { reading: { find } });
-    expect({ ...node.handled, isItsOwn: node.isItsOwn }).toEqual(of({ kind: "node", row: [node.request, reader, "the node"] }) as never);
-    const list = await handling("list", { served: { handle: find } });
-    expect({ ...list.handled, isItsOwn: list.isItsOwn }).toEqual(of({ kind: "list", found: [list.request, reader] }) as never);
-    const read = await handling("read", { served: { handle: find } });
-    expect({ ...read.handled, isItsOwn: read.isItsOwn }).toEqual(of({ kind: "read", response: [read.request, reader] }) as never);
-    expect([node.events, list.events, read.events]).toEqual([[], [], []]);
+    const node = await reading("node", { reading: { find } });
+    expect<unknown>(node.result).toEqual([node.request, reader, "the node"]);
+    const list = await reading("list", { served: { handle: find } });
+    expect<unknown>(list.result).toEqual([list.request, reader]);
+    const other = await reading("read", { served: { handle: find } });
+    expect<unknown>(other.result).toEqual([other.request, reader]);
+    expect([node.events, list.events, other.events]).toEqual([[], [], []]);
   });
 
   test("writes in one transaction, with the prepared values, and its details follow that", async () => {
     const followed: unknown[] = [];
     const story = { recordWrite: (given: unknown) => followed.push(given) };
-    const { handled, events, request } = await handling(
-      "write",
-      { served: { contract: { operation: "createLabel" }, handle: async (...given: unknown[]) => given } },
-      story,
-    );
-    expect<unknown>(handled).toEqual({ kind: "write", parsed: undefined, response: [request, tx, "prepared"] });
+    const contract = { operation: "createLabel" };
+    const { result, events, request } = await writing({ contract, handle: async (...given: unknown[]) => given }, story);
+    expect<unknown>(result).toEqual([request, tx, "prepared"]);
     expect(events).toEqual(["begin", "commit"]);
     expect(followed).toEqual([tx]);
-    expect((await handling("write", { served: { contract: { operation: "createLabel" }, handle: async () => "done" } })).handled).toMatchObject({
-      response: "done",
-    });
+    expect((await writing({ contract, handle: async () => "done" })).result).toBe("done");
   });
 
   test("of an intake opens its own transactions", async () => {
-    const { handled, events, request } = await handling("write", { served: { submit: async (...given: unknown[]) => given } });
-    expect<unknown>(handled).toMatchObject({ response: [request] });
+    const { result, events, request } = await writing({ submit: async (...given: unknown[]) => given });
+    expect<unknown>(result).toEqual([request]);
     expect(events).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { nobody } from "#auth/policy";
 import type { Field, FieldSet } from "#graph/contract/operation";
 import { projectionOf } from "#graph/pipeline/fields/projection";
-import type { Handled } from "#graph/pipeline/handle";
+import type { Parsed } from "#graph/pipeline/parse";
 import { respond } from "#graph/pipeline/respond";
 import type { Incoming, Versioned } from "#graph/pipeline/stages";
 import { Cursors } from "#graph/response/cursors";
@@ -28,13 +28,18 @@ interface Given {
 }
 
 /** The result of the step. */
-async function response(handled: object, { version = 26, readPart = async () => ({ read: true }), debug }: Given = {}): Promise<unknown> {
+async function response(
+  parsed: object,
+  result: unknown,
+  { version = 26, readPart = async () => ({ read: true }), debug }: Given = {},
+): Promise<unknown> {
   const find = async (_request: unknown, _reader: unknown, node: object) =>
     "id" in node && node.id === "404" ? undefined : { ...node, name: "found" };
   const registry = { changes, types: [{ type: "label" }, { type: "page", reading: { set, find } }] };
   const request = { query: { debug }, body: {} };
   const versioned = { endpoint: { access: { operation: "doThings" }, paramNames: [] }, served: { version }, address: { version } };
-  return respond({ request, registry, upgrades: [] } as unknown as Incoming, versioned as unknown as Versioned, handled as Handled, readPart);
+  const incoming = { request, registry, upgrades: [] } as unknown as Incoming;
+  return respond(incoming, versioned as unknown as Versioned, parsed as Parsed, result, readPart);
 }
 
 const world = { database: { reader: {} }, cursors };
@@ -44,9 +49,9 @@ const choose = (fields: string) => projectionOf(set, parseSelection(fields), "st
 const access = { policy: nobody, check: [] };
 
 test("a response is in the words of the serving version, with the additions of `debug` beside it", async () => {
-  const handled = { kind: "read", response: { a: 1 } };
-  expect([await response(handled), await response(handled, { version: 24 })]).toEqual([{ a: 1 }, { old: { a: 1 } }]);
-  expect(await response(handled, { version: 24, debug: "all" })).toEqual({ old: { a: 1 }, __debug__: { messages: [] } });
+  const read = { kind: "read" };
+  expect([await response(read, { a: 1 }), await response(read, { a: 1 }, { version: 24 })]).toEqual([{ a: 1 }, { old: { a: 1 } }]);
+  expect(await response(read, { a: 1 }, { version: 24, debug: "all" })).toEqual({ old: { a: 1 }, __debug__: { messages: [] } });
 });
 
 test("a list has its items, its page, and the feature's additions", async () => {
@@ -61,11 +66,7 @@ test("a list has its items, its page, and the feature's additions", async () => 
     lastKey: ["2"],
   };
   const list = (fields: string, contract: object = {}, extras?: object) =>
-    response({
-      kind: "list",
-      parsed: { request, served: { contract }, name: "things 7", projection: choose(fields), access },
-      found: { ...found, extras },
-    });
+    response({ kind: "list", request, served: { contract }, name: "things 7", projection: choose(fields), access }, { ...found, extras });
   const own = { before: cursors.sign("things 7", ["1"]), after: cursors.sign("things 7", ["2"]) };
   const next = `http://plaza.test/7/things?after=${own.after}`;
   expect(await list("name")).toEqual({ data: [{ name: "a", id: "1" }, { id: "2" }], paging: { cursors: own, next } });
@@ -80,14 +81,7 @@ test("a list has its items, its page, and the feature's additions", async () => 
 
 describe("D-33: the read-back after a write", () => {
   const write = (written: object, fields: string | undefined, contract: object = { readBack: { type: "page", set } }, given: Given = {}) =>
-    response(
-      {
-        kind: "write",
-        parsed: { request, served: { contract }, access, projection: fields === undefined ? undefined : choose(fields) },
-        response: written,
-      },
-      given,
-    );
+    response({ kind: "write", request, served: { contract }, access, projection: fields === undefined ? undefined : choose(fields) }, written, given);
 
   test("is the node whose id the response has, or the addressed one", async () => {
     expect(await write({ id: "9" }, "name")).toEqual({ name: "found", id: "9" });
@@ -111,13 +105,14 @@ describe("D-33: the read-back after a write", () => {
 test("a node that is gone by now is missing, and an existing one shows its fields", async () => {
   const node = (row: object | undefined, fields: string) => {
     const parsed = {
+      kind: "node",
       request: { ...request, graphRequest: { ...graphRequest, method: "GET", header: () => undefined } },
       reading: { set },
       projection: choose(fields),
       access,
       hasMetadata: false,
     };
-    return response({ kind: "node", parsed, row });
+    return response(parsed, row);
   };
   expect([await node({ id: "7", name: "a" }, "name"), await node({ id: "7", name: "a" }, "comments")]).toEqual([
     { name: "a", id: "7" },

@@ -1,25 +1,34 @@
 /**
  * The step `authenticate`: finds the tokens of a request, in the places that count for requests with this method and edge (D-10, D-12, D-90, D-93).
  */
-import { checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "#auth/credentials";
+import { type CheckedCredentials, checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "#auth/credentials";
 import { clientsScheme, type Place } from "#auth/schemes";
 import { unixSeconds } from "#kernel/clock";
 import { type GraphError, tokenMissing } from "#kernel/errors";
 import type { World } from "../worlds/world.ts";
-import type { GraphRequest, Parameters } from "./request.ts";
+import type { Door, GraphRequest, Parameters } from "./request.ts";
 import type { Addressed, Authenticated, Incoming } from "./stages.ts";
 
-/**
- * Checks the tokens of a request. Rejects if the request has tokens and all of them are dead (D-14), or if one of the three tokens of page messaging
- * is dead (D-10).
- */
-export async function authenticate(incoming: Incoming, { address, method }: Addressed): Promise<Authenticated> {
-  const { world, now, registry, request } = incoming;
-  const presented = presentedFor(incoming, { address, method });
-  if (request.door !== undefined) for (const { value } of presented) await request.door.showToken(value);
-  const { alive: credentials, dead } = await checkTokens(presented, world.tokens, now);
+/** Finds the tokens of a request. */
+export function findTokens(incoming: Incoming, addressed: Addressed): Promise<CheckedCredentials> {
+  const { request, world, now } = incoming;
+  const presented = presentedFor(incoming, addressed);
+  return request.door === undefined ? checkTokens(presented, world.tokens, now) : checkAtDoor(request.door, presented, incoming);
+}
+
+async function checkAtDoor(door: Door, presented: readonly Presented[], { world, now }: Incoming): Promise<CheckedCredentials> {
+  for (const { value } of presented) await door.showToken(value);
+  return checkTokens(presented, world.tokens, now);
+}
+
+/** Throws if the request has tokens and all of them are dead (D-14), or if one of the three tokens of page messaging is dead (D-10). */
+export function authenticate(
+  { registry }: Incoming,
+  { address, method }: Addressed,
+  { alive: credentials, dead }: CheckedCredentials,
+): Authenticated {
   const [first] = credentials;
-  const isEachNeeded = registry.accessByShape(method, address.edge)?.scheme === "pageMessaging";
+  const isEachNeeded = dead.length > 0 && registry.accessByShape(method, address.edge)?.scheme === "pageMessaging";
   if (dead[0] !== undefined && (first === undefined || isEachNeeded)) throw dead[0].error;
   return { address, method, credentials, dead, app: first?.app };
 }

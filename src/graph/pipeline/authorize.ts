@@ -16,28 +16,9 @@ import { notFound } from "./route.ts";
 import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
 /** The step `see`. Undefined if the caller may not know that the node exists. */
-export function see({ world }: Incoming, resolved: Resolved): Promise<Visible | undefined> {
-  const { endpoint, credentials } = resolved;
-  if (credentials.length === 0) return seeWithoutToken(world, resolved);
-  const scheme = schemeFor(endpoint.access.scheme, world.profile);
-  const placed = credentials.filter(({ place }) => scheme.places.includes(place));
-  // D-93: if no token is in a place that counts, `authorize` refuses the request later. Until then all tokens decide whether the node is visible.
-  return seeAs(world, resolved, placed.length === 0 ? credentials : placed);
-}
-
-/** D-13 [clients]: an app may allow requests of some operations without a token. Such a request counts as a request of the app itself. */
-async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visible | undefined> {
+export async function see({ world }: Incoming, resolved: Resolved): Promise<Visible | undefined> {
   const { endpoint, node } = resolved;
-  const { scheme, tokenless } = endpoint.access;
-  if (world.profile === "clients" && tokenless !== undefined && node?.type === "app") {
-    const app = await world.tokens.findApp(node.id);
-    if (app !== undefined && tokenless(app)) return seeAs(world, resolved, [{ place: "bearer", value: "", token: tokenOfApp(app), app }]);
-  }
-  throw missingCredential([], schemeFor(scheme, world.profile)) ?? tokenMissing("access_token");
-}
-
-async function seeAs(world: World, resolved: Resolved, credentials: readonly Credential[]): Promise<Visible | undefined> {
-  const { node, endpoint } = resolved;
+  const credentials = resolved.credentials.length === 0 ? await withoutToken(world, resolved) : placedCredentials(world, resolved);
   const { token, app } = credentials[0] as Credential;
   const subject: NodeRef = node ?? { id: app.id, type: "app", owner: app.id };
   const check = checkFor(world, credentials, app, subject);
@@ -45,30 +26,56 @@ async function seeAs(world: World, resolved: Resolved, credentials: readonly Cre
   return node === undefined || (await canSeeNode(endpoint.visibility, check)) ? visible : undefined;
 }
 
+/** D-93: if no token is in a place that counts, `authorize` refuses the request later. Until then all tokens decide whether the node is visible. */
+function placedCredentials(world: World, { endpoint, credentials }: Resolved): readonly Credential[] {
+  const scheme = schemeFor(endpoint.access.scheme, world.profile);
+  const isPlaced = ({ place }: Credential) => scheme.places.includes(place);
+  if (credentials.every(isPlaced)) return credentials;
+  const placed = credentials.filter(isPlaced);
+  return placed.length === 0 ? credentials : placed;
+}
+
+/** D-13 [clients]: an app may allow requests of some operations without a token. Such a request counts as a request of the app itself. */
+async function withoutToken(world: World, { endpoint, node }: Resolved): Promise<readonly Credential[]> {
+  const { scheme, tokenless } = endpoint.access;
+  if (world.profile === "clients" && tokenless !== undefined && node?.type === "app") {
+    const app = await world.tokens.findApp(node.id);
+    if (app !== undefined && tokenless(app)) return [{ place: "bearer", value: "", token: tokenOfApp(app), app }];
+  }
+  throw missingCredential([], schemeFor(scheme, world.profile)) ?? tokenMissing("access_token");
+}
+
 function checkFor(world: World, credentials: readonly Credential[], app: AppFacts, subject: NodeRef): AuthorizationCheck[] {
   const { database, ports, facts, profile } = world;
   return authorizationCheck(credentials, app, subject, { reader: database.reader, ports, facts, profile });
 }
 
-/**
- * The step `authorize`: returns the tokens that count, which also decide about fields. Rejects if a place, a proof, a scope or a task is missing, or
- * if a rate is used up (D-22). A read inside a response does not count against a rate, because its request has been counted (D-38).
- */
-export async function authorizeCaller(
-  { request, world, now, isInside }: Incoming,
+/** Returns the tokens that count, which also decide about fields. Throws if a place or a proof is missing. */
+export function countingChecks(
+  { request, world, now }: Incoming,
   { method, endpoint: { access }, credentials, dead, caller, subject, check }: Versioned,
-): Promise<readonly AuthorizationCheck[]> {
+): readonly AuthorizationCheck[] {
   const { app } = caller;
   const used = countingCredentials(schemeFor(access.scheme, world.profile), access.scheme === "pageMessaging", { credentials, dead, caller });
   // A read of an app, or of a token (`/debug_token`), shows no data of a person.
-  const over = method === "GET" && subject.type !== "app" ? used.find(({ token }) => isDataAccessOver(token, now)) : undefined;
-  if (over !== undefined) throw tokenExpired(placeNames[over.place]);
+  if (method === "GET" && subject.type !== "app") {
+    for (const { token, place } of used) if (isDataAccessOver(token, now)) throw tokenExpired(placeNames[place]);
+  }
   checkProofs(request, world, used, app);
-  const counting = used === credentials ? check : checkFor(world, used, app, subject);
-  await authorize(policyOn(access, request.surface), counting);
-  const refused = isInside === true ? undefined : world.rateLimits.take(app.id, subject.owner, world.clock.nowMs());
+  return used === credentials ? check : checkFor(world, used, app, subject);
+}
+
+/** The step `authorize`. Rejects if a scope or a task is missing. */
+export function authorizeCaller({ request }: Incoming, { endpoint }: Versioned, check: readonly AuthorizationCheck[]): Promise<void> {
+  return authorize(policyOn(endpoint.access, request.surface), check);
+}
+
+/**
+ * Counts the request. Throws if a rate is used up (D-22). A read inside a response does not count, because its request has been counted (D-38).
+ */
+export function countRequest({ world, isInside }: Incoming, { caller, subject }: Versioned): void {
+  const refused = isInside === true ? undefined : world.rateLimits.take(caller.app.id, subject.owner, world.clock.nowMs());
   if (refused !== undefined) throw refused;
-  return counting;
 }
 
 /** D-15: checks the proof of each token. */
@@ -83,10 +90,14 @@ function policyOn({ policy, kindsOn }: Access, surface: SurfaceName): Policy {
 }
 
 /**
- * Runs `see` and `authorize` again, in the transaction of a write that waited for another server: a right that ended meanwhile stops the write
+ * Returns a function that runs `see` and `authorize` again, in the transaction of a write that waited for another server: a right that ended meanwhile stops the write
  * (D-300). The second check reads the stored rows and not the caches.
  */
-export async function authorizeAgain(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[], tx: Transaction): Promise<void> {
+export function authorizingAgain(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[]): (tx: Transaction) => Promise<void> {
+  return (tx) => authorizeAgain(incoming, versioned, check, tx);
+}
+
+async function authorizeAgain(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[], tx: Transaction): Promise<void> {
   const { request, world } = incoming;
   const { endpoint, caller, subject } = versioned;
   const now = unixSeconds(world.clock);
@@ -114,14 +125,14 @@ function countingCredentials(
   isEachChecked: boolean,
   { credentials, dead, caller }: Pick<Versioned, "credentials" | "dead" | "caller">,
 ): readonly Credential[] {
-  const isOpen = (place: Credential["place"]) => scheme.developmentOnly?.includes(place) !== true || caller.app.mode === "development";
-  const counts = ({ place }: Presented) => scheme.places.includes(place) && isOpen(place);
+  const isDevelopment = caller.app.mode === "development";
+  const counts = ({ place }: Presented) => scheme.places.includes(place) && (isDevelopment || scheme.developmentOnly?.includes(place) !== true);
   const used = credentials.every(counts) ? credentials : credentials.filter(counts);
   const refused = dead.length === 0 ? dead : dead.filter(counts);
   const given = refused.length === 0 ? used : [...used, ...refused];
   const missing = missingCredential(given, scheme);
   if (missing !== undefined) throw missing;
-  if (!isEachChecked && given.some(({ value }) => value !== given[0]?.value)) {
+  if (!isEachChecked && given.length > 1 && given.some(({ value }) => value !== given[0]?.value)) {
     throw invalidParameter("access_token", "differs between two places of the request");
   }
   if (refused[0] !== undefined) throw refused[0].error;

@@ -12,13 +12,13 @@ import type { Registry } from "../contract/registry.ts";
 import { withPairs } from "../request-text/pairs.ts";
 import { type AppliedFault, changesWorld, type RequestFaultInput } from "../worlds/fault-injection.ts";
 import type { World } from "../worlds/world.ts";
-import { authenticate } from "./authenticate.ts";
-import { authorizeAgain, authorizeCaller, see } from "./authorize.ts";
-import { dispatchMany } from "./batch/multi-get.ts";
+import { authenticate, findTokens } from "./authenticate.ts";
+import { authorizeCaller, authorizingAgain, countingChecks, countRequest, see } from "./authorize.ts";
+import { dispatchMany, type Many, manyOf } from "./batch/multi-get.ts";
 import { derivedFrom, overrideOf, tokensOf } from "./derived.ts";
 import { changeWorld, damaged, matchFault, throwErrorOf } from "./faults/faults.ts";
 import type { Part } from "./fields/project.ts";
-import { handle, prepare } from "./handle.ts";
+import { prepare, read, write } from "./handle.ts";
 import { parse } from "./parse.ts";
 import { renderError, renderResponse, upgradesOf } from "./render.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
@@ -51,8 +51,12 @@ export interface RequestDeps {
 export function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   world.database.confirm();
   // If another process may have moved the clock, the request waits for the new time: the old time would be wrong.
-  const { rereading } = world.clock;
-  return rereading === undefined ? serve(deps, world, request) : rereading.then(() => serve(deps, world, request));
+  return world.clock.rereading === undefined ? serve(deps, world, request) : serveAfter(world.clock.rereading, deps, world, request);
+}
+
+async function serveAfter(rereading: Promise<unknown>, deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
+  await rereading;
+  return serve(deps, world, request);
 }
 
 /** How far a request has come. The entry in the request log and the form of an error are made from this. */
@@ -68,12 +72,13 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
   const progress: Progress = { reached: {}, story: storyOf(world, request, deps.monotonicMs) };
   try {
     // 1 Address. 2 Authenticate: check every token of the request. D-93: this is before any response can show anything else about the request.
-    const authenticated = await authenticate(incoming, addressOf(incoming, progress));
+    const addressed = addressOf(incoming, progress);
+    const authenticated = authenticate(incoming, addressed, await findTokens(incoming, addressed));
     progress.reached = authenticated;
     if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
     // D-34: each request of a batch or of `ids=` goes through the pipeline by itself.
-    const many = dispatchMany((part) => handleRequest(deps, world, part), incoming, authenticated);
-    if (many !== undefined) return reported(progress, await many);
+    const many = manyOf(incoming, authenticated);
+    if (many !== undefined) return reported(progress, await serveMany(deps, incoming, authenticated, many));
     const response = await answer(incoming, authenticated, progress);
     // 12 Render: make JSON, headers and the entity tag.
     return reported(progress, damaged(renderResponse(incoming, progress.reached, response), progress.fault));
@@ -81,6 +86,10 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
     const error = graphErrorOf(deps, incoming, thrown);
     return reported(progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error.errorName);
   }
+}
+
+function serveMany(deps: RequestDeps, incoming: Incoming, authenticated: Authenticated, many: Many): Promise<GraphResponse> {
+  return dispatchMany((part) => handleRequest(deps, incoming.world, part), incoming, authenticated, many);
 }
 
 /** The first step: reads version, id and edge, and then the method, which a parameter may override. */
@@ -135,7 +144,9 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   progress.reached = versioned;
 
   // 7 Authorize: check the places of the tokens, scopes, tasks and rate limits.
-  const check = await authorizeCaller(incoming, versioned);
+  const check = countingChecks(incoming, versioned);
+  await authorizeCaller(incoming, versioned, check);
+  countRequest(incoming, versioned);
   if (isFirstMarketingRequest(incoming, versioned)) await recordMarketingUse(incoming, versioned);
 
   const { operation } = versioned.endpoint.access;
@@ -146,12 +157,12 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
   // 10 Handle: call the feature, for a write in one transaction.
   story?.begin("handle", parsed);
-  const handled = await handle(parsed, prepared, (tx) => authorizeAgain(incoming, versioned, check, tx), story);
+  const result = await (parsed.kind === "write" ? write(parsed, prepared, authorizingAgain(incoming, versioned, check), story) : read(parsed));
 
   // 11 Respond: make the fields, then undo changes down to the version that serves.
   story?.begin("respond");
   world.workBegins(operation);
-  return await respond(incoming, versioned, handled, (part) => readPart(incoming, versioned, part));
+  return await respond(incoming, versioned, parsed, result, (part) => readPart(incoming, versioned, part));
 }
 
 /**
@@ -162,7 +173,8 @@ async function readPart(around: Incoming, { address }: Versioned, part: Part): P
   const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };
   const progress: Progress = { reached: {} };
   try {
-    const authenticated = await authenticate(incoming, addressOf(incoming, progress));
+    const addressed = addressOf(incoming, progress);
+    const authenticated = authenticate(incoming, addressed, await findTokens(incoming, addressed));
     progress.reached = authenticated;
     const response = await answer(incoming, authenticated, progress);
     // An upgrade counts only if the read succeeds, because the response does not mention a refused read.

@@ -1,17 +1,8 @@
 /** The steps `prepare` and `handle`, which run the feature's own code. */
 
 import type { Transaction } from "#storage/database";
-import type { Row } from "#storage/sql";
-import type { ListResult } from "../contract/operation.ts";
-import type { Parsed, ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
+import type { ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
 import type { StoryRecorder } from "./story/story.ts";
-
-/** The result of the feature, together with the request that it is for. */
-export type Handled =
-  | { readonly kind: "node"; readonly parsed: ParsedNode; readonly row: Row | undefined }
-  | { readonly kind: "list"; readonly parsed: ParsedList; readonly found: ListResult<Row> }
-  | { readonly kind: "read"; readonly parsed: ParsedRead; readonly response: unknown }
-  | { readonly kind: "write"; readonly parsed: ParsedWrite; readonly response: unknown };
 
 /** Sends a write's requests to other servers, before the write's transaction. Undefined if the write prepares nothing. */
 export function prepare({ served, request }: ParsedWrite): Promise<unknown> | undefined {
@@ -22,31 +13,25 @@ export function prepare({ served, request }: ParsedWrite): Promise<unknown> | un
   return admission === undefined ? ask() : admission.whileWaiting(ask);
 }
 
-/** Runs the feature. Rejects with the error of the feature. A write that rejects stores nothing. */
-export async function handle(
-  parsed: Parsed,
-  prepared: unknown,
-  authorizeAgain: (tx: Transaction) => Promise<void>,
-  story?: StoryRecorder,
-): Promise<Handled> {
-  const { database } = parsed.request.world;
+/** Runs the feature for a read. Resolves with the row of a node, the rows of a list, or the response of another read. Rejects with the feature's error. */
+export function read(parsed: ParsedNode | ParsedList | ParsedRead): Promise<unknown> {
+  const { reader } = parsed.request.world.database;
   switch (parsed.kind) {
     case "node":
-      return { kind: "node", parsed, row: await parsed.reading.find(parsed.request, database.reader, parsed.request.node) };
+      return parsed.reading.find(parsed.request, reader, parsed.request.node);
     case "list":
-      return { kind: "list", parsed, found: await parsed.served.handle(parsed.request, database.reader) };
+      return parsed.served.handle(parsed.request, reader);
     case "read":
-      return { kind: "read", parsed, response: await parsed.served.handle(parsed.request, database.reader) };
-    case "write":
-      return { kind: "write", parsed, response: await write(parsed, prepared, authorizeAgain, story) };
+      return parsed.served.handle(parsed.request, reader);
   }
 }
 
-function write(
+/** Runs the feature for a write. Resolves with the response. A write that rejects stores nothing. */
+export function write(
   { served, request }: ParsedWrite,
   prepared: unknown,
   authorizeAgain: (tx: Transaction) => Promise<void>,
-  story: StoryRecorder | undefined,
+  story?: StoryRecorder,
 ): Promise<unknown> {
   if (served.submit !== undefined) return served.submit(request);
   return request.world.database.write(async (tx) => {

@@ -10,54 +10,53 @@ import { upgradeWarning } from "../versions/resolve.ts";
 import { type FieldAccess, readableOf, refusalsOn } from "./fields/field-policies.ts";
 import { type ProjectionSource, projectRow, projectRows, type ReadPart } from "./fields/project.ts";
 import type { Projection } from "./fields/projection.ts";
-import type { Handled } from "./handle.ts";
-import type { ParsedList, ParsedNode, ParsedWrite } from "./parse.ts";
+import type { Parsed, ParsedList, ParsedNode, ParsedWrite } from "./parse.ts";
 import { upgradesOf } from "./render.ts";
 import { notFoundNode } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
-/** Makes the response. Rejects with the refusal of a field that the caller named (D-16, D-21). */
-export async function respond(incoming: Incoming, versioned: Versioned, handled: Handled, readPart: ReadPart): Promise<unknown> {
+/** Makes the response from the result of `handle`. Rejects with the refusal of a field that the caller named (D-16, D-21). */
+export async function respond(incoming: Incoming, versioned: Versioned, parsed: Parsed, result: unknown, readPart: ReadPart): Promise<unknown> {
   const { endpoint, served } = versioned;
-  const shown = await withFields(incoming.registry, handled, readPart);
-  return withDebug(incoming, versioned, handled, incoming.registry.changes.downResponse(endpoint.access.operation, served.version, shown));
+  const shown = await withFields(incoming.registry, parsed, result, readPart);
+  return withDebug(incoming, versioned, parsed, incoming.registry.changes.downResponse(endpoint.access.operation, served.version, shown));
 }
 
 /** The response with its fields, or a promise of it. */
-function withFields(registry: Registry, handled: Handled, readPart: ReadPart): unknown {
-  switch (handled.kind) {
-    case "node": {
-      const { parsed, row } = handled;
-      if (row === undefined) throw notFoundNode(parsed.request);
-      return nodeOf(registry, sourceOf(parsed.request, readPart), parsed, row);
-    }
-    case "list": {
-      const { parsed, found } = handled;
-      return listOf(sourceOf(parsed.request, readPart), parsed, found);
-    }
+function withFields(registry: Registry, parsed: Parsed, result: unknown, readPart: ReadPart): unknown {
+  switch (parsed.kind) {
+    case "node":
+      if (result === undefined) throw notFoundNode(parsed.request);
+      return nodeOf(registry, sourceOf(parsed.request, readPart), parsed, result as Row);
+    case "list":
+      return listOf(sourceOf(parsed.request, readPart), parsed, result as ListResult<Row>);
     case "read":
-      return handled.response;
-    case "write": {
-      const { parsed, response } = handled;
-      if (parsed.projection === undefined) return response;
-      return readBack(registry, sourceOf(parsed.request, readPart), parsed, parsed.projection, response);
-    }
+      return result;
+    case "write":
+      if (parsed.projection === undefined) return result;
+      return readBack(registry, sourceOf(parsed.request, readPart), parsed, parsed.projection, result);
   }
 }
 
 const sourceOf = (request: ReadRequest, readPart: ReadPart): ProjectionSource => ({ request, reader: request.world.database.reader, readPart });
 
-async function nodeOf(registry: Registry, source: ProjectionSource, parsed: ParsedNode, row: Row): Promise<Record<string, unknown>> {
+/** The node, or a promise of it. */
+function nodeOf(registry: Registry, source: ProjectionSource, parsed: ParsedNode, row: Row): Item | Promise<Item> {
+  const { projection, access, hasMetadata } = parsed;
+  if (projection.policy === access.policy && !hasMetadata) return projected(source, row, projection);
+  return readableNode(registry, source, parsed, row);
+}
+
+async function readableNode(registry: Registry, source: ProjectionSource, parsed: ParsedNode, row: Row): Promise<Item> {
   const { request, reading, projection, access, hasMetadata } = parsed;
   const readable = projection.policy === access.policy ? projection : await readableOf(projection, access, request.node, "refused");
   const response = await projected(source, row, readable);
   return hasMetadata ? { ...response, metadata: await metadataOf(registry, reading.set, request, access) } : response;
 }
 
-async function projected(source: ProjectionSource, row: Row, projection: Projection): Promise<Record<string, unknown>> {
+function projected(source: ProjectionSource, row: Row, projection: Projection): Item | Promise<Item> {
   if (!projection.needsReads) return projectRow(source.request, row, projection);
-  const [response = {}] = await projectRows(source, [row], projection);
-  return response;
+  return projectRows(source, [row], projection).then(([response = {}]) => response);
 }
 
 /** The items of a list, or a promise of them. */
@@ -67,7 +66,8 @@ function itemsOf(source: ProjectionSource, parsed: ParsedList, { rows }: ListRes
   return projection.needsReads ? projectRows(source, rows, projection) : rows.map((row) => projectRow(request, row, projection));
 }
 
-type Items = readonly Record<string, unknown>[];
+type Item = Record<string, unknown>;
+type Items = readonly Item[];
 
 async function readableItems(source: ProjectionSource, { request, served, projection, access }: ParsedList, rows: readonly Row[]): Promise<Items> {
   const items: Record<string, unknown>[] = [];
@@ -121,7 +121,7 @@ const levels: Readonly<Record<string, readonly DebugMessage["type"][]>> = {
   warning: ["warning"],
 };
 
-export function withDebug(incoming: Incoming, { endpoint, address, served }: Versioned, handled: Handled, response: unknown): unknown {
+export function withDebug(incoming: Incoming, { endpoint, address, served }: Versioned, parsed: Parsed, response: unknown): unknown {
   const { request } = incoming;
   const level = request.query.debug ?? request.body.debug;
   if (level === undefined) return response;
@@ -132,8 +132,8 @@ export function withDebug(incoming: Incoming, { endpoint, address, served }: Ver
     (name) => !generalParameters.has(name) && !endpoint.paramNames.includes(name),
   );
   for (const name of ignored) messages.push({ type: "warning", message: `The parameter ${name} is not known here and was ignored.` });
-  for (const name of leftOutOf(handled)) messages.push({ type: "warning", message: `The field ${name} is not known here and was left out.` });
-  const notes = handled.kind === "write" ? (handled.parsed.served.notes?.(handled.parsed.request) ?? []) : [];
+  for (const name of leftOutOf(parsed)) messages.push({ type: "warning", message: `The field ${name} is not known here and was left out.` });
+  const notes = parsed.kind === "write" ? (parsed.served.notes?.(parsed.request) ?? []) : [];
   for (const message of notes) messages.push({ type: "warning", message });
   if (address.version === undefined)
     messages.push({ type: "info", message: `The request named no version; ${formatVersion(served.version)} served it.` });
@@ -141,7 +141,7 @@ export function withDebug(incoming: Incoming, { endpoint, address, served }: Ver
   return { ...(response as object), __debug__: { messages: messages.filter(({ type }) => shown.includes(type)) } };
 }
 
-const leftOutOf = ({ kind, parsed }: Handled): readonly string[] => (kind === "read" ? [] : (parsed.projection?.leftOut ?? []));
+const leftOutOf = (parsed: Parsed): readonly string[] => (parsed.kind === "read" ? [] : (parsed.projection?.leftOut ?? []));
 
 /** D-34: the key that `metadata=1` adds to a node: the node's type, its fields, and the addresses of its edges. */
 interface Metadata {

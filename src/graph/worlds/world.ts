@@ -231,6 +231,8 @@ export class World {
   };
 
   findNode(id: NodeId): Promise<NodeRef | undefined> {
-    return this.#nodes.get(id, () => findNode(this.database.reader, id), idOf);
+    return this.#nodes.get(id, this.#loadNode, idOf);
   }
+
+  readonly #loadNode = (id: NodeId) => findNode(this.database.reader, id);
 }

@@ -17,18 +17,25 @@ import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
 /** The most ids of a request, which is also the most requests of a batch. */
 const IDS_MAX = 50;
 
-/**
- * The response to all requests of a batch or of `ids=`, which only the root takes. Undefined if the request is neither. Throws if the request as a
- * whole is wrong.
- */
-export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated): Promise<GraphResponse> | undefined {
-  const { request, registry } = incoming;
-  const { address, method, credentials } = reached;
+/** The parameter `batch` or `ids` of a request for many responses. */
+export interface Many {
+  readonly batch?: unknown;
+  readonly ids?: unknown;
+}
+
+/** The parameter of a batch or of `ids=`, which only the root takes. Undefined if the request is neither. */
+export function manyOf({ request, registry }: Incoming, { address, method }: Authenticated): Many | undefined {
   if (address.id !== undefined || registry.findLiteral(method, address.edge ?? "") !== undefined) return undefined;
   // D-34: null in the body means that the parameter is left out.
   const batch = method === "POST" ? (request.body.batch ?? request.query.batch ?? undefined) : undefined;
   const ids = method === "GET" ? (request.query.ids ?? request.body.ids ?? undefined) : undefined;
-  if (batch === undefined && ids === undefined) return undefined;
+  return batch === undefined && ids === undefined ? undefined : { batch, ids };
+}
+
+/** Resolves with the response to all requests of a batch or of `ids=`. Throws if the request as a whole is wrong. */
+export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated, { batch, ids }: Many): Promise<GraphResponse> {
+  const { request } = incoming;
+  const { address, method, credentials } = reached;
   if (request.batchDepth > 0 && batch !== undefined) throw invalidParameter("batch", "cannot be inside a batch");
   if (credentials.length === 0) throw missingToken(incoming, { address, method });
   if (request.defect !== undefined) throw request.defect;
