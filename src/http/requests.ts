@@ -18,11 +18,12 @@ import { TurnedAwayConnections } from "./admission/turned-away.ts";
 import { type BodyEncoding, encodingOf, statedBytes, unpacked, unpackedAtOnce, unsupportedEncoding } from "./content-encoding.ts";
 import { sendDamaged } from "./damage.ts";
 import { appPrefixOf, type Destination, type Destinations, type WorldDirectory } from "./destinations/destinations.ts";
-import type { Origins } from "./destinations/origin.ts";
+import type { Origin, Origins } from "./destinations/origin.ts";
 import { type HeadFacts, HeadFactsCache } from "./head-facts.ts";
 import type { Connection } from "./http1/connection.ts";
 import type { ReceivedBody } from "./http1/incoming-body.ts";
 import type { RequestHead } from "./http1/request-head.ts";
+import type { TextResponse } from "./http1/response-writer.ts";
 import { type HttpLimits, largestBody } from "./limits.ts";
 import { failure, graphErrorOf, preflight, preflightHeaders, refusalByShape, turnedAway } from "./refusals.ts";
 import { allowedMethods } from "./routes/allowed-methods.ts";
@@ -88,17 +89,24 @@ export class RequestDispatcher {
   }
 
   /** Serves a request, from its head to the end of its response. Never rejects. */
-  async dispatch(head: RequestHead, connection: Connection): Promise<void> {
+  dispatch(head: RequestHead, connection: Connection): Promise<void> {
     const { health } = this.#options;
     // Health checks are answered before everything that needs the database, a world or capacity.
     const checked = health === undefined ? undefined : healthResponse(head, health);
-    if (checked !== undefined) {
-      connection.send(await checked);
-      connection.finish();
+    return checked === undefined ? this.#dispatch(head, connection) : respondToCheck(checked, connection);
+  }
+
+  async #dispatch(head: RequestHead, connection: Connection): Promise<void> {
+    const startedMs = monotonicMs();
+    const { origins, destinations } = this.#options;
+    let incoming: IncomingRequest;
+    try {
+      const origin = origins.of(head.headers, head.host, connection);
+      incoming = this.#incoming(head, connection, origin, await destinations.find(origin.host, head.target.path), startedMs);
+    } catch (error) {
+      this.#failUnopened(error, connection, startedMs);
       return;
     }
-    const incoming = await this.#findDestination(head, connection);
-    if (incoming === undefined) return;
     try {
       const route = this.#options.routes.find(head, incoming.destination);
       const { pageRefusal } = incoming.facts;
@@ -142,7 +150,8 @@ export class RequestDispatcher {
       const responding = handleRequest(deps, incoming.destination.world, this.#requestOf(incoming, body, admitted));
       admitted.countAgainstAddress();
       response = await responding;
-      if (await this.#goIn(incoming)) response = await handleRequest(deps, incoming.destination.world, this.#requestOf(incoming, body, admitted));
+      if (incoming.destination.door?.isOpened === true && (await this.#goIn(incoming)))
+        response = await handleRequest(deps, incoming.destination.world, this.#requestOf(incoming, body, admitted));
     } finally {
       admitted.end();
     }
@@ -170,33 +179,28 @@ export class RequestDispatcher {
     return inside !== undefined;
   }
 
-  /** Finds the world and surface of a request. Undefined if the world could not be opened and the client has got the error. */
-  async #findDestination(head: RequestHead, connection: Connection): Promise<IncomingRequest | undefined> {
-    const { deps, metrics, origins, destinations, worlds } = this.#options;
-    const startedMs = monotonicMs();
-    try {
-      const origin = origins.of(head.headers, head.host, connection);
-      const destination = await destinations.find(origin.host, head.target.path);
-      const [baseUrl, address] = [origins.baseUrlOf(origin, destination), origins.clientOf(head.headers, connection)];
-      const facts = this.#facts.of(head, origin.host);
-      return {
-        head,
-        facts,
-        connection,
-        destination,
-        baseUrl,
-        startedMs,
-        address,
-        encoding: encodingOf(head),
-        appPrefix: appPrefixOf(destination),
-      };
-    } catch (error) {
-      const response = failure(deps, worlds.default, "base", error);
-      metrics.record(response.operation, response.status, monotonicMs() - startedMs);
-      connection.send(response);
-      connection.finish();
-      return undefined;
-    }
+  #incoming(head: RequestHead, connection: Connection, origin: Origin, destination: Destination, startedMs: number): IncomingRequest {
+    const { origins } = this.#options;
+    return {
+      head,
+      facts: this.#facts.of(head, origin.host),
+      connection,
+      destination,
+      baseUrl: origins.baseUrlOf(origin, destination),
+      startedMs,
+      address: origins.clientOf(head.headers, connection),
+      encoding: encodingOf(head),
+      appPrefix: appPrefixOf(destination),
+    };
+  }
+
+  /** Responds to a request whose world could not be opened. */
+  #failUnopened(error: unknown, connection: Connection, startedMs: number): void {
+    const { deps, metrics, worlds } = this.#options;
+    const response = failure(deps, worlds.default, "base", error);
+    metrics.record(response.operation, response.status, monotonicMs() - startedMs);
+    connection.send(response);
+    connection.finish();
   }
 
   /** Takes the body from the connection. If the body is refused, the rest of it stays unread and the connection ends with the response. */
@@ -342,6 +346,11 @@ export class RequestDispatcher {
 function appOf({ destination, facts, head, appPrefix }: IncomingRequest): string | undefined {
   const app = knownApp(destination.world, facts.query.parameters, (name) => findHeader(head.headers, name));
   return app === undefined ? undefined : appPrefix + app;
+}
+
+async function respondToCheck(checked: TextResponse | Promise<TextResponse>, connection: Connection): Promise<void> {
+  connection.send(await checked);
+  connection.finish();
 }
 
 async function respondTo(route: RouteHandler, { head, connection, destination, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {

@@ -123,7 +123,8 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
       // The tokens may be dead now, so the request begins again at its first step.
       const later = { ...incoming, now: unixSeconds(world.clock) };
       progress.reached = {};
-      const again = await authenticate(later, addressOf(later, progress));
+      const addressed = addressOf(later, progress);
+      const again = authenticate(later, addressed, await findTokens(later, addressed));
       progress.reached = again;
       return answer(later, again, progress);
     }
