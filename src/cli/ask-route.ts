@@ -1,8 +1,9 @@
 /** Sends the request of a command of `route-commands.ts`, and prints the response. */
 import { ConfigProblem } from "#config/config";
-import { type ControlRequests, type Given, type PrivateUse, resultOf, withOwnServer, withServer } from "./control-client.ts";
+import { type ControlRequests, resultOf } from "#control/client/requests";
+import { linesOf } from "#control/client/text-of-json";
+import { type Given, type PrivateUse, withOwnServer, withServer } from "./control-client.ts";
 import { FAILED, note, printable, readTextFile, say } from "./terminal/output.ts";
-import { linesOf } from "./terminal/text-of-json.ts";
 
 /** The form of a parameter on the command line. A `time` is a number or a text; `pairs` and `file` make the body of a node. */
 export type Shape = "text" | "id" | "number" | "time" | "switch" | "list" | "json" | "pairs" | "file";

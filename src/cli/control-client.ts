@@ -8,6 +8,7 @@ import { environment } from "#config/option";
 import { commandWarnings, readConfig } from "#config/read-config";
 import { environmentWithSecrets } from "#config/secret-files";
 import { findServer, isFolder } from "#config/server-files";
+import { ControlRefusal, type ControlRequests, type Endpoint, requestsTo, WrongParameter } from "#control/client/requests";
 import { trimmedEnd } from "#kernel/text";
 import { hasData } from "#storage/open";
 import { Log } from "#telemetry/log";
@@ -18,71 +19,24 @@ import { fail, note, WRONG_USE } from "./terminal/output.ts";
 /** The options of a command, by name. */
 export type Given = Readonly<Record<string, unknown>>;
 
-export interface ControlRequests {
-  /** The address of the server's control API. */
-  readonly url: string;
-  /** The path of the world, e.g. `/v1/worlds/default`. */
-  readonly world: string;
-  /** Sends a request. `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
-  // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
-  request(method: string, path: string, body?: unknown): Promise<any>;
-  /** Sends a request. `path` begins with a slash. Returns every response of the API, also a refusal. */
-  send(path: string, init?: RequestInit): Promise<Response>;
-}
-
-export const controlRequests = async (given: Given): Promise<ControlRequests> => requestsTo(endpointOf(await serverAddress(given)), given);
+export const controlRequests = async (given: Given): Promise<ControlRequests> => requestsOf(endpointOf(await serverAddress(given)), given);
 
 const endpointOf = ({ url, key, connection }: ServerAddress): Endpoint => ({
   ...{ url, key },
   fetch: (address, init) => fetch(address, { ...init, ...connection }),
 });
 
-/** The receiver of requests to the control API: a server, or this process. */
-interface Endpoint {
-  readonly url: string;
-  readonly key: string;
-  fetch(url: string, init: RequestInit): Promise<Response>;
-}
-
-function requestsTo({ url, key, fetch }: Endpoint, given: Given): ControlRequests {
-  const world = `/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
-  const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
+/** Requests to an endpoint in the world of the command. If the server does not respond, an error names the option that leads to it. */
+const requestsOf = ({ url, key, fetch: send }: Endpoint, { world_name = "default" }: Given): ControlRequests => {
+  const sendOrExplain: Endpoint["fetch"] = async (address, init) => {
     try {
-      return await fetch(url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+      return await send(address, init);
     } catch (error) {
       throw unreachable(url, error);
     }
   };
-  return {
-    ...{ url, world, send },
-    async request(method, path, body) {
-      const json = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-      return resultOf(await send(path.startsWith("/") ? path : `${world}/${path}`, { method, ...json }));
-    },
-  };
-}
-
-/** Reads the JSON of a response. Throws `ControlRefusal` with the message of the API if the API refused the request. */
-// biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
-export async function resultOf(response: Response): Promise<any> {
-  const text = await response.text();
-  let body: { error?: { message: string } } | undefined;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw new ControlRefusal(`${new URL(response.url).origin} is not a control API: it returned ${response.status} without JSON`);
-  }
-  if (!response.ok) throw new ControlRefusal(body?.error?.message ?? `the control API returned ${response.status}`);
-  return body;
-}
-
-/** The control API refused a request. The message gives the reason. */
-export class ControlRefusal extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "ControlRefusal";
-  }
-}
+  return requestsTo({ url, key, fetch: sendOrExplain }, String(world_name));
+};
 
 type Run = (control: ControlRequests) => Promise<number>;
 
@@ -104,6 +58,7 @@ export async function withServer(given: Given, run: Run, ifNone?: () => number):
 function refused(error: unknown): number {
   if (error instanceof ControlRefusal) return fail(error.message);
   if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
+  if (error instanceof WrongParameter) return fail(`--${error.message}`, WRONG_USE);
   throw error;
 }
 
@@ -125,7 +80,7 @@ export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}
     for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
     const { stop, key, fetch } = await startOwnServer(given, log, use);
     const endpoint: Endpoint = { url: OWN_URL, key, fetch: (address, init) => fetch(new Request(address, init)) };
-    return await run(requestsTo(endpoint, given)).catch(refused).finally(stop);
+    return await run(requestsOf(endpoint, given)).catch(refused).finally(stop);
   } catch (error) {
     explain(error, log);
     if (error instanceof Error && error.name === "FolderInUse")

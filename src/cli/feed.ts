@@ -1,7 +1,8 @@
 /** `plaza feed upload`: sends a file to a product feed, and waits until the server has read the file. */
 import { type FileHandle, open } from "node:fs/promises";
 import { ConfigProblem } from "#config/config";
-import { type ControlRequests, type Given, resultOf, withServer } from "./control-client.ts";
+import { type ControlRequests, resultOf } from "#control/client/requests";
+import { type Given, withServer } from "./control-client.ts";
 import { FAILED, say } from "./terminal/output.ts";
 import { Progress } from "./terminal/progress.ts";
 

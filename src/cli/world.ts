@@ -1,8 +1,9 @@
 /** `plaza world new` and `plaza world import`: the commands that send a world file. */
 import { ConfigProblem } from "#config/config";
+import { ControlRefusal, resultOf } from "#control/client/requests";
 import { EVENT_STREAM, readEvents } from "#control-contract/event-stream";
 import { show } from "./ask-route.ts";
-import { ControlRefusal, type Given, resultOf, withOwnServer } from "./control-client.ts";
+import { type Given, withOwnServer } from "./control-client.ts";
 import { exitCodeOf } from "./process-end.ts";
 import { fail, readTextFile } from "./terminal/output.ts";
 import { Progress } from "./terminal/progress.ts";

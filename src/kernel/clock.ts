@@ -20,6 +20,9 @@ export const unixSeconds = (clock: Clock): number => Math.floor(clock.nowMs() / 
 /** A time as the interface writes it: ISO 8601 in UTC with a numeric offset, e.g. `2026-11-18T00:00:00+0000`. */
 export const utcText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
+/** Unix seconds as text for people, like `2026-11-22T10:00:00.000Z`. */
+export const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
 export interface ClockState {
   /** The world time at the moment when the clock was set, in ms. */
   readonly worldMs: number;

@@ -3,11 +3,12 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { announceServer, controlKeyOf } from "#config/server-files";
+import { ControlRefusal } from "#control/client/requests";
 import { controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { variables } from "#harness/cli/variables";
 import { temporaryFolder } from "#harness/server";
-import { ControlRefusal, controlRequests, findServerAddress, mayHaveServer, pidOnData, serverAddress, withServer } from "../control-client.ts";
+import { controlRequests, findServerAddress, mayHaveServer, pidOnData, serverAddress, withServer } from "../control-client.ts";
 
 beforeEach(() => variables({ PLAZA_CONTROL_URL: undefined, PLAZA_CONTROL_KEY: undefined, PLAZA_DATA: undefined, PLAZA_CONFIG: undefined }));
 

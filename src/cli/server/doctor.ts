@@ -8,6 +8,7 @@ import { environment } from "#config/option";
 import { readConfig, variableWarnings } from "#config/read-config";
 import { environmentWithSecrets } from "#config/secret-files";
 import { isFolder } from "#config/server-files";
+import { type ServerStatus, statusOf } from "#control/client/status";
 import { type CheckedFile, checkFiles, worldFiles } from "#data-check";
 import { settings } from "#features";
 import { connectionsWithin } from "#http/limits";
@@ -17,7 +18,6 @@ import { problemOfWorldFile } from "#storage/open";
 import { openFilesMax } from "#system";
 import { controlRequests, findServerAddress, type Given } from "../control-client.ts";
 import { FAILED, printable, say } from "../terminal/output.ts";
-import { type ServerStatus, statusOf } from "./status.ts";
 
 interface Finding {
   readonly health: "ok" | "warning" | "problem";

@@ -1,8 +1,11 @@
 /** `plaza logs`: prints the last requests of the graph, and with `--follow` each new request. */
+
+import { errorIn } from "#control/client/error-in";
+import { type ControlRequests, resultOf } from "#control/client/requests";
 import { readEvents } from "#control-contract/event-stream";
-import { type ControlRequests, type Given, resultOf, withServer } from "../control-client.ts";
-import { errorIn } from "../requests/error-in.ts";
-import { fail, note, printable, say, timeText } from "../terminal/output.ts";
+import { timeText } from "#kernel/clock";
+import { type Given, withServer } from "../control-client.ts";
+import { fail, note, printable, say } from "../terminal/output.ts";
 
 interface Seen {
   readonly trace_id: string;

@@ -1,74 +1,16 @@
 /** `plaza status`: shows whether a server runs, and describes it. */
-import type { Alert } from "#control-contract/alert";
-import { type ControlRequests, type Given, withServer } from "../control-client.ts";
-import { FAILED, fail, printable, say, timeText } from "../terminal/output.ts";
-
-export interface ServerStatus {
-  readonly version: string;
-  readonly pid: number;
-  readonly started_at: number;
-  readonly base_url: string;
-  readonly control_url: string;
-  readonly data: string;
-  readonly sandbox: boolean;
-  readonly processes: number;
-  /** Whether the database responds. */
-  readonly ready: boolean;
-  readonly worlds: readonly { readonly name: string; readonly profile: string; readonly empty: boolean }[];
-  /** The callbacks that do not work. */
-  readonly callbacks: readonly { readonly url: string; readonly status: string }[];
-  /** The alerts of the world, among them those about callbacks. */
-  readonly alerts: readonly Alert[];
-}
-
-/** The number of callbacks that are read; a person does not read more. */
-const CALLBACKS_MAX = 1_000;
-
-export async function statusOf(control: ControlRequests): Promise<ServerStatus> {
-  const server = await control.request("GET", "/v1/server");
-  const ready = (await control.send("/readyz")).ok;
-  // Without its database the server cannot answer further questions.
-  const worlds = ready ? (await control.request("GET", "/v1/worlds")).data : [];
-  const callbacks = ready ? ((await control.request("GET", `callbacks?limit=${CALLBACKS_MAX}`)).data as ServerStatus["callbacks"]) : [];
-  const broken = callbacks.filter(({ status: health }) => health !== "working").map(({ url, status: health }) => ({ url, status: health }));
-  const alerts = (await control.request("GET", "alerts")).data;
-  return { ...server, control_url: `${control.url}/v1`, ready, worlds, callbacks: broken, alerts };
-}
+import type { ControlRequests } from "#control/client/requests";
+import { statusLines, statusOf } from "#control/client/status";
+import { type Given, withServer } from "../control-client.ts";
+import { FAILED, fail, printable, say } from "../terminal/output.ts";
 
 /** Prints the status. Resolves with 0 if a server runs and is ready. */
 export function status(given: Given): Promise<number> {
   const show = async (control: ControlRequests): Promise<number> => {
     const found = await statusOf(control);
     if (given.json === true) say(JSON.stringify(found));
-    else for (const line of linesOf(found)) say(printable(line));
+    else for (const line of statusLines(found)) say(printable(line));
     return found.ready ? 0 : FAILED;
   };
   return withServer(given, show, () => fail("no server runs on the data, and --control-url names none"));
-}
-
-function linesOf({
-  version,
-  pid,
-  started_at,
-  base_url,
-  control_url,
-  data,
-  sandbox,
-  processes,
-  ready,
-  worlds,
-  callbacks,
-  alerts,
-}: ServerStatus): string[] {
-  const many = processes === 1 ? "" : `, ${processes} processes`;
-  return [
-    `Plaza ${version} ${ready ? "runs" : "runs, but it cannot use its database"}`,
-    `  process      ${pid}, since ${timeText(started_at)}${many}`,
-    `  graph        ${base_url}`,
-    `  control API  ${control_url}`,
-    `  data         ${data}${sandbox ? ", a sandbox" : ""}`,
-    ...worlds.map(({ name, profile, empty }) => `  world        ${name}: ${profile}${empty ? ", empty" : ""}`),
-    ...callbacks.map(({ url, status: health }) => `  callback     ${url}: ${health}`),
-    ...alerts.filter(({ kind }) => !kind.startsWith("callback_")).map(({ level, text }) => `  ${level.padEnd(12)} ${text}`),
-  ];
 }

@@ -1,6 +1,8 @@
 /** `plaza stop`: ends a server and waits until it has ended. */
+
+import type { ControlRequests } from "#control/client/requests";
 import { sleepMs } from "#system";
-import { type ControlRequests, type Given, pidOnData, withServer } from "../control-client.ts";
+import { type Given, pidOnData, withServer } from "../control-client.ts";
 import { directTo } from "../proxies.ts";
 import { fail, note, say } from "../terminal/output.ts";
 

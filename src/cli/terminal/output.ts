@@ -20,9 +20,6 @@ export function fail(message: string, code: number = FAILED): number {
 export const printable = (text: string): string =>
   text.replace(/\p{Cc}/gu, (unit) => `\\u${(unit.codePointAt(0) as number).toString(16).padStart(4, "0")}`);
 
-/** Unix seconds as text, like `2026-11-22T10:00:00.000Z`. */
-export const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString();
-
 /** Reads the file that an argument or option gives; `-` is standard input. Throws `ConfigProblem`. */
 export async function readTextFile(named: string, file: string): Promise<string> {
   try {

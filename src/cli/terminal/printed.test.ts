@@ -1,9 +1,9 @@
 /** The messages and exit codes of a program that cannot continue. */
 import { describe, expect, test } from "bun:test";
+import { ControlRefusal, resultOf } from "#control/client/requests";
 import { written } from "#harness/cli/printed";
 import type { Log } from "#telemetry/log";
 import { listAll, show } from "../ask-route.ts";
-import { ControlRefusal, resultOf } from "../control-client.ts";
 import { exitCodeOf, explain } from "../process-end.ts";
 import { resultAtItsEnd } from "../world.ts";
 

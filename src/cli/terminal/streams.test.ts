@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { ConfigProblem } from "#config/config";
 import { afterThisTest } from "#harness/cleanup";
 import { temporaryFolder } from "#harness/server";
+import { timeText } from "#kernel/clock";
 import { nextTurn } from "#kernel/turns";
 import { outputClosed } from "../process-end.ts";
-import { printable, readTextFile, timeText } from "./output.ts";
+import { printable, readTextFile } from "./output.ts";
 
 /** Adds the listeners only for this test. */
 function watched(): Promise<void> {

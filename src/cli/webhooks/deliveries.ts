@@ -1,6 +1,9 @@
 /** `plaza deliveries …`: lists webhook deliveries and replays them. */
-import { type ControlRequests, type Given, withServer } from "../control-client.ts";
-import { fail, note, printable, say, timeText, WRONG_USE } from "../terminal/output.ts";
+import type { ControlRequests } from "#control/client/requests";
+import { type Delivery, lineOf } from "#control/client/triggered";
+import { timeText } from "#kernel/clock";
+import { type Given, withServer } from "../control-client.ts";
+import { fail, note, printable, say, WRONG_USE } from "../terminal/output.ts";
 
 const LIMIT_DEFAULT = "20";
 
@@ -21,7 +24,11 @@ async function list(control: ControlRequests, { status, callback, field, limit, 
   const { data } = (await control.request("GET", `deliveries?${query}`)) as { data: Delivery[] };
   for (const one of data) {
     const { object, field: of, entity, updates, time } = one;
-    say(json === true ? JSON.stringify(one) : `${timeText(time)} ${object}.${of} of ${entity}${updates > 1 ? ` (${updates})` : ""} ${lineOf(one)}`);
+    say(
+      json === true
+        ? JSON.stringify(one)
+        : `${timeText(time)} ${object}.${of} of ${entity}${updates > 1 ? ` (${updates})` : ""} ${printable(lineOf(one))}`,
+    );
   }
   if (data.length === 0 && json !== true) note("no deliveries");
   return 0;
@@ -42,27 +49,4 @@ async function resend(control: ControlRequests, { since, callback }: Given, ids:
   const { replayed } = (await control.request("POST", "deliveries/replay", span)) as { replayed: number };
   say(`${replayed} sent again`);
   return 0;
-}
-
-/** A delivery with the fields that the commands print. */
-export interface Delivery {
-  readonly id: string;
-  readonly app: string;
-  readonly callback?: string;
-  readonly object: string;
-  readonly field: string;
-  readonly entity: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly updates: number;
-  /** The time of the attempt in Unix seconds. */
-  readonly time: number;
-  readonly attempts: readonly { readonly status?: number; readonly latency_ms?: number; readonly error?: string }[];
-}
-
-/** The line of a delivery: `501 app 1001 http://…: delivered 200 in 3 ms`. */
-export function lineOf({ id, app, callback, status, reason, attempts }: Delivery): string {
-  const last = attempts.at(-1);
-  const response = last === undefined ? "" : ` ${last.status ?? last.error}${last.latency_ms === undefined ? "" : ` in ${last.latency_ms} ms`}`;
-  return printable(`${id} app ${app} ${callback ?? "(no callback)"}: ${status}${reason === undefined ? "" : ` (${reason})`}${response}`);
 }

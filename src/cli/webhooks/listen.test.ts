@@ -1,12 +1,12 @@
 /** `plaza listen`: its output, the forwarded webhooks, and the status that the sender gets. */
 import { describe, expect, spyOn, test } from "bun:test";
+import { ControlRefusal, type ControlRequests } from "#control/client/requests";
 import { afterThisTest } from "#harness/cleanup";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { freePort } from "#harness/processes/free-port";
 import { startReceiver } from "#harness/receiver";
 import { signatureHeaders } from "#webhooks/delivery/signing";
-import { ControlRefusal, type ControlRequests } from "../control-client.ts";
 import { giveBack, isTaken, listen, takeCallback } from "./listen.ts";
 import { type AppEntry, findApp, type Subscribed } from "./subscribing.ts";
 

@@ -5,17 +5,19 @@
 import { timingSafeEqual } from "node:crypto";
 import { ConfigProblem } from "#config/config";
 import { listening, pagesOf, portOf } from "#config/listening";
+import { ControlRefusal, type ControlRequests, resultOf } from "#control/client/requests";
 import { readEvents } from "#control-contract/event-stream";
 import { type CommandResponse, plainText, serveCommand } from "#http/commands/command-server";
 import type { RequestHead } from "#http/http1/request-head";
+import { timeText } from "#kernel/clock";
 import { findHeader, type RawHeaders } from "#kernel/http-text/headers";
 import { buildRegistry } from "#main";
 import { sleepMs } from "#system";
 import { signatureHeaders } from "#webhooks/delivery/signing";
-import { ControlRefusal, type ControlRequests, controlRequests, type Given, resultOf, withServer } from "../control-client.ts";
+import { controlRequests, type Given, withServer } from "../control-client.ts";
 import { nextSignal, outputClosed } from "../process-end.ts";
 import { directTo } from "../proxies.ts";
-import { note, printable, say, timeText } from "../terminal/output.ts";
+import { note, printable, say } from "../terminal/output.ts";
 import {
   type AppEntry,
   type Fields,

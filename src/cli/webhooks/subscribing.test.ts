@@ -1,7 +1,7 @@
 /** The accounts and pages that `plaza listen` subscribes and restores. */
 import { describe, expect, test } from "bun:test";
+import { ControlRefusal, type ControlRequests } from "#control/client/requests";
 import type { WebhookField } from "#webhooks/catalogue/field";
-import { ControlRefusal, type ControlRequests } from "../control-client.ts";
 import { fieldsNamed, findApp, type Subscribed, subscribeAccounts, unsubscribeAccounts } from "./subscribing.ts";
 
 type Sent = readonly [method: string, path: string, body?: unknown];

@@ -3,9 +3,10 @@
  * command creates no tokens, although some webhooks need a token too.
  */
 import { ConfigProblem } from "#config/config";
+import { ControlRefusal, type ControlRequests } from "#control/client/requests";
+import { nodesOf } from "#control/client/triggered";
 import { suggestion } from "#kernel/suggestion";
 import type { WebhookField, WebhookObject } from "#webhooks/catalogue/field";
-import { ControlRefusal, type ControlRequests } from "../control-client.ts";
 
 export interface AppEntry {
   readonly id: string;
@@ -64,8 +65,6 @@ interface Account {
   readonly app_connections?: readonly string[];
 }
 
-/** For each object, the key of a world file whose nodes have the object's events. */
-export const nodesOf = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages", catalog: "catalogs" } as const;
 /** For each object, the key of the nodes that have the subscription: the subscription of a catalog is on its page, for any fields. */
 const subscribedOn = { ...nodesOf, catalog: "pages" } as const;
 

@@ -3,11 +3,13 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as timers from "node:timers/promises";
+import { lineOf } from "#control/client/triggered";
 import { afterThisTest } from "#harness/cleanup";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
-import { lineOf, listDeliveries, resendDeliveries } from "./deliveries.ts";
+import { printable } from "../terminal/output.ts";
+import { listDeliveries, resendDeliveries } from "./deliveries.ts";
 import { readScript } from "./script.ts";
 import { trigger } from "./trigger.ts";
 
@@ -128,7 +130,7 @@ describe("an event", () => {
     expect(await trigger("calls", { ...stub.given, value: "{" })).toBe(2);
     expect(await trigger("calls", { ...stub.given, value: "{}", override: ["a=1"] })).toBe(2);
     expect(streams.err.split("\n")).toEqual([
-      "plaza: the world has no social_accounts: choose an account, page or catalog with --entity",
+      "plaza: the world has no social_accounts: choose an account, page or catalog as the entity",
       "plaza: name either an event or a --script; --list shows the events",
       "plaza: name either an event or a --script; --list shows the events",
       expect.stringContaining("plaza: --value: is not JSON: "),
@@ -219,7 +221,7 @@ describe("a delivery", () => {
     ],
     [{ callback: "http://\u001b/", attempts: [{ status: 200, latency_ms: 0 }] }, "501 app 1001 http://\\u001b/: delivered 200 in 0 ms"],
   ])("%j is %s", (more, line) => {
-    expect(lineOf(delivery("501", more))).toBe(line);
+    expect(printable(lineOf(delivery("501", more)))).toBe(line);
   });
 
   test("is listed with its time and event, and how many updates it has where these are several", async () => {

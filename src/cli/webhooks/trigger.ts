@@ -1,19 +1,14 @@
 /** `plaza trigger`: makes one example event, or the events of a script, and prints the result at each callback. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigProblem } from "#config/config";
+import { type ControlRequests, WrongParameter } from "#control/client/requests";
+import { anyEntityOf, fieldOf, lineOf, triggered } from "#control/client/triggered";
+import { timeText } from "#kernel/clock";
 import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
-import { suggestion } from "#kernel/suggestion";
 import { buildRegistry } from "#main";
 import type { WebhookField } from "#webhooks/catalogue/field";
-import { ControlRefusal, type ControlRequests, type Given, withServer } from "../control-client.ts";
-import { FAILED, fail, say, timeText, WRONG_USE } from "../terminal/output.ts";
-import { type Delivery, lineOf } from "./deliveries.ts";
+import { type Given, withServer } from "../control-client.ts";
+import { FAILED, fail, printable, say, WRONG_USE } from "../terminal/output.ts";
 import { overrideOf, readScript, type Trigger, withOverrides } from "./script.ts";
-import { nodesOf } from "./subscribing.ts";
-
-/** The time for which results are awaited: a callback has 15 s to respond (D-62). */
-const WAIT_MS_MAX = 17_000;
-const LOOK_MS = 50;
 
 const { all } = buildRegistry().webhookFields;
 
@@ -60,7 +55,7 @@ function jsonOf(text: string): unknown {
 async function runScript(control: ControlRequests, file: string): Promise<number> {
   const steps = await readScript(file);
   // The names of all events are checked before the first event is made.
-  for (const step of steps) if ("trigger" in step) fieldOf(step.trigger.event);
+  for (const step of steps) if ("trigger" in step) eventOf(step.trigger.event);
   for (const step of steps) {
     if ("advance" in step) {
       const { now } = (await control.request("POST", "clock/advance", { seconds: step.advance })) as { now: number };
@@ -74,46 +69,27 @@ async function runScript(control: ControlRequests, file: string): Promise<number
 }
 
 async function triggerOne(control: ControlRequests, { event, phone_number, overrides, ...given }: Trigger): Promise<number> {
-  const { object, field } = fieldOf(event);
-  const entity = given.entity ?? (await anyOf(control, object));
+  const found = eventOf(event);
+  const { object, field } = found;
+  const entity = given.entity ?? (await anyEntityOf(control, object));
   const phone = phone_number === undefined ? {} : { phone_number };
   let { value } = given;
   if (overrides.length > 0) {
     const example = await control.request("GET", `webhook-fields/${object}/${field}/example?${new URLSearchParams({ entity, ...phone })}`);
     value = withOverrides(example.value, overrides);
   }
-  const body = { object, field, entity, ...phone, ...(value === undefined ? {} : { value }) };
-  const { deliveries } = (await control.request("POST", "deliveries/trigger", body)) as { deliveries: string[] };
   let hasFailed = false;
-  for (const id of deliveries) {
-    const delivery = await ended(control, id);
+  for await (const delivery of triggered(control, found, { entity, ...phone, ...(value === undefined ? {} : { value }) })) {
     hasFailed ||= delivery.status !== "delivered";
-    say(lineOf(delivery));
+    say(printable(lineOf(delivery)));
   }
   return hasFailed ? FAILED : 0;
 }
 
-/** Finds a field by `object.field`, or by its name alone, which means the first object that has it. Throws `ConfigProblem`. */
-function fieldOf(event: string): WebhookField {
-  const found = all.find(({ object, field }) => event === `${object}.${field}`) ?? all.find(({ field }) => event === field);
-  if (found !== undefined) return found;
-  const names = [...new Set(all.flatMap(({ object, field }) => [field, `${object}.${field}`]))];
-  throw new ConfigProblem("<event>", `there is no event ${event}${suggestion(event, names)}; --list shows them`);
-}
-
-async function anyOf(control: ControlRequests, object: WebhookField["object"]): Promise<string> {
-  const key = nodesOf[object];
-  const { data } = (await control.request("GET", `nodes/${key}?limit=1`)) as { data: { id: string }[] };
-  const [first] = data;
-  if (first === undefined) throw new ControlRefusal(`the world has no ${key}: choose an account, page or catalog with --entity`);
-  return first.id;
-}
-
-async function ended(control: ControlRequests, id: string): Promise<Delivery> {
-  for (let waited = 0; ; waited += LOOK_MS) {
-    const delivery = (await control.request("GET", `deliveries/${id}`)) as Delivery;
-    const isOver = (delivery.status !== "waiting" && delivery.status !== "sending") || delivery.attempts.length > 0;
-    if (isOver || waited >= WAIT_MS_MAX) return delivery;
-    await sleep(LOOK_MS);
+function eventOf(event: string): WebhookField {
+  try {
+    return fieldOf(all, event);
+  } catch (error) {
+    throw error instanceof WrongParameter ? new ConfigProblem("<event>", `${error.problem}; --list shows them`) : error;
   }
 }

@@ -1,0 +1,85 @@
+/** Explains the response to a request of the graph. */
+import { timeText } from "#kernel/clock";
+import { errorIn } from "./error-in.ts";
+import type { ControlRequests } from "./requests.ts";
+
+interface Credential {
+  readonly place: string;
+  readonly type?: string;
+  readonly token?: string;
+  readonly app?: string;
+  readonly refusal?: string;
+}
+
+interface Story {
+  readonly steps: readonly { readonly name: string; readonly duration_ms: number }[];
+  readonly credentials: readonly Credential[];
+  readonly node?: { readonly id: string; readonly type: string };
+  readonly version: { readonly asked?: string; readonly served?: string; readonly upgraded_from?: string };
+  readonly policy?: { readonly name: string; readonly summary: string; readonly kinds: readonly string[]; readonly scopes: readonly string[] };
+  readonly is_concealed?: boolean;
+  readonly parameters?: string;
+  readonly error?: string;
+  readonly fault?: string;
+  readonly deliveries: readonly string[];
+}
+
+export interface Recorded {
+  readonly trace_id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: string;
+  readonly status: number;
+  readonly time: number;
+  readonly response_body: string;
+  readonly story?: Story;
+}
+
+/** The recorded request as text, with a line for each fact. */
+export async function explained(
+  control: ControlRequests,
+  { method, path, status, operation, time, response_body, story }: Recorded,
+): Promise<string[]> {
+  const error = status < 400 ? undefined : errorIn(response_body);
+  const line = (name: string, text: string | undefined): string[] => (text === undefined || text === "" ? [] : [`${name.padEnd(11)} ${text}`]);
+  return [
+    `${method} ${path} ${status}`,
+    ...line("operation", operation),
+    ...line("time", timeText(time)),
+    ...line("refused", error?.message),
+    ...line("parameter", error?.error_data?.parameter),
+    ...line("cause", story?.error === undefined ? undefined : await causeOf(control, story.error)),
+    ...(story === undefined ? line("story", "not recorded: send the request with debug=all") : linesOfStory(story, line)),
+  ];
+}
+
+async function causeOf(control: ControlRequests, error: string): Promise<string> {
+  const { data } = (await control.request("GET", "/v1/errors")) as { data: { name: string; when: string }[] };
+  const when = data.find(({ name }) => name === error)?.when;
+  return when === undefined ? error : `${error}: ${when}`;
+}
+
+function linesOfStory(story: Story, line: (name: string, text: string | undefined) => string[]): string[] {
+  const { credentials, policy, node, version, is_concealed, steps, deliveries } = story;
+  const last = steps.at(-1)?.name;
+  return [
+    ...(credentials.length === 0 ? line("token", "none was sent") : credentials.flatMap((one) => line("token", credentialText(one)))),
+    ...line("allowed to", policy === undefined ? undefined : `${policy.summary} (${policy.kinds.join(", ")} tokens${scopesText(policy.scopes)})`),
+    ...line("node", node === undefined ? undefined : `${node.type} ${node.id}${is_concealed === true ? ", which the caller may not know" : ""}`),
+    ...line("version", versionText(version)),
+    ...line("parameters", story.parameters === "{}" ? undefined : story.parameters),
+    ...line("fault", story.fault),
+    ...line("ended in", story.error === undefined ? undefined : last),
+    ...line("webhooks", deliveries.join(", ")),
+  ];
+}
+
+const credentialText = ({ place, type, token, app, refusal }: Credential): string =>
+  `in ${place}: ${type === undefined ? "unknown" : `a ${type} token`}${token === undefined ? "" : ` (${token})`}${app === undefined ? "" : ` of app ${app}`}${refusal === undefined ? "" : `, refused: ${refusal}`}`;
+
+const scopesText = (scopes: readonly string[]): string => (scopes.length === 0 ? "" : ` with ${scopes.join(", ")}`);
+
+const versionText = ({ asked, served, upgraded_from }: Story["version"]): string | undefined =>
+  served === undefined
+    ? undefined
+    : `${served}${asked === undefined ? ", the app's default" : ""}${upgraded_from === undefined ? "" : `, upgraded from ${upgraded_from}`}`;

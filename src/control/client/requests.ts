@@ -1,0 +1,69 @@
+/** Requests to the control API, as the command line and the MCP tools send them. */
+
+export interface ControlRequests {
+  /** The address of the server's control API. */
+  readonly url: string;
+  readonly worldName: string;
+  /** The path of the world, e.g. `/v1/worlds/default`. */
+  readonly world: string;
+  /** Sends a request. `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
+  // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
+  request(method: string, path: string, body?: unknown): Promise<any>;
+  /** Sends a request. `path` begins with a slash. Returns every response of the API, also a refusal. */
+  send(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** The receiver of requests to the control API: a server, or this process. */
+export interface Endpoint {
+  readonly url: string;
+  readonly key: string;
+  /** Sends a request. Rejects if no response comes. */
+  fetch(url: string, init: RequestInit): Promise<Response>;
+}
+
+export function requestsTo({ url, key, fetch: send }: Endpoint, worldName: string): ControlRequests {
+  const world = `/v1/worlds/${encodeURIComponent(worldName)}`;
+  const sendWithKey: ControlRequests["send"] = (path, init = {}) =>
+    send(url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+  return {
+    ...{ url, worldName, world, send: sendWithKey },
+    async request(method, path, body) {
+      const json = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+      return resultOf(await sendWithKey(path.startsWith("/") ? path : `${world}/${path}`, { method, ...json }));
+    },
+  };
+}
+
+/** Reads the JSON of a response. Throws `ControlRefusal` with the message of the API if the API refused the request. */
+// biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
+export async function resultOf(response: Response): Promise<any> {
+  const text = await response.text();
+  let body: { error?: { message: string } } | undefined;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new ControlRefusal(`${new URL(response.url).origin} is not a control API: it returned ${response.status} without JSON`);
+  }
+  if (!response.ok) throw new ControlRefusal(body?.error?.message ?? `the control API returned ${response.status}`);
+  return body;
+}
+
+/** The control API refused a request. The message gives the reason. */
+export class ControlRefusal extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ControlRefusal";
+  }
+}
+
+/** A parameter of a command or tool is wrong. */
+export class WrongParameter extends Error {
+  constructor(
+    /** The name of the parameter, e.g. `as`; on the command line it is the option `--as`. */
+    readonly parameter: string,
+    readonly problem: string,
+  ) {
+    super(`${parameter}: ${problem}`);
+    this.name = "WrongParameter";
+  }
+}
