@@ -1,6 +1,6 @@
 /** The control API as a Hono application: it checks the key, reads body and query, and calls the route's handler (docs/operating/control-api.md). */
 import { timingSafeEqual } from "node:crypto";
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler, type Next } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { getPath } from "hono/utils/url";
 import { type ControlKeyRow, findControlKey, hasBoundKeys } from "#auth/control-keys.store";
@@ -27,8 +27,10 @@ import { isStorableText } from "#kernel/text";
 import type { Reader } from "#storage/database";
 import type { MetricsReport } from "#telemetry/metrics-report";
 import { Audit } from "./audit.ts";
+import type { Endpoint } from "./client/requests.ts";
 import { consoleFiles, consolePage, referenceFiles, referencePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
+import type { McpMount } from "./mcp/mount.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { controlRoutes } from "./routes.ts";
 
@@ -55,6 +57,9 @@ type WithKey = { Variables: { key: CallerKey } };
 const KEY_NEEDED = "send the control key: Authorization: Bearer {control_key}";
 const KEY_WRONG = "the control key is wrong or was replaced: send the one that plaza start prints";
 
+/** The paths of the pages as text. */
+const TEXT_PAGES = ["/llms.txt", "/:folder{llms|guides|interface|recipes|operating|reference|decisions}/:page{.+\\.md}"];
+
 export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const { deps } = options;
   const app = new Hono<WithKey>({ getPath: (request) => pathIn(getPath(request)) });
@@ -62,18 +67,17 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const audit = new Audit(deps);
   const keys = new ControlKeys(options.key, () => deps.worlds.default.database.reader, deps.realTime.nowMs);
 
+  for (const path of TEXT_PAGES) app.get(path, textHandler(deps));
   app.get("/assets/*", (c) => consoleFiles.file(c));
   app.get("/reference/*", (c) => referenceFiles.file(c));
   app.on("GET", ["/docs", "/docs/"], (c) => referencePage(deps.describeServer(new URL(c.req.url).hostname)));
-  const llmsPage = llmsHandler(deps);
-  for (const path of ["/llms.txt", "/llms/:page"]) app.get(path, llmsPage);
   app.get("/healthz", (c) => json(c, { status: "ok" }));
   app.get("/readyz", (c) => ready(c, options.health, deps));
   app.get("/v1/openapi.json", async (c) => {
     const { openapiOf } = await import("./openapi/document.ts");
     return json(c, openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin));
   });
-  for (const path of ["/metrics", "/v1/*"]) {
+  for (const path of ["/metrics", "/v1/*", "/mcp"]) {
     app.use(path, async (c, next) => {
       // An HTTP/1.0 client may leave the header out, but browsers always send it.
       const host = c.req.header("host") ?? "localhost";
@@ -101,13 +105,18 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     });
   };
   serve(true);
-  app.use("/v1/*", async (c, next) => {
+  const requireKey: MiddlewareHandler<WithKey> = async (c, next) => {
     const given = bearerOf(c);
     const key = given === undefined ? undefined : await keys.find(given);
     if (key === undefined) return unauthorized(c, given === undefined ? KEY_NEEDED : KEY_WRONG);
     c.set("key", key);
     return next();
-  });
+  };
+  for (const path of ["/v1/*", "/mcp"]) app.use(path, requireKey);
+  app.all(
+    "/mcp",
+    mcpHandler(options, routes, async (url, init) => app.request(url, init)),
+  );
   serve(false);
   // Each view of the console has its own path.
   app.get("*", async (c, next) => {
@@ -166,14 +175,22 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
   return wholeResponse(text, { "content-type": METRICS_TYPE });
 }
 
-/** The description of the interface as text for coding agents. The description needs no key, because it has no data of worlds. */
-function llmsHandler({ registry }: ControlDeps): (c: Context) => Promise<Response> {
-  // Everybody may ask for the pages, so they are made once.
-  let pages: Promise<ReadonlyMap<string, string>> | undefined;
-  return async (c) => {
-    pages ??= import("./llms/pages.ts").then(({ llmsPages }) => llmsPages(registry));
-    const text = (await pages).get(c.req.path.slice(1));
-    return text === undefined ? c.notFound() : wholeResponse(text, { "content-type": "text/markdown; charset=utf-8" });
+/** The pages about the interface and about Plaza, as text for coding agents. They need no key, because they have no data of worlds. */
+function textHandler({ registry }: ControlDeps): (c: Context, next: Next) => Promise<Response | undefined> {
+  return async (c, next) => {
+    const { textPages } = await import("./llms/text-pages.ts");
+    const text = (await textPages(registry)).get(c.req.path.slice(1));
+    if (text === undefined) return void (await next());
+    return wholeResponse(text, { "content-type": "text/markdown; charset=utf-8" });
+  };
+}
+
+/** MCP, which is loaded at its first request. */
+function mcpHandler({ deps, pages, onUnexpected }: ControlAppOptions, routes: readonly ControlRoute[], send: Endpoint["fetch"]) {
+  let loading: Promise<McpMount> | undefined;
+  return async (c: Context<WithKey>): Promise<Response> => {
+    loading ??= import("./mcp/mount.ts").then((loaded) => new loaded.McpMount(deps, routes, send, onUnexpected));
+    return (await loading).serve(c.req.raw, { key: c.get("key"), bearer: bearerOf(c) as string, isOriginChecked: pages !== undefined });
   };
 }
 

@@ -51,6 +51,7 @@ description: Develop and test an integration with the graph platform against Pla
 
 - Start: \`${plaza} start\` in the background, or a server of its own for one command: \`${plaza} exec -- npm test\`.
 - The app finds it in PLAZA_BASE_URL, tests also in PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Identities and tokens: world.yaml.
+- As tools: \`${plaza} mcp\` is an MCP server on standard input and output; add it to your client if its tools (status, find_operation, send_request) are missing.
 - Read the interface: llms.txt at the control port, then the page of the area that you need. It has operations, parameters, errors and an example of each.
 - Try a request: \`${plaza} call POST 2001/custom_labels --as 2001 --field page_label_name=vip\`. A refusal names its reason.
 - See what the app sent: \`${plaza} logs\`; why a request failed: \`${plaza} explain TRACE\` (the \`pftrace_id\` of the error).

@@ -30,6 +30,11 @@ export function addServerCommands(plaza: Command): void {
     .argument("<trace>", "pftrace_id of the response, or the trace of plaza logs")
     .option("--json", "print JSON")
     .action(runs(async (given, trace) => (await import("../requests/explain.ts")).explain(trace, given)));
+  serverCommand(
+    plaza,
+    "mcp",
+    "serves coding agents on standard input and output by the Model Context Protocol; they start this command themselves",
+  ).action(runs(async (given) => (await import("../mcp.ts")).mcp(given)));
   serverCommand(plaza, "doctor", "finds problems that keep a server from starting or working, and says what to do").action(
     runs(async (given) => (await import("./doctor.ts")).doctor(given)),
   );

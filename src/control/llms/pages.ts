@@ -49,6 +49,7 @@ Start it with \`plaza start --sandbox\` (in a clone \`bin/plaza\`, with the pack
 - Try: \`plaza call POST 2001/custom_labels --as 2001 --field page_label_name=vip\`.
 - Arrange: \`plaza node make labels --set page=2001 --set name=vip\`, \`plaza clock advance 3600\`, \`plaza fault add --operation listPersonas --status 503\`.
 - Check: \`plaza expect requests\`, \`plaza expect webhooks\`, \`plaza expect app-events APP\`.
+- All of this as tools: MCP by \`plaza mcp\`, or at \`/mcp\` of the control port with the control key.
 
 Addresses are \`{base_url}/{version}/{id}/{edge}\`. Parameters of a GET or DELETE are in the query, those of a POST in the body, as form or JSON. Responses are JSON. An
 error has \`message\`, \`type\`, \`code\`, perhaps \`error_subcode\` and \`error_data.parameter\`, and \`pftrace_id\`, inside \`error\` unless an operation says *flat*.
@@ -62,6 +63,8 @@ AREAS
 
 - [webhooks](llms/webhooks.md): objects, fields and an example of each
 - [errors](llms/errors.md): codes, and when they happen
+- Guides: [tests](guides/testing.md), [webhooks](guides/webhooks.md), [test a webhook handler](recipes/webhook-handler.md), [app events](guides/app-events.md),
+  [MCP](guides/coding-agents.md), [world files](reference/world-files.md), [commands](reference/commands.md)
 `;
 
 const endpointsOf = ({ endpoints }: Registry, { operations = [], nodeTypes = [] }: Feature): Endpoint[] => {

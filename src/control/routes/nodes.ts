@@ -12,11 +12,16 @@ import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import { type OpenWorld, removeNode } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
+import { suggestion } from "#kernel/suggestion";
 import type { Transaction } from "#storage/database";
 
 function sectionOf({ deps, path }: ControlRequest): WorldSection {
-  const section = sectionsOf(deps.registry).find(({ key }) => key === path.key);
-  if (section === undefined) throw notFound(`kind of node ${path.key}`);
+  const sections = sectionsOf(deps.registry);
+  const section = sections.find(({ key }) => key === path.key);
+  if (section === undefined) {
+    const known = sections.map(({ key }) => key);
+    throw notFound(`kind of node ${path.key}${suggestion(path.key ?? "", known)}`);
+  }
   return section;
 }
 

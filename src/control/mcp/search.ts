@@ -1,0 +1,116 @@
+/** Finds the sections of pages that a question is about. */
+
+export interface Section {
+  readonly page: string;
+  /** The heading; for the beginning of a page it is the page's title. */
+  readonly heading: string;
+  /** The text with its heading. */
+  readonly text: string;
+}
+
+const made = new WeakMap<ReadonlyMap<string, string>, readonly Section[]>();
+
+/** The sections of all pages, made once for each set of pages. */
+export function sectionsIn(pages: ReadonlyMap<string, string>): readonly Section[] {
+  const known = made.get(pages) ?? [...pages].flatMap(([page, text]) => sectionsOf(page, text));
+  made.set(pages, known);
+  return known;
+}
+
+function sectionsOf(page: string, text: string): Section[] {
+  const found: Section[] = [];
+  let [lines, heading, isCode] = [[] as string[], page, false];
+  const end = (): void => {
+    if (lines.some((line) => line.trim() !== "")) found.push({ page, heading, text: lines.join("\n").trim() });
+  };
+  for (const line of text.split("\n")) {
+    if (line.startsWith("```")) isCode = !isCode;
+    const title = isCode ? undefined : /^#{1,3} (.+)$/.exec(line)?.[1];
+    if (title !== undefined) {
+      end();
+      [lines, heading] = [[], title];
+    }
+    lines.push(line);
+  }
+  end();
+  return found;
+}
+
+/** Words that say nothing about the subject of a question. */
+const EMPTY = new Set([
+  "a",
+  "an",
+  "the",
+  "of",
+  "to",
+  "in",
+  "is",
+  "how",
+  "do",
+  "i",
+  "for",
+  "and",
+  "or",
+  "with",
+  "on",
+  "by",
+  "what",
+  "does",
+  "can",
+  "it",
+]);
+/** The most words of a question that are looked for. */
+const WORDS_MAX = 12;
+/** How much more a word counts in the heading than in the text. */
+const HEADING_WEIGHT = 4;
+
+/** Decisions explain single points, so a guide with the same words is the better answer. */
+const DECISIONS = "decisions/";
+const DECISION_WEIGHT = 0.6;
+
+/** The words of a text in lower case. A name such as `createPersona` is also its parts. */
+const wordsOf = (text: string): string[] =>
+  text
+    .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word.length > 1)
+    .map((word) => word.replace(/(?:ies|s)$/, (end) => (end === "ies" ? "y" : "")));
+
+const indexed = new WeakMap<Section, { readonly heading: ReadonlySet<string>; readonly text: ReadonlyMap<string, number> }>();
+
+function indexOf(section: Section) {
+  const known = indexed.get(section);
+  if (known !== undefined) return known;
+  const text = new Map<string, number>();
+  for (const word of wordsOf(section.text)) text.set(word, (text.get(word) ?? 0) + 1);
+  const made = { heading: new Set(wordsOf(`${section.heading} ${section.page}`)), text };
+  indexed.set(section, made);
+  return made;
+}
+
+/** The sections that contain words of the question, the best first. Rare words count more than common ones. */
+export function findSections(sections: readonly Section[], question: string): Section[] {
+  const words = [...new Set(wordsOf(question))].filter((word) => !EMPTY.has(word)).slice(0, WORDS_MAX);
+  const weights = words.map((word) => {
+    const having = sections.filter((section) => indexOf(section).text.has(word)).length;
+    return having === 0 ? 0 : Math.log(1 + sections.length / having);
+  });
+  const score = (section: Section): number => {
+    const { heading, text } = indexOf(section);
+    const weight = section.page.startsWith(DECISIONS) ? DECISION_WEIGHT : 1;
+    return (
+      weight *
+      words.reduce((sum, word, i) => {
+        const count = text.get(word) ?? 0;
+        const inText = count === 0 ? 0 : 1 + Math.log(count);
+        return sum + (weights[i] as number) * (inText + (heading.has(word) ? HEADING_WEIGHT : 0));
+      }, 0)
+    );
+  };
+  return sections
+    .map((section) => ({ section, points: score(section) }))
+    .filter(({ points }) => points > 0)
+    .sort((a, b) => b.points - a.points)
+    .map(({ section }) => section);
+}
