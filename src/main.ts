@@ -28,6 +28,7 @@ import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
 import { unixSeconds } from "#kernel/clock";
+import type { Tracing } from "#kernel/tracing/tracing";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { version } from "#package.json";
@@ -59,6 +60,7 @@ import { LoopWatch } from "#telemetry/loop-watch";
 import { type MetricsReport, metricsReport } from "#telemetry/metrics-report";
 import { requestLines, workLog } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
+import type { OpenTracing } from "#telemetry/tracing";
 import { checkFiles, worldFiles } from "./data-check.ts";
 import { closeExported } from "./export-at-end.ts";
 import { features } from "./features.ts";
@@ -69,6 +71,8 @@ export const buildRegistry = (): Registry => new Registry(features);
 
 /** The time after which the program ends without waiting for requests that still run (docs/operating/start.md). */
 const STOP_WITHIN_MS = 10_000;
+/** The time for sending the last traces at the end, within the time above. */
+const TRACES_WITHIN_MS = 2_000;
 /** The limit of open files on systems that do not report it: a common limit. */
 const FILES_MAX_UNKNOWN = 10_240;
 
@@ -116,7 +120,7 @@ export async function startPlaza(
   log: Log,
   { part, readMetrics, intercepted }: StartOptions = { part: "all" },
 ): Promise<RunningPlaza> {
-  const { registry, ingest, watch, database, worlds } = await openParts(config, log, part);
+  const { registry, ingest, watch, database, worlds, tracing } = await openParts(config, log, part);
   const listeners: Pick<GraphServer, "stop">[] = [];
   const [health, ending] = [new Health(() => worlds.default.database.ping()), new AbortController()];
   let certificate: Certificate | undefined;
@@ -124,14 +128,14 @@ export async function startPlaza(
     certificate = certificateOf(config, log);
     const { demo, file } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, log);
     if (config.profile !== undefined) worlds.default.profile = config.profile;
-    const graph = part === "control" ? undefined : await listenGraph(config, log, worlds, registry, certificate, health, part === "graph");
+    const graph = part === "control" ? undefined : await listenGraph(config, log, worlds, registry, certificate, health, part === "graph", tracing);
     if (graph !== undefined) listeners.push(graph, ...(await listenRedirects(config, graph.port, part === "graph")));
-    const secure = intercepted === undefined ? undefined : await listenIntercepted(config, log, worlds, registry, health, intercepted);
+    const secure = intercepted === undefined ? undefined : await listenIntercepted(config, log, worlds, registry, health, intercepted, tracing);
     if (secure !== undefined) listeners.push(secure);
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
     const readOwn = () =>
-      metricsReport(processFacts(part === "graph" ? "worker" : "main"), metrics, watch.report(), worlds.open(), database.report());
+      metricsReport(processFacts(part === "graph" ? "worker" : "main"), metrics, watch.report(), worlds.open(), database.report(), tracing?.counts);
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const graphPort = graph?.port ?? config.port;
     const { server, stopAsked } = servedBy(config, graphPort);
@@ -144,7 +148,7 @@ export async function startPlaza(
             controlOf(config, log, worlds, registry, key, readMetrics ?? readOwn, health, { server, ending: ending.signal }, graphPort),
           );
     if (control !== undefined) listeners.push(control);
-    if (part !== "graph") ingest.serve(worlds);
+    if (part !== "graph") ingest.serve(worlds, tracing);
     watch.start();
     if (part === "all") void checkLargeFiles(config, log, database, ending.signal);
     await worlds.start(async (world) => {
@@ -161,6 +165,7 @@ export async function startPlaza(
       stop: async (others) => {
         const { outbound } = worlds.default;
         await drain(config, log, health, graph);
+        const endingMs = monotonicMs();
         ending.abort();
         watch.stop();
         certificate?.close();
@@ -169,12 +174,14 @@ export async function startPlaza(
         withdraw();
         await (part === "graph" ? worlds.close() : closeExported(worlds, registry, config));
         outbound.close();
+        await tracing?.stop(Math.min(TRACES_WITHIN_MS, Math.max(0, STOP_WITHIN_MS - (monotonicMs() - endingMs))));
       },
     };
   } catch (error) {
     certificate?.close();
     await Promise.all([...listeners.map((listener) => listener.stop(0)), ingest.stop()]);
     await worlds.close();
+    await tracing?.stop(0);
     throw error;
   }
 }
@@ -210,12 +217,20 @@ async function openParts(config: Config, log: Log, part: StartOptions["part"]) {
   const database = databaseHealth(log);
   try {
     if (part !== "graph") await awaitMigrations(config, registry, log);
-    const worlds = await openWorlds(config, registry, log, watch.begin, database, ingest.recordings);
-    return { registry, ingest, watch, database, worlds };
+    const tracing = await tracingOf(config, log);
+    const worlds = await openWorlds(config, registry, log, watch.begin, database, ingest.recordings, tracing);
+    return { registry, ingest, watch, database, worlds, tracing };
   } catch (error) {
     await ingest.stop();
     throw error;
   }
+}
+
+/** D-356: OpenTelemetry is loaded only if traces are on. */
+async function tracingOf({ otlp_endpoint: endpoint, trace_ratio: ratio }: Config, log: Log): Promise<OpenTracing | undefined> {
+  if (endpoint === undefined) return undefined;
+  const { openTracing } = await import("#telemetry/tracing");
+  return openTracing({ endpoint, ratio, version, log });
 }
 
 /** The beginning of a process that loads no world. */
@@ -229,10 +244,11 @@ function listenIntercepted(
   registry: Registry,
   health: Health,
   { surfaces, certificate }: InterceptedHosts,
+  tracing: Tracing | undefined,
 ): Promise<GraphServer> {
   const hosts = surfaces.flatMap(({ hostname }) => hostname ?? []);
   const local = { ...config, host: "127.0.0.1", port: 0, public_url: undefined, hsts_seconds: 0, allow_host: [...config.allow_host, ...hosts] };
-  return listenGraph(local, log, worlds, registry, certificate, health, false, surfaces);
+  return listenGraph(local, log, worlds, registry, certificate, health, false, tracing, surfaces);
 }
 
 function listenGraph(
@@ -243,11 +259,12 @@ function listenGraph(
   certificate: ServedCertificate | undefined,
   health: Health,
   isPortShared: boolean,
+  tracing: Tracing | undefined,
   surfaces: readonly SurfaceAddress[] = surfaceAddresses(config),
 ): Promise<GraphServer> {
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
-  const deps: RequestDeps = { registry, traceId, monotonicMs, onUnexpected };
+  const deps: RequestDeps = { registry, traceId, monotonicMs, onUnexpected, tracing };
   const options: Parameters<typeof serveGraph>[0] = {
     hostname: config.host,
     port: config.port,
@@ -356,6 +373,7 @@ async function openWorlds(
   workBegins: WorkObserver["workBegins"],
   health: DatabaseHealth,
   recordings?: string,
+  tracing?: Tracing,
 ): Promise<Worlds> {
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
   const faults = { sleepMs, randomFraction, monotonicMs };
@@ -373,6 +391,7 @@ async function openWorlds(
     deliveriesPerSecondMax: config.deliveries_per_second,
     timeOrderedIds: (processNumber: () => number) => new TimeOrderedIds(processNumber),
     seededIds: (next: bigint) => new SeededIds(next),
+    tracing,
   };
   const databases = await databasesIn(config.data, migrations, {
     ...{ version, health, onProgress: migrationLines(log) },

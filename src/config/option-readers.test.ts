@@ -106,6 +106,27 @@ const cases: readonly Case[] = [
     ["ftp://a", "https://u@a", "https://:p@a", "https://a?b", "https://a#b", "a", 5, null],
   ],
   [
+    read.collectorUrl,
+    "the address of a collector",
+    [
+      ["http://localhost:4318/", "http://localhost:4318"],
+      ["https://a/otlp", "https://a/otlp"],
+    ],
+    ["localhost:4318", "grpc://a", "http://a/v1/traces", "http://a/v1/traces/", "http://u:p@a", 5],
+  ],
+  [
+    read.ratio,
+    "a part of a whole",
+    [
+      ["0", 0],
+      ["0.05", 0.05],
+      [".5", 0.5],
+      [1, 1],
+      [0.25, 0.25],
+    ],
+    ["", "-0.1", "1.1", "1e-3", "5%", "NaN", Number.NaN, 2, -1, null, true],
+  ],
+  [
     read.callback,
     "a callback",
     [

@@ -42,6 +42,13 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER): Rea
     return number;
   });
 
+/** A part of a whole, from 0 to 1. */
+export const ratio = reader({ type: "number", minimum: 0, maximum: 1 }, (value) => {
+  const number = typeof value === "string" && /^(?:\d+(?:\.\d{0,9})?|\.\d{1,9})$/.test(value) ? Number(value) : value;
+  if (typeof number !== "number" || !(number >= 0 && number <= 1)) throw wrong(value, "a number from 0 to 1, such as 0.1");
+  return number;
+});
+
 /** The highest port of TCP. */
 const PORT_MAX = 65_535;
 export const port = integer(0, PORT_MAX);
@@ -131,11 +138,22 @@ export const surfaceHosts = reader(
 );
 
 /** A URL without a slash at its end, so that a path can follow. */
-export const publicUrl = reader(TEXT, (value) => {
-  const url = typeof value === "string" ? URL.parse(value) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
-    throw wrong(value, "an http or https address such as https://graph.example.com");
-  return `${url.origin}${trimmedEnd(url.pathname, "/")}`;
+const webUrl = (example: string): ReadValue<string> =>
+  reader(TEXT, (value) => {
+    const url = typeof value === "string" ? URL.parse(value) : null;
+    if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
+      throw wrong(value, `an http or https address such as ${example}`);
+    return `${url.origin}${trimmedEnd(url.pathname, "/")}`;
+  });
+
+export const publicUrl = webUrl("https://graph.example.com");
+
+const collector = webUrl("http://localhost:4318");
+/** D-356: the address of a collector, as in OTEL_EXPORTER_OTLP_ENDPOINT: without the path of the traces. */
+export const collectorUrl = reader(TEXT, (value) => {
+  const url = collector(value);
+  if (url.endsWith("/v1/traces")) throw new ValueProblem("leave out /v1/traces at the end, which Plaza adds");
+  return url;
 });
 
 /** The URL of an app's callback. */

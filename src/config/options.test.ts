@@ -44,6 +44,8 @@ test("defaults and bounds of the options", () => {
     "pretty false",
     'log_level "info"',
     "quiet false",
+    "otlp_endpoint none",
+    "trace_ratio 1 0..1",
     "surface_hosts {} isRepeatable",
     "trusted_proxies [] isRepeatable",
     "country_header none",

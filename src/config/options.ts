@@ -113,6 +113,15 @@ export const own = {
   pretty: { ...off, summary: "write logs as text instead of JSON lines" },
   log_level: { ...one("LEVEL", read.oneOf(logLevels), "info"), summary: `one of ${logLevels.join(", ")}` },
   quiet: { ...off, summary: "do not log each request" },
+  // D-356.
+  otlp_endpoint: {
+    ...maybe("URL", read.collectorUrl),
+    summary: "send traces to this OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318; without it there are no traces",
+  },
+  trace_ratio: {
+    ...one("N", read.ratio, 1),
+    summary: "part of the requests and jobs that are traced, from 0 to 1; a caller who sends traceparent decides for that request",
+  },
   // D-01.
   surface_hosts: {
     ...one("SURFACE=HOST", read.surfaceHosts, {}),

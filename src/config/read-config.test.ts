@@ -124,6 +124,13 @@ describe("the forms of values", () => {
       expect(problemOf({ public_url: wrong })).toStartWith("--public-url: ");
   });
 
+  test("--trace-ratio requires a collector, whose address has no path of the traces", () => {
+    const otlp_endpoint = "http://localhost:4318";
+    expect(readConfig({ otlp_endpoint, trace_ratio: "0.1" }, {}, undefined)).toMatchObject({ otlp_endpoint, trace_ratio: 0.1 });
+    expect(problemOf({ trace_ratio: "0.1" })).toBe("--trace-ratio: requires --otlp-endpoint URL");
+    expect(problemOf({ otlp_endpoint: `${otlp_endpoint}/v1/traces` })).toBe("--otlp-endpoint: leave out /v1/traces at the end, which Plaza adds");
+  });
+
   test("live ingest can be disabled", () => {
     for (const off of ["off", false]) expect(readConfig({}, {}, file({ rtmp_port: off })).rtmp_port).toBe("off");
   });

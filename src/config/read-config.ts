@@ -102,6 +102,7 @@ function checkTogether(config: Config): Config {
   if (config.tls_key !== undefined && config.tls_cert === undefined) throw new ConfigProblem("--tls-key", "requires --tls-cert FILE");
   if (config.hsts_seconds > 0 && config.tls_cert === undefined) throw new ConfigProblem("--hsts-seconds", "requires --tls-cert FILE");
   if (config.redirect_port !== undefined && config.tls_cert === undefined) throw new ConfigProblem("--redirect-port", "requires --tls-cert FILE");
+  if (config.trace_ratio !== 1 && config.otlp_endpoint === undefined) throw new ConfigProblem("--trace-ratio", "requires --otlp-endpoint URL");
   const hosts = Object.values(config.surface_hosts);
   if (new Set(hosts).size < hosts.length) throw new ConfigProblem("--surface-hosts", "two surfaces cannot have the same host name");
   if (config.import && config.world === undefined) throw new ConfigProblem("--import", "requires --world FILE");

@@ -64,6 +64,8 @@ onEachDatabase("D-351: work that waits in the database", (database) => {
           phone: null,
           time_ms: now - 1_000 * (90 - n),
           payload: "{}",
+          traceparent: null,
+          tracestate: null,
         };
         await insertEvent(tx, event, 1);
         await insertDelivery(tx, `${200 + n}`, event, "1001", queue);

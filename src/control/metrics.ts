@@ -55,6 +55,7 @@ export async function metricsText(
     page.gauge("plaza_event_loop_lag_seconds", "How late a timer fired while this page was made.", (await lagMs()) / 1000);
     writeHolds(page, metrics);
     writeProblems(page, metrics.database);
+    writeSpans(page, metrics.spans);
   }
   const names = new Set(worlds.map(({ name }) => name));
   await writeDatabases(page, worlds);
@@ -68,6 +69,14 @@ export async function metricsText(
   await writeQueues(page, worlds);
   if (ofServer === "all") writeEncoders(page, worlds);
   return page.text();
+}
+
+/** D-356: the page has these counts only while traces are on. */
+function writeSpans(page: Page, spans: MetricsReport["spans"]): void {
+  if (spans === undefined) return;
+  const name = "plaza_trace_spans_total";
+  page.metric(name, "counter", "Spans of traces by result: exported; failed: the collector did not take them; dropped: too many waited.");
+  for (const result of ["exported", "failed", "dropped"] as const) page.sample(name, { result }, spans[result]);
 }
 
 function writeRequests(page: Page, metrics: MetricsReport): void {

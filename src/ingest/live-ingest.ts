@@ -4,6 +4,7 @@ import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { Streaming, TestFeed, World } from "#graph/worlds/world";
+import type { Tracing } from "#kernel/tracing/tracing";
 import { within } from "#kernel/turns";
 import { makeFolder } from "#storage/synced-folders";
 import { makeTemporaryFolder } from "#storage/temporary-folder";
@@ -125,8 +126,8 @@ class LiveIngest {
   }
 
   /** Starts the ingest process, whose stream keys are checked in these worlds. */
-  serve(worlds: Worlds): void {
-    const feeds = new WorldFeeds(worlds);
+  serve(worlds: Worlds, tracing?: Tracing): void {
+    const feeds = new WorldFeeds(worlds, tracing);
     this.#feeds = feeds;
     this.#process?.serve(feeds);
     // With an operator's own media server no ingest process reports, and only a timer can notice that the media server has stopped reporting.

@@ -2,15 +2,29 @@
 import { FeedRegistry, isStreamKey, worldOfKey } from "#features/live-videos";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { World } from "#graph/worlds/world";
+import type { TraceContext, Tracing } from "#kernel/tracing/tracing";
 import type { Admission, FeedEnding, FeedHealth, FeedName, VideoName } from "./channel.ts";
+
+type Ask = (registry: FeedRegistry) => Promise<{ feed: Omit<FeedName, "world"> } | undefined>;
+
+const nameOf = ({ world, video, session }: FeedName): string => `${world} ${video} ${session}`;
+const attributesOf = ({ world, video, session }: FeedName) => ({ "plaza.world": world, "plaza.video": video, "plaza.session": session });
+
+/** The number of feeds whose spans are remembered; one process takes fewer streams. */
+const BEGUN_MAX = 10_000;
 
 export class WorldFeeds {
   readonly #worlds: Pick<Worlds, "hold" | "holdIf" | "open">;
   /** The registry of feeds of each open world. A world that replaces another has its own registry. */
   readonly #registries = new WeakMap<World, FeedRegistry>();
 
-  constructor(worlds: Pick<Worlds, "hold" | "holdIf" | "open">) {
+  readonly #tracing: Tracing | undefined;
+  /** The span in which each feed began, so that its end is in the same trace. */
+  readonly #begun = new Map<string, TraceContext>();
+
+  constructor(worlds: Pick<Worlds, "hold" | "holdIf" | "open">, tracing?: Tracing) {
     this.#worlds = worlds;
+    this.#tracing = tracing;
   }
 
   /** Called when a world was opened: it notes that feeds of dead processes are lost. */
@@ -19,15 +33,20 @@ export class WorldFeeds {
   }
 
   check(key: string): Promise<Admission | undefined> {
-    return this.#admit(key, (registry) => registry.check(key));
+    return this.#admit("ingest check", key, (registry) => registry.check(key));
   }
 
   start(key: string, size: { readonly width: number; readonly height: number }): Promise<Admission | undefined> {
-    return this.#admit(key, (registry) => registry.start(key, size));
+    return this.#admit("ingest start", key, (registry) => registry.start(key, size));
   }
 
-  async end({ world, video, session }: FeedName, ending: FeedEnding): Promise<void> {
-    await this.#in(world, (registry) => registry.end({ video, session }, ending));
+  async end(feed: FeedName, ending: FeedEnding): Promise<void> {
+    const { world, video, session } = feed;
+    const end = () => this.#in(world, (registry) => registry.end({ video, session }, ending));
+    const parent = this.#begun.get(nameOf(feed));
+    this.#begun.delete(nameOf(feed));
+    const attributes = { ...attributesOf(feed), "plaza.ending": ending };
+    await (this.#tracing === undefined ? end() : this.#tracing.run("ingest end", { kind: "server", attributes, parent }, end));
   }
 
   async refused({ world, video }: VideoName, reason: string): Promise<void> {
@@ -55,10 +74,26 @@ export class WorldFeeds {
   }
 
   async lost(): Promise<void> {
+    this.#begun.clear();
     for (const world of this.#worlds.open()) await this.#registries.get(world)?.lost();
   }
 
-  async #admit(key: string, ask: (registry: FeedRegistry) => Promise<{ feed: Omit<FeedName, "world"> } | undefined>): Promise<Admission | undefined> {
+  /** D-356: the stream key is in no span. */
+  async #admit(name: string, key: string, ask: Ask): Promise<Admission | undefined> {
+    const tracing = this.#tracing;
+    if (tracing === undefined) return this.#ask(key, ask);
+    return tracing.run(name, { kind: "server", parent: undefined }, async (span) => {
+      const admission = await this.#ask(key, ask);
+      span.set(admission === undefined ? { "plaza.is_refused": true } : attributesOf(admission.feed));
+      const context = tracing.current();
+      // A session of 0 is only a check.
+      if (admission !== undefined && admission.feed.session > 0 && context !== undefined && this.#begun.size < BEGUN_MAX)
+        this.#begun.set(nameOf(admission.feed), context);
+      return admission;
+    });
+  }
+
+  async #ask(key: string, ask: Ask): Promise<Admission | undefined> {
     const world = worldOfKey(key);
     const held = await this.#worlds.holdIf(world, (reader) => isStreamKey(reader, key));
     const admission = held && (await ask(this.#registryOf(held.world)).finally(() => held.leave()));

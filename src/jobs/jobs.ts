@@ -1,4 +1,5 @@
 /** The jobs of a world. A job is scheduled in the transaction of its cause, and runs on the world's clock. */
+import type { Tracing } from "#kernel/tracing/tracing";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type JobKind, JobLost, type RunningJob, type ScheduledJob } from "./job-kind.ts";
 import {
@@ -40,6 +41,8 @@ export interface JobsOptions<W> {
   readonly kinds: readonly JobKind<W>[];
   /** A function that returns the world, because a world is created together with its jobs. */
   readonly world: () => W;
+  /** Undefined if traces are off. */
+  readonly tracing?: Tracing | undefined;
   onStart?(kind: string, key: string): void;
   /** Called when a run threw; the job will run again. */
   onFailure(kind: string, key: string, error: unknown): void;
@@ -177,7 +180,7 @@ export class Jobs<W = unknown> implements WorkSource {
   }
 
   async #run(row: JobRow, fence: number, nowMs: number): Promise<void> {
-    const { onFailure, world } = this.#options;
+    const { onFailure, world, tracing } = this.#options;
     let isSettled = false;
     const job: RunningJob = {
       dueMs: row.due_ms,
@@ -197,7 +200,8 @@ export class Jobs<W = unknown> implements WorkSource {
       const kind = this.#kinds.get(row.kind);
       if (kind === undefined) throw new Error(`no feature declares a job of kind ${row.kind}`);
       this.#options.onStart?.(row.kind, row.key);
-      await kind.run(world(), row.key, JSON.parse(row.payload), job);
+      const run = () => kind.run(world(), row.key, JSON.parse(row.payload), job);
+      await (tracing === undefined ? run() : tracing.run(`job ${row.kind}`, { attributes: { "plaza.attempt": job.attempt } }, run));
     } catch (error) {
       if (error instanceof JobLost || isSettled) return;
       onFailure(row.kind, row.key, error);

@@ -1,7 +1,7 @@
 /** Adds up the metrics of several processes for `/metrics`. */
 import { mergedReports } from "#storage/database-health";
 import type { HoldsOfWork } from "./loop-watch.ts";
-import type { MetricsReport, WorldDeliveries } from "./metrics-report.ts";
+import type { MetricsReport, SpanCounts, WorldDeliveries } from "./metrics-report.ts";
 import type { OperationMetrics, TurnedAway } from "./request-metrics.ts";
 
 export const merged = (reports: readonly MetricsReport[]): MetricsReport => ({
@@ -17,6 +17,7 @@ export const merged = (reports: readonly MetricsReport[]): MetricsReport => ({
   database: mergedReports(reports.map(({ database }) => database)),
   webhooks: mergedDeliveries(reports),
   processes: reports.flatMap(({ processes }) => processes),
+  spans: mergedSpans(reports.flatMap(({ spans }) => spans ?? [])),
 });
 
 function mergedHolds(reports: readonly MetricsReport[]): HoldsOfWork[] {
@@ -98,5 +99,14 @@ function mergedBy<T extends object>(all: readonly T[], keyOf: (one: T) => string
   }
   return [...merged.values()] as T[];
 }
+
+const mergedSpans = (counts: readonly SpanCounts[]): SpanCounts | undefined =>
+  counts.length === 0
+    ? undefined
+    : {
+        exported: sum(counts.map(({ exported }) => exported)),
+        failed: sum(counts.map(({ failed }) => failed)),
+        dropped: sum(counts.map(({ dropped }) => dropped)),
+      };
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -31,10 +31,21 @@ export interface ProcessReport extends ProcessFacts {
   readonly lagP99Ms: number;
 }
 
+/** The counts of spans since the start of the process. */
+export interface SpanCounts {
+  readonly exported: number;
+  /** The collector did not take these spans. */
+  readonly failed: number;
+  /** These spans were dropped because too many spans waited for the collector. */
+  readonly dropped: number;
+}
+
 export interface MetricsReport extends RequestsReport, Pick<LoopReport, "holds"> {
   readonly database: DatabaseReport;
   readonly webhooks: readonly WorldDeliveries[];
   readonly processes: readonly ProcessReport[];
+  /** Undefined if traces are off. */
+  readonly spans: SpanCounts | undefined;
 }
 
 export type Sender = Pick<OpenWorld, "name"> & { readonly webhooks: Pick<OpenWorld["webhooks"], "metrics"> };
@@ -45,6 +56,7 @@ export const metricsReport = (
   loop: LoopReport,
   worlds: Iterable<Sender>,
   database: DatabaseReport = NO_REPORT,
+  spans?: SpanCounts,
 ): MetricsReport => ({
   ...requests.report(),
   holds: loop.holds,
@@ -53,4 +65,5 @@ export const metricsReport = (
     ...{ world, attempts: [...metrics.entries()], broken: [...metrics.brokenPayloads()], overdue: metrics.overdue },
   })),
   processes: [{ ...facts, lagP99Ms: loop.lagP99Ms }],
+  spans: spans && { ...spans },
 });

@@ -71,7 +71,17 @@ async function attempt(setup: Setup = {}) {
       delivered: () => {},
     },
   };
-  const event = { id: "9", object: "page", field: "feed", entity: "2001", phone: null, time_ms: 7_999, payload: '{"n":1}' };
+  const event = {
+    id: "9",
+    object: "page",
+    field: "feed",
+    entity: "2001",
+    phone: null,
+    time_ms: 7_999,
+    payload: '{"n":1}',
+    traceparent: null,
+    tracestate: null,
+  };
   const row = { ...event, event: "8", app: "1001", callback: "7", members: 0, first_attempt_ms: NOW, tries: 0, attempts: "[]", ...setup.row };
   const claimed: Claimed = { row, members: [], isRetry: false, isProbe: false, fence: 1, firstMs: NOW, ...setup.claimed };
   const outcome = await attemptDelivery(parts as unknown as DeliveryDeps, claimed);
@@ -164,7 +174,17 @@ test("D-138: a retry that the app would no longer get ends; a first attempt is n
 });
 
 test("D-172: an erased event is not sent, and a POST with nothing else in it has failed", async () => {
-  const member = { id: "10", object: "page", field: "feed", entity: "2001", phone: null, time_ms: 7_999, payload: '{"n":2}' };
+  const member = {
+    id: "10",
+    object: "page",
+    field: "feed",
+    entity: "2001",
+    phone: null,
+    time_ms: 7_999,
+    payload: '{"n":2}',
+    traceparent: null,
+    tracestate: null,
+  };
   const both = await attempt({ row: { payload: "" }, claimed: { members: [member, { ...member, payload: "" }] } });
   expect(both.requests.map(({ body }) => body)).toEqual([
     '{"object":"page","entry":[{"id":"2001","time":7,"changes":[{"field":"feed","value":{"n":2}}]}]}',
@@ -175,7 +195,17 @@ test("D-172: an erased event is not sent, and a POST with nothing else in it has
 });
 
 test("D-150: faults apply to each attempt except a probe, with the fields of all events; a first attempt may be sent after others", async () => {
-  const member = { id: "10", object: "page", field: "mention", entity: "2001", phone: null, time_ms: 7_999, payload: "{}" };
+  const member = {
+    id: "10",
+    object: "page",
+    field: "mention",
+    entity: "2001",
+    phone: null,
+    time_ms: 7_999,
+    payload: "{}",
+    traceparent: null,
+    tracestate: null,
+  };
   const lost = await attempt({ effect: "lose", claimed: { members: [member] } });
   expect([lost.outcome, lost.requests, lost.asked]).toMatchObject([
     { kind: "failed", endedMs: NOW },

@@ -4,6 +4,7 @@ import type { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
 import type { IdMinter } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
+import type { Tracing } from "#kernel/tracing/tracing";
 import type { GuardedClient } from "#outbound/client";
 import type { Database } from "#storage/database";
 import type { Sealer } from "#storage/sealing";
@@ -29,6 +30,8 @@ export interface WebhookDeps {
   /** Returns the world's profile, which can change. */
   readonly profile: () => "strict" | "clients";
   readonly faults: DeliveryFaults;
+  /** Undefined if traces are off. */
+  readonly tracing?: Tracing | undefined;
   /** Deliveries a second to each callback; 0 means that there is no limit. */
   readonly perSecondMax: number;
 }
@@ -62,7 +65,8 @@ export interface FaultyPost {
 export type DeliveryFault = "lose" | "repeat" | "reorder" | "follow" | "batch";
 
 /** The dependencies of a delivery, with the cached facts of apps and callbacks. */
-export interface DeliveryDeps extends Pick<WebhookDeps, "database" | "clock" | "realNowMs" | "fields" | "client" | "sealer" | "faults" | "profile"> {
+export interface DeliveryDeps
+  extends Pick<WebhookDeps, "database" | "clock" | "realNowMs" | "fields" | "client" | "sealer" | "faults" | "profile" | "tracing"> {
   readonly facts: WebhookFacts;
   readonly callbacks: Callbacks;
 }

@@ -35,7 +35,17 @@ onEachDatabase("ends of attempts", (kind) => {
       onPaused: ({ id }) => paused.push(id),
     });
     const add = (id: number, outcome: Outcome, callback = "71", isRetry = true): void => {
-      const event = { id: String(id), object: "page", field: "feed", entity: "2001", phone: null, time_ms: 0, payload: "{}" };
+      const event = {
+        id: String(id),
+        object: "page",
+        field: "feed",
+        entity: "2001",
+        phone: null,
+        time_ms: 0,
+        payload: "{}",
+        traceparent: null,
+        tracestate: null,
+      };
       const row = { ...event, event: event.id, app: "1001", callback, members: 0, first_attempt_ms: 0, tries: 0, attempts: "[]" };
       const claimed: Claimed = { row, members: [], isRetry, isProbe: false, fence: FENCE, firstMs: 0 };
       writer.add({ claimed, outcome, wasSent: true, atMs: 700 });

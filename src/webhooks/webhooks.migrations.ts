@@ -16,10 +16,11 @@ export const webhookMigrations: FeatureMigrations = {
     {
       name: "tables",
       statements: [
-        // `deliveries` is the number of deliveries of the event; the event is removed with the last of them.
+        // `deliveries` is the number of deliveries of the event; the event is removed with the last of them. D-357: `traceparent` and `tracestate`
+        // name the span that caused the event, if traces are on.
         `CREATE TABLE webhook_events (
           id BIGINT PRIMARY KEY, object TEXT NOT NULL, field TEXT NOT NULL, entity BIGINT NOT NULL, phone BIGINT, time_ms BIGINT NOT NULL,
-          deliveries INTEGER NOT NULL, payload TEXT NOT NULL
+          deliveries INTEGER NOT NULL, payload TEXT NOT NULL, traceparent TEXT, tracestate TEXT
         ) WITHOUT ROWID`,
         `CREATE TABLE webhook_deliveries (
           id BIGINT PRIMARY KEY, event BIGINT NOT NULL, app BIGINT NOT NULL, callback BIGINT NOT NULL, status INTEGER NOT NULL,

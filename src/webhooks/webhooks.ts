@@ -67,8 +67,8 @@ export class Webhooks {
     };
     const dispatcher = new DeliveryDispatcher({ ...deps, observer: counting, facts, callbacks });
     this.dispatcher = dispatcher;
-    const { clock, ids, fields } = deps;
-    this.#outbox = { clock, ids, fields, facts, callbacks, observer: counting, fenceForNew: (queue) => dispatcher.fenceForNew(queue) };
+    const { clock, ids, fields, tracing } = deps;
+    this.#outbox = { clock, ids, fields, tracing, facts, callbacks, observer: counting, fenceForNew: (queue) => dispatcher.fenceForNew(queue) };
     this.#rerouting = { ...this.#outbox, database: deps.database, jobs: deps.jobs, observer: counting };
     this.#signing = { ...deps, facts };
     this.#replaying = { ...deps, lookAgain: () => dispatcher.lookAgain() };

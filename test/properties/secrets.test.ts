@@ -1,6 +1,6 @@
 /**
  * Checks that no secret of a world is in stored or shown data afterwards: in the request log, the program's log, deliveries, app events, metrics,
- * errors and the database. The world and the requests are random. The requests carry secrets in the places for secrets, in any encoding.
+ * errors, traces and the database. The world and the requests are random. The requests carry secrets in the places for secrets, in any encoding.
  */
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { Client } from "pg";
 import { type DatabaseKind, databaseKinds } from "#harness/databases";
+import { startCollector } from "#harness/http/collector";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { tries } from "#harness/proof";
 import { startReceiver } from "#harness/receiver";
@@ -203,7 +204,8 @@ function foundIn(text: string, secrets: Readonly<Record<string, string>>): strin
 async function expectNoSecretKept(database: DatabaseKind, secrets: Secrets, plans: readonly Plan[]): Promise<void> {
   const { url: callback } = startReceiver();
   const data = database === "postgres" ? await (await sharedPostgres()).newDatabase() : newFolder();
-  const args = ["--data", data, "--world", worldFile(worldOf(secrets, callback)), "--log-level", "debug"];
+  const collector = startCollector();
+  const args = ["--data", data, "--world", worldFile(worldOf(secrets, callback)), "--log-level", "debug", "--otlp-endpoint", collector.url];
   const plaza = await startPlaza(args, { env: { PLAZA_CONTROL_KEY: secrets.control_key } });
   /** Secrets that Plaza has created and shown once. */
   const made: Record<string, string> = {};
@@ -221,11 +223,14 @@ async function expectNoSecretKept(database: DatabaseKind, secrets: Secrets, plan
   expect(code).toBe(0);
   const stored = database === "postgres" ? await databaseText(data) : folderText(data);
   const all = { ...secrets, ...made };
-  expect({ shown: foundIn(shown, all), log: foundIn(stderr, all), stored: foundIn(stored, all) }).toEqual({ shown: [], log: [], stored: [] });
+  const traces = collector.texts.join("\n");
+  const found = { shown: foundIn(shown, all), log: foundIn(stderr, all), stored: foundIn(stored, all), traces: foundIn(traces, all) };
+  expect(found).toEqual({ shown: [], log: [], stored: [], traces: [] });
   // These checks show that the texts are those that would contain the secrets.
   expect(shown).toContain("…");
   expect(stderr).toContain('"msg":"request"');
   expect(stored).toContain("label 5003");
+  expect(traces.includes("FROM tokens t WHERE t.hash = ?")).toBeTrue();
   expect(statuses.size).toBeGreaterThan(1);
 }
 

@@ -7,6 +7,7 @@
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
+import { type OpenSpan, type Tracing, traceContextOf } from "#kernel/tracing/tracing";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Registry } from "../contract/registry.ts";
 import { withPairs } from "../request-text/pairs.ts";
@@ -45,18 +46,42 @@ export interface RequestDeps {
   monotonicMs(): number;
   /** Called with every error that is not in the catalogue. */
   onUnexpected(error: unknown, traceId: string): void;
+  /** Undefined if traces are off. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Handles a request for which `http` has found the surface. Never rejects, because an error is a response, too. */
 export function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   world.database.confirm();
   // If another process may have moved the clock, the request waits for the new time: the old time would be wrong.
-  return world.clock.rereading === undefined ? serve(deps, world, request) : serveAfter(world.clock.rereading, deps, world, request);
+  return world.clock.rereading === undefined ? begin(deps, world, request) : serveAfter(world.clock.rereading, deps, world, request);
 }
 
 async function serveAfter(rereading: Promise<unknown>, deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   await rereading;
-  return serve(deps, world, request);
+  return begin(deps, world, request);
+}
+
+const begin = (deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> =>
+  deps.tracing === undefined ? serve(deps, world, request) : traced(deps, deps.tracing, world, request);
+
+/** D-356: serves a request in a span of its own. A part of a batch is below the span of the batch. */
+function traced(deps: RequestDeps, tracing: Tracing, world: World, request: GraphRequest): Promise<GraphResponse> {
+  const { method, surface, batchDepth } = request;
+  const attributes = { "http.request.method": method, "plaza.surface": surface, "plaza.world": world.name };
+  const isFirst = batchDepth === 0;
+  const parent = isFirst ? { parent: traceContextOf(request.header("traceparent"), request.header("tracestate")) } : {};
+  return tracing.run(isFirst ? "request" : "part of a batch", { kind: isFirst ? "server" : "internal", attributes, ...parent }, async (span) => {
+    const response = await serve(deps, world, request, span);
+    const { operation, status, traceId, app } = response;
+    span.set({
+      "http.response.status_code": status,
+      "plaza.operation": operation,
+      "plaza.trace_id": traceId,
+      ...(app === undefined ? {} : { "plaza.app": app }),
+    });
+    return response;
+  });
 }
 
 /** How far a request has come. The entry in the request log and the form of an error are made from this. */
@@ -64,26 +89,32 @@ interface Progress {
   reached: Reached;
   fault?: AppliedFault<RequestFaultInput> | undefined;
   story?: StoryRecorder | undefined;
+  span?: OpenSpan | undefined;
 }
 
-async function serve(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
+async function serve(deps: RequestDeps, world: World, request: GraphRequest, span?: OpenSpan): Promise<GraphResponse> {
   const { registry } = deps;
   const incoming: Incoming = { request, world, registry, traceId: deps.traceId(), now: unixSeconds(world.clock), upgrades: [] };
-  const progress: Progress = { reached: {}, story: storyOf(world, request, deps.monotonicMs) };
+  const progress: Progress = { reached: {}, story: storyOf(world, request, deps.monotonicMs), span };
   try {
     // 1 Address. 2 Authenticate: check every token of the request. D-93: this is before any response can show anything else about the request.
+    span?.step("authenticate");
     const addressed = addressOf(incoming, progress);
     const authenticated = authenticate(incoming, addressed, await findTokens(incoming, addressed));
     progress.reached = authenticated;
     if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
+    span?.step("endpoint");
     // D-34: each request of a batch or of `ids=` goes through the pipeline by itself.
     const many = manyOf(incoming, authenticated);
     if (many !== undefined) return reported(progress, await serveMany(deps, incoming, authenticated, many));
     const response = await answer(incoming, authenticated, progress);
     // 12 Render: make JSON, headers and the entity tag.
+    span?.step("render");
     return reported(progress, damaged(renderResponse(incoming, progress.reached, response), progress.fault));
   } catch (thrown) {
     const error = graphErrorOf(deps, incoming, thrown);
+    span?.set({ "error.type": error.errorName });
+    if (error.entry.status >= UNEXPECTED) span?.fail(error.errorName);
     return reported(progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error.errorName);
   }
 }
@@ -104,7 +135,7 @@ function addressOf(incoming: Incoming, progress: Progress): Addressed {
 /** Answers a request, or a read inside the response to a request. Faults and rates do not apply to such a read. */
 async function answer(incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
   const { world } = incoming;
-  const { story } = progress;
+  const { story, span } = progress;
   // 3 Node: find the node's type and owner, which is one indexed read, mostly cached.
   const id = idOf(incoming, authenticated);
   const { door } = incoming.request;
@@ -132,6 +163,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
 
   // 5 See: check whether the caller may know that the node exists.
   story?.begin("check");
+  span?.step("visibility");
   const visible = await see(incoming, resolved);
   if (visible === undefined) {
     // The response must not differ from the response for a missing node.
@@ -145,6 +177,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   progress.reached = versioned;
 
   // 7 Authorize: check the places of the tokens, scopes, tasks and rate limits.
+  span?.step("authorize");
   const check = countingChecks(incoming, versioned);
   await authorizeCaller(incoming, versioned, check);
   countRequest(incoming, versioned);
@@ -153,15 +186,19 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   const { operation } = versioned.endpoint.access;
   world.workBegins(operation);
   // 8 Parse: read parameters, fields and page by the contract.
+  span?.step("parse");
   const parsed = parse(incoming, versioned, check);
   // 9 Prepare: send the requests of a write to other servers, before the write's transaction.
+  if (parsed.kind === "write") span?.step("prepare");
   const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
   // 10 Handle: call the feature, for a write in one transaction.
   story?.begin("handle", parsed);
+  span?.step("handle");
   const result = await (parsed.kind === "write" ? write(parsed, prepared, authorizingAgain(incoming, versioned, check), story) : read(parsed));
 
   // 11 Respond: make the fields, then undo changes down to the version that serves.
   story?.begin("respond");
+  span?.step("respond");
   world.workBegins(operation);
   return await respond(incoming, versioned, parsed, result, (part) => readPart(incoming, versioned, part));
 }
@@ -200,6 +237,9 @@ function requestOfPart(around: GraphRequest, version: Version | undefined, { id,
     header: around.header,
   });
 }
+
+/** The lowest status of an error that is not the caller's. */
+const UNEXPECTED = 500;
 
 function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown): GraphError {
   if (thrown instanceof GraphError) return thrown;

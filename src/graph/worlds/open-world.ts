@@ -4,9 +4,11 @@ import { jobMigrations } from "#jobs/jobs.migrations";
 import { unixSeconds } from "#kernel/clock";
 import { type IdMinter, isNodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
+import type { Tracing } from "#kernel/tracing/tracing";
 import type { GuardedClient } from "#outbound/client";
 import type { Database, FeatureMigrations, Transaction } from "#storage/database";
 import type { KeyRing } from "#storage/sealing";
+import { TracedDatabase } from "#storage/traced-database";
 import { silentObserver } from "#webhooks/observer";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
 import type { WorldSection } from "../contract/feature.ts";
@@ -48,6 +50,8 @@ interface WorldOptions {
   /** Makes ids that grow with time. `processNumber` makes the ids of two processes different. */
   readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
   readonly seededIds: (next: bigint) => IdMinter;
+  /** Undefined if traces are off. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface OpenWorld extends World {
@@ -68,7 +72,8 @@ export const migrationsOf = (registry: Registry): FeatureMigrations[] => [
 ];
 
 export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
-  const { name, database, registry, seed, memory = newWorldMemory(options) } = options;
+  const { name, registry, seed, tracing, memory = newWorldMemory(options) } = options;
+  const database = tracing === undefined ? options.database : new TracedDatabase(options.database, tracing);
   const clock = await WorldClock.open(database, options.realNowMs);
   const ids = seed === undefined ? options.timeOrderedIds(() => database.processNumber) : options.seededIds(await nextSeededId(database, seed));
   const world = new World({
@@ -92,6 +97,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     collectGarbage: options.collectGarbage ?? (() => {}),
     recordings: options.recordings,
     keys: options.keys,
+    tracing,
   }) as OpenWorld;
   // Background work may become due when this or another process moves the clock.
   database.onInvalidate((kind) => {

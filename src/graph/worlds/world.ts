@@ -11,6 +11,7 @@ import { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
 import type { IdMinter, NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
+import type { Tracing } from "#kernel/tracing/tracing";
 import type { GuardedClient } from "#outbound/client";
 import type { Database, Reader } from "#storage/database";
 import { FactCache } from "#storage/facts";
@@ -71,6 +72,8 @@ export interface WorldParts {
   readonly recordings: string | undefined;
   /** The keys from which the keys of cursors and sealed secrets are derived. */
   readonly keys: KeyRing;
+  /** Undefined if traces are off. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** How encoders of live videos connect. */
@@ -166,20 +169,21 @@ export class World {
     this.sealer = new Sealer(...this.#derived("sealed secrets"));
     this.tokens = new Tokens(parts.database, parts.ports, this.sealer);
     this.#nodes = new FactCache(parts.database, nodeFact);
-    const { database, clock, realNowMs, observer } = parts;
+    const { database, clock, realNowMs, observer, tracing } = parts;
     this.#clock = clock;
     this.#workFailed = (error) => observer.workFailed(error);
     this.workBegins = observer.workBegins;
     const storedNowMs = (reader: Reader) => clock.storedNowMs(reader);
     this.work = new WorkLoop({ database, clock, storedNowMs, realNowMs, onError: (error) => observer.workFailed(error) });
     this.jobs = new Jobs<World>({
-      ...{ database, loop: this.work, kinds: [...webhookJobs, ...parts.jobKinds], world: () => this },
+      ...{ database, loop: this.work, kinds: [...webhookJobs, ...parts.jobKinds], world: () => this, tracing },
       onStart: (kind, key) => observer.workBegins(`job ${kind}`, key),
       onFailure: (kind, key, error) => observer.jobFailed(kind, key, error),
     });
     this.webhooks = new Webhooks({
       ...{ database, clock, realNowMs, observer, ids: parts.ids, ports: parts.ports, sealer: this.sealer, client: parts.outbound },
       ...{ loop: this.work, jobs: this.jobs, fields: parts.webhookFields, faults: parts.faults, perSecondMax: parts.deliveriesPerSecondMax },
+      tracing,
       profile: () => this.profile,
     });
   }

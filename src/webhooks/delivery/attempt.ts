@@ -1,12 +1,13 @@
 /** One attempt at a delivery: its route, its request and its outcome. No transaction is open during an attempt. */
 import { nodeId } from "#kernel/ids";
+import type { OpenSpan, TraceContext, Tracing } from "#kernel/tracing/tracing";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { DeliveryDeps } from "../deps.ts";
 import { envelopeOf, type Update } from "../events/envelope.ts";
 import { isWanted } from "../events/reroute.ts";
-import type { AttemptedOutcome, Outcome } from "../observer.ts";
+import { type AttemptedOutcome, isAttempted, type Outcome } from "../observer.ts";
 import { eventFactsOf, type WebhookApp } from "../ports.ts";
 import type { Attempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
@@ -26,7 +27,31 @@ const ERASED = "";
 /** D-137: whether the receiver says with a 410 that it is gone for good. */
 export const isGone = ({ status }: Attempt): boolean => status === GONE;
 
-export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
+export function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
+  const { tracing } = deps;
+  if (tracing === undefined) return attempt(deps, claimed);
+  const { row, members } = claimed;
+  const attributes = { "plaza.delivery": row.id, "plaza.app": row.app, "plaza.webhook_field": row.field, "plaza.attempt": row.tries + 1 };
+  // D-357: the span belongs to the trace of the request that caused the first event; the causes of the other events are links.
+  const causes = members.flatMap((member) => causeOf(member) ?? []);
+  const start = { kind: "client", attributes, parent: causeOf(row), links: causes } as const;
+  return tracing.run("webhook delivery", start, async (span) => {
+    const outcome = await attempt(deps, claimed);
+    span.set({ "plaza.outcome": outcome.kind });
+    if (isAttempted(outcome)) recordAttempt(span, outcome);
+    return outcome;
+  });
+}
+
+const causeOf = ({ traceparent, tracestate }: EventRow): TraceContext | undefined => (traceparent === null ? undefined : { traceparent, tracestate });
+
+/** The text of an error may name the address of the receiver, so only its first word counts, which is its kind. */
+function recordAttempt(span: OpenSpan, { kind, attempt: { status, error } }: AttemptedOutcome): void {
+  if (status !== undefined) span.set({ "http.response.status_code": status });
+  if (kind !== "delivered") span.fail(error?.split(":", 1)[0] ?? String(status));
+}
+
+async function attempt(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {
   const { row } = claimed;
   const nowMs = deps.clock.nowMs();
   const events = eventsOf(claimed);
@@ -54,7 +79,7 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
 }
 
 /** D-150: sends a delivery with a fault on purpose. The receiver is not to blame, so the fault does not count against it. */
-async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], attempt: () => Promise<Outcome>): Promise<Outcome> {
+async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], sendOnce: () => Promise<Outcome>): Promise<Outcome> {
   const { row, isRetry } = claimed;
   const post = { delivery: row.id, callback: row.callback, fields: events.map(({ field }) => field), entity: row.entity, isRetry };
   const effect = await deps.faults.matchWebhook(post);
@@ -65,11 +90,11 @@ async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly
   if (effect === "reorder") return failure(deps, claimed, reordered, false);
   if (effect === "follow") return { kind: "retry", attempt: reordered, dueMs: nowMs, isTimeout: false };
   if (effect === "batch") return { kind: "back" };
-  const outcome = await attempt();
+  const outcome = await sendOnce();
   if (outcome.kind !== "delivered") return outcome;
   deps.faults.delivered(post);
   // The result of the second POST changes nothing, because the receiver has the delivery already.
-  if (effect === "repeat") await attempt();
+  if (effect === "repeat") await sendOnce();
   return outcome;
 }
 
@@ -108,7 +133,7 @@ async function send(
     const response = await deps.client.request({
       method: "POST",
       url,
-      headers: { "Content-Type": "application/json", "User-Agent": "plaza", ...headers },
+      headers: { "Content-Type": "application/json", "User-Agent": "plaza", ...traceHeaders(deps.tracing), ...headers },
       body,
       deadlineMs: DEADLINE_MS,
       responseBytesMax: RESPONSE_BYTES_MAX,
@@ -123,6 +148,13 @@ async function send(
     else throw error;
   }
   return unanswered.length === 0 ? outcome : { ...outcome, unanswered };
+}
+
+/** D-357: the receiver continues the trace. */
+function traceHeaders(tracing: Tracing | undefined): Record<string, string> {
+  const context = tracing?.current();
+  if (context === undefined) return {};
+  return { traceparent: context.traceparent, ...(context.tracestate === null ? {} : { tracestate: context.tracestate }) };
 }
 
 function responded(deps: DeliveryDeps, claimed: Claimed, attempt: Attempt & { readonly status: number }): AttemptedOutcome {

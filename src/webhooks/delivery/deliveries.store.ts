@@ -22,6 +22,9 @@ export interface EventRow extends Row {
   phone: string | null;
   time_ms: number;
   payload: string;
+  /** The span that caused the event (D-357); null if traces were off. */
+  traceparent: string | null;
+  tracestate: string | null;
 }
 
 /** A delivery with the event that it was made for. */
@@ -38,8 +41,9 @@ export interface ClaimedRow extends EventRow {
 
 export async function insertEvent(tx: Transaction, event: EventRow, deliveries: number): Promise<void> {
   await tx.runOne(sql`
-    INSERT INTO webhook_events (id, object, field, entity, phone, time_ms, deliveries, payload)
-    VALUES (${event.id}, ${event.object}, ${event.field}, ${event.entity}, ${event.phone}, ${event.time_ms}, ${deliveries}, ${event.payload})`);
+    INSERT INTO webhook_events (id, object, field, entity, phone, time_ms, deliveries, payload, traceparent, tracestate)
+    VALUES (${event.id}, ${event.object}, ${event.field}, ${event.entity}, ${event.phone}, ${event.time_ms}, ${deliveries}, ${event.payload},
+      ${event.traceparent}, ${event.tracestate})`);
 }
 
 export async function insertDelivery(tx: Transaction, id: string, event: EventRow, app: string, queue: string): Promise<void> {
@@ -112,12 +116,14 @@ export async function findNextRetryTime(tx: Reader, queue: string, nowMs: number
 
 const claimedRows = sql`
   SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, d.members,
-    d.first_attempt_ms, d.tries, d.attempts, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
+    d.first_attempt_ms, d.tries, d.attempts, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload,
+    e.traceparent, e.tracestate
   FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event`;
 
 /** Events with the ids of their deliveries. */
 const eventRows = sql`
-  SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
+  SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload,
+    e.traceparent, e.tracestate
   FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event`;
 
 const claimedFirsts = append(

@@ -147,7 +147,7 @@ onEachDatabase("a commit that was rolled back", (kind) => {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     const { webhooks, clock } = openWebhooks(database, { features: newFeatures() });
     const resultOf = (id: string) => {
-      const event = { id, object: "page", field: "feed", entity: id, phone: null, time_ms: 0, payload: "{}" };
+      const event = { id, object: "page", field: "feed", entity: id, phone: null, time_ms: 0, payload: "{}", traceparent: null, tracestate: null };
       const row = { ...event, event: id, app: "1001", callback: "7", members: 0, first_attempt_ms: 0, tries: 0, attempts: "[]" };
       const claimed: Claimed = { row, members: [], isRetry: false, isProbe: false, fence: 1, firstMs: 0 };
       return { claimed, outcome: { kind: "back" }, wasSent: false, atMs: 0 } as const;

@@ -19,7 +19,7 @@ export interface WebhookEvent<S extends TSchema = TSchema> {
   readonly subscribers?: readonly NodeId[];
 }
 
-export interface Outbox extends Pick<WebhookDeps, "clock" | "ids" | "fields">, Pick<DeliveryDeps, "facts" | "callbacks"> {
+export interface Outbox extends Pick<WebhookDeps, "clock" | "ids" | "fields" | "tracing">, Pick<DeliveryDeps, "facts" | "callbacks"> {
   readonly observer: Pick<WebhookObserver, "payloadBroken">;
   /** The fence of a delivery that may be sent after the commit without waiting in the queue; see `DeliveryDispatcher`. */
   fenceForNew(queue: string): number | undefined;
@@ -57,6 +57,7 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   const deliveries: string[] = [];
   const queues: string[] = [];
   const atOnce: SentAtOnce[] = [];
+  const cause = outbox.tracing?.current();
   const row: EventRow = {
     id: ids.mint(),
     object: event.object,
@@ -65,6 +66,8 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
     phone: event.phone ?? null,
     time_ms: nowMs,
     payload,
+    traceparent: cause?.traceparent ?? null,
+    tracestate: cause?.tracestate ?? null,
   };
   await insertEvent(tx, row, apps.length);
   for (const app of apps) {

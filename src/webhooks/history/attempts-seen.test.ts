@@ -8,7 +8,17 @@ import { ATTEMPT_EDGES_MS, DeliveryMetrics } from "./metrics.ts";
 import { viewOf } from "./view.ts";
 
 const claimed = (more: { callback?: string; object?: string; field?: string } = {}) => {
-  const event = { id: "1", object: more.object ?? "page", field: more.field ?? "feed", entity: "2001", phone: null, time_ms: 0, payload: "{}" };
+  const event = {
+    id: "1",
+    object: more.object ?? "page",
+    field: more.field ?? "feed",
+    entity: "2001",
+    phone: null,
+    time_ms: 0,
+    payload: "{}",
+    traceparent: null,
+    tracestate: null,
+  };
   return { ...event, event: "1", app: "1001", callback: more.callback ?? "7", members: 0, first_attempt_ms: 0, tries: 0, attempts: NO_ATTEMPTS };
 };
 const outcomeOf = (kind: AttemptedOutcome["kind"], latency_ms?: number): AttemptedOutcome => {

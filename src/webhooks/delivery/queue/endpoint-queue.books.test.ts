@@ -5,7 +5,17 @@ import { EndpointQueue } from "./endpoint-queue.ts";
 
 let lastId = 0;
 function claimed({ entity = "4001", isRetry = false, members = 0 } = {}): Claimed {
-  const event = { id: String(++lastId), object: "page", field: "feed", entity, phone: null, time_ms: 0, payload: "{}" };
+  const event = {
+    id: String(++lastId),
+    object: "page",
+    field: "feed",
+    entity,
+    phone: null,
+    time_ms: 0,
+    payload: "{}",
+    traceparent: null,
+    tracestate: null,
+  };
   const row = { ...event, event: event.id, app: "1", callback: "7", members, first_attempt_ms: 0, tries: 0, attempts: "[]" };
   return { row, members: Array.from({ length: members }, () => event), isRetry, isProbe: false, fence: 1, firstMs: 0 };
 }

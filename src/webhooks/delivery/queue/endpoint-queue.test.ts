@@ -6,7 +6,17 @@ import { type Capacity, CircuitBreaker, EndpointQueue, RateLimit } from "./endpo
 let lastId = 0;
 const claimed = (more: { entity?: string; isRetry?: boolean } = {}): Claimed => {
   const id = String(++lastId);
-  const event = { id, object: "page", field: "feed", entity: more.entity ?? id, phone: null, time_ms: 0, payload: "{}" };
+  const event = {
+    id,
+    object: "page",
+    field: "feed",
+    entity: more.entity ?? id,
+    phone: null,
+    time_ms: 0,
+    payload: "{}",
+    traceparent: null,
+    tracestate: null,
+  };
   const row = { ...event, event: id, app: "1", callback: "7", members: 0, first_attempt_ms: 0, tries: 0, attempts: "[]" };
   return { row, members: [], isRetry: more.isRetry ?? false, isProbe: false, fence: 1, firstMs: 0 };
 };

@@ -16,7 +16,7 @@ const NOW = 1_000;
 let lastId = 0;
 const claimedFor = (callback: string, isRetry = false): Claimed => {
   const id = String(++lastId);
-  const event = { id, object: "page", field: "feed", entity: id, phone: null, time_ms: 0, payload: "{}" };
+  const event = { id, object: "page", field: "feed", entity: id, phone: null, time_ms: 0, payload: "{}", traceparent: null, tracestate: null };
   const row = { ...event, event: id, app: "1", callback, members: 0, first_attempt_ms: 0, tries: 0, attempts: "[]" };
   return { row, members: [], isRetry, isProbe: false, fence: 1, firstMs: 0 };
 };

@@ -1,0 +1,140 @@
+/** A database whose statements are spans of the traces (D-356). It exists only while traces are on. */
+import type { Attributes, Tracing } from "#kernel/tracing/tracing";
+import type { Database, Reader, SavedState, Transaction } from "./database.ts";
+import type { Row, Sql, SqlText } from "./sql.ts";
+
+/** The number of characters of a statement in a span. The text has a `?` for each value, and so no value. */
+const TEXT_CHARACTERS_MAX = 1_024;
+
+interface Description {
+  readonly name: string;
+  readonly attributes: Attributes;
+}
+
+export class TracedDatabase implements Database {
+  readonly dialect: Database["dialect"];
+  readonly reader: Reader;
+  readonly #database: Database;
+  readonly #tracing: Tracing;
+  readonly #statements: Statements;
+
+  constructor(database: Database, tracing: Tracing) {
+    this.#database = database;
+    this.#tracing = tracing;
+    this.dialect = database.dialect;
+    this.#statements = new Statements(database.dialect, tracing);
+    this.reader = this.#statements.reader(database.reader);
+  }
+
+  get processNumber(): number {
+    return this.#database.processNumber;
+  }
+
+  /** The body runs in the span of the caller, although the driver may call it together with the bodies of other callers. */
+  write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
+    const bound = this.#tracing.bind((tx: Transaction) => body(this.#statements.transaction(tx)));
+    return ended(this.#tracing.begin("transaction", this.#statements.system), () => this.#database.write(bound));
+  }
+
+  snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.#database.snapshot(this.#tracing.bind((reader: Reader) => body(this.#statements.reader(reader))));
+  }
+
+  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void {
+    return this.#database.onInvalidate(listener);
+  }
+
+  confirm(): void {
+    this.#database.confirm();
+  }
+
+  ping(): Promise<void> {
+    return this.#database.ping();
+  }
+
+  scrub(): Promise<void> {
+    return this.#database.scrub();
+  }
+
+  saveState(name: string): Promise<void> {
+    return this.#database.saveState(name);
+  }
+
+  restoreState(name: string | undefined): Promise<boolean> {
+    return this.#database.restoreState(name);
+  }
+
+  listStates(): Promise<readonly SavedState[]> {
+    return this.#database.listStates();
+  }
+
+  deleteState(name: string): Promise<boolean> {
+    return this.#database.deleteState(name);
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+/** Makes readers and transactions that have a span for each statement. The caller gets the promise of the driver itself, at the same moment. */
+class Statements {
+  readonly system: Attributes;
+  readonly #tracing: Tracing;
+  readonly #descriptions = new WeakMap<SqlText, Description>();
+
+  constructor(dialect: Database["dialect"], tracing: Tracing) {
+    this.system = { "db.system.name": dialect === "postgres" ? "postgresql" : "sqlite" };
+    this.#tracing = tracing;
+  }
+
+  reader(reader: Reader): Reader {
+    return {
+      get: <R extends Row>(statement: Sql) => ended(this.#begin(statement), () => reader.get<R>(statement)),
+      all: <R extends Row>(statement: Sql) => ended(this.#begin(statement), () => reader.all<R>(statement)),
+    };
+  }
+
+  transaction(tx: Transaction): Transaction {
+    return {
+      ...this.reader(tx),
+      run: (statement) => ended(this.#begin(statement), () => tx.run(statement)),
+      runOne: (statement) => ended(this.#begin(statement), () => tx.runOne(statement)),
+      lock: (scope, key) => tx.lock(scope, key),
+      skipLocked: (alias) => tx.skipLocked(alias),
+      pause: () => tx.pause(),
+      invalidate: (kind, key) => tx.invalidate(kind, key),
+      afterCommit: (action) => tx.afterCommit(action),
+    };
+  }
+
+  #begin({ query }: Sql): ((error?: unknown) => void) | undefined {
+    let description = this.#descriptions.get(query);
+    if (description === undefined) {
+      description = this.#describe(query.text);
+      this.#descriptions.set(query, description);
+    }
+    return this.#tracing.begin(description.name, description.attributes);
+  }
+
+  #describe(text: string): Description {
+    const short = text.replaceAll(/\s+/g, " ").trim();
+    const operation = short.split(" ", 1)[0] ?? "";
+    const table = /\b(?:FROM|INTO|UPDATE) ([a-z_]+)/.exec(short)?.[1];
+    return {
+      name: table === undefined ? operation : `${operation} ${table}`,
+      attributes: {
+        ...this.system,
+        "db.operation.name": operation,
+        "db.query.text": short.slice(0, TEXT_CHARACTERS_MAX),
+        ...(table === undefined ? {} : { "db.collection.name": table }),
+      },
+    };
+  }
+}
+
+function ended<T>(end: ((error?: unknown) => void) | undefined, run: () => Promise<T>): Promise<T> {
+  const promise = run();
+  if (end !== undefined) promise.then(() => end(), end);
+  return promise;
+}
