@@ -72,6 +72,25 @@ test("a connection with a running request is not closed for others", async () =>
   for (const response of await Promise.all(waiting)) expect(response).toStartWith("HTTP/1.1 200 ");
 });
 
+test("D-334: idle event streams keep no new client out, and are not closed for one", async () => {
+  const port = await serve(8);
+  const stream = async (): Promise<string> => {
+    const { socket } = await open(port);
+    const first = new Promise<string>((resolve) => socket.once("data", (part: Buffer) => resolve(part.toString())));
+    socket.write(STREAM);
+    return first;
+  };
+  const answers: string[] = [];
+  for (let count = 0; count < 8; count++) answers.push((await stream()).slice(9, 12));
+  expect(answers).toEqual(["200", "200", "200", "200", "503", "503", "503", "503"]);
+  const running = sockets.slice(0, 4);
+  for (let count = 0; count < 20; count++) expect(await (await open(port)).ask(HEALTH)).toStartWith("HTTP/1.1 200 ");
+  expect(running.map(({ destroyed }) => destroyed)).toEqual([false, false, false, false]);
+  // A stream that ends leaves its place to another one.
+  running[0]?.resetAndDestroy();
+  while (!(await stream()).startsWith("HTTP/1.1 200 ")) await Bun.sleep(5);
+});
+
 /** Twenty such bodies are most of a megabyte. */
 const long = {
   ...{ trace_id: "A1", method: "GET", surface: "base", path: "/v26.0/2001", query: "", status: 200, time: 0, duration_ms: 1, app: "1001" },

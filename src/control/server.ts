@@ -2,6 +2,7 @@
 import type { Certificate } from "#config/certificate";
 import { addressOf } from "#config/listening";
 import { badRequest, bodyOf, ControlError, controlCodes } from "#control-contract/errors";
+import { EVENT_STREAM } from "#control-contract/event-stream";
 import type { Connection } from "#http/http1/connection";
 import type { ProtocolProblem, RequestHead } from "#http/http1/request-head";
 import { defaultLimits, parserHeaderBytesMax } from "#http/limits";
@@ -9,6 +10,8 @@ import { type Listener, listen } from "#http/listeners/listener";
 import { hstsHeaders } from "#http/listeners/served-certificate";
 import { sendWebResponse, webRequest } from "#http/web";
 import { GraphError } from "#kernel/errors";
+import { findHeader } from "#kernel/http-text/headers";
+import { Shares } from "#kernel/shares";
 import { type ControlAppOptions, controlApp } from "./app.ts";
 
 export interface ControlServerOptions extends ControlAppOptions {
@@ -26,6 +29,12 @@ export interface ControlServerOptions extends ControlAppOptions {
 /** The default number of connections, for the scripts, dashboards and streams of one operator. */
 const CONNECTIONS_MAX = 256;
 
+/**
+ * The part of the connections that event streams may use (D-334). If they use it up, each caller gets a share of its own, so that a second, third and
+ * fourth caller may use as many more as are left beside it.
+ */
+const STREAMS_PART = 1 / 2;
+
 /** Listens for requests to the control API. Throws if it cannot listen at the address. */
 export function serveControl(options: ControlServerOptions): Listener {
   const { host, port, certificate, connectionsMax = CONNECTIONS_MAX, hstsSeconds = 0, onUnexpected } = options;
@@ -37,7 +46,8 @@ export function serveControl(options: ControlServerOptions): Listener {
       const address = `${scheme}://${head.host ?? `${addressOf(host)}:${listener.port}`}${head.target.path}`;
       const response = await app.fetch(webRequest(head, address, bodyStream(head, connection)));
       connection.skipBody();
-      await sendWebResponse(connection, response);
+      if (response.headers.get("content-type") === EVENT_STREAM) await sendStream(response, head, connection);
+      else await sendWebResponse(connection, response);
       connection.finish();
     } catch (error) {
       if (error instanceof GraphError && !connection.hasBegunResponse) {
@@ -48,6 +58,18 @@ export function serveControl(options: ControlServerOptions): Listener {
         connection.abort();
       }
     }
+  };
+  const streams = new Shares({ count: Math.ceil(connectionsMax * STREAMS_PART), size: Number.POSITIVE_INFINITY });
+  /** D-334: a stream never waits for its client, so it is never closed for a new connection. */
+  const sendStream = async (response: Response, head: RequestHead, connection: Connection): Promise<void> => {
+    const account = streams.accountOf(findHeader(head.headers, "authorization"), connection.remoteAddress);
+    if (streams.lacks(account, 0) !== undefined) {
+      await response.body?.cancel();
+      connection.send(textOf(new ControlError("unavailable", "too many event streams are open: close some of them, and send the request again")));
+      return;
+    }
+    streams.hold(account, 0);
+    await sendWebResponse(connection, response).finally(() => streams.release(account, 0));
   };
   const listener = listen({
     ...{ hostname: host, port, certificate, commonHeaders: hstsHeaders(hstsSeconds), metrics: { open: 0, evicted: 0 } },
