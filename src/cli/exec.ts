@@ -10,6 +10,7 @@ import { environmentWithSecrets } from "#config/secret-files";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import type { RunningInterception } from "./intercept/interception.ts";
+import { withUmaskOfUser } from "./private-files.ts";
 import { exitCodeOf, explain } from "./process-end.ts";
 import { withoutProxyFor } from "./proxies.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
@@ -64,7 +65,7 @@ const variablesOf = ({ ready, controlKey }: TestServer): Record<string, string> 
 function run(program: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number> {
   // The channel of bin/plaza.mjs to this process is not for the command.
   const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...ofCommand } = env;
-  const running = spawn(program, args, { env: ofCommand, stdio: "inherit" });
+  const running = withUmaskOfUser(() => spawn(program, args, { env: ofCommand, stdio: "inherit" }));
   if (process.send !== undefined) process.once("disconnect", () => running.kill("SIGTERM"));
   for (const signal of PASSED_ON) {
     process.on(signal, () => {

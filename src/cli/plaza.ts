@@ -1,4 +1,6 @@
 /** The program `bin/plaza`. Processes that a server starts do not load the command line. */
+import "./private-files.ts";
+
 if (process.argv.at(-1) === "ingest") {
   const { ingest } = await import("./ingest.ts");
   process.exitCode = await ingest();
@@ -12,6 +14,3 @@ if (process.argv.at(-1) === "ingest") {
   const { runCommand } = await import("./program.ts");
   await runCommand();
 }
-
-// All imports of this file are dynamic; this line makes it a module.
-export {};
