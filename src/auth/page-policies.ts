@@ -38,6 +38,8 @@ export interface PageRole {
 
 interface PageRolePort {
   findRole(reader: Reader, page: NodeId, user: NodeId): Promise<PageRole | undefined>;
+  /** Whether the person has a role on one of the pages: one statement, however many pages there are. */
+  hasRoleOnAny(reader: Reader, pages: readonly NodeId[], user: NodeId): Promise<boolean>;
 }
 
 declare module "#kernel/ports" {

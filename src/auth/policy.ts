@@ -29,6 +29,11 @@ export interface Policy {
   readonly scopes: readonly string[];
   /** Whether the caller may know that the node exists. If the caller may not, the response is that of a missing node (D-14). */
   canSee(input: PolicyInput): boolean | Promise<boolean>;
+  /**
+   * Whether a request for a missing node takes the statements of `canSee` as well (D-336). `canSee` must then take the same statements for every node
+   * that the caller may not see.
+   */
+  readonly readsNode?: true;
   /** The error about any other missing right. Only called if the caller may know that the node exists and has the scopes. */
   deny?(input: PolicyInput): GraphError | undefined | Promise<GraphError | undefined>;
 }

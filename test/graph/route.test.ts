@@ -5,6 +5,7 @@ import type { GraphRequest, SurfaceName } from "#graph/pipeline/request";
 import { checkAddress, findEndpoint, formByShape, idOf, isShownOn, notFound, notFoundNode, readAddress, readMethod } from "#graph/pipeline/route";
 import type { Authenticated, Incoming, Reached } from "#graph/pipeline/stages";
 import { standardCalendar } from "#graph/versions/calendar";
+import { GraphError } from "#kernel/errors";
 import { buildRegistry } from "#main";
 
 const registry = buildRegistry();
@@ -112,6 +113,7 @@ describe("an endpoint", () => {
       const given = addressOf(address);
       const id = given.id as never;
       const found = findEndpoint(incomingOf(asked, profile), authenticated(given, asked.method ?? "GET", credentials), id, node as never);
+      if (found instanceof GraphError) throw found;
       return found.endpoint.access.operation;
     });
   const page = { id: "2001", type: "page", owner: "2001" };

@@ -7,8 +7,8 @@ import type { Sql } from "#storage/sql";
 
 const STATEMENTS: ReadonlySet<string | symbol> = new Set(["all", "get", "run", "runOne"]);
 
-/** Counts each statement, each of its values, and each row that it reads or writes. */
-export function countStatements(database: Database, add: (steps: number) => void): void {
+/** Counts each statement, each of its values, and each row that it reads or writes. `add` gets the steps and the text of each statement. */
+export function countStatements(database: Database, add: (steps: number, text: string) => void): void {
   const counted = <T extends Reader>(target: T): T =>
     new Proxy(target, {
       get(of, name) {
@@ -17,7 +17,7 @@ export function countStatements(database: Database, add: (steps: number) => void
         if (!STATEMENTS.has(name)) return member.bind(of);
         return async (statement: Sql) => {
           const result = await member.call(of, statement);
-          add(1 + statement.values.length + (Array.isArray(result) ? result.length : Number(result ?? 0) || 1));
+          add(1 + statement.values.length + (Array.isArray(result) ? result.length : Number(result ?? 0) || 1), statement.query.text);
           return result;
         };
       },

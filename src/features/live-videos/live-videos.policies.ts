@@ -37,6 +37,8 @@ export const liveVideo = definePolicy({
   ...words,
   name: "liveVideo",
   summary: `a token of the page, or of a person with task ${TASK} on it`,
+  // Some operations on a video have this policy, so a missing video takes its statements, too.
+  readsNode: true,
   canSee: (input) => isOfPage(input.node.owner, input),
   deny: (input) => denyWithoutTask([input.node.owner], input),
 });
@@ -46,10 +48,13 @@ export const liveVideoReading = definePolicy({
   ...words,
   name: "liveVideoReading",
   summary: `a token of the page or of one that shares the video, or of a person with task ${TASK} on one of them`,
+  readsNode: true,
   async canSee(input) {
+    const { token, reader, ports } = input;
     if (await isOfPage(input.node.owner, input)) return true;
-    for (const page of await pagesShowing(input)) if (await isOfPage(page, input)) return true;
-    return false;
+    const pages = await pagesShowing(input);
+    if (token.type === "page") return token.page !== undefined && pages.includes(token.page);
+    return token.user !== undefined && (await ports.get("page_role").hasRoleOnAny(reader, pages, token.user));
   },
   deny: async (input) => denyWithoutTask(await pagesShowing(input), input),
 });

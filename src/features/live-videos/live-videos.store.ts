@@ -200,8 +200,11 @@ export async function isShown(reader: Reader, page: NodeId, id: NodeId): Promise
 
 /** Returns the other pages that may read the video. While the video is taken down, no other page may read it (D-110). */
 export async function listReadingPages(reader: Reader, page: NodeId, id: NodeId): Promise<NodeId[]> {
-  const row = await findVideo(reader, page, id);
-  return row === undefined || row.takedown_reason !== null ? [] : listCrosspostedPages(reader, page, id);
+  const rows = await reader.all<{ page: string }>(sql`
+    SELECT CAST(p.page AS TEXT) AS page FROM live_video_pages p
+    JOIN live_videos v ON v.page = p.original_page AND v.id = p.video AND v.takedown_reason IS NULL
+    WHERE p.original_page = ${page} AND p.video = ${id} AND p.page <> ${page} ORDER BY p.page`);
+  return rows.map((row) => nodeId(row.page));
 }
 
 export async function saveCrosspostedPages(tx: Transaction, row: LiveVideoRow, pages: readonly string[]): Promise<void> {

@@ -1,21 +1,23 @@
 import { definePolicy } from "#auth/policy";
 import { chatappAccount, isSubscribedApp } from "#features/chatapp-accounts/api";
 import { nodeId } from "#kernel/ids";
-import { findIntent, findSolution } from "./migration-intents.store.ts";
+import { findParties } from "./migration-intents.store.ts";
+
+/** No account has this id. */
+const NO_ACCOUNT = nodeId("9223372036854775807");
 
 /** D-58: the policy of an intent: the calling app is subscribed to the source or destination account, or owns the solution. */
 export const migrationIntent = definePolicy({
   ...chatappAccount,
   name: "migrationIntent",
   summary: "a user or system user token of an app that is subscribed on either account or owns the solution",
+  readsNode: true,
   async canSee({ token, node, reader, ports, facts }) {
-    const intent = await findIntent(reader, node.owner, node.id);
-    if (intent === undefined) return false;
-    const solution = intent.solution === null ? undefined : await findSolution(reader, intent.solution);
-    if (solution?.owner_app === token.app) return true;
-    for (const account of [intent.waba, intent.destination_waba]) {
-      if (account !== null && (await isSubscribedApp(nodeId(account), token.app, reader, ports, facts))) return true;
-    }
+    const parties = await findParties(reader, node.owner, node.id);
+    if (parties?.solution_owner === token.app) return true;
+    // D-336: an intent without a destination, and one that does not exist, take as many look-ups as any other.
+    for (const account of [parties?.waba, parties?.destination_waba])
+      if (await isSubscribedApp(account == null ? NO_ACCOUNT : nodeId(account), token.app, reader, ports, facts)) return true;
     return false;
   },
 });

@@ -28,6 +28,18 @@ const selectIntents = sql`
 export const findIntent = (reader: Reader, waba: NodeId, id: string): Promise<IntentRow | undefined> =>
   reader.get<IntentRow>(append(selectIntents, "WHERE i.waba = ? AND i.id = ?", [waba, id]));
 
+/** Those whose apps may see an intent (D-58). */
+interface Parties extends Row {
+  waba: string;
+  destination_waba: string | null;
+  solution_owner: string | null;
+}
+
+export const findParties = (reader: Reader, waba: NodeId, id: NodeId): Promise<Parties | undefined> =>
+  reader.get<Parties>(sql`
+    SELECT CAST(i.waba AS TEXT) AS waba, CAST(i.destination_waba AS TEXT) AS destination_waba, CAST(s.owner_app AS TEXT) AS solution_owner
+    FROM migration_intents i LEFT JOIN solutions s ON s.id = i.solution WHERE i.waba = ${waba} AND i.id = ${id}`);
+
 const intentsByAccount = ordered("ascending", "i.waba", "i.id");
 
 /** Lists all intents, ordered by account, for the control API. */

@@ -2,7 +2,7 @@ import { type PageRole, pageRoleFact, pageRoleKey } from "#auth/page-policies";
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { allWithIds } from "#storage/id-lists";
+import { allWithIds, withIds } from "#storage/id-lists";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
@@ -115,6 +115,10 @@ export async function findRole(reader: Reader, page: NodeId, user: NodeId): Prom
     sql`SELECT CAST(r.user_id AS TEXT) AS user_id, r.tasks, r.via_business FROM page_roles r WHERE r.page = ${page} AND r.user_id = ${user}`,
   );
   return row === undefined ? undefined : roleOf(row);
+}
+
+export async function hasRoleOnAny(reader: Reader, pages: readonly NodeId[], user: NodeId): Promise<boolean> {
+  return (await reader.get(withIds(sql`SELECT 1 AS one FROM page_roles r WHERE r.user_id = ${user}`, "r.page", pages))) !== undefined;
 }
 
 const roleOf = (row: RoleRow): UserRole => ({ user: row.user_id, tasks: JSON.parse(row.tasks), via_business: row.via_business === 1 });

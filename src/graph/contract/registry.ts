@@ -44,6 +44,8 @@ export class Registry {
   readonly endpoints: Endpoint[] = [];
   /** All policies that features define. */
   readonly policies: ReadonlySet<Policy>;
+  /** The policies whose statements a request for a missing node takes as well (D-336). */
+  readonly readingPolicies: readonly Policy[];
   /** All scopes that a policy or a feature needs. */
   readonly scopes: ReadonlySet<string>;
   /** Every error that a response of the graph may have, by name. */
@@ -65,6 +67,7 @@ export class Registry {
     const all = [server, ...features];
     refuseDuplicates(all);
     this.policies = new Set(all.flatMap((feature) => feature.policies ?? []));
+    this.readingPolicies = [...this.policies].filter(({ readsNode }) => readsNode === true);
     this.scopes = new Set([...[...this.policies].flatMap(({ scopes }) => scopes), ...features.flatMap(({ scopes = [] }) => scopes)]);
     this.errors = new Map(all.flatMap((feature) => feature.errors ?? []).map((error) => [error.name, error]));
     for (const feature of features) for (const type of feature.nodeTypes ?? []) this.#addType(this.#withNodeSet(type));

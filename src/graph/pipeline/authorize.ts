@@ -8,12 +8,34 @@ import { isDataAccessOver, type NodeRef } from "#auth/token";
 import { tokenOfApp } from "#auth/tokens";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenMissing } from "#kernel/errors";
+import { type NodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { Access } from "../contract/operation.ts";
+import { findNode } from "../worlds/nodes.store.ts";
 import type { World } from "../worlds/world.ts";
 import type { GraphRequest, SurfaceName } from "./request.ts";
 import { notFound } from "./route.ts";
-import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
+import type { Authenticated, Incoming, Resolved, Versioned, Visible } from "./stages.ts";
+
+/** A node that does not exist, as the owner of another one. */
+const NO_NODE = nodeId("9223372036854775807");
+
+/**
+ * D-336: a request for a node that the caller may not see takes the same statements as a request for a missing node, because their times would show
+ * which one it is. So both read the node, and both run every policy of `readingPolicies`. `cached`: the node came from the cache.
+ */
+export async function conceal(
+  { world, registry }: Incoming,
+  { credentials }: Authenticated,
+  id: NodeId,
+  cached: boolean,
+  checked?: Policy,
+): Promise<void> {
+  const { token, app } = credentials[0] as Credential;
+  if (cached) await findNode(world.database.reader, id);
+  const check = checkFor(world, credentials, app, { id, type: token.type, owner: NO_NODE });
+  for (const policy of registry.readingPolicies) if (policy !== checked) await canSeeNode(policy, check);
+}
 
 /** The step `see`. Undefined if the caller may not know that the node exists. */
 export async function see({ world }: Incoming, resolved: Resolved): Promise<Visible | undefined> {

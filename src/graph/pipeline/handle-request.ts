@@ -14,7 +14,7 @@ import { withPairs } from "../request-text/pairs.ts";
 import { type AppliedFault, changesWorld, type RequestFaultInput } from "../worlds/fault-injection.ts";
 import type { World } from "../worlds/world.ts";
 import { authenticate, findTokens } from "./authenticate.ts";
-import { authorizeCaller, authorizingAgain, countingChecks, countRequest, see } from "./authorize.ts";
+import { authorizeCaller, authorizingAgain, conceal, countingChecks, countRequest, see } from "./authorize.ts";
 import { dispatchMany, type Many, manyOf } from "./batch/multi-get.ts";
 import { derivedFrom, overrideOf, tokensOf } from "./derived.ts";
 import { changeWorld, damaged, matchFault, throwErrorOf } from "./faults/faults.ts";
@@ -141,10 +141,16 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   const { door } = incoming.request;
   // Only an operation that may come without a token gets here without one (D-13).
   if (door !== undefined && id !== undefined && isNodeId(id) && authenticated.credentials.length === 0) await door.showNode(id);
-  const node = id === undefined || !isNodeId(id) ? undefined : await world.findNode(id);
+  const cached = id === undefined ? undefined : world.peekNode(id);
+  const node = cached ?? (id === undefined || !isNodeId(id) ? undefined : await world.findNode(id));
 
   // 4 Endpoint: find the operation by node type, method and edge.
-  const resolved = findEndpoint(incoming, authenticated, id, node);
+  const found = findEndpoint(incoming, authenticated, id, node);
+  if (found instanceof GraphError) {
+    if (id !== undefined && isNodeId(id) && authenticated.app !== undefined) await conceal(incoming, authenticated, id, cached !== undefined);
+    throw found;
+  }
+  const resolved = found;
   progress.reached = resolved;
   if (!world.faults.isEmpty && incoming.isInside !== true && progress.fault === undefined) {
     progress.fault = await matchFault(incoming, resolved);
@@ -166,7 +172,8 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   span?.step("visibility");
   const visible = await see(incoming, resolved);
   if (visible === undefined) {
-    // The response must not differ from the response for a missing node.
+    // Neither the response nor the statements may differ from those for a missing node.
+    if (id !== undefined) await conceal(incoming, authenticated, id, cached !== undefined, resolved.endpoint.visibility);
     progress.reached = { ...authenticated, concealed: resolved.endpoint };
     throw notFound(incoming, authenticated);
   }

@@ -70,8 +70,13 @@ export function idOf(incoming: Incoming, { address, method, credentials }: Authe
 const mayBeTokenless = ({ registry, world }: Incoming, { edge }: Address, method: string): boolean =>
   world.profile === "clients" && registry.accessByShape(method, edge)?.tokenless !== undefined;
 
-/** Finds the operation. Throws if this surface has no such operation. */
-export function findEndpoint(incoming: Incoming, authenticated: Authenticated, id: NodeId | undefined, node: NodeRef | undefined): Resolved {
+/** Finds the operation. Returns the error if this surface has no such operation. */
+export function findEndpoint(
+  incoming: Incoming,
+  authenticated: Authenticated,
+  id: NodeId | undefined,
+  node: NodeRef | undefined,
+): Resolved | GraphError {
   const { registry } = incoming;
   const { method, address } = authenticated;
   const { edge } = address;
@@ -81,7 +86,7 @@ export function findEndpoint(incoming: Incoming, authenticated: Authenticated, i
       : id !== undefined || edge === undefined
         ? undefined
         : registry.findLiteral(method, edge);
-  if (endpoint === undefined || !isShownOn(endpoint, incoming)) throw refusalWithoutEndpoint(incoming, authenticated);
+  if (endpoint === undefined || !isShownOn(endpoint, incoming)) return refusalWithoutEndpoint(incoming, authenticated);
   return { ...authenticated, node, endpoint };
 }
 

@@ -234,6 +234,11 @@ export class World {
     return cache as FactCache<T>;
   };
 
+  /** Returns the node if it is in the cache. */
+  peekNode(id: NodeId): NodeRef | undefined {
+    return this.#nodes.peek(id);
+  }
+
   findNode(id: NodeId): Promise<NodeRef | undefined> {
     return this.#nodes.get(id, this.#loadNode, idOf);
   }
