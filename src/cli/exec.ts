@@ -10,8 +10,8 @@ import { environmentWithSecrets } from "#config/secret-files";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import type { RunningInterception } from "./intercept/interception.ts";
-import { withUmaskOfUser } from "./private-files.ts";
 import { exitCodeOf, explain } from "./process-end.ts";
+import { withUmaskOfUser } from "./processes/private-files.ts";
 import { withoutProxyFor } from "./proxies.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 

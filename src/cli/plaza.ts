@@ -1,5 +1,5 @@
 /** The program `bin/plaza`. Processes that a server starts do not load the command line. */
-import "./private-files.ts";
+import "./processes/private-files.ts";
 
 if (process.argv.at(-1) === "ingest") {
   const { ingest } = await import("./ingest.ts");

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, runPlaza, startPlaza } from "../plaza-process.ts";
 
 afterEach(endAll);
 
