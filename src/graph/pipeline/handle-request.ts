@@ -6,7 +6,7 @@
  */
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError } from "#kernel/errors";
-import { isNodeId } from "#kernel/ids";
+import { isNodeId, type NodeId } from "#kernel/ids";
 import { type OpenSpan, type Tracing, traceContextOf } from "#kernel/tracing/tracing";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Registry } from "../contract/registry.ts";
@@ -35,7 +35,7 @@ import {
   readMethod,
   recordMarketingUse,
 } from "./route.ts";
-import type { Addressed, Authenticated, Incoming, Reached, Versioned } from "./stages.ts";
+import type { Addressed, Authenticated, Incoming, Reached, Resolved, Versioned } from "./stages.ts";
 import { type StoryRecorder, storyOf } from "./story/story.ts";
 
 export interface RequestDeps {
@@ -132,25 +132,36 @@ function addressOf(incoming: Incoming, progress: Progress): Addressed {
   return addressed;
 }
 
+/** The node and the operation of a request. */
+interface Target {
+  readonly id: NodeId | undefined;
+  /** Whether the node was in the cache. */
+  readonly isCached: boolean;
+  readonly resolved: Resolved;
+}
+
+async function resolve(incoming: Incoming, authenticated: Authenticated): Promise<Target> {
+  const { world, request } = incoming;
+  // 3 Node: find the node's type and owner, which is one indexed read, mostly cached.
+  const named = idOf(incoming, authenticated);
+  const id = named === undefined || !isNodeId(named) ? undefined : named;
+  // Only an operation that may come without a token gets here without one (D-13).
+  if (request.door !== undefined && id !== undefined && authenticated.credentials.length === 0) await request.door.showNode(id);
+  const cached = id === undefined ? undefined : world.peekNode(id);
+  const node = cached ?? (id === undefined ? undefined : await world.findNode(id));
+
+  // 4 Endpoint: find the operation by node type, method and edge.
+  const resolved = findEndpoint(incoming, authenticated, named, node);
+  if (!(resolved instanceof GraphError)) return { id, isCached: cached !== undefined, resolved };
+  if (id !== undefined && authenticated.app !== undefined) await conceal(incoming, authenticated, id, cached !== undefined);
+  throw resolved;
+}
+
 /** Answers a request, or a read inside the response to a request. Faults and rates do not apply to such a read. */
 async function answer(incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
   const { world } = incoming;
   const { story, span } = progress;
-  // 3 Node: find the node's type and owner, which is one indexed read, mostly cached.
-  const id = idOf(incoming, authenticated);
-  const { door } = incoming.request;
-  // Only an operation that may come without a token gets here without one (D-13).
-  if (door !== undefined && id !== undefined && isNodeId(id) && authenticated.credentials.length === 0) await door.showNode(id);
-  const cached = id === undefined ? undefined : world.peekNode(id);
-  const node = cached ?? (id === undefined || !isNodeId(id) ? undefined : await world.findNode(id));
-
-  // 4 Endpoint: find the operation by node type, method and edge.
-  const found = findEndpoint(incoming, authenticated, id, node);
-  if (found instanceof GraphError) {
-    if (id !== undefined && isNodeId(id) && authenticated.app !== undefined) await conceal(incoming, authenticated, id, cached !== undefined);
-    throw found;
-  }
-  const resolved = found;
+  const { id, isCached, resolved } = await resolve(incoming, authenticated);
   progress.reached = resolved;
   if (!world.faults.isEmpty && incoming.isInside !== true && progress.fault === undefined) {
     progress.fault = await matchFault(incoming, resolved);
@@ -173,7 +184,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   const visible = await see(incoming, resolved);
   if (visible === undefined) {
     // Neither the response nor the statements may differ from those for a missing node.
-    if (id !== undefined) await conceal(incoming, authenticated, id, cached !== undefined, resolved.endpoint.visibility);
+    if (id !== undefined) await conceal(incoming, authenticated, id, isCached, resolved.endpoint.visibility);
     progress.reached = { ...authenticated, concealed: resolved.endpoint };
     throw notFound(incoming, authenticated);
   }
