@@ -121,13 +121,6 @@ test("an edge or a field of another feature with the name of a field", () => {
   );
 });
 
-test("an entry of world files, or parameters, that no reader supports", () => {
-  const unreadable = Type.Object({ v: Type.Unsafe({ type: "bigint" }) });
-  const section = { key: "notes", entry: unreadable } as never;
-  expect(refusal({ worldSections: [section] })).toBe("no value is read by the schema type bigint");
-  expect(refusal({ operations: listing(setOf(), { params: unreadable }) })).toBe("no value is read by the schema type bigint");
-});
-
 test("a port that a feature needs and none provides", () => {
   expect(() => start({ needs: ["label_writes"] }).openPorts()).toThrow("needs the port");
 });

@@ -14,7 +14,6 @@ import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts
 import type { ServedIn } from "../schema/schema-node.ts";
 import { ChangeLog } from "../versions/changes.ts";
 import { openMigrations } from "../versions/migration-windows.ts";
-import { entryReader } from "../worlds/file/entry-reader.ts";
 import type { World } from "../worlds/world.ts";
 import type { Feature } from "./feature.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
@@ -76,8 +75,6 @@ export class Registry {
     this.#checkReferences();
     this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
-    // A schema that no reader supports fails here, at start, and not with the first world file.
-    for (const { entry } of features.flatMap((feature) => feature.worldSections ?? [])) entryReader(entry);
   }
 
   /** The profile of a world, and the names that schemas refer to in this world at the time `now`, in Unix seconds. */

@@ -96,7 +96,9 @@ describe("text", () => {
       for (const text of wrong) expect({ format, text, read: read(text) }).toEqual({ format, text, read: refused(problem) });
     }
     expect(readers(Type.String({ format: "country" }))("de")).toEqual(same("DE"));
-    expect(() => parametersReader(Type.Object({ v: Type.String({ format: "uri" }) }))).toThrow("no value is read by the schema format uri");
+    expect(() => parametersReader(Type.Object({ v: Type.String({ format: "uri" }) }))({ v: "a" })).toThrow(
+      "no value is read by the schema format uri",
+    );
   });
 
   test("can be limited to names that the registry knows", () => {
