@@ -37,15 +37,22 @@ export async function conceal(
   for (const policy of registry.readingPolicies) if (policy !== checked) await canSeeNode(policy, check);
 }
 
+type Seen = Visible | undefined | Promise<Visible | undefined>;
+
 /** The step `see`. Undefined if the caller may not know that the node exists. */
-export async function see({ world }: Incoming, resolved: Resolved): Promise<Visible | undefined> {
+export function see({ world }: Incoming, resolved: Resolved): Seen {
+  return resolved.credentials.length === 0 ? seeWithoutToken(world, resolved) : seeAs(world, resolved, placedCredentials(world, resolved));
+}
+
+function seeAs(world: World, resolved: Resolved, credentials: readonly Credential[]): Seen {
   const { endpoint, node } = resolved;
-  const credentials = resolved.credentials.length === 0 ? await withoutToken(world, resolved) : placedCredentials(world, resolved);
   const { token, app } = credentials[0] as Credential;
   const subject: NodeRef = node ?? { id: app.id, type: "app", owner: app.id };
   const check = checkFor(world, credentials, app, subject);
   const visible: Visible = { ...resolved, credentials, app, caller: { token, app }, subject, check };
-  return node === undefined || (await canSeeNode(endpoint.visibility, check)) ? visible : undefined;
+  const isSeen = node === undefined || canSeeNode(endpoint.visibility, check);
+  if (typeof isSeen === "boolean") return isSeen ? visible : undefined;
+  return isSeen.then((is) => (is ? visible : undefined));
 }
 
 /** D-93: if no token is in a place that counts, `authorize` refuses the request later. Until then all tokens decide whether the node is visible. */
@@ -58,11 +65,12 @@ function placedCredentials(world: World, { endpoint, credentials }: Resolved): r
 }
 
 /** D-13 [clients]: an app may allow requests of some operations without a token. Such a request counts as a request of the app itself. */
-async function withoutToken(world: World, { endpoint, node }: Resolved): Promise<readonly Credential[]> {
+async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visible | undefined> {
+  const { endpoint, node } = resolved;
   const { scheme, tokenless } = endpoint.access;
   if (world.profile === "clients" && tokenless !== undefined && node?.type === "app") {
     const app = await world.tokens.findApp(node.id);
-    if (app !== undefined && tokenless(app)) return [{ place: "bearer", value: "", token: tokenOfApp(app), app }];
+    if (app !== undefined && tokenless(app)) return seeAs(world, resolved, [{ place: "bearer", value: "", token: tokenOfApp(app), app }]);
   }
   throw missingCredential([], schemeFor(scheme, world.profile)) ?? tokenMissing("access_token");
 }

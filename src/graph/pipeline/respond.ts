@@ -15,10 +15,22 @@ import { upgradesOf } from "./render.ts";
 import { notFoundNode } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
-/** Makes the response from the result of `handle`. Rejects with the refusal of a field that the caller named (D-16, D-21). */
-export async function respond(incoming: Incoming, versioned: Versioned, parsed: Parsed, result: unknown, readPart: ReadPart): Promise<unknown> {
+/**
+ * Makes the response from the result of `handle`, or a promise of it. Throws or rejects with the refusal of a field that the caller named (D-16,
+ * D-21).
+ */
+export function respond(incoming: Incoming, versioned: Versioned, parsed: Parsed, result: unknown, readPart: ReadPart): unknown {
+  const shown = withFields(incoming.registry, parsed, result, readPart);
+  return shown instanceof Promise ? respondLater(incoming, versioned, parsed, shown) : inItsVersion(incoming, versioned, parsed, shown);
+}
+
+async function respondLater(incoming: Incoming, versioned: Versioned, parsed: Parsed, shown: Promise<unknown>): Promise<unknown> {
+  return inItsVersion(incoming, versioned, parsed, await shown);
+}
+
+/** Undoes changes down to the version that serves. */
+function inItsVersion(incoming: Incoming, versioned: Versioned, parsed: Parsed, shown: unknown): unknown {
   const { endpoint, served } = versioned;
-  const shown = await withFields(incoming.registry, parsed, result, readPart);
   return withDebug(incoming, versioned, parsed, incoming.registry.changes.downResponse(endpoint.access.operation, served.version, shown));
 }
 

@@ -13,7 +13,7 @@ interface EnteredWorld {
 export interface WorldDirectory {
   readonly default: World;
   /** Returns the world if it is open. */
-  enterOpen(name: string): Promise<EnteredWorld | undefined>;
+  enterOpen(name: string): EnteredWorld | undefined | Promise<EnteredWorld | undefined>;
   /** Returns the empty world that answers for a closed or missing world, and the door of that world (D-333). */
   outside(name: string): Promise<EnteredWorld & { readonly door: Door }>;
   /** Returns the world, and opens it first if it is closed. Undefined if the world does not exist. */
@@ -93,12 +93,18 @@ export class Destinations {
    * Finds the destination of a request. The caller must leave the destination when the request has ended. If the path has the name of a world that is
    * closed or does not exist, the destination has an empty world and a door.
    */
-  async find(host: string, path: string): Promise<Destination> {
+  find(host: string, path: string): Promise<Destination> {
     const named = namedWorld(path);
     const worldName = named?.name ?? this.#worldOfHost(host);
-    // The first world is never closed or deleted.
-    if (worldName === undefined)
-      return destinationOf((await this.#worlds.enterOpen(DEFAULT_WORLD)) as EnteredWorld, this.#locationOf(host, "", path));
+    return worldName === undefined ? this.#findFirst(host, path) : this.#findNamed(host, path, named, worldName);
+  }
+
+  /** The first world is never closed or deleted. */
+  async #findFirst(host: string, path: string): Promise<Destination> {
+    return destinationOf((await this.#worlds.enterOpen(DEFAULT_WORLD)) as EnteredWorld, this.#locationOf(host, "", path));
+  }
+
+  async #findNamed(host: string, path: string, named: NamedWorld | undefined, worldName: string): Promise<Destination> {
     const entered = (await this.#worlds.enterOpen(worldName)) ?? (await this.#worlds.outside(worldName));
     const mount = `/${WORLD_SEGMENT}/${worldName}`;
     const location =
@@ -177,7 +183,13 @@ function skipSlashes(path: string, from: number): number {
   return at;
 }
 
-function namedWorld(path: string): { name: string; end: number } | undefined {
+interface NamedWorld {
+  readonly name: string;
+  /** The index of the rest of the path, after the name. */
+  readonly end: number;
+}
+
+function namedWorld(path: string): NamedWorld | undefined {
   const afterWord = endOfMount(path, [WORLD_SEGMENT]);
   if (afterWord === -1) return undefined;
   const start = skipSlashes(path, afterWord);

@@ -103,7 +103,11 @@ export class WorldSlot {
   }
 
   /** Enters the world for a request of the graph if the world is open, or is being opened. */
-  async enterOpen(): Promise<EnteredWorld | undefined> {
+  enterOpen(): EnteredWorld | undefined | Promise<EnteredWorld | undefined> {
+    return this.#change === undefined && this.#opening === undefined ? this.#opened && this.#enter(this.#opened) : this.#enterLater();
+  }
+
+  async #enterLater(): Promise<EnteredWorld | undefined> {
     while (this.#change !== undefined || this.#opening !== undefined) await (this.#change ?? this.#opening?.catch(() => {}));
     return this.#opened && this.#enter(this.#opened);
   }

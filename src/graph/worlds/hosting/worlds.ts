@@ -113,8 +113,8 @@ export class Worlds {
   }
 
   /** Enters a world for a request of the graph, if the world is open. */
-  enterOpen(name: string): Promise<EnteredWorld | undefined> {
-    return this.#slots.get(name)?.enterOpen() ?? Promise.resolve(undefined);
+  enterOpen(name: string): EnteredWorld | undefined | Promise<EnteredWorld | undefined> {
+    return this.#slots.get(name)?.enterOpen();
   }
 
   /** The empty world that answers a request for a closed or missing world, until the request has shown that it may open the world (D-333). */
