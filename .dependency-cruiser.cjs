@@ -207,20 +207,32 @@ const rules = [
   {
     name: "declared-packages",
     comment: "a package that is imported stands in package.json",
-    from: { path: "^(src|test|tools|conformance|bench|clients)/" },
+    from: { path: "^(src|test|tools|conformance|bench|clients|workbench)/" },
     to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
   },
   {
     name: "resolvable",
     comment: "an import that leads nowhere hides what stands behind it from all the other rules",
-    from: { path: "^(src|test|tools|conformance|bench|clients)/" },
+    from: { path: "^(src|test|tools|conformance|bench|clients|workbench)/" },
     to: { couldNotResolve: true, pathNot: "^bun:" },
   },
   {
     name: "program-without-its-tests",
     comment: "the program imports nothing from tests, tools and benches, and the conformance suite only for the commands that run it",
     from: { path: "^src/", pathNot: TEST },
-    to: { path: `^(test|tools|bench|clients)/|${TEST}` },
+    to: { path: `^(test|tools|bench)/|${TEST}` },
+  },
+  {
+    name: "workbench-for-its-commands",
+    comment: "the workbench and the test kit know a server from outside; only their commands load them",
+    from: { path: "^src/", pathNot: `^src/cli/workbench/|${TEST}` },
+    to: { path: "^(workbench|clients)/" },
+  },
+  {
+    name: "workbench-from-outside",
+    comment: "the workbench stands on the control API and the test kit: it imports nothing of the server",
+    from: { path: "^workbench/", pathNot: TEST },
+    to: { path: "^(src|test|tools|bench)/|^node_modules/" },
   },
   {
     name: "conformance-for-its-commands",
@@ -278,7 +290,7 @@ const rules = [
   {
     name: "nothing-circular",
     comment: "two modules that need each other, be it for a type, are one module that is read twice: put what both need below them",
-    from: { path: "^(src|test|tools|conformance|bench|clients)/" },
+    from: { path: "^(src|test|tools|conformance|bench|clients|workbench)/" },
     to: { circular: true },
   },
 ].map((rule) => ({ severity: "error", ...rule }));

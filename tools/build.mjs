@@ -44,7 +44,7 @@ const isNewerThan = (file, names) => existsSync(file) && names.every((name) => c
 /**
  * Whether the bundle is newer than its sources; `bin/plaza` decides in the same way. The program contains the conformance suite and texts of `spec/`.
  */
-const isBundled = () => isNewerThan(entry, ["src", "conformance", "spec", "package-lock.json"]);
+const isBundled = () => isNewerThan(entry, ["src", "clients/testing", "workbench", "conformance", "spec", "package-lock.json"]);
 
 const CONTROL_TYPES = "clients/testing/generated/control-api.ts";
 /** Whether to make the types of the control API. An installation that only runs the server does not have the package for it. */

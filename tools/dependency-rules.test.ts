@@ -71,6 +71,8 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "conformance/run.ts": ["../test/harness/plaza.ts"],
   "conformance/cases.ts": ["../src/kernel/alone.ts"],
   "clients/testing/index.ts": ["#kernel/alone"],
+  "src/cli/storm.ts": ["#workbench/command"],
+  "workbench/command.ts": ["#kernel/alone"],
   "clients/typescript/src/index.ts": ["node:fs"],
 };
 

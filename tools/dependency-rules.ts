@@ -18,7 +18,7 @@ interface Violation {
   readonly cycle?: readonly { readonly name: string }[];
 }
 
-const FOLDERS = ["src", "test", "tools", "conformance", "bench", "clients"];
+const FOLDERS = ["src", "test", "tools", "conformance", "bench", "clients", "workbench"];
 
 /** Runs the rules on the server at `root`. */
 export function cruise(root: string): Report {

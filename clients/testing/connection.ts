@@ -37,11 +37,13 @@ export class Connection {
 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
+export const isOnThisMachine = (url: string): boolean => LOOPBACK.test(new URL(url).hostname);
+
 /**
  * An option of `fetch` in Bun: without it, Bun would send a request for this machine, with the control key, to the proxy that the environment names.
  * Other runtimes ignore the option.
  */
-const directTo = (url: string): object => (LOOPBACK.test(new URL(url).hostname) ? { proxy: false } : {});
+const directTo = (url: string): object => (isOnThisMachine(url) ? { proxy: false } : {});
 
 function readJson(text: string): unknown {
   try {

@@ -11,5 +11,10 @@ export {
 } from "./failures.ts";
 export { type ReceivedWebhook, type Receiver, type ReceiverOptions, startReceiver, type WebhookEvent } from "./receiver.ts";
 export { stopServer } from "./server.ts";
+export type { Failure } from "./storm/failure.ts";
+export { StormFailure, type StormInTests, storm } from "./storm/index.ts";
+export { reportText } from "./storm/report.ts";
+export type { Invariant, Scenario, StormRun } from "./storm/runs.ts";
+export { type StormOptions, type StormReport, StormUnusable } from "./storm/storm.ts";
 export { type Plaza, type PlazaOptions, type WorldOptions, withPlaza } from "./with-plaza.ts";
 export type { GraphAddresses, Met, NodesOf, WebhookReceiver, WebhookReceiverOptions, World } from "./world.ts";

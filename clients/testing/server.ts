@@ -14,7 +14,9 @@ export interface Server {
 }
 
 /** The ready line that `plaza start --json` prints. */
-type Ready = Readonly<Record<"base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host" | "control_url", string>>;
+export type Ready = Readonly<
+  Record<"base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host" | "control_url", string>
+>;
 
 /** The environment variables that `plaza exec` sets, by the key of the ready line. */
 const VARIABLES: Readonly<Record<keyof Ready | "control_key", string>> = {
@@ -27,7 +29,7 @@ const VARIABLES: Readonly<Record<keyof Ready | "control_key", string>> = {
   control_key: "PLAZA_CONTROL_KEY",
 };
 
-const serverAt = (ready: Ready, key: string, stop: Server["stop"]): Server => ({
+export const serverAt = (ready: Ready, key: string, stop: Server["stop"]): Server => ({
   addresses: {
     baseUrl: ready.base_url,
     appBaseUrl: ready.app_base_url,

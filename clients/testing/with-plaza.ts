@@ -1,5 +1,6 @@
 /** Makes a world for a test file, on a running server or on a new one. */
 import { randomUUID } from "node:crypto";
+import { Connection } from "./connection.ts";
 import type { WorldFile } from "./control-api.ts";
 import { countWorld, type Server, sharedServer } from "./server.ts";
 import { type GraphAddresses, World } from "./world.ts";
@@ -20,10 +21,10 @@ export interface PlazaOptions extends WorldOptions {
 /** The world of a test file. */
 export class Plaza extends World {
   readonly #server: Server;
-  readonly #onClosed: () => Promise<void>;
+  readonly #onClosed: () => Promise<unknown>;
   #closing: Promise<void> | undefined;
 
-  constructor(server: Server, name: string, onClosed: () => Promise<void>) {
+  constructor(server: Server, name: string, onClosed: () => Promise<unknown>) {
     super(name, addressesIn(server.addresses, name), server.connection);
     this.#server = server;
     this.#onClosed = onClosed;
@@ -42,23 +43,43 @@ export class Plaza extends World {
 
   async #delete(): Promise<void> {
     await super.close();
-    await this.connection.send("DELETE", `worlds/${this.name}`);
     await this.#onClosed();
   }
 }
 
 /** Makes a world for a test file. Starts a server if the environment does not name one. */
 export async function withPlaza({ after, ...options }: PlazaOptions = {}): Promise<Plaza> {
-  const plaza = await openWorld(await sharedServer(), options);
+  const server = await sharedServer();
+  const ofStorm = process.env.STORM_WORLD;
+  const plaza = await (ofStorm === undefined ? openWorld(server, options) : worldOfStorm(server, ofStorm, options));
   after?.(() => plaza.close());
   return plaza;
 }
 
-async function openWorld(server: Server, { world }: WorldOptions): Promise<Plaza> {
+/** The server as a program sees it that knows one world only: each address is that of the world. */
+export const ofWorld = ({ connection, stop }: Server, { name, addresses }: World): Server => ({
+  ...{ addresses, stop },
+  connection: new Connection(`${connection.url}/w/${name}`, connection.key),
+});
+
+/** Makes a new world. */
+export async function openWorld(server: Server, { world }: WorldOptions): Promise<Plaza> {
   const name = `test-${randomUUID()}`;
-  const file = world ?? (await firstWorldOf(server));
-  await server.connection.send("POST", "worlds", { name, file });
-  return new Plaza(server, name, countWorld());
+  const { connection } = server;
+  await connection.send("POST", "worlds", { name, file: world ?? (await firstWorldOf(server)) });
+  const uncount = countWorld();
+  return new Plaza(server, name, () => connection.send("DELETE", `worlds/${name}`).then(uncount));
+}
+
+/** The world in which `plaza storm` runs the scenario of this process. It belongs to storm, so it stays; a file replaces its content. */
+async function worldOfStorm(server: Server, name: string, { world }: WorldOptions): Promise<Plaza> {
+  const plaza = new Plaza(server, name, async () => {});
+  if (world === undefined) return plaza;
+  const faults = await plaza.faults.list();
+  await server.connection.send("DELETE", `worlds/${name}`);
+  await server.connection.send("POST", "worlds", { name, file: world });
+  for (const { id: _, met: __, ...fault } of faults) await plaza.faults.add(fault);
+  return plaza;
 }
 
 const firstWorlds = new WeakMap<Server, WorldFile>();
@@ -72,11 +93,14 @@ async function firstWorldOf(server: Server): Promise<WorldFile> {
   return file;
 }
 
+/** The beginning of the paths of another world's addresses, which an environment may name. */
+const OF_WORLD = /^\/w\/[^/]+/;
+
 /** The addresses of a world. Below `/w/{world}` each surface of the graph has the same path as at the root. */
 function addressesIn(addresses: GraphAddresses, world: string): GraphAddresses {
   const moved = (address: string): string => {
     const { origin, pathname } = new URL(address);
-    return `${origin}/w/${world}${pathname === "/" ? "" : pathname}`;
+    return `${origin}/w/${world}${pathname.replace(OF_WORLD, "").replace(/^\/$/, "")}`;
   };
   const { baseUrl, appBaseUrl, microblogBaseUrl, adsBaseUrl, socialLoginHost } = addresses;
   return {

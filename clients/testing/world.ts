@@ -165,7 +165,12 @@ export class World {
   }
 
   /** Closes the receivers of the world. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.closeReceivers();
+  }
+
+  /** @internal Closes the receivers before another test uses the world. */
+  async closeReceivers(): Promise<void> {
     await Promise.all(this.#receivers.splice(0).map((receiver) => receiver.close()));
   }
 

@@ -15,7 +15,7 @@ import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
 /** The commands that restore or end something when their output is closed. */
-const ENDED_BY_SIGNALS = ["start", "intercept", "exec", "worker", "listen", "record"];
+const ENDED_BY_SIGNALS = ["start", "intercept", "exec", "storm", "worker", "listen", "record"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -72,6 +72,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   if (isStart) return plaza;
   addExecCommand(plaza, options);
   addInterceptCommand(plaza, options);
+  addStormCommand(plaza, options);
   plaza.command("worker", { hidden: true }).action(runs(async () => (await import("./worker.ts")).work()));
   addServerCommands(plaza);
   addContractCommands(plaza);
@@ -97,11 +98,36 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
 /** The options of `start` that `exec` does not have: its server prints no ready line, and several processes could not share data in memory. */
 const NOT_OF_EXEC = ["json", "workers"];
 
+/** The options of `start` for commands with a server of their own. */
+const ownServerOptions = (options: readonly ConfigOption[]): readonly ConfigOption[] =>
+  options.filter(({ name }) => !NOT_OF_EXEC.includes(name)).map((option) => ({ ...option, default: forTests[option.name] ?? option.default }));
+
+function addStormCommand(plaza: Command, options: readonly ConfigOption[]): void {
+  const storm = plaza.command("storm").description("runs a scenario under every fault at every place, and reports what the app does wrong");
+  storm
+    .option("--schedule <TEXT>", "run only this schedule of faults, e.g. createLabel#1=lost-after")
+    .option("--only <FAULT>", "try only this fault; repeatable", collected)
+    .option("--without <FAULT>", "leave this fault out; repeatable", collected)
+    .option("--pairs <N>", "the number of pairs of faults, which --seed chooses (default: 30)")
+    .option("--invariant <COMMAND>", "a shell command that must end with 0 after each run, e.g. plaza expect; repeatable", collected)
+    .option("--jobs <N>", "runs at a time (default: twice the number of processors)")
+    .option("--timeout-ms <N>", "the time limit of a run (default: ten times the undisturbed run, and 10,000 at least)")
+    .option("--keep-callbacks", "leave callbacks at their ports, and make one run at a time")
+    .option("--junit <FILE>", "also write the report as JUnit XML, a test for each schedule");
+  addOptions(storm, ownServerOptions(options))
+    .argument("<command...>", "the scenario, after --: it ends with 0 if the app did right")
+    .passThroughOptions()
+    .addHelpText(
+      "after",
+      `
+Each run has a world of its own, which the variables of plaza exec lead to. STORM_CALLBACK_URL is the address at which the run receives webhooks,
+STORM_CALLBACK_PORT its port. The exit code is 0 if all schedules passed, 1 if one failed, and 2 if the scenario fails without faults.`,
+    )
+    .action(runs(async (given, command: string[]) => (await import("./workbench/commands.ts")).storm(command, given)));
+}
+
 function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void {
-  const own = options
-    .filter(({ name }) => !NOT_OF_EXEC.includes(name))
-    .map((option) => ({ ...option, default: forTests[option.name] ?? option.default }));
-  addHosts(addOptions(plaza.command("exec").description("runs a command, such as a test suite, with a server of its own"), own))
+  addHosts(addOptions(plaza.command("exec").description("runs a command, such as a test suite, with a server of its own"), ownServerOptions(options)))
     .argument("<command...>", "the command, after --")
     .passThroughOptions()
     .addHelpText(
@@ -170,7 +196,7 @@ async function declaredFor(words: readonly string[]): Promise<Declared> {
   const isAsked = (...names: readonly string[]): boolean => words.some((word) => names.includes(word));
   return {
     isStart: words[0] === "start",
-    ...(isAsked("start", "exec", "intercept", "completion") ? { settings: (await import("#features")).settings } : {}),
+    ...(isAsked("start", "exec", "intercept", "storm", "completion") ? { settings: (await import("#features")).settings } : {}),
     ...(isAsked("completion", ...Object.keys(routeGroups)) ? { routes: await readRoutes() } : {}),
   };
 }

@@ -15,7 +15,7 @@ export interface TestFile {
   readonly usesPostgres: boolean;
 }
 
-const FOLDERS = ["src", "tools", "clients", "conformance", "test"];
+const FOLDERS = ["src", "tools", "clients", "workbench", "conformance", "test"];
 
 const NEEDS = /^needs\(([^)]*)\);$/gm;
 

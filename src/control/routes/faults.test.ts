@@ -76,6 +76,17 @@ onEachDatabase("faults", (database) => {
     expect((await plaza.get(labels, { token: "page" })).status).toBe(200);
   });
 
+  test("D-370: a list has short pages, with links to the rest", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    for (const page_label_name of ["two", "three"]) await plaza.post(labels, { token: "page", body: { page_label_name } });
+    plaza.world.faults.add({ operation: "listLabels", page_max: 2 });
+    const { body } = await plaza.get(labels, { token: "page", query: { limit: "10" } });
+    expect(body.data).toHaveLength(2);
+    const after = new URL(body.paging.next).searchParams.get("after");
+    expect((await plaza.get(labels, { token: "page", query: { limit: "10", after } })).body.data).toMatchObject([{ name: "vip" }]);
+    expect((await plaza.get(labels, { token: "page", query: { limit: "1" } })).body.data).toHaveLength(1);
+  });
+
   test("D-370: an error can say when to retry", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     plaza.world.faults.add({ operation: "listLabels", status: 503, retry_after_seconds: 2 });
@@ -167,7 +178,7 @@ describe("faults of the control API", () => {
     const statusOf = async (body: object) => (await request("POST", "faults", { operation: "*", ...body })).status;
     const taken = [
       ...[{ status: 400 }, { status: 599 }, { status: 503, times: 1 }, { status: 503, probability: 0 }, { status: 503, probability: 1 }],
-      ...[{ revoke_tokens: true }, { advance_seconds: 1 }, { advance_seconds: 316_224_000 }, { latency_ms: 0, skip: 0 }],
+      ...[{ revoke_tokens: true }, { page_max: 1 }, { advance_seconds: 1 }, { advance_seconds: 316_224_000 }, { latency_ms: 0, skip: 0 }],
       ...[
         { latency_ms: 0, lasts_ms: 1 },
         { latency_ms: 0, lasts_ms: 300_000 },
@@ -187,7 +198,7 @@ describe("faults of the control API", () => {
     for (const body of taken) expect({ body, status: await statusOf(body) }).toEqual({ body, status: 201 });
     const refused = [
       ...[{ status: 399 }, { status: 600 }, { status: 503, times: 0 }, { status: 503, probability: -0.1 }, { status: 503, probability: 1.1 }],
-      ...[{ revoke_tokens: false }, { advance_seconds: 0 }, { advance_seconds: 316_224_001 }, { latency_ms: 0, skip: -1 }],
+      ...[{ revoke_tokens: false }, { page_max: 0 }, { advance_seconds: 0 }, { advance_seconds: 316_224_001 }, { latency_ms: 0, skip: -1 }],
       ...[
         { latency_ms: 0, lasts_ms: 0 },
         { latency_ms: 0, lasts_ms: 300_001 },

@@ -31,6 +31,7 @@ const requestEffects = {
   latency_ms: Type.Optional(
     Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX, description: "a delay before the operation runs; real time that a webhook waits" }),
   ),
+  page_max: Type.Optional(Type.Integer({ minimum: 1, description: "the most items on a page of a list, whatever its limit" })),
   revoke_tokens: Type.Optional(Type.Literal(true, { description: "the request's tokens are revoked before the operation runs" })),
   advance_seconds: Type.Optional(
     Type.Integer({ minimum: 1, maximum: ADVANCE_SECONDS_MAX, description: "world time by which the clock moves before the operation runs" }),

@@ -17,7 +17,7 @@ import { authenticate, findTokens } from "./authenticate.ts";
 import { authorizeCaller, authorizingAgain, conceal, countingChecks, countRequest, see } from "./authorize.ts";
 import { dispatchMany, type Many, manyOf } from "./batch/multi-get.ts";
 import { derivedFrom, overrideOf, tokensOf } from "./derived.ts";
-import { changeWorld, damaged, matchFault, throwErrorOf } from "./faults/faults.ts";
+import { changeWorld, damaged, matchFault, shortened, throwErrorOf } from "./faults/faults.ts";
 import type { Part } from "./fields/project.ts";
 import { prepare, read, write } from "./handle.ts";
 import { parse } from "./parse.ts";
@@ -205,7 +205,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   world.workBegins(operation);
   // 8 Parse: read parameters, fields and page by the contract.
   span?.step("parse");
-  const parsed = parse(incoming, versioned, check);
+  const parsed = shortened(parse(incoming, versioned, check), progress.fault);
   // 9 Prepare: send the requests of a write to other servers, before the write's transaction.
   if (parsed.kind === "write") span?.step("prepare");
   const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;

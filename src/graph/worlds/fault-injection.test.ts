@@ -38,6 +38,14 @@ test("D-370: a fault lets requests pass first, and ends some real time after its
   expect(faults.list()).toEqual([]);
 });
 
+test("D-370: two faults at two requests do not hide each other", async () => {
+  const { faults } = made();
+  faults.add({ operation: "listLabels", status: 503, skip: 0, times: 1 });
+  faults.add({ operation: "listLabels", status: 500, skip: 1, times: 1 });
+  const statuses = [await faults.match(target()), await faults.match(target()), await faults.match(target())].map((one) => one?.status);
+  expect(statuses).toEqual([503, 500, undefined]);
+});
+
 describe("D-150: a fault for requests", () => {
   test.each([
     ["its operation", { operation: "listLabels" }, true],

@@ -31,6 +31,8 @@ export interface RequestFaultInput extends Limits {
   readonly rate_limit?: "app" | "page";
   readonly retry_after_seconds?: number;
   readonly latency_ms?: number;
+  /** The most items on a page of a list. */
+  readonly page_max?: number;
   /** A text that replaces the body of the response. */
   readonly body?: string;
   readonly content_type?: string;
@@ -191,24 +193,23 @@ export class Faults {
   #matchFirst<T extends FaultInput>(isMatch: (input: FaultInput) => input is T): AppliedFault<T> | undefined {
     const { randomFraction, monotonicMs } = this.#tools;
     const nowMs = monotonicMs();
+    let found: AppliedFault<T> | undefined;
     for (const fault of this.#faults) {
       const { input } = fault;
-      if (fault.endMs !== undefined && nowMs >= fault.endMs) {
-        this.#remove(fault);
-        continue;
-      }
-      if (!isMatch(input)) continue;
-      if (fault.skipped < (input.skip ?? 0)) {
-        fault.skipped++;
-        continue;
-      }
-      if (randomFraction() >= (input.probability ?? 1)) continue;
-      fault.met++;
-      if (input.lasts_ms !== undefined) fault.endMs ??= nowMs + input.lasts_ms;
-      if (input.times !== undefined && fault.met >= input.times) this.#remove(fault);
-      return { ...input, id: fault.id };
+      if (fault.endMs !== undefined && nowMs >= fault.endMs) this.#remove(fault);
+      else if (!isMatch(input)) continue;
+      // A fault that lets requests pass counts also those that another fault affects.
+      else if (fault.skipped < (input.skip ?? 0)) fault.skipped++;
+      else if (found === undefined && randomFraction() < (input.probability ?? 1)) found = this.#apply(fault, input, nowMs);
     }
-    return undefined;
+    return found;
+  }
+
+  #apply<T extends FaultInput>(fault: Kept, input: T, nowMs: number): AppliedFault<T> {
+    fault.met++;
+    if (input.lasts_ms !== undefined) fault.endMs ??= nowMs + input.lasts_ms;
+    if (input.times !== undefined && fault.met >= input.times) this.#remove(fault);
+    return { ...input, id: fault.id };
   }
 
   #remove(fault: Kept): void {

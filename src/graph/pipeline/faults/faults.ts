@@ -1,6 +1,7 @@
 /** Applies injected faults (D-150) to a request, after its tokens and endpoint are known, and before the request has any effect. */
 import { unixSeconds } from "#kernel/clock";
 import { type AppliedFault, changesResponse, errorOf, type RequestFaultInput } from "../../worlds/fault-injection.ts";
+import type { Parsed } from "../parse.ts";
 import { type GraphRequest, type GraphResponse, JsonNumber } from "../request.ts";
 import type { Incoming, Resolved } from "../stages.ts";
 
@@ -36,6 +37,13 @@ export async function changeWorld(
     });
   }
   if (advance_seconds !== undefined) await world.moveClock(clock.nowMs() + advance_seconds * 1_000);
+}
+
+/** The request with a page that has no more items than the fault allows. */
+export function shortened(parsed: Parsed, { page_max }: Partial<RequestFaultInput> = {}): Parsed {
+  if (page_max === undefined || parsed.kind !== "list") return parsed;
+  const { request } = parsed;
+  return { ...parsed, request: { ...request, page: { ...request.page, limit: Math.min(request.page.limit, page_max) } } };
 }
 
 const own = (parameters: GraphRequest["query"], name: string): unknown => (Object.hasOwn(parameters, name) ? parameters[name] : undefined);

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import { pairsOf, type Run, readSchedule, scheduleText, singlesOf } from "./disturbances.ts";
+import { type LoggedDelivery, type LoggedRequest, type Place, placesOf } from "./observation.ts";
+
+const request = (operation: string, method = "GET", more: Partial<LoggedRequest> = {}): LoggedRequest => ({
+  ...{ trace_id: "A", operation, method, surface: "base", path: `/v26.0/${operation}`, query: "", status: 200, time: 0, duration_ms: 1 },
+  ...{ request_body: "", response_body: '{"data":[{"id":"1"},{"id":"2"}]}', ...more },
+});
+const delivery = (field: string, more: Partial<LoggedDelivery> = {}): LoggedDelivery =>
+  ({ field, object: "chatapp_business_account", entity: "4001", status: "delivered", ...more }) as LoggedDelivery;
+
+const runOf = (places: readonly Place[], expiries: readonly number[] = []): Run => ({ places, startedAt: 100, expiries });
+const observed = (requests: readonly LoggedRequest[], deliveries: readonly LoggedDelivery[] = []) =>
+  placesOf({ requests, deliveries, nodes: new Map() });
+
+const namesAt = (run: Run, place: string): string[] =>
+  singlesOf(run, {})
+    .map(scheduleText)
+    .filter((text) => text.startsWith(`${place}=`))
+    .map((text) => text.slice(place.length + 1));
+
+describe("the faults at a place", () => {
+  test("a write may be lost after its commit, a read may not; a list has short pages at its first request", () => {
+    const run = runOf(observed([request("createLabel", "POST"), request("listLabels"), request("listLabels", "GET", { query: "after=x" })]));
+    expect(namesAt(run, "createLabel#1")).toEqual(["lost-before", "lost-after", "503", "429", "reset", "cut", "slow", "token-dies"]);
+    expect(namesAt(run, "listLabels#1")).toEqual(["lost-before", "503", "429", "reset", "cut", "slow", "short-page", "token-dies"]);
+    expect(namesAt(run, "listLabels#2")).not.toContain("short-page");
+  });
+
+  test("the clock jumps past the first expiry of a token, if a token expires", () => {
+    const places = observed([request("createLabel", "POST")]);
+    const [jump] = singlesOf(runOf(places, [160, 400]), { only: ["clock-jump"] });
+    const [strike] = jump ?? [];
+    expect(strike?.disturbance.faultAt(strike.place, runOf(places, [160, 400]))).toMatchObject({
+      operation: "createLabel",
+      skip: 0,
+      advance_seconds: 61,
+    });
+    expect(singlesOf(runOf(places), { only: ["clock-jump"] })).toEqual([]);
+  });
+
+  test("a webhook changes its order only among others, and is lost only if its node can be read", () => {
+    expect(namesAt(runOf(observed([], [delivery("messages")])), "messages#1")).toEqual(["twice", "late"]);
+    const two = runOf(observed([], [delivery("messages"), delivery("calls")]));
+    expect(namesAt(two, "messages#1")).toEqual(["twice", "late", "out-of-order", "batched"]);
+    expect(namesAt(runOf(observed([], [delivery("custom_labels", { object: "page" })])), "custom_labels#1")).toEqual(["lost", "twice", "late"]);
+  });
+
+  test("only chosen faults are tried, and none that is left out", () => {
+    const run = runOf(observed([request("createLabel", "POST")]));
+    expect(singlesOf(run, { only: ["503", "429"], without: ["429"] }).map(scheduleText)).toEqual(["createLabel#1=503"]);
+  });
+});
+
+describe("the places of a run", () => {
+  test("are numbered by operation; a read that is repeated unchanged is one place, and an unknown operation none", () => {
+    const places = observed([
+      ...[request("createLabel", "POST"), request("listLabels"), request("listLabels"), request("createLabel", "POST")],
+      ...[request("unknown"), request("listLabels", "GET", { query: "after=x" })],
+    ]);
+    expect(places.map(({ name, nth }) => `${name}#${nth}`)).toEqual(["createLabel#1", "listLabels#1", "createLabel#2", "listLabels#3"]);
+  });
+
+  test("a webhook that was not delivered is no place", () => {
+    expect(observed([], [delivery("messages", { status: "failed" }), delivery("calls")]).map(({ name }) => name)).toEqual(["calls"]);
+  });
+});
+
+describe("schedules", () => {
+  const run = runOf(observed([request("createLabel", "POST"), request("listLabels")], [delivery("messages")]));
+
+  test("are read as they are written", () => {
+    for (const text of ["createLabel#1=lost-after", "createLabel#1=503+messages#1=twice"]) expect(scheduleText(readSchedule(text, run))).toBe(text);
+  });
+
+  test("with a wrong part name what there is", () => {
+    expect(() => readSchedule("createLabel#2=503", run)).toThrow("the run has no createLabel#2; it has createLabel#1, listLabels#1, messages#1");
+    expect(() => readSchedule("messages#1=503", run)).toThrow("messages#1 has no fault 503; it has twice, late");
+    expect(() => readSchedule("", run)).toThrow("the run has no ");
+  });
+
+  test("pairs are at two places, are the same for the same seed, and differ for another", () => {
+    const singles = singlesOf(run, {});
+    const pairs = (count: number, seed: number) => pairsOf(singles, count, seed).map(scheduleText);
+    expect(pairs(10, 1)).toHaveLength(10);
+    expect(pairs(10, 1)).toEqual(pairs(10, 1));
+    expect(pairs(10, 1)).not.toEqual(pairs(10, 2));
+    const all = pairs(10_000, 1);
+    expect(new Set(all).size).toBe(all.length);
+    const [requests, reads, webhooks] = ["createLabel", "listLabels", "messages"].map((name) => namesAt(run, `${name}#1`).length) as [
+      number,
+      number,
+      number,
+    ];
+    expect(all).toHaveLength(requests * reads + requests * webhooks + reads * webhooks);
+    expect(pairs(0, 1)).toEqual([]);
+  });
+});

@@ -1,0 +1,247 @@
+/** The faults that storm tries, each with the places where it can strike, its form in the control API, and the behavior that survives it. */
+import type { Operations } from "../control-api.ts";
+import { type Place, placeName } from "./observation.ts";
+
+export type FaultBody = Operations["createFault"]["body"];
+
+export interface Disturbance {
+  /** The name in schedules, e.g. `lost-after`. */
+  readonly name: string;
+  /** The effect, as part of the sentence "`createLabel#1`: …". */
+  readonly effect: string;
+  /** The behavior of an app that survives the fault. */
+  readonly right: string;
+  canStrike(place: Place, among: Run): boolean;
+  faultAt(place: Place, among: Run): FaultBody;
+}
+
+/** The facts about the undisturbed run. */
+export interface Run {
+  readonly places: readonly Place[];
+  /** World time in Unix seconds at the start. */
+  readonly startedAt: number;
+  /** The expiry times of tokens that lie after the start, the earliest first. */
+  readonly expiries: readonly number[];
+}
+
+/** `Retry-After` of injected errors: the shortest wait that the header can ask for. */
+const RETRY_AFTER_SECONDS = 1;
+/** A rate limit ends a little before its `Retry-After`, so that a client that waits exactly this long is served. */
+const RATE_LIMIT_MS = 900;
+/** The time that a slow body takes: much longer than a usual response, and shorter than the time limit of any client. */
+const SLOW_MS = 400;
+/** The time that a webhook is late, enough for its app to do something else meanwhile. */
+const LATE_MS = 300;
+/** Objects whose webhooks are about nodes that an app can also read. No operation reads the others, so an app cannot make up for a lost one. */
+const READABLE = new Set(["page", "catalog"]);
+
+const isRequest = ({ kind }: Place): boolean => kind === "request";
+const isWrite = ({ request }: Place): boolean => request !== undefined && request.method !== "GET";
+const isWebhook = ({ kind }: Place): boolean => kind === "webhook";
+const bytesOf = ({ request }: Place): number => Buffer.byteLength(request?.response_body ?? "");
+
+const atRequest = (place: Place, effect: FaultBody): FaultBody => ({ operation: place.name, skip: place.nth - 1, times: 1, ...effect });
+const atWebhook = (place: Place, effect: FaultBody): FaultBody => ({ webhook: place.name, skip: place.nth - 1, times: 1, ...effect });
+
+const LOOK_FIRST =
+  "treat a lost response as unknown: read whether the write took effect before it is sent again, or send it again with the same id if the operation has one";
+const DEDUPLICATE = "store the webhook-id of each webhook in the transaction of its effect, and ignore an id that is stored already";
+
+const requestDisturbances: readonly Disturbance[] = [
+  {
+    name: "lost-before",
+    effect: "the connection is reset, and the operation has not run",
+    right: "send the request again; for a write, first read whether it took effect, because the client cannot tell this case from a lost response",
+    canStrike: isRequest,
+    faultAt: (place) => atRequest(place, { status: 503, reset: true }),
+  },
+  {
+    name: "lost-after",
+    effect: "the operation has run, and its response is lost",
+    right: LOOK_FIRST,
+    canStrike: isWrite,
+    faultAt: (place) => atRequest(place, { reset: true }),
+  },
+  {
+    name: "503",
+    effect: `the response is 503 with Retry-After: ${RETRY_AFTER_SECONDS}, and the operation has not run`,
+    right: "wait for the seconds in Retry-After, and send the same request again",
+    canStrike: isRequest,
+    faultAt: (place) => atRequest(place, { status: 503, retry_after_seconds: RETRY_AFTER_SECONDS }),
+  },
+  {
+    name: "429",
+    effect: `the rate limit is exceeded for ${RETRY_AFTER_SECONDS} s: each request gets 429 with Retry-After: ${RETRY_AFTER_SECONDS}`,
+    right: "wait for the seconds in Retry-After before any further request of this kind, and then send it again",
+    canStrike: isRequest,
+    faultAt: ({ name, nth }) => ({
+      ...{ operation: name, skip: nth - 1, rate_limit: "app", retry_after_seconds: RETRY_AFTER_SECONDS, lasts_ms: RATE_LIMIT_MS },
+    }),
+  },
+  {
+    name: "reset",
+    effect: "the operation has run, and the connection is reset in the middle of the response",
+    right: `read the whole body before the response counts as received; ${LOOK_FIRST}`,
+    canStrike: (place) => isRequest(place) && bytesOf(place) > 1,
+    faultAt: (place) => atRequest(place, { reset: true, cut_body_at: Math.floor(bytesOf(place) / 2) }),
+  },
+  {
+    name: "cut",
+    effect: "the operation has run, and the response ends before its last byte",
+    right: `compare the length of the body with Content-Length, or parse it before it counts as received; ${LOOK_FIRST}`,
+    canStrike: (place) => isRequest(place) && bytesOf(place) > 1,
+    faultAt: (place) => atRequest(place, { cut_body_at: bytesOf(place) - 1 }),
+  },
+  {
+    name: "slow",
+    effect: `the response takes ${SLOW_MS} ms`,
+    right: "wait for the response as long as the time limit of the client allows, and treat a time-out as a lost response",
+    canStrike: (place) => isRequest(place) && bytesOf(place) > 1,
+    faultAt: (place) => atRequest(place, { body_bytes_per_second: Math.max(1, Math.ceil((bytesOf(place) * 1_000) / SLOW_MS)) }),
+  },
+  {
+    name: "short-page",
+    effect: "pages of this list have one item each",
+    right: "follow paging.next until it is missing; a page may have fewer items than its limit",
+    canStrike: (place, { places }) => place.nth === firstOf(place, places) && itemsOf(place) > 1,
+    faultAt: ({ name }) => ({ operation: name, page_max: 1 }),
+  },
+  {
+    name: "token-dies",
+    effect: "the token is revoked: this request and each later one with the token get code 190",
+    right: "on code 190 get a new token, and send the request again with it",
+    canStrike: isRequest,
+    faultAt: (place) => atRequest(place, { revoke_tokens: true }),
+  },
+  {
+    name: "clock-jump",
+    effect: "the clock moves past the expiry of a token",
+    right: "on code 190 get a new token, and send the request again with it; do not trust an expiry that was computed earlier",
+    canStrike: (place, { expiries }) => isRequest(place) && expiries.length > 0,
+    faultAt: (place, { expiries, startedAt }) => atRequest(place, { advance_seconds: (expiries[0] as number) - startedAt + 1 }),
+  },
+];
+
+const webhookDisturbances: readonly Disturbance[] = [
+  {
+    name: "lost",
+    effect: "the webhook is never sent",
+    right: "read the nodes from time to time, and not only when a webhook says so",
+    canStrike: ({ delivery }) => delivery !== undefined && READABLE.has(delivery.object),
+    faultAt: (place) => atWebhook(place, { effect: "lose" }),
+  },
+  {
+    name: "twice",
+    effect: "the webhook is sent twice, with the same webhook-id",
+    right: DEDUPLICATE,
+    canStrike: isWebhook,
+    faultAt: (place) => atWebhook(place, { effect: "repeat" }),
+  },
+  {
+    name: "late",
+    effect: `the webhook is sent ${LATE_MS} ms late`,
+    right: "wait for the webhook, or read the state; do not conclude anything from its absence",
+    canStrike: isWebhook,
+    faultAt: (place) => atWebhook(place, { effect: "delay", latency_ms: LATE_MS }),
+  },
+  {
+    name: "out-of-order",
+    effect: "the webhook is sent after the next one",
+    right: "order events by the time or version in them, or read the state after each webhook; the order of arrival means nothing",
+    canStrike: (place, { places }) => isWebhook(place) && places.filter(isWebhook).length > 1,
+    faultAt: (place) => atWebhook(place, { effect: "reorder", latency_ms: LATE_MS }),
+  },
+  {
+    name: "batched",
+    effect: "the webhook is sent in one POST with the next ones of its page or account",
+    right: "handle each item of entry, and each item of its changes and messaging; one POST may hold a thousand",
+    canStrike: (place, { places }) =>
+      places.some((other) => other !== place && other.delivery?.entity === place.delivery?.entity && isWebhook(place)),
+    faultAt: (place) => atWebhook(place, { effect: "batch", latency_ms: LATE_MS }),
+  },
+];
+
+export const disturbances: readonly Disturbance[] = [...requestDisturbances, ...webhookDisturbances];
+
+const firstOf = ({ kind, name }: Place, places: readonly Place[]): number =>
+  Math.min(...places.filter((other) => other.kind === kind && other.name === name).map(({ nth }) => nth));
+
+/** The number of items in the response of a list. A response that is too long to be stored whole has many. */
+function itemsOf({ request }: Place): number {
+  if (request === undefined || request.method !== "GET") return 0;
+  try {
+    const { data } = JSON.parse(request.response_body) as { data?: unknown };
+    return Array.isArray(data) ? data.length : 0;
+  } catch {
+    return request.response_body.startsWith('{"data":[') ? Number.POSITIVE_INFINITY : 0;
+  }
+}
+
+/** A disturbance at a place. */
+export interface Strike {
+  readonly place: Place;
+  readonly disturbance: Disturbance;
+}
+
+/** The faults of one run, at most two. */
+export type Schedule = readonly Strike[];
+
+/** The text of a schedule, by which it can be run again: `createLabel#1=lost-after+messages#2=twice`. */
+export const scheduleText = (schedule: Schedule): string =>
+  schedule.map(({ place, disturbance }) => `${placeName(place)}=${disturbance.name}`).join("+");
+
+/** Reads the text of a schedule. Throws an error that names the part that is wrong, with the places or faults that there are. */
+export function readSchedule(text: string, run: Run): Schedule {
+  return text.split("+").map((part) => {
+    const [at = "", name = ""] = part.split("=");
+    const places = run.places.filter((place) => placeName(place) === at);
+    if (places.length === 0) throw new RangeError(`${part}: the run has no ${at}; it has ${[...new Set(run.places.map(placeName))].join(", ")}`);
+    const strikes = places.flatMap((place) => strikesAt(place, run));
+    const found = strikes.find(({ disturbance }) => disturbance.name === name);
+    if (found === undefined)
+      throw new RangeError(`${part}: ${at} has no fault ${name}; it has ${strikes.map(({ disturbance }) => disturbance.name).join(", ")}`);
+    return found;
+  });
+}
+
+const strikesAt = (place: Place, run: Run): readonly Strike[] =>
+  disturbances.filter((one) => one.canStrike(place, run)).map((disturbance) => ({ place, disturbance }));
+
+export interface Choice {
+  /** The names of the faults to try; all if it is left out. */
+  readonly only?: readonly string[] | undefined;
+  /** The names of faults to leave out. */
+  readonly without?: readonly string[] | undefined;
+}
+
+/** Every single fault at every place, in the order of the run. */
+export function singlesOf(run: Run, { only, without = [] }: Choice): readonly Schedule[] {
+  const isChosen = ({ name }: Disturbance): boolean => (only === undefined || only.includes(name)) && !without.includes(name);
+  return run.places.flatMap((place) => strikesAt(place, run).flatMap((strike) => (isChosen(strike.disturbance) ? [[strike]] : [])));
+}
+
+/** Random pairs of faults at different places, `count` at most, always the same ones for the same seed. */
+export function pairsOf(singles: readonly Schedule[], count: number, seed: number): readonly Schedule[] {
+  const strikes = singles.flat();
+  const isPair = (one: Strike, other: Strike): boolean => one.place !== other.place;
+  const most = strikes.reduce((sum, one, at) => sum + strikes.slice(at + 1).filter((other) => isPair(one, other)).length, 0);
+  const random = randomOf(seed);
+  const chosen = new Map<string, Schedule>();
+  while (chosen.size < Math.min(count, most)) {
+    const [a, b] = [Math.floor(random() * strikes.length), Math.floor(random() * strikes.length)].sort((one, other) => one - other);
+    const pair = [strikes[a as number] as Strike, strikes[b as number] as Strike] as const;
+    if (isPair(...pair)) chosen.set(scheduleText(pair), pair);
+  }
+  return [...chosen.values()];
+}
+
+/** Random numbers from 0 to below 1 that depend only on the seed (mulberry32, public domain). */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,88 @@
+/** Explains a failed schedule: what the app did, and what a right one would do. */
+import { type Schedule, type Strike, scheduleText } from "./disturbances.ts";
+import type { LoggedRequest } from "./observation.ts";
+import type { RunResult } from "./runs.ts";
+
+export interface Failure {
+  /** The schedule, by which the failure can be run again. */
+  readonly schedule: string;
+  /** The faults, as sentences. */
+  readonly faults: readonly string[];
+  /** The broken rule: the scenario's error, an invariant, or a rule that holds for every app. */
+  readonly problem: string;
+  /** The requests of the app after the fault, as sentences. */
+  readonly did: readonly string[];
+  /** The behavior that survives the faults. */
+  readonly right: readonly string[];
+}
+
+export const failureOf = (schedule: Schedule, result: RunResult): Failure => ({
+  schedule: scheduleText(schedule),
+  faults: schedule.map(({ place: { name, nth }, disturbance }) => `${name}, the ${ordinal(nth)}: ${disturbance.effect}`),
+  problem: result.problem ?? "",
+  did: schedule.flatMap((strike) => deedsAfter(strike, result)),
+  right: [...new Set(schedule.map(({ disturbance }) => disturbance.right))],
+});
+
+/** The most requests that are told one by one. */
+const TOLD_MAX = 6;
+
+function deedsAfter({ place, disturbance }: Strike, { requests, deliveries }: RunResult): string[] {
+  if (place.kind === "webhook") return [webhookDeed(place.name, disturbance.name, deliveries.length), ...writesOf(requests)];
+  let nth = 0;
+  const found = requests.findIndex((request) => request.operation === place.name && ++nth === place.nth);
+  // The log does not name the operation of a request whose token was refused.
+  const at = found === -1 ? requests.findIndex(({ operation, method }) => operation === "unknown" && method === place.request?.method) : found;
+  const struck = at === -1 ? undefined : requests[at];
+  const after = requests.slice(at + 1);
+  const again = struck === undefined ? [] : after.filter((request) => isSame(request, struck));
+  const told = after.slice(0, TOLD_MAX).map(requestText);
+  const more = after.length > TOLD_MAX ? [`and ${after.length - TOLD_MAX} more requests`] : [];
+  const repeated = again.length === 0 ? `did not send ${place.name} again` : `sent the same ${place.name} again ${times(again.length)}`;
+  return [
+    `after the fault the app ${repeated}`,
+    ...(told.length === 0 ? ["the app sent no further request"] : [`it sent: ${[...told, ...more].join(", ")}`]),
+  ];
+}
+
+function webhookDeed(field: string, fault: string, count: number): string {
+  return `the app got ${count} ${count === 1 ? "webhook" : "webhooks"}, and ${field} with the fault ${fault}`;
+}
+
+function writesOf(requests: readonly LoggedRequest[]): string[] {
+  const writes = requests.filter(({ method }) => method !== "GET");
+  if (writes.length === 0) return ["it wrote nothing"];
+  const told = writes.slice(0, TOLD_MAX).map(requestText);
+  return [`it wrote: ${told.join(", ")}${writes.length > TOLD_MAX ? `, and ${writes.length - TOLD_MAX} more` : ""}`];
+}
+
+const requestText = ({ operation, method, path, status }: LoggedRequest): string =>
+  operation === "unknown" ? `${method} ${path} → ${status}` : `${operation} → ${status}`;
+
+const isSame = (one: LoggedRequest, other: LoggedRequest): boolean =>
+  one.method === other.method && one.path === other.path && one.request_body === other.request_body;
+
+const times = (count: number): string => (count === 1 ? "once" : `${count} times`);
+
+const ordinal = (nth: number): string => {
+  const end = nth % 100 >= 11 && nth % 100 <= 13 ? "th" : (["th", "st", "nd", "rd"][nth % 10] ?? "th");
+  return `${nth}${end}`;
+};
+
+/** A request that is sent more often than this while its rate limit is exceeded ignores Retry-After: a back-off without it is through by then. */
+const REFUSED_MAX = 3;
+
+/** The request that was refused most often because of its rate, if it was refused too often. */
+export function hammeredRequest(requests: readonly LoggedRequest[]): { readonly operation: string; readonly count: number } | undefined {
+  const counts = new Map<string, { operation: string; count: number }>();
+  for (const { status, operation, method, path, query, request_body } of requests) {
+    if (status !== TOO_MANY) continue;
+    const key = `${method} ${path}?${query} ${request_body}`;
+    const known = counts.get(key) ?? { operation, count: 0 };
+    known.count++;
+    counts.set(key, known);
+  }
+  return [...counts.values()].sort((one, other) => other.count - one.count).find(({ count }) => count > REFUSED_MAX);
+}
+
+const TOO_MANY = 429;

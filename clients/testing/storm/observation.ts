@@ -1,0 +1,96 @@
+/** The requests and webhooks of one run, and the places in it where a fault can strike. */
+import type { Operations } from "../control-api.ts";
+import type { World } from "../world.ts";
+
+export type LoggedRequest = Operations["listRequests"]["response"]["data"][number];
+export type LoggedDelivery = Operations["listDeliveries"]["response"]["data"][number];
+
+export interface Observation {
+  /** The requests to the graph, the oldest first. */
+  readonly requests: readonly LoggedRequest[];
+  /** The webhooks, the oldest first. */
+  readonly deliveries: readonly LoggedDelivery[];
+  /** The number of nodes of each kind at the end, by the key of a world file. */
+  readonly nodes: ReadonlyMap<string, number>;
+}
+
+/** The server stores at most this number of requests, and shows at most this number of webhooks on a page. */
+const LISTED_MAX = 1_000;
+/** Sections of a world file that differ without a mistake of the app: an app gets new tokens after a token died, and the time moves. */
+const NOT_COMPARED = new Set(["tokens", "clock"]);
+
+export const readRequests = async (world: World): Promise<readonly LoggedRequest[]> =>
+  [...(await world.requests.list({ limit: LISTED_MAX }))].reverse();
+
+export const readDeliveries = async (world: World): Promise<readonly LoggedDelivery[]> =>
+  [...(await world.webhooks.list({ limit: LISTED_MAX }))].reverse();
+
+/** The number of nodes of each kind. A list inside a node, such as the people who have a label, counts as well. */
+export async function countNodes(world: World): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const [key, entries] of Object.entries(await world.export())) {
+    if (!Array.isArray(entries) || NOT_COMPARED.has(key)) continue;
+    counts.set(key, entries.length);
+    for (const entry of entries as readonly Record<string, unknown>[])
+      for (const [name, value] of Object.entries(entry))
+        if (Array.isArray(value)) counts.set(`${key}.${name}`, (counts.get(`${key}.${name}`) ?? 0) + value.length);
+  }
+  return counts;
+}
+
+/** A request or webhook of the undisturbed run, by its number among those of its operation or field. */
+export interface Place {
+  readonly kind: "request" | "webhook";
+  /** The operation, or the webhook field. */
+  readonly name: string;
+  /** 1 is the first. */
+  readonly nth: number;
+  readonly request?: LoggedRequest;
+  readonly delivery?: LoggedDelivery;
+}
+
+export const placeName = ({ name, nth }: Pick<Place, "name" | "nth">): string => `${name}#${nth}`;
+
+/** The operation of a request that reached none. No fault strikes there. */
+const UNKNOWN = "unknown";
+
+/** The places of a run. A read that is repeated unchanged, as by a program that waits, is one place. */
+export function placesOf({ requests, deliveries }: Observation): readonly Place[] {
+  const places: Place[] = [];
+  const counts = new Map<string, number>();
+  const next = (key: string): number => {
+    const nth = (counts.get(key) ?? 0) + 1;
+    counts.set(key, nth);
+    return nth;
+  };
+  const seen = new Set<string>();
+  for (const request of requests) {
+    const nth = next(`request ${request.operation}`);
+    const isRepeated = request.method === "GET" && seen.has(readKey(request));
+    seen.add(readKey(request));
+    if (!isRepeated && request.operation !== UNKNOWN) places.push({ kind: "request", name: request.operation, nth, request });
+  }
+  for (const delivery of deliveries) {
+    if (delivery.status !== "delivered") continue;
+    places.push({ kind: "webhook", name: delivery.field, nth: next(`webhook ${delivery.field}`), delivery });
+  }
+  return places;
+}
+
+const readKey = ({ operation, path, query }: LoggedRequest): string => `${operation} ${path}?${query}`;
+
+/** The difference between two undisturbed runs, as a sentence. Undefined if they agree. Their order may differ, because an app may do things at once. */
+export function differenceOf(one: Observation, other: Observation): string | undefined {
+  const [first, second] = [one, other].map((run) => countsOf(placesOf(run).map(({ kind, name }) => `${kind} ${name}`)));
+  for (const key of new Set([...(first?.keys() ?? []), ...(second?.keys() ?? [])])) {
+    const [a, b] = [first?.get(key) ?? 0, second?.get(key) ?? 0];
+    if (a !== b) return `${key.replace(" ", " of ")}: ${a} in the first run, ${b} in the second`;
+  }
+  return undefined;
+}
+
+function countsOf(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,147 @@
+/** Runs a scenario in worlds of its own, with the faults of a schedule. */
+import type { World } from "../world.ts";
+import { type FaultBody, type Run, type Schedule, scheduleText } from "./disturbances.ts";
+import { countNodes, type LoggedDelivery, type LoggedRequest, readDeliveries, readRequests } from "./observation.ts";
+
+/** One run of the scenario, as the scenario sees it. */
+export interface StormRun {
+  /** Aborted when the time of the run is over. */
+  readonly signal: AbortSignal;
+  /** The faults of the run, e.g. `createLabel#1=lost-after`; empty for an undisturbed run. */
+  readonly schedule: string;
+}
+
+/** The scenario: it ends without an error if the app did right. */
+export type Scenario = (world: World, run: StormRun) => unknown;
+/** A rule about the world after a run: it returns false, or throws, if the rule is broken. */
+export type Invariant = (world: World) => unknown;
+
+/** A world with the content with which each run begins. */
+export interface Slot {
+  readonly world: World;
+  /** Closes what belongs to the world, and deletes the world. */
+  delete(): Promise<void>;
+}
+
+export interface RunnerOptions {
+  /** Makes a world with the content with which each run begins. */
+  newSlot(): Promise<Slot>;
+  readonly scenario: Scenario;
+  readonly invariants: Readonly<Record<string, Invariant>>;
+}
+
+/** The result of one run. */
+export interface RunResult {
+  /** The broken rule; undefined if the run passed. */
+  readonly problem: string | undefined;
+  readonly durationMs: number;
+  readonly requests: readonly LoggedRequest[];
+  readonly deliveries: readonly LoggedDelivery[];
+  readonly nodes: ReadonlyMap<string, number>;
+}
+
+const SNAPSHOT = "storm";
+const NO_NODES: ReadonlyMap<string, number> = new Map();
+
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #hasInvariants: boolean;
+  readonly #free: Slot[] = [];
+  readonly #all = new Set<Slot>();
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.#hasInvariants = Object.keys(options.invariants).length > 0;
+  }
+
+  /** Runs the scenario once. Rejects only if the server fails. `isRight` checks the end of the run beyond the scenario and the invariants. */
+  async run(schedule: Schedule, run: Run | undefined, timeoutMs: number, isRight: (result: RunResult) => string | undefined): Promise<RunResult> {
+    const slot = await this.#take();
+    const { world } = slot;
+    for (const { place, disturbance } of schedule) await world.faults.add(disturbance.faultAt(place, run as Run) as FaultBody);
+    const started = performance.now();
+    const scenario = await this.#play(world, scheduleText(schedule), timeoutMs);
+    const durationMs = performance.now() - started;
+    await world.closeReceivers();
+    // An invariant may send requests to the graph.
+    if (this.#hasInvariants) await world.faults.clear();
+    const broken = scenario.problem ?? (await this.#brokenInvariant(world));
+    const [requests, nodes] = await Promise.all([readRequests(world), broken === undefined ? countNodes(world) : NO_NODES]);
+    const result = { problem: broken, durationMs, requests, nodes, deliveries: [] };
+    const problem = broken ?? isRight(result);
+    const whole = { ...result, problem, deliveries: problem === undefined && run !== undefined ? [] : await readDeliveries(world) };
+    // A scenario that did not end may still send requests, so its world is not used again.
+    if (scenario.hasEnded) this.#free.push(slot);
+    else await this.#forget(slot);
+    return whole;
+  }
+
+  /** The world time at which runs begin, and the later times at which tokens expire. */
+  async timesOf(): Promise<Pick<Run, "startedAt" | "expiries">> {
+    const slot = await this.#take();
+    const [{ now }, tokens] = await Promise.all([slot.world.clock.read(), slot.world.tokens.list()]);
+    this.#free.push(slot);
+    const expiries = tokens.map(({ expires_at }) => expires_at).filter((time) => time > now);
+    return { startedAt: now, expiries: expiries.sort((one, other) => one - other) };
+  }
+
+  /** Deletes all worlds. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#all].map((slot) => this.#forget(slot)));
+  }
+
+  async #forget(slot: Slot): Promise<void> {
+    this.#all.delete(slot);
+    await slot.delete();
+  }
+
+  /** A world in its first state. */
+  async #take(): Promise<Slot> {
+    const free = this.#free.pop();
+    if (free !== undefined) {
+      await free.world.restore(SNAPSHOT);
+      return free;
+    }
+    const slot = await this.#options.newSlot();
+    this.#all.add(slot);
+    await slot.world.snapshot(SNAPSHOT);
+    return slot;
+  }
+
+  async #play(world: World, schedule: string, timeoutMs: number): Promise<{ readonly problem: string | undefined; readonly hasEnded: boolean }> {
+    const abort = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<"late">((resolve) => {
+      timer = setTimeout(() => resolve("late"), timeoutMs);
+    });
+    const play = async (): Promise<string | undefined> => {
+      try {
+        await this.#options.scenario(world, { signal: abort.signal, schedule });
+        return undefined;
+      } catch (error) {
+        return messageOf(error);
+      }
+    };
+    const ended = await Promise.race([play().then((problem) => ({ problem, hasEnded: true })), late]);
+    clearTimeout(timer);
+    abort.abort();
+    return ended === "late" ? { problem: `the scenario did not end within ${timeoutMs} ms`, hasEnded: false } : ended;
+  }
+
+  async #brokenInvariant(world: World): Promise<string | undefined> {
+    for (const [name, holds] of Object.entries(this.#options.invariants)) {
+      try {
+        if ((await holds(world)) === false) return `the invariant "${name}" does not hold`;
+      } catch (error) {
+        return `the invariant "${name}" does not hold: ${messageOf(error)}`;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** The first lines of an error's message; a report with many failures must stay readable. */
+const LINES_MAX = 12;
+
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split("\n").slice(0, LINES_MAX).join("\n").trim() || "an error without a message";

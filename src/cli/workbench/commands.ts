@@ -1,0 +1,78 @@
+/** The commands that run a program against a server of its own, and judge the program: `plaza storm`. */
+import { findConfigFile } from "#config/config-file";
+import { environment } from "#config/option";
+import { environmentWithSecrets } from "#config/secret-files";
+import { Log } from "#telemetry/log";
+import { outliveStrayFailures } from "#telemetry/stray-failures";
+import { type Ready, type Server, serverAt } from "#testing/server";
+import type { Given } from "../control-client.ts";
+import { exitCodeOf, explain } from "../process-end.ts";
+import { withoutProxyFor } from "../proxies.ts";
+import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
+import { startTestServer } from "../test-server.ts";
+
+/** Starts a server, and calls `use` with it. Exits with the code that `use` resolves with, or with that of a failed start. */
+async function withServerOfItsOwn(given: Given, use: (server: Server) => Promise<number>): Promise<number> {
+  const log = new Log({ level: "error", isPretty: false });
+  let server: Server;
+  try {
+    const { ready, controlKey, stop } = await startTestServer(given, environmentWithSecrets(), await findConfigFile(given));
+    server = serverAt(ready as unknown as Ready, controlKey, stop);
+  } catch (error) {
+    explain(error, log);
+    await log.flush();
+    return process.exit(exitCodeOf(error));
+  }
+  outliveStrayFailures(log);
+  const code = await use(server);
+  await server.stop();
+  return process.exit(code);
+}
+
+/** The environment of the program that is judged. */
+function environmentOfProgram(): Readonly<Record<string, string | undefined>> {
+  // The channel of bin/plaza.mjs to this process is not for the program.
+  const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...variables } = environment();
+  return { ...variables, ...withoutProxyFor(variables) };
+}
+
+/** `plaza storm -- <command>`. */
+export async function storm(command: readonly string[], given: Given): Promise<number> {
+  const [{ stormCommand }, numbers] = [await import("#workbench/storm/command"), numbersIn(given, ["pairs", "jobs", "timeout_ms", "seed"])];
+  if (typeof numbers === "string") return fail(numbers, WRONG_USE);
+  const { pairs, jobs, timeout_ms, seed } = numbers;
+  return withServerOfItsOwn(given, (server) =>
+    stormCommand({
+      ...{ server, command, env: environmentOfProgram(), say, note, pairs, jobs, timeoutMs: timeout_ms, seed },
+      schedule: textOf(given.schedule),
+      only: given.only as readonly string[] | undefined,
+      without: given.without as readonly string[] | undefined,
+      invariants: (given.invariant ?? []) as readonly string[],
+      keepsCallbacks: given.keep_callbacks === true,
+      junit: textOf(given.junit),
+      words: optionWords(process.argv.slice(3)),
+    }),
+  );
+}
+
+const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value));
+
+/** The options that are positive numbers, or 0 for `pairs`; a text with the problem of the first that is not. */
+function numbersIn(given: Given, names: readonly string[]): Readonly<Record<string, number | undefined>> | string {
+  const found: Record<string, number | undefined> = {};
+  for (const name of names) {
+    const value = given[name];
+    if (value === undefined) continue;
+    const least = name === "pairs" || name === "seed" ? 0 : 1;
+    if (!/^\d{1,9}$/.test(String(value)) || Number(value) < least)
+      return `--${name.replaceAll("_", "-")}: "${value}" is not a whole number of at least ${least}`;
+    found[name] = Number(value);
+  }
+  return found;
+}
+
+/** The words of the command line before `--`, without a schedule. */
+function optionWords(words: readonly string[]): readonly string[] {
+  const before = words.slice(0, words.indexOf("--") === -1 ? 0 : words.indexOf("--"));
+  return before.filter((word, at) => word !== "--schedule" && before[at - 1] !== "--schedule" && !word.startsWith("--schedule="));
+}

@@ -1,0 +1,66 @@
+/** Runs a command as the scenario of a storm: a process with the addresses of its world, ended with all its children when its time is over. */
+import { type ChildProcess, spawn } from "node:child_process";
+
+/** The text of a process that is kept: the last lines, in which programs name their error. */
+const KEPT_CHARACTERS = 16_384;
+const KEPT_LINES = 4;
+
+/** All running processes, so that the end of the storm ends them. */
+const running = new Set<ChildProcess>();
+
+export interface ScenarioCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Resolves when the process ends with the exit code 0. Rejects with the exit code and the last lines of its output. */
+export async function runProcess({ program, args, env }: ScenarioCommand, signal: AbortSignal): Promise<void> {
+  // A group of its own, so that the scenario's children end with it.
+  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  running.add(child);
+  let kept = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (part: string) => {
+      kept = (kept + part).slice(-KEPT_CHARACTERS);
+    });
+  const end = (): void => endGroup(child);
+  signal.addEventListener("abort", end);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.once("error", (error) => reject(new Error(`${program} cannot be run: ${error.message}`)));
+      child.once("exit", (code, ended) => {
+        if (code === 0) resolve();
+        // The output may arrive after the exit.
+        else setImmediate(() => reject(new Error([`it ended with ${code ?? ended}`, ...lastLines(kept)].join("\n"))));
+      });
+    });
+  } finally {
+    signal.removeEventListener("abort", end);
+    running.delete(child);
+    endGroup(child);
+  }
+}
+
+/** Ends all running processes. */
+export function endProcesses(): void {
+  for (const child of running) endGroup(child);
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group has ended already.
+  }
+}
+
+/** The lines from the last one that names an error, or else the last lines. A runtime prints details after the error. */
+function lastLines(text: string): string[] {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const named = lines.findLastIndex((line) => NAMES_ERROR.test(line));
+  return named === -1 ? lines.slice(-KEPT_LINES) : lines.slice(named, named + KEPT_LINES);
+}
+
+const NAMES_ERROR = /^(?:Uncaught )?(?:\w+ )?\w*(?:Error|Exception)\b(?: \[\w+\])?:/;
