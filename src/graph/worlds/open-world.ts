@@ -18,6 +18,7 @@ import { WorldClock } from "./clock.ts";
 import { erasureFact, erasureJobs } from "./erasure/erasure.ts";
 import { Faults, type FaultTools } from "./fault-injection.ts";
 import { graphMigrations } from "./graph.migrations.ts";
+import { answerOtherProcesses } from "./passed-requests.ts";
 import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
 import { RequestLog } from "./request-log.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
@@ -106,6 +107,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
   database.onInvalidate((kind) => {
     if (kind === erasureFact) world.requests.clear();
   });
+  answerOtherProcesses(world, (error) => (options.observer ?? nobody).workFailed(error));
   return world;
 }
 

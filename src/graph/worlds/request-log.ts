@@ -216,6 +216,10 @@ export class RequestLog {
     return this.from(0).reverse();
   }
 
+  find(traceId: string): RequestEntry | undefined {
+    return this.entries().find(({ trace_id }) => trace_id === traceId);
+  }
+
   /** The entries that this process has added after its first `known` entries, the oldest first. */
   from(known: number): RequestEntry[] {
     const from = Math.max(0, known - this.#earlier);

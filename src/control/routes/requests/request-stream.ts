@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { eventStream, lookRepeatedly, type SendEvent } from "#control-contract/event-stream";
 import type { ControlRequest } from "#control-contract/route";
+import { watchElsewhere } from "#graph/worlds/passed-requests";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { ALERTS_EVERY_MS, readAlerts } from "../alerts/alerts.ts";
 import { isAsked, lineShown, type RequestFilter, requestLine, sinceMsOf } from "./request-schemas.ts";
@@ -27,12 +28,12 @@ export const requestsEvent = Type.Object(
 const countOf = (entries: readonly RequestEntry[], statusClass: number): number =>
   entries.filter(({ status }) => Math.floor(status / 100) === statusClass).length;
 
-/** The alerts of the world as it is now, because the stream goes on when the world is reset or restored. Undefined if the world was deleted. */
-async function alertsNow(request: ControlRequest): Promise<object | undefined> {
+/** Calls `use` with the world as it is now, because the stream goes on when the world is reset or restored. Undefined if the world was deleted. */
+async function inWorldNow<T>(request: ControlRequest, use: (world: ControlRequest["world"]) => Promise<T>): Promise<T | undefined> {
   const held = await request.deps.worlds.hold(request.path.w ?? request.world.name);
   if (held === undefined) return undefined;
   try {
-    return await readAlerts({ ...request, world: held.world });
+    return await use(held.world);
   } finally {
     held.leave();
   }
@@ -66,13 +67,14 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
   };
   const begin = (send: SendEvent): (() => void) => {
     const unwatch = log.watch();
+    const unwatchElsewhere = watchElsewhere((use) => inWorldNow(request, use));
     // A timer, so that requests of one interval are one event.
     const timer = setInterval(() => {
       if (log.count === next) return;
       const lines = linesSince();
       send("requests", lines, next);
     }, EVENT_EVERY_MS);
-    const look = () => alertsNow(request);
+    const look = () => inWorldNow(request, (world): Promise<object> => readAlerts({ ...request, world }));
     // If a look at the alerts fails, it is repeated, and requests are still sent.
     const endAlerts = hasAlerts
       ? lookRepeatedly(
@@ -85,6 +87,7 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
       endAlerts();
       clearInterval(timer);
       unwatch();
+      unwatchElsewhere();
     };
   };
   return eventStream(request, begin, next);

@@ -5,6 +5,7 @@ import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-
 import { countedWithin, expectEntries, met, unmet } from "#control-contract/expectation";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { findRequest } from "#graph/worlds/passed-requests";
 import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
 import { isAsked, requestFilter, seenRequest, shown, sinceMsOf, storiedRequest, storyShown } from "./request-schemas.ts";
 import { followRequests, requestsEvent } from "./request-stream.ts";
@@ -65,7 +66,7 @@ function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () =>
 }
 
 async function readRequest({ world, path }: ControlRequest): Promise<unknown> {
-  const entry = world.requests.entries().find(({ trace_id }) => trace_id === path.trace_id);
+  const entry = await findRequest(world, path.trace_id as string);
   if (entry === undefined) throw notFound(`request ${path.trace_id} among the last ones`);
   return storyShown(entry);
 }
@@ -111,7 +112,8 @@ export const requestRoutes: readonly ControlRoute[] = [
     handle: streamRequests,
   }),
   route("GET /v1/worlds/{w}/requests/{trace_id}", "readRequest", {
-    summary: "One of the last requests; with its story if it was sent with debug=all, or while the stream was read",
+    summary:
+      "One of the last requests, of any process on the same database; with its story if it was sent with debug=all, or while the stream was read",
     response: storiedRequest,
     handle: readRequest,
   }),

@@ -2,6 +2,7 @@
 import type { JobKind } from "#jobs/job-kind";
 import type { Database, Transaction } from "#storage/database";
 import type { Erased, Feature } from "../../contract/feature.ts";
+import { removeRequests } from "../passed-requests.store.ts";
 import type { World } from "../world.ts";
 import { endErasure, findErasure, insertErasure } from "./erasures.store.ts";
 
@@ -35,6 +36,7 @@ const erase = (features: readonly Feature[]): JobKind<World> => ({
     add({ snapshots: await deleteSavedStates(database) });
     await database.write(async (tx) => {
       await job.settle(tx);
+      await removeRequests(tx);
       await world.jobs.schedule(tx, { kind: SCRUB_KIND, key: id, dueMs: clock.nowMs(), payload: erased });
       tx.invalidate(erasureFact, id);
     });

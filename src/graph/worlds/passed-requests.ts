@@ -1,0 +1,95 @@
+/**
+ * The log of requests in several processes (D-358). Each process keeps the requests that it has served. A process that is asked for another one asks
+ * the others with a fact, which reaches all processes on the database, and gets the entry through a table.
+ */
+import { within } from "#kernel/turns";
+import { passRequest, removeRequest, takeRequest } from "./passed-requests.store.ts";
+import type { RequestEntry } from "./request-log.ts";
+import type { World } from "./world.ts";
+
+const ASKED = "request_asked";
+const PASSED = "request_passed";
+const WATCHED = "requests_watched";
+
+/** The form of a trace id. Other texts are never asked for. */
+const TRACE_ID = /^[A-Za-z0-9_-]{11,64}$/;
+/** The wait for an answer, and how often a process asks: after a lost notification the others know only that anything may have changed. */
+const ANSWERED_WITHIN_MS = 750;
+const TRIES = 4;
+/** The time after which an answer that nobody took is deleted. */
+const KEPT_MS = 10_000;
+/** The interval at which a process that watches requests says so, and the time for which the others believe it. */
+const WATCHED_EVERY_MS = 5_000;
+const WATCHED_MS = 12_000;
+
+/** Only PostgreSQL has data that several processes use. */
+const isShared = ({ database }: Pick<World, "database">): boolean => database.dialect === "postgres";
+
+/** Answers other processes, and records the stories of requests while another process watches. `onError` gets the failure of an answer. */
+export function answerOtherProcesses(world: World, onError: (error: unknown) => void): void {
+  if (!isShared(world)) return;
+  let unwatch: (() => void) | undefined;
+  let watchedUntil: ReturnType<typeof setTimeout> | undefined;
+  world.database.onInvalidate((kind, key) => {
+    if (kind === ASKED && key !== undefined) answer(world, key).catch(onError);
+    if (kind !== WATCHED) return;
+    unwatch ??= world.requests.watch();
+    clearTimeout(watchedUntil);
+    // A timer, because a process that was killed cannot say that it watches no more.
+    watchedUntil = setTimeout(() => {
+      unwatch?.();
+      unwatch = undefined;
+    }, WATCHED_MS);
+    watchedUntil.unref();
+  });
+}
+
+async function answer({ requests, database }: World, traceId: string): Promise<void> {
+  const entry = requests.find(traceId);
+  if (entry === undefined) return;
+  await database.write(async (tx) => {
+    await passRequest(tx, traceId, JSON.stringify(entry));
+    tx.invalidate(PASSED, traceId);
+  });
+  // A timer, because the process that asked may have ended.
+  const forget = setTimeout(() => void database.write((tx) => removeRequest(tx, traceId)).catch(() => {}), KEPT_MS);
+  forget.unref();
+}
+
+/** Finds a request that this or another process has served. */
+export async function findRequest(world: World, traceId: string): Promise<RequestEntry | undefined> {
+  const { database, requests } = world;
+  const own = requests.find(traceId);
+  if (own !== undefined || !isShared(world) || !TRACE_ID.test(traceId)) return own;
+  const passed = Promise.withResolvers<void>();
+  const forget = database.onInvalidate((kind, key) => {
+    if (kind === PASSED && key === traceId) passed.resolve();
+  });
+  try {
+    for (let count = 0; count < TRIES; count++) {
+      await database.write(async (tx) => tx.invalidate(ASKED, traceId));
+      await within(passed.promise, ANSWERED_WITHIN_MS);
+      const entry = await database.write((tx) => takeRequest(tx, traceId));
+      if (entry !== undefined) return JSON.parse(entry) as RequestEntry;
+    }
+  } finally {
+    forget();
+  }
+  return undefined;
+}
+
+/**
+ * Tells the other processes that somebody watches requests, until the returned function is called. `worldNow` calls its argument with the world of
+ * this moment, because a reset replaces the world.
+ */
+export function watchElsewhere(worldNow: (use: (world: World) => Promise<void>) => Promise<unknown>): () => void {
+  // A failure is repaired by the next call.
+  const tell = () =>
+    void worldNow(async (world) => {
+      if (isShared(world)) await world.database.write(async (tx) => tx.invalidate(WATCHED, ""));
+    }).catch(() => {});
+  tell();
+  // A timer, because the others only believe it for some time.
+  const timer = setInterval(tell, WATCHED_EVERY_MS);
+  return () => clearInterval(timer);
+}
