@@ -190,4 +190,9 @@ test("an app event is expected with its values; the failure names what was seen"
   expect(failure.message).toContain('nearest: buy: accepted\n  value_to_sum\n    expected  "4"\n    actual    "3"');
   expect(failure.message).toContain("buy: refused (");
   expect((await plaza.appEvents.list("1001")).map(({ verdict }) => verdict)).toEqual(["refused", "accepted"]);
+  await plaza.nodes("apps").update("1001", { event_schemas: { buy: { type: "object", required: ["item"] } } });
+  expect(await send([{ _eventName: "buy" }])).toBe(200);
+  await plaza.appEvents.expect("1001", { event_name: "buy", verdict: "invalid" });
+  const broken = await failureOf(plaza.appEvents.expect("1001", { event_name: "buy", match: { value_to_sum: "5" } }));
+  expect(broken.message).toContain("buy: invalid (item is required)");
 });

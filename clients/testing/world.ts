@@ -100,7 +100,8 @@ export class World {
     /** Lists the test events of an app, the newest first. */
     list: async (app: string) => (await this.control<Result<"readTestEvents">>("GET", `app-events/${app}/test-events`)).data,
     /**
-     * Waits up to `within_ms` for app events that match; counts accepted ones only, unless `verdict` is given. Rejects with an `UnmetExpectation`.
+     * Waits up to `within_ms` for app events that match; counts accepted ones only, unless `verdict` is given. An event that breaks its schema in the
+     * app's `event_schemas` is `invalid`. Rejects with an `UnmetExpectation`.
      */
     expect: (app: string, body: Body<"expectAppEvents">): Promise<Met<SeenAppEvent>> => this.#expect(`app-events/${app}/expect`, body),
   };

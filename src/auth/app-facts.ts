@@ -19,6 +19,8 @@ export interface AppFacts {
   readonly access_level: "standard" | "advanced";
   readonly messaging_access: boolean;
   readonly event_name_limit: number;
+  /** D-363: JSON Schemas of the app's custom events, by the names of the events. */
+  readonly event_schemas: Readonly<Record<string, unknown>>;
   /** D-82: which migrations the app itself has switched on or off, by name. */
   readonly migrations: Readonly<Record<string, boolean>>;
   /** The SHA-256 of the app's secret in hex, to check a token of the form `{app_id}|{app_secret}`. */

@@ -60,6 +60,7 @@ function platform({ id, some, text, name, yes, maybe, one, any, idOf, idsOf, pas
     // Requests of the first app should succeed, and its tokens have all permissions.
     ...{ auto_upgrade: yes(), require_appsecret_proof: at > 0 && yes(), allow_tokenless_events: yes(), automatic_event_logging: yes() },
     ...{ access_level: one(["standard", "advanced"]), messaging_access: yes(), event_name_limit: number(0, 2_000) },
+    event_schemas: maybe(() => ({ buy: { type: "object", required: ["item"], properties: { item: { type: "string", pattern: "^[a-z]+$" } } } })),
     callback: maybe(callback),
     subscriptions: any([
       { object: "page", fields: any(["live_videos", "custom_labels"]), callback: maybe(callback) },

@@ -108,6 +108,16 @@ def test_an_app_event_is_expected_with_its_values(plaza):
     assert plaza.expect_app_event("1001", count=0) == []
 
 
+def test_an_app_event_that_breaks_its_schema_is_invalid(plaza):
+    plaza.update("apps", "1001", event_schemas={"buy": {"type": "object", "required": ["item"]}})
+    events = {"event": "CUSTOM_APP_EVENTS", "advertiser_id": "a", "custom_events": '[{"_eventName": "buy"}]', "access_token": "1001|s3cret"}
+    with urlopen(Request(f"{plaza.base_url}/v26.0/1001/activities", data=urlencode(events).encode())) as response:
+        assert response.status == 200
+    with pytest.raises(UnmetExpectation, match="buy: invalid .item is required."):
+        plaza.expect_app_event("1001", event_name="buy")
+    plaza.expect_app_event("1001", event_name="buy", verdict="invalid")
+
+
 def test_a_receiver_refuses_what_is_signed_with_another_secret(plaza):
     receiver = plaza.receive("1001", MESSAGES)
     receiver.secret = "other"

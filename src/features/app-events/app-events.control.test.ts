@@ -149,4 +149,44 @@ onEachDatabase("app events through the control API", (database) => {
     });
     expect((await expectEvents({ verdict: "lost" })).body.error.parameter).toBe("verdict");
   });
+
+  test("D-363: an event that breaks its schema is stored, counted, and marked as invalid with the reason", async () => {
+    const { request, send } = await open(database);
+    const level_up = {
+      type: "object",
+      properties: { level: { type: "integer", minimum: 1 }, _valueToSum: { type: "number", maximum: 10 } },
+      required: ["level"],
+      additionalProperties: false,
+    };
+    expect((await request("PATCH", "nodes/apps/1001", { event_schemas: { level_up } })).status).toBe(200);
+    const sent = await send([
+      { _eventName: "level_up", level: 3, _valueToSum: 1 },
+      { _eventName: "level_up", level: "3", event_id: "7" },
+      { _eventName: "level_up", level: 1, _valueToSum: 10.5 },
+      { _eventName: "level_up", lvl: 3 },
+      { _eventName: "other", lvl: 3 },
+    ]);
+    expect({ status: sent.status, body: sent.body }).toEqual({ status: 200, body: { success: true } });
+    await send([{ _eventName: "level_up", level: "3", event_id: "7" }]);
+    const { data } = (await request("GET", "app-events/1001/test-events")).body as { data: { verdict: string; reason?: string }[] };
+    expect(data.map(({ verdict, reason }) => [verdict, reason])).toEqual([
+      ["duplicate", undefined],
+      ["accepted", undefined],
+      ["invalid", "level must be an integer"],
+      ["invalid", "_valueToSum must be at most 10"],
+      ["invalid", "lvl is not known here"],
+      ["accepted", undefined],
+    ]);
+    expect((await request("GET", "app-events/1001")).body.data).toHaveLength(5);
+    expect((await request("POST", "app-events/1001/expect", { event_name: "level_up", verdict: "invalid", count: 3 })).status).toBe(200);
+    const unmet = await request("POST", "app-events/1001/expect", {
+      event_name: "level_up",
+      match: { parameters: { level: 1 }, value_to_sum: "10.5" },
+    });
+    expect(unmet).toMatchObject({ status: 422, body: { nearest: { event: { verdict: "invalid", reason: "_valueToSum must be at most 10" } } } });
+    // Without the schema the next events are judged as before.
+    await request("PATCH", "nodes/apps/1001", { event_schemas: null });
+    await send([{ _eventName: "level_up", lvl: 3 }]);
+    expect((await request("GET", "app-events/1001/test-events")).body.data[0].verdict).toBe("accepted");
+  });
 });

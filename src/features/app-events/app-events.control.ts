@@ -17,7 +17,7 @@ import { DAY_SECONDS, LOG_TIME_MAX } from "./app-events.limits.ts";
 import { amountText } from "./intake/amounts.ts";
 import { countActiveNames, findNames, listNames, setNameActive } from "./intake/intake.store.ts";
 import { type LoggedDevice, readLoggedDevice } from "./intake/parse-request.ts";
-import { TEST_EVENTS_MAX, type TestEvent, testEventsOf } from "./intake/test-view.ts";
+import { TEST_EVENTS_MAX, type TestEvent, testEventsOf, verdicts } from "./intake/test-view.ts";
 import { kindName } from "./log/devices.store.ts";
 import { ALL_DAYS, type EventRow, type LogFilter, listEvents, readSums } from "./log/log.store.ts";
 import { isStandardEvent } from "./standard-events.contract.ts";
@@ -50,7 +50,10 @@ const logged = Type.Object({
   dropped_user_data: Type.Integer({ description: "values of user data that were not hashed" }),
 });
 
-const verdict = Type.Unsafe<TestEvent["verdict"]>({ enum: ["accepted", "duplicate", "refused"] });
+const verdict = Type.Unsafe<TestEvent["verdict"]>({
+  enum: [...verdicts],
+  description: "invalid: stored, but it breaks the schema in the app's event_schemas",
+});
 
 const testEvent = Type.Object({
   channel: Type.Literal("App"),
@@ -62,7 +65,7 @@ const testEvent = Type.Object({
   value_to_sum: Type.Optional(Type.String({ description: "decimal; of a refused event, as sent" })),
   parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "as sent, of custom events" })),
   verdict,
-  reason: Type.Optional(Type.String({ description: "the error of the refused request" })),
+  reason: Type.Optional(Type.String({ description: "the error of the refused request, or how an invalid event breaks its schema" })),
   dropped_user_data: Type.Integer(),
 });
 
@@ -241,7 +244,7 @@ const expectation = Type.Object(
     event: Type.Optional(event),
     event_name: Type.Optional(Type.String({ description: "of custom events" })),
     verdict: Type.Unsafe<TestEvent["verdict"] | typeof ANY_VERDICT>({
-      ...{ enum: [...["accepted", "duplicate", "refused"], ANY_VERDICT], default: "accepted", description: "what became of the event" },
+      ...{ enum: [...verdicts, ANY_VERDICT], default: "accepted", description: "what became of the event" },
     }),
     match: Type.Record(Type.String(), Type.Unknown(), {
       default: {},

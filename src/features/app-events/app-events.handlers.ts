@@ -7,6 +7,7 @@ import { type reportAppEvents, responseRow } from "./app-events.contract.ts";
 import { ATTRIBUTED_AT_ONCE, EVENTS_PER_REQUEST_MAX } from "./app-events.limits.ts";
 import { attributionOf } from "./attribution/attribution.handlers.ts";
 import type { Outcome } from "./intake/batch.ts";
+import { violationsOf } from "./intake/event-schemas.ts";
 import { intakeOf } from "./intake/intake.ts";
 import { type Report, readEvents } from "./intake/parse-events.ts";
 import { type ReportRequest, readDevice, readEventList } from "./intake/parse-request.ts";
@@ -51,10 +52,11 @@ function readReport(request: ReportRequest): Report {
   return { ...report, list, events: readEvents(events, { list, received, advertiser_tracking_enabled, automatic_event_logging, profile }) };
 }
 
-function showAccepted({ world, node, params }: ReportRequest, report: Report, duplicates: ReadonlySet<number>): void {
+function showAccepted({ world, node, params, caller }: ReportRequest, report: Report, duplicates: ReadonlySet<number>): void {
   const { received, events, device } = report;
   const dropped = device.user_data.dropped;
-  testEventsOf(world).add({ app: node.id, received, kind: params.event, events, duplicates, refusal: undefined, dropped });
+  const violations = violationsOf(caller.app, events);
+  testEventsOf(world).add({ app: node.id, received, kind: params.event, events, duplicates, violations, refusal: undefined, dropped });
 }
 
 /** Adds a refused request to the view of test events, with its events as far as they can be parsed. */

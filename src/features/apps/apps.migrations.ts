@@ -8,7 +8,8 @@ export const appMigrations: readonly Migration[] = [
         id BIGINT PRIMARY KEY, name TEXT NOT NULL, secret_hash TEXT NOT NULL, sealed_secret TEXT NOT NULL, mode TEXT NOT NULL,
         created_time BIGINT NOT NULL, marketing_first_used_time BIGINT NOT NULL, auto_upgrade INTEGER NOT NULL,
         require_appsecret_proof INTEGER NOT NULL, allow_tokenless_events INTEGER NOT NULL, automatic_event_logging INTEGER NOT NULL,
-        access_level TEXT NOT NULL, messaging_access INTEGER NOT NULL, event_name_limit INTEGER NOT NULL, migrations TEXT NOT NULL
+        access_level TEXT NOT NULL, messaging_access INTEGER NOT NULL, event_name_limit INTEGER NOT NULL, event_schemas TEXT NOT NULL,
+        migrations TEXT NOT NULL
       ) WITHOUT ROWID`,
       `CREATE TABLE app_roles (app BIGINT NOT NULL, person BIGINT NOT NULL, role TEXT NOT NULL, is_microblog_user INTEGER NOT NULL,
         PRIMARY KEY (app, person, role)) WITHOUT ROWID`,

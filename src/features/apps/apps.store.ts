@@ -28,6 +28,7 @@ export interface AppRow extends Row {
   access_level: string;
   messaging_access: number;
   event_name_limit: number;
+  event_schemas: string;
   migrations: string;
 }
 
@@ -43,7 +44,7 @@ const columns = [
   "event_name_limit",
 ] as const;
 const flags = ["auto_upgrade", "require_appsecret_proof", "allow_tokenless_events", "automatic_event_logging", "messaging_access"] as const;
-const all = [...columns, ...flags, "migrations"];
+const all = [...columns, ...flags, "event_schemas", "migrations"];
 
 const select = append(sql`SELECT CAST(a.id AS TEXT) AS id,`, `${all.map((column) => `a.${column}`).join(", ")} FROM apps a`);
 const saved = `(id, ${all.join(", ")}) VALUES ${placeholders(all.length + 1)}
@@ -78,7 +79,8 @@ export async function insertApp(tx: Transaction, app: AppFacts): Promise<boolean
 }
 
 export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
-  const values = [app.id, ...columns.map((column) => app[column]), ...flags.map((column) => (app[column] ? 1 : 0)), JSON.stringify(app.migrations)];
+  const texts = [JSON.stringify(app.event_schemas), JSON.stringify(app.migrations)];
+  const values = [app.id, ...columns.map((column) => app[column]), ...flags.map((column) => (app[column] ? 1 : 0)), ...texts];
   await tx.runOne(append(sql`INSERT INTO apps`, saved, values));
   tx.invalidate(appFact, app.id);
 }
@@ -149,5 +151,6 @@ const recordOf = (row: AppRow): AppFacts => ({
   automatic_event_logging: row.automatic_event_logging === 1,
   access_level: row.access_level as AppFacts["access_level"],
   messaging_access: row.messaging_access === 1,
+  event_schemas: JSON.parse(row.event_schemas),
   migrations: JSON.parse(row.migrations),
 });

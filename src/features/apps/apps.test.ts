@@ -17,6 +17,7 @@ const app = {
   automatic_event_logging: true,
   messaging_access: false,
   event_name_limit: 7,
+  event_schemas: { level_up: { type: "object", required: ["level"], properties: { level: { type: "integer" } } } },
   callback: { url: "http://127.0.0.1:9/hook", verify_token: "verify me", verified: true },
   subscriptions: [{ object: "social", fields: ["messages"] }],
   roles: [{ user: "3001", role: "administrator" }],
@@ -39,7 +40,7 @@ onEachDatabase("apps", (database) => {
     expect(entry).toEqual({
       ...{ id: "1001", name: "", mode: "live", created_time: 1_795_000_000, marketing_first_used_time: 0, auto_upgrade: true },
       ...{ require_appsecret_proof: false, allow_tokenless_events: false, automatic_event_logging: false, access_level: "advanced" },
-      ...{ messaging_access: true, event_name_limit: 1_000, migrations: {}, subscriptions: [], roles: [] },
+      ...{ messaging_access: true, event_name_limit: 1_000, event_schemas: {}, migrations: {}, subscriptions: [], roles: [] },
     });
     // A secret has 128 bits, six in each character.
     expect(String(secret)).toMatch(/^[\w-]{22}$/);

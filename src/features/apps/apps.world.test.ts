@@ -1,6 +1,7 @@
 /** Tests which verify token an app's callback has after a world file without secrets was merged (D-263). */
 import { expect, test } from "bun:test";
 import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
+import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { expectBounds } from "#harness/schemas/bounds";
@@ -89,5 +90,36 @@ onEachDatabase("an app that is replaced by a file without secrets", (database) =
   test("a callback that is not in the file is deleted with its token", async () => {
     expect(await merge(await open(), OWN, undefined)).toEqual(["of the app", undefined]);
     expect(await merge(await open(), undefined, PAGE)).toEqual([undefined, "of the page"]);
+  });
+});
+
+onEachDatabase("D-363: the schemas of an app's events", (database) => {
+  const level = { type: "object", properties: { level: { type: "integer" } } };
+
+  test("they are stored with the app, and exported and changed like its other values", async () => {
+    const { request } = await openControl({ database, world: { apps: [{ id: "1001", event_schemas: { level_up: level } }] } });
+    expect((await request("GET", "export")).body.apps[0].event_schemas).toEqual({ level_up: level });
+    const changed = await request("PATCH", "nodes/apps/1001", { event_schemas: { win: { type: "object" } } });
+    expect(changed).toMatchObject({ status: 200, body: { event_schemas: { win: { type: "object" } } } });
+    expect((await request("PATCH", "nodes/apps/1001", { event_schemas: null })).body.event_schemas).toEqual({});
+  });
+
+  test("a schema that is wrong, or too many or too large ones, are refused with the place", async () => {
+    const { request } = await openControl({ database, world: { apps: [{ id: "1001" }] } });
+    const refused = async (event_schemas: unknown) => {
+      const { status, body } = await request("PATCH", "nodes/apps/1001", { event_schemas });
+      return { status, ...body.error };
+    };
+    expect(await refused({ level_up: { type: "object", properties: { level: { type: "int" } } } })).toMatchObject({
+      status: 400,
+      parameter: "event_schemas.level_up.properties.level.type",
+      message: expect.stringContaining("must be one of string, integer"),
+    });
+    expect(await refused({ level_up: { $ref: "#" } })).toMatchObject({ status: 400, parameter: "event_schemas.level_up.$ref" });
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`e${i}`, {}]));
+    expect(await refused(many)).toMatchObject({ status: 400, message: "event_schemas must have at most 100 schemas" });
+    const large = { a: { type: "string", description: "x".repeat(65_536) } };
+    expect(await refused(large)).toMatchObject({ status: 400, message: "event_schemas must have at most 65536 characters as JSON" });
+    expect((await request("GET", "nodes/apps/1001")).body.event_schemas).toEqual({});
   });
 });

@@ -2,6 +2,8 @@ import { type Static, Type } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
 import { hashOf } from "#auth/tokens";
 import type { EntrySecrets } from "#graph/contract/feature";
+import { givenSchema } from "#graph/schema/given-schema";
+import { ValueProblem } from "#graph/schema/scalars";
 import { closedMap, idOf, WorldProblem, worldId, worldTime, worldTimeOr } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
@@ -51,6 +53,7 @@ const entry = closedMap({
   subscriptions: Type.Array(subscription, { default: [] }),
   roles: Type.Array(role, { default: [] }),
   event_name_limit: Type.Integer({ minimum: 0, default: EVENT_NAME_LIMIT }),
+  event_schemas: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), { default: {} }),
   migrations: Type.Record(Type.String(), Type.Boolean(), { default: {} }),
 });
 type Entry = Static<typeof entry>;
@@ -58,7 +61,29 @@ type Entry = Static<typeof entry>;
 /** The size of an app's secret: 128 bits. */
 const SECRET_BYTES = 16;
 
+/** The most schemas of an app, and their characters together as JSON, because they are read with the other facts about the app. */
+const EVENT_SCHEMAS_MAX = 100;
+const EVENT_SCHEMAS_CHARACTERS_MAX = 65_536;
+
+/** D-363. */
+function checkEventSchemas(schemas: Entry["event_schemas"]): void {
+  const place = "event_schemas";
+  const all = Object.entries(schemas);
+  if (all.length > EVENT_SCHEMAS_MAX) throw new WorldProblem(place, `must have at most ${EVENT_SCHEMAS_MAX} schemas`);
+  if (JSON.stringify(schemas).length > EVENT_SCHEMAS_CHARACTERS_MAX)
+    throw new WorldProblem(place, `must have at most ${EVENT_SCHEMAS_CHARACTERS_MAX} characters as JSON`);
+  for (const [name, schema] of all) {
+    try {
+      givenSchema(schema);
+    } catch (error) {
+      if (!(error instanceof ValueProblem)) throw error;
+      throw new WorldProblem(`${place}.${name}${error.path === "" ? "" : `.${error.path}`}`, error.problem);
+    }
+  }
+}
+
 function recordOf(input: Entry, world: World): AppFacts {
+  checkEventSchemas(input.event_schemas);
   const { secret = world.randomSecret(SECRET_BYTES), callback: _, subscriptions: __, roles: ___, ...facts } = input;
   return { created_time: unixSeconds(world.clock), ...facts, secret_hash: hashOf(secret), sealed_secret: world.sealer.seal(secret) };
 }

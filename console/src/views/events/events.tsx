@@ -25,6 +25,7 @@ type TestEvent = Read["data"][number] & { readonly key: string };
 
 const VERDICTS: Readonly<Record<string, readonly [className: string, sign: string]>> = {
   accepted: ["good", "✓"],
+  invalid: ["warn", "≠"],
   duplicate: ["warn", "="],
   refused: ["bad", "✕"],
 };

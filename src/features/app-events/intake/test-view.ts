@@ -9,7 +9,9 @@ import type { NodeId } from "#kernel/ids";
 import { amountText } from "./amounts.ts";
 import type { ReportedEvent } from "./parse-events.ts";
 
-type Verdict = "accepted" | "duplicate" | "refused";
+/** The results of an event. An `invalid` event is stored like an accepted one, but breaks the schema that its app has given it (D-363). */
+export const verdicts = ["accepted", "invalid", "duplicate", "refused"] as const;
+type Verdict = (typeof verdicts)[number];
 
 export interface TestEvent {
   readonly channel: "App";
@@ -25,7 +27,7 @@ export interface TestEvent {
   /** The parameters of a custom event, as sent; absent for installs and links. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly verdict: Verdict;
-  /** The message of the error, if the request was refused. */
+  /** The message of the error, if the request was refused; for an invalid event, how it breaks its schema. */
   readonly reason?: string;
   /** The number of user data values that were dropped (D-73). */
   readonly dropped_user_data: number;
@@ -39,6 +41,8 @@ export interface SeenRequest {
   /** The valid events of the request. For a refused request these are the elements of its list, which can be any values. */
   readonly events: readonly unknown[];
   readonly duplicates: ReadonlySet<number>;
+  /** How events break their schemas, by the indexes of these events. */
+  readonly violations?: ReadonlyMap<number, string>;
   readonly refusal: string | undefined;
   readonly dropped: number;
 }
@@ -51,7 +55,7 @@ const REQUESTS_MAX = 200;
  */
 export const TEST_EVENTS_MAX = 500;
 /** The most events of one request that the view keeps, so that a large request does not stay in memory. */
-const EVENTS_SHOWN_MAX = 100;
+export const EVENTS_SHOWN_MAX = 100;
 
 /**
  * The most requests that a process sends to another one at once, ten times a second. Of more requests the newest ones are sent, because nobody could
@@ -128,12 +132,14 @@ export class TestEvents {
   }
 }
 
-function eventsOf({ app, received, kind, events, duplicates, refusal, dropped }: SeenRequest): TestEvent[] {
+function eventsOf({ app, received, kind, events, duplicates, violations, refusal, dropped }: SeenRequest): TestEvent[] {
   const shared = { channel: "App", app, received_time: received, event: kind, dropped_user_data: dropped } as const;
-  const judged = (at: number) =>
-    refusal === undefined
-      ? ({ verdict: duplicates.has(at) ? "duplicate" : "accepted" } as const)
-      : ({ verdict: "refused", reason: refusal } as const);
+  const judged = (at: number): Pick<TestEvent, "verdict" | "reason"> => {
+    if (refusal !== undefined) return { verdict: "refused", reason: refusal };
+    if (duplicates.has(at)) return { verdict: "duplicate" };
+    const violation = violations?.get(at);
+    return violation === undefined ? { verdict: "accepted" } : { verdict: "invalid", reason: violation };
+  };
   if (events.length === 0) return [{ ...shared, ...judged(0) }];
   return events.map((event, at) => ({ ...shared, ...factsOf(event), ...judged(at) }));
 }
