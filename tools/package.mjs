@@ -49,6 +49,14 @@ function buildTestKit() {
   }
 }
 
+/** The pages for people, as `src/control/llms/guides.ts` reads them from files. */
+function guidePages() {
+  const folders = JSON.parse(readFileSync(join(root, "src/control/llms/guide-folders.json"), "utf8"));
+  const files = folders.flatMap((folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`));
+  const pages = files.filter((file) => file.endsWith(".md") && !file.endsWith("/operations.md"));
+  return Object.fromEntries(pages.map((file) => [file.slice(file.indexOf("/") + 1), readFileSync(join(root, file), "utf8")]));
+}
+
 const lockOf = (folder) => JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")).packages;
 const packages = lockOf(root);
 /** The packages that a running program uses. Bun's packages for other systems contain the same program as the package `bun`, and are left out. */
@@ -109,6 +117,8 @@ const rule = `\n${"-".repeat(80)}\n\n`;
 writeFileSync(join(dist, "third-party-notices.txt"), running.map(({ folder }) => noticeOf(folder)).join(rule));
 writeFileSync(join(dist, "sbom.cdx.json"), billOfMaterials());
 if (process.argv.includes("--executable")) {
+  // The package contains these pages as files.
+  writeFileSync(join(dist, "guides.pack"), JSON.stringify(guidePages()));
   const executable = join(dist, process.platform === "win32" ? "plaza.exe" : "plaza");
   const compile = [
     "--compile",
@@ -124,6 +134,7 @@ if (process.argv.includes("--executable")) {
     join(root, "src/cli/plaza.ts"),
     join(dist, "console.pack"),
     join(dist, "reference.pack"),
+    join(dist, "guides.pack"),
     ...withoutPlaces,
     ...compile,
     "--compile-exec-argv=--no-install",

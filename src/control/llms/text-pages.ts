@@ -11,6 +11,6 @@ export function textPages(registry: Registry): Promise<ReadonlyMap<string, strin
 }
 
 async function make(registry: Registry): Promise<ReadonlyMap<string, string>> {
-  const [{ llmsPages }, { guides }] = await Promise.all([import("./pages.ts"), import("./guides.ts")]);
-  return new Map([...llmsPages(registry), ...guides]);
+  const [{ llmsPages }, { guidePages }] = await Promise.all([import("./pages.ts"), import("./guides.ts")]);
+  return new Map([...llmsPages(registry), ...(await guidePages())]);
 }
