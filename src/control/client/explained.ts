@@ -63,7 +63,12 @@ function linesOfStory(story: Story, line: (name: string, text: string | undefine
   const { credentials, policy, node, version, is_concealed, steps, deliveries } = story;
   const last = steps.at(-1)?.name;
   return [
-    ...(credentials.length === 0 ? line("token", "none was sent") : credentials.flatMap((one) => line("token", credentialText(one)))),
+    ...(credentials.length === 0
+      ? line("token", "none was sent")
+      : Map.groupBy(credentials, credentialText)
+          .entries()
+          .toArray()
+          .flatMap(([text, alike]) => line("token", `in ${alike.map(({ place }) => place).join(", ")}: ${text}`))),
     ...line("allowed to", policy === undefined ? undefined : `${policy.summary} (${policy.kinds.join(", ")} tokens${scopesText(policy.scopes)})`),
     ...line("node", node === undefined ? undefined : `${node.type} ${node.id}${is_concealed === true ? ", which the caller may not know" : ""}`),
     ...line("version", versionText(version)),
@@ -74,8 +79,8 @@ function linesOfStory(story: Story, line: (name: string, text: string | undefine
   ];
 }
 
-const credentialText = ({ place, type, token, app, refusal }: Credential): string =>
-  `in ${place}: ${type === undefined ? "unknown" : `a ${type} token`}${token === undefined ? "" : ` (${token})`}${app === undefined ? "" : ` of app ${app}`}${refusal === undefined ? "" : `, refused: ${refusal}`}`;
+const credentialText = ({ type, token, app, refusal }: Credential): string =>
+  `${type === undefined ? "unknown" : `a ${type} token`}${token === undefined ? "" : ` (${token})`}${app === undefined ? "" : ` of app ${app}`}${refusal === undefined ? "" : `, refused: ${refusal}`}`;
 
 const scopesText = (scopes: readonly string[]): string => (scopes.length === 0 ? "" : ` with ${scopes.join(", ")}`);
 

@@ -171,15 +171,23 @@ const sampleFields = ({ fields, defaults }: FieldSet): Record<string, unknown> =
 
 function webhooksPage({ webhookFields }: Registry): string {
   const at = { entity: nodeId(SAMPLE_ID), phone: undefined, scopedId: undefined, nowMs: 1_795_000_000_000 };
-  const parts = webhookFields.all.map(
-    (field) => `## ${field.object} ${field.field}\n\n${withoutCitations(field.summary)}\n\n\`\`\`json\n${JSON.stringify(field.example(at))}\n\`\`\``,
-  );
-  return ["# Webhooks", WEBHOOKS, ...parts].join("\n\n").concat("\n");
+  const objects = [...Map.groupBy(webhookFields.all, ({ object }) => object)].map(([object, fields]) => {
+    const parts = fields.map((field, i) => {
+      const { payload, summary, carriedIn } = field;
+      const place = carriedIn === "changes" ? "" : ` (in \`${carriedIn}\` of the entry, without field and value)`;
+      const line = `- \`${field.field}\`: ${withoutCitations(summary)}${place}`;
+      // Fields with the same schema have the same kind of value, so one example is enough.
+      const isShown = fields.findIndex((one) => one.payload === payload) === i;
+      return isShown ? `${line}, e.g. \`${JSON.stringify(field.example(at))}\`` : line;
+    });
+    return `## ${object}\n\n${parts.join("\n")}`;
+  });
+  return ["# Webhooks", WEBHOOKS, ...objects].join("\n\n").concat("\n");
 }
 
 const WEBHOOKS = `A webhook is a POST of JSON to the callback of an app: \`{"object": …, "entry": [{"id": …, "time": …, "changes": [{"field": …, "value": …}]}]}\`. \`X-Hub-Signature-256\`
 is \`sha256=\` and the HMAC of the body with the app's secret, in hex. Respond with 200; anything else is tried again, with the same \`webhook-id\`. A callback is checked first by a
-GET with \`hub.mode\`, \`hub.verify_token\` and \`hub.challenge\`: respond with the challenge. Below, each field with its value.`;
+GET with \`hub.mode\`, \`hub.verify_token\` and \`hub.challenge\`: respond with the challenge. Below, each field with an example of its value.`;
 
 function errorsPage({ errors }: Registry): string {
   const rows = [...errors].map(

@@ -91,16 +91,19 @@ const triggerEvent = tool("trigger_event", {
   },
 });
 
-const expectedOf = { requests: "expectRequests", webhooks: "expectWebhooks", app_events: "expectAppEvents" } as const;
+/** The operation of each kind of expectation, and its parameters that are most used. The others are keys of `match`. */
+const expectedOf = {
+  requests: { operation: "expectRequests", names: ["operation"] },
+  webhooks: { operation: "expectWebhooks", names: ["field", "entity"] },
+  app_events: { operation: "expectAppEvents", names: ["event_name", "verdict"] },
+} as const;
 const pathsOf = { requests: "requests/expect", webhooks: "deliveries/expect" } as const;
 const UNMET = 422;
 
 function expectTool(routes: Routes): Tool {
-  const kinds = Object.entries(expectedOf).flatMap(([of, operation]) => {
-    const { properties } = (routes.get(operation) as ControlRoute).body as TObject;
-    const own = Object.keys(properties).filter((name) => !EXPECTED_BY_ALL.has(name) && name !== "status");
-    return Object.entries(parametersOf(routes, operation, own)).map(([name, schema]) => [name, described(schema, of)] as const);
-  });
+  const kinds = Object.entries(expectedOf).flatMap(([of, { operation, names }]) =>
+    Object.entries(parametersOf(routes, operation, names)).map(([name, schema]) => [name, described(schema, of)] as const),
+  );
   return tool("expect", {
     description:
       "Waits until the last requests, webhooks or app events contain an expected one. If not, the answer shows the nearest one and how it differs.",
@@ -108,7 +111,7 @@ function expectTool(routes: Routes): Tool {
       of: Type.Union([Type.Literal("requests"), Type.Literal("webhooks"), Type.Literal("app_events")]),
       app: Type.Optional(Type.String({ description: "app_events: its id" })),
       ...Object.fromEntries(kinds),
-      ...parametersOf(routes, "expectRequests", [...EXPECTED_BY_ALL]),
+      ...parametersOf(routes, "expectRequests", ["match", "count", "within_ms"]),
     }),
     rest: "Expect more exactly, with match.",
     async run({ control: find }, given: Record<string, unknown>) {
@@ -125,8 +128,6 @@ function expectTool(routes: Routes): Tool {
   });
 }
 
-/** The parameters that expectations of all kinds have. */
-const EXPECTED_BY_ALL: ReadonlySet<string> = new Set(["match", "count", "within_ms"]);
 /** The parameter of one kind of expectation. It has no default, because other kinds refuse it. */
 const described = ({ default: _, description = "", ...schema }: TSchema & { default?: unknown; description?: string }, of: string): TSchema =>
   Type.Optional({ ...schema, description: `${of}: ${description}` });
@@ -146,6 +147,21 @@ const makeNodes = tool("make_nodes", {
     const { warnings = [] } = await control.request("POST", "import", nodes);
     const counts = Object.entries(nodes).map(([kind, entries]) => `${entries.length} ${kind}`);
     return [`stored ${counts.join(", ")}`, ...(warnings as string[]).map((warning) => `warning: ${warning}`)].join("\n");
+  },
+});
+
+const changeNode = tool("change_node", {
+  description:
+    "Changes values of a node and keeps the others; null restores a default. E.g. the callback of an app: {callback: {url, verified: true}, subscriptions: [{object, fields}]}.",
+  input: input({
+    kind: Type.String({ minLength: 1, description: "e.g. apps" }),
+    id: Type.String({ minLength: 1 }),
+    changes: Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true })),
+  }),
+  rest: "find_nodes shows the node.",
+  async run({ control: find }, { kind, id, changes }) {
+    const control = await find();
+    return JSON.stringify(await control.request("PATCH", `nodes/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`, changes));
   },
 });
 
@@ -183,9 +199,7 @@ const clockActions = {
 };
 
 /** The parameters of a fault that a test of an integration uses. */
-const FAULT_PARAMETERS = [
-  ...["operation", "webhook", "node", "query", "status", "code", "rate_limit", "retry_after_seconds", "latency_ms", "reset", "effect", "times"],
-];
+const FAULT_PARAMETERS = [...["operation", "webhook", "node", "query", "status", "code", "rate_limit", "latency_ms", "reset", "effect", "times"]];
 
 const faultTool = (routes: Routes): Tool =>
   tool("fault", {
@@ -227,5 +241,5 @@ const snapshotActions = {
 };
 
 export const actingTools = (routes: Routes): readonly Tool[] => [
-  ...[sendRequest, triggerEvent, expectTool(routes), makeNodes, clockTool(routes), faultTool(routes), snapshot],
+  ...[sendRequest, triggerEvent, expectTool(routes), makeNodes, changeNode, clockTool(routes), faultTool(routes), snapshot],
 ];

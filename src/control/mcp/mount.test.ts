@@ -31,6 +31,7 @@ const acting: Readonly<Record<string, object>> = {
   trigger_event: { event: "page.live_videos", entity: "2001" },
   expect: { of: "requests", count: 0 },
   make_nodes: { nodes: { labels: [{ id: "5009", page: "2001", name: "new" }] } },
+  change_node: { kind: "labels", id: "5001", changes: { name: "new" } },
   clock: { action: "freeze" },
   fault: { action: "add", operation: "listLabels", status: 500 },
   snapshot: { action: "take", name: "a" },

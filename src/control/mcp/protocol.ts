@@ -28,7 +28,7 @@ function serverFor(tools: ReadonlyMap<string, Tool>, access: ToolAccess): Server
   server.setRequestHandler("tools/list", () => ({
     tools: [...tools.values()].map(({ name, description, input, isReading }) => ({
       ...{ name, description, inputSchema: input as object as { type: "object" } },
-      annotations: { readOnlyHint: isReading, openWorldHint: false },
+      annotations: { readOnlyHint: isReading },
     })),
   }));
   server.setRequestHandler("tools/call", async ({ params }) => {

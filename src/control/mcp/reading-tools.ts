@@ -43,8 +43,8 @@ const CONTRACT = "llms/";
 const isOperation = ({ page, heading }: Section): boolean => page.startsWith(CONTRACT) && /^\w+$/.test(heading);
 /** How many other results an answer names beside the best one. */
 const OTHERS_MAX = 7;
-/** The part of an answer for the best result, so that the others have room. */
-const BEST_CHARACTERS_MAX = ANSWER_CHARACTERS_MAX - 1_000;
+/** The part of a section that answers a question: most sections are shorter. */
+const SECTION_CHARACTERS_MAX = 3_000;
 
 const findOperation = tool("find_operation", {
   description:
@@ -78,7 +78,9 @@ const readDocs = tool("read_docs", {
     if (query === undefined) return [...pages].map(([name, text]) => `${name} ${text.length}`).join("\n");
     const [best, ...others] = findSections(sectionsIn(pages), query);
     if (best === undefined) throw new ToolFailure(`no page has a word of ${query}; without query and page, read_docs lists the pages`);
-    const text = best.text.length <= BEST_CHARACTERS_MAX ? best.text : `${best.text.slice(0, BEST_CHARACTERS_MAX)} …`;
+    const at = SECTION_CHARACTERS_MAX + (pages.get(best.page) as string).indexOf(best.text);
+    const text =
+      best.text.length <= SECTION_CHARACTERS_MAX ? best.text : `${best.text.slice(0, SECTION_CHARACTERS_MAX)}\n… the rest begins at offset ${at}`;
     const next = others.slice(0, OTHERS_MAX).map((one) => `- ${one.page}: ${one.heading}`);
     return [`page: ${best.page}`, text, ...(next.length === 0 ? [] : [`Others:\n${next.join("\n")}`])].join("\n\n");
   },

@@ -64,9 +64,14 @@ const WORDS_MAX = 12;
 /** How much more a word counts in the heading than in the text. */
 const HEADING_WEIGHT = 4;
 
-/** Decisions explain single points, so a guide with the same words is the better answer. */
-const DECISIONS = "decisions/";
-const DECISION_WEIGHT = 0.6;
+/** The weights of pages that list everything or explain single points: with the same words, a guide is the better answer. */
+const WEIGHTS: readonly (readonly [pages: string, weight: number])[] = [
+  ["decisions/", 0.6],
+  ["reference/commands.md", 0.6],
+  ["reference/control-api.md", 0.3],
+];
+/** A text of this many words counts half, because a long text contains any word. */
+const LONG_TEXT_WORDS = 400;
 
 /** The words of a text in lower case. A name such as `createPersona` is also its parts. */
 const wordsOf = (text: string): string[] =>
@@ -77,14 +82,15 @@ const wordsOf = (text: string): string[] =>
     .filter((word) => word.length > 1)
     .map((word) => word.replace(/(?:ies|s)$/, (end) => (end === "ies" ? "y" : "")));
 
-const indexed = new WeakMap<Section, { readonly heading: ReadonlySet<string>; readonly text: ReadonlyMap<string, number> }>();
+const indexed = new WeakMap<Section, { readonly heading: ReadonlySet<string>; readonly text: ReadonlyMap<string, number>; readonly words: number }>();
 
 function indexOf(section: Section) {
   const known = indexed.get(section);
   if (known !== undefined) return known;
   const text = new Map<string, number>();
-  for (const word of wordsOf(section.text)) text.set(word, (text.get(word) ?? 0) + 1);
-  const made = { heading: new Set(wordsOf(`${section.heading} ${section.page}`)), text };
+  const words = wordsOf(section.text);
+  for (const word of words) text.set(word, (text.get(word) ?? 0) + 1);
+  const made = { heading: new Set(wordsOf(`${section.heading} ${section.page}`)), text, words: words.length };
   indexed.set(section, made);
   return made;
 }
@@ -97,13 +103,13 @@ export function findSections(sections: readonly Section[], question: string): Se
     return having === 0 ? 0 : Math.log(1 + sections.length / having);
   });
   const score = (section: Section): number => {
-    const { heading, text } = indexOf(section);
-    const weight = section.page.startsWith(DECISIONS) ? DECISION_WEIGHT : 1;
+    const { heading, text, words: length } = indexOf(section);
+    const [, weight] = WEIGHTS.find(([pages]) => section.page.startsWith(pages)) ?? ["", 1];
     return (
       weight *
       words.reduce((sum, word, i) => {
         const count = text.get(word) ?? 0;
-        const inText = count === 0 ? 0 : 1 + Math.log(count);
+        const inText = count === 0 ? 0 : (1 + Math.log(count)) / (1 + length / LONG_TEXT_WORDS);
         return sum + (weights[i] as number) * (inText + (heading.has(word) ? HEADING_WEIGHT : 0));
       }, 0)
     );

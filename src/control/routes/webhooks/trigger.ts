@@ -48,7 +48,9 @@ async function triggerEvent({ world, body }: Trigger): Promise<unknown> {
     return webhooks.make(tx, field, { entity, phone, payload });
   });
   if (deliveries.length === 0)
-    throw unprocessable(`no app gets ${body.field} of ${entity}: no app is subscribed, or none may see it; plaza listen subscribes one`);
+    throw unprocessable(
+      `no app gets ${body.field} of ${entity}: no app is subscribed, or none may see it. Give an app a callback and subscriptions, or run plaza listen`,
+    );
   return { deliveries };
 }
 
