@@ -1,17 +1,13 @@
-import { get, LABEL_IDS, labels, PAGE, personas, post, world } from "../harness/data.ts";
 import { startSender, startSink } from "../harness/deliveries.ts";
-import { eventsRequest, eventsWorld, REQUESTS_PER_ROUND } from "../harness/events.ts";
 import { applyLoad, type LoadRequest } from "../harness/load.ts";
 import { type Counted, countBetween, startPostgres, withChildren } from "../harness/postgres.ts";
 import type { Absolute, Bench, Metric } from "../harness/report.ts";
 import { ask, checkSameResponse } from "../harness/responses.ts";
 import { LABELS_UNLIMITED, type Server, startFloor, startPlaza } from "../harness/server.ts";
 import { spreadOf } from "../harness/statistics.ts";
+import { type Work, works } from "../harness/works.ts";
 
 const CONNECTIONS = 64;
-const PERSONAS = 10_000;
-/** The number of labels: as many as a page may have (D-40). */
-const LABELS = 5_000;
 /** The warm-up time of the processes that send webhooks. */
 const WARM_UP_SECONDS = 5;
 /** The warm-up of the servers in requests, not in time: the CPU time of a request falls until the compiler has done its work. */
@@ -19,43 +15,6 @@ const WARM_UP_REQUESTS = 30_000;
 /** The number of requests whose database messages are counted. They run one after the other, so that no message serves two requests. */
 const COUNTED_REQUESTS = 300;
 const GOAL = { at_least: 0.5 };
-
-interface Work {
-  readonly name: string;
-  readonly world: unknown;
-  readonly given: { readonly personaCount: number; readonly labelCount: number };
-  requestOf(round: number): LoadRequest;
-}
-
-const works: readonly Work[] = [
-  {
-    name: "read",
-    world: world({ personas: [...personas(PERSONAS)] }),
-    given: { personaCount: PERSONAS, labelCount: 0 },
-    requestOf: () => get(`${PAGE}/personas?limit=5`),
-  },
-  {
-    name: "node",
-    world: world({ labels: [...labels(LABELS)] }),
-    given: { personaCount: 0, labelCount: LABELS },
-    requestOf: () => ({ ...get(`${LABEL_IDS}{number}?fields=id,page_label_name`), number: { kind: "random", first: 0, amount: LABELS } }),
-  },
-  {
-    name: "write",
-    world: world(),
-    given: { personaCount: 0, labelCount: 0 },
-    requestOf: (round) => ({
-      ...post(`${PAGE}/custom_labels`, '{"page_label_name":"label {number}"}'),
-      number: { kind: "counted", first: 1 + round * REQUESTS_PER_ROUND },
-    }),
-  },
-  {
-    name: "events-1",
-    world: eventsWorld,
-    given: { personaCount: 0, labelCount: 0 },
-    requestOf: (round) => eventsRequest(1, 1 + round * REQUESTS_PER_ROUND),
-  },
-];
 
 /** The cost of one request, in µs of CPU time. */
 interface Cost {
@@ -178,7 +137,7 @@ export const bench: Bench = {
     try {
       const metrics: Metric[] = [];
       const absolute: Absolute[] = [];
-      for (const work of works) {
+      for (const work of works.filter(({ name }) => name !== "events-50")) {
         const compared = await comparisonOf(postgres, work, options);
         metrics.push(...compared.metrics);
         absolute.push(...compared.absolute, ...(await countedOf(postgres, work)));

@@ -66,6 +66,8 @@ export async function startSender(kind: "engines" | "floors", name: string, sink
 export interface Latencies {
   readonly p50_ms: number;
   readonly p99_ms: number;
+  readonly p999_ms: number;
+  readonly longest_ms: number;
   readonly count: number;
 }
 

@@ -15,6 +15,8 @@ export interface RateSample {
   readonly requests: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
+  readonly p999_ms: number;
+  readonly longest_ms: number;
 }
 
 /** The time between two groups of requests. A timer comes at least this late, so requests are sent in small groups. */
@@ -36,7 +38,7 @@ export async function atRate(server: Server, request: LoadRequest, { requestsPer
   await senders.end(total);
   const times = senders.times.sort((a, b) => a - b);
   const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
-  return { requests: times.length, p50_ms: at(0.5), p99_ms: at(0.99) };
+  return { requests: times.length, p50_ms: at(0.5), p99_ms: at(0.99), p999_ms: at(0.999), longest_ms: at(1) };
 }
 
 const OK = Buffer.from("HTTP/1.1 200 ");

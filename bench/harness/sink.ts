@@ -1,6 +1,6 @@
-export {};
-
 /** Receives webhooks: responds at once, and records the age of each event. A request whose path contains `hang` never gets a response. */
+import type { Latencies } from "./deliveries.ts";
+
 const latencies: number[] = [];
 
 const server = Bun.serve({
@@ -18,10 +18,10 @@ const server = Bun.serve({
   },
 });
 
-function summed(): { p50_ms: number; p99_ms: number; count: number } {
+function summed(): Latencies {
   const sorted = latencies.splice(0).sort((a, b) => a - b);
   const share = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
-  return { p50_ms: share(0.5), p99_ms: share(0.99), count: sorted.length };
+  return { p50_ms: share(0.5), p99_ms: share(0.99), p999_ms: share(0.999), longest_ms: share(1), count: sorted.length };
 }
 
 console.log(JSON.stringify({ base_url: server.url.origin }));
