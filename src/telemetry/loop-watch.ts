@@ -5,6 +5,8 @@
 
 /** The shortest hold that is reported: a shorter one delays other requests less than a slow network does. */
 const HOLD_MS_MIN = 50;
+/** Parts from this length on are told apart from later parts of their turn by the CPU time, too. */
+const READ_CPU_MS_MIN = 10;
 /** The number of names that are counted separately; there are fewer operations and kinds of jobs than this. */
 const NAMES_MAX = 500;
 const OTHER_WORK = "other work";
@@ -36,7 +38,7 @@ export interface LoopReport {
 export interface LoopWatchOptions {
   /** The milliseconds of a monotonic clock. */
   nowMs(): number;
-  /** CPU time of this process since its start. */
+  /** The CPU time of the thread that serves requests. */
   cpuMs(): number;
   /** Calls `run` when the loop goes on. */
   afterTurn(run: () => void): void;
@@ -51,13 +53,13 @@ export class LoopWatch {
   #work: string | undefined;
   #id: string | undefined;
   #beganMs = 0;
-  #cpuMs: number;
+  /** The CPU time when the turn began, or when a long part of it ended. */
+  #cpuMs = 0;
   #sampleDueMs = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: LoopWatchOptions) {
     this.#options = options;
-    this.#cpuMs = options.cpuMs();
   }
 
   /** Starts the measurements. Their timer does not keep the process running. */
@@ -74,8 +76,10 @@ export class LoopWatch {
 
   readonly begin = (work: string, id?: string): void => {
     const now = this.#options.nowMs();
-    if (this.#work === undefined) this.#options.afterTurn(this.#endTurn);
-    else this.#endPart(now);
+    if (this.#work === undefined) {
+      this.#options.afterTurn(this.#endTurn);
+      this.#cpuMs = this.#options.cpuMs();
+    } else this.#endPart(now);
     this.#work = work;
     this.#id = id;
     this.#beganMs = now;
@@ -87,7 +91,6 @@ export class LoopWatch {
     this.#lagsMs.push(Math.max(0, now - this.#sampleDueMs));
     if (this.#lagsMs.length > SAMPLES_MAX) this.#lagsMs.shift();
     this.#sampleDueMs = now + SAMPLE_MS;
-    this.#cpuMs = this.#options.cpuMs();
   }
 
   report(): LoopReport {
@@ -104,13 +107,13 @@ export class LoopWatch {
   };
 
   #endPart(now: number): void {
-    const ms = now - this.#beganMs;
-    if (ms < HOLD_MS_MIN || this.#work === undefined) return;
+    const passedMs = now - this.#beganMs;
+    if (passedMs < READ_CPU_MS_MIN) return;
     const cpuMs = this.#options.cpuMs();
-    const used = cpuMs - this.#cpuMs;
-    this.#cpuMs = cpuMs;
     // On a busy machine a process may get no CPU for some time, and then its own work is not the reason for the delay.
-    if (used < ms / 2) return;
+    const ms = Math.min(passedMs, cpuMs - this.#cpuMs);
+    this.#cpuMs = cpuMs;
+    if (ms < HOLD_MS_MIN || this.#work === undefined) return;
     const work = this.#holds.has(this.#work) || this.#holds.size < NAMES_MAX ? this.#work : OTHER_WORK;
     const { count, longestMs } = this.#holds.get(work) ?? { count: 0, longestMs: 0 };
     this.#holds.set(work, { count: count + 1, longestMs: Math.max(longestMs, ms) });
