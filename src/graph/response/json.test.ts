@@ -86,6 +86,12 @@ describe("D-337: what JSON costs is bounded before it is parsed", () => {
     expect(read(JSON.stringify(",[".repeat(JSON_VALUES_MAX)))).toBeString();
   });
 
+  test("by the number of values, of which a number with many digits is five", () => {
+    const long = (count: number) => `[${"12345678901234567,".repeat(count)}1]`;
+    expect(read(long(29_990))).toHaveLength(29_991);
+    expect(() => read(long(30_000))).toThrow(`It has more than ${JSON_VALUES_MAX} values`);
+  });
+
   test("by the number of different names, and one that is repeated counts once", () => {
     expect(read(names(JSON_NAMES_MAX))).toHaveProperty("list");
     // Names are counted by a hash, and some names share one hash.

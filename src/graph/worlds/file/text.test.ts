@@ -72,6 +72,15 @@ test("a repeated key at the top is refused at the second; below it and in a part
   expect(await read("a:\n  b: 1\nc:\n  b: 2\nab: 3\n")).toEqual({ file: { a: { b: 1 }, c: { b: 2 }, ab: 3 } });
 });
 
+test("a file that nests too deep is refused before it is parsed; brackets in texts do not nest", async () => {
+  const deep = "nests deeper than 64 levels";
+  for (const text of ["[".repeat(1_000_000), `{"labels":${"[".repeat(1_000_000)}`, `labels: ${"{a: ".repeat(100_000)}`])
+    expect((await problemOf(text)).message).toBe(`${deep} (line 1)`);
+  expect((await problemOf(`a: 1\nlabels: ${"[".repeat(65)}`)).message).toBe(`${deep} (line 2)`);
+  for (const text of ["- ".repeat(100_000), "? ".repeat(100_000), `a:\n${" ".repeat(1_000)}b: 1`]) expect((await problemOf(text)).message).toBe(deep);
+  expect(await parseWorldFile(`a: "${"[".repeat(100)}"\nb: ${"[".repeat(60)}${"]".repeat(60)}`)).toMatchObject({ a: "[".repeat(100) });
+});
+
 test("an alias is refused with its line; its sign in text is allowed", async () => {
   expect((await problemOf("a: &x [1]\nb: *x\n")).message).toBe("*x is an alias: write out what it repeats (line 2)");
   expect((await problemOf("a: &x |\n  one\n\n  two\n\nb:\n  - 1\n  - *x\n")).line).toBe(8);

@@ -33,6 +33,7 @@ async function parse(text: string): Promise<unknown> {
       // The text is YAML in braces, or has a mistake, whose line the parser of YAML knows.
     }
   }
+  await refuseDepth(text);
   await refuseAliases(text);
   try {
     return await readYaml(text);
@@ -40,6 +41,38 @@ async function parse(text: string): Promise<unknown> {
     if (!(error instanceof YamlProblem)) throw error;
     throw new WorldFileProblem(error.problem, "", error.line);
   }
+}
+
+/** The most levels of a world file. The deepest entry of a world file has six levels. */
+const DEPTH_MAX = 64;
+/** Matches many lists or maps that begin on one line, or a line whose indentation is that of many levels. */
+const DEEP_BLOCKS = /^(?: *[-?] ){65}|^ {1000}/m;
+
+/** Throws if the text nests too deep: a parser of YAML takes minutes for 16 MB of opening brackets, and other requests would wait meanwhile. */
+async function refuseDepth(text: string): Promise<void> {
+  const tooDeep = (line?: number) => new WorldFileProblem(`nests deeper than ${DEPTH_MAX} levels`, "", line);
+  if (DEEP_BLOCKS.test(text)) throw tooDeep();
+  if (bracketDepthOf(text) <= DEPTH_MAX) return;
+  // Brackets may belong to texts, which the lexer knows.
+  const { Lexer } = await import("yaml");
+  let [line, depth] = [1, 0];
+  for (const token of new Lexer().lex(text)) {
+    if (token === "[" || token === "{") depth++;
+    else if (token === "]" || token === "}") depth--;
+    if (depth > DEPTH_MAX) throw tooDeep(line);
+    for (let at = token.indexOf("\n"); at !== -1; at = token.indexOf("\n", at + 1)) line++;
+  }
+}
+
+/** The most brackets that are open at one place, among them brackets in texts. Stops when there are too many. */
+function bracketDepthOf(text: string): number {
+  let [depth, most] = [0, 0];
+  for (let at = 0; at < text.length && most <= DEPTH_MAX; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 91 || unit === 123) most = Math.max(most, ++depth);
+    else if (unit === 93 || unit === 125) depth = Math.max(0, depth - 1);
+  }
+  return most;
 }
 
 /** Matches an alias of YAML, which is at the beginning of a word. The pattern also matches text that is not an alias. */
