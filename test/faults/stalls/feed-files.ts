@@ -1,12 +1,12 @@
 /** Makes hostile and honest feed files at the limits of their formats. */
 import { gzipSync } from "node:zlib";
 
-const HEADER = "retailer_id,name,url,image_url";
+export const HEADER = "retailer_id,name,url,image_url";
 const times = (part: string, bytes: number): string => part.repeat(Math.ceil(bytes / part.length));
-const row = (at: number): string => `r${at},Book ${at},https://a.example/${at},https://a.example/${at}.png`;
-const item = (at: number): string =>
+export const row = (at: number): string => `r${at},Book ${at},https://a.example/${at},https://a.example/${at}.png`;
+export const item = (at: number): string =>
   `<item><guid>r${at}</guid><title>Book ${at}</title><link>https://a.example/${at}</link><image_link>https://a.example/${at}.png</image_link></item>`;
-const line = (at: number): string =>
+export const line = (at: number): string =>
   JSON.stringify({ id: `r${at}`, title: `Book ${at}`, link: `https://a.example/${at}`, image_link: `https://a.example/${at}.png` });
 const rows = (of: (at: number) => string, count: number, separator = "\n"): string =>
   Array.from({ length: count }, (_, at) => of(at)).join(separator);

@@ -22,11 +22,11 @@ async function endOfUpload(server: Served, n: number | string, feed = FEED): Pro
   }
 }
 
-async function uploadFile(server: Served, file: string | Uint8Array, feed = FEED): Promise<string> {
+export async function uploadFile(server: Served, file: string | Uint8Array, feed = FEED): Promise<string> {
   const address = `${server.control_url}/v1/worlds/default/feeds/${feed}/uploads`;
   const response = await fetch(address, { method: "POST", headers: asOperator(server), body: file as never });
   const { n } = (await response.json()) as Report;
-  return endOfUpload(server, n, feed);
+  return response.ok ? endOfUpload(server, n, feed) : String(response.status);
 }
 
 async function uploadInGraph(server: Served, file: string | Uint8Array): Promise<string> {
