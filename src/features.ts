@@ -5,6 +5,7 @@ import { businesses } from "#features/businesses";
 import { chatappAccounts } from "#features/chatapp-accounts";
 import { customLabels } from "#features/custom-labels";
 import { liveVideos } from "#features/live-videos";
+import { login } from "#features/login";
 import { microblogAccounts } from "#features/microblog-accounts";
 import { microblogInsights } from "#features/microblog-insights";
 import { migrationIntents } from "#features/migration-intents";
@@ -34,6 +35,7 @@ export const features: readonly Feature[] = [
   customLabels,
   personas,
   tokenInspection,
+  login,
   requiredActions,
   places,
   liveVideos,

@@ -18,12 +18,14 @@ import { migrationsOf, newWorldMemory, openWorld } from "#graph/worlds/open-worl
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming, WorkObserver } from "#graph/worlds/world";
 import type { SurfaceAddress } from "#http/destinations/destinations";
+import { configOfIntercepted, type InterceptedHosts } from "#http/intercept/intercepted-hosts";
 import { connectionsWithin, limitsOf, multipartLimits, worldsWithin } from "#http/limits";
 import type { Listener } from "#http/listeners/listener";
 import { serveRedirects } from "#http/listeners/redirects";
 import { certificateOf } from "#http/listeners/served-certificate";
 import { describeServer, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
 import { Health } from "#http/routes/health";
+import { loginRoutes } from "#http/routes/login-route";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
@@ -98,12 +100,6 @@ export interface RunningPlaza {
   stop(others?: Promise<void>): Promise<void>;
 }
 
-/** Hosts of the internet that this server answers over TLS, on loopback, for programs that a proxy brings here (D-380). */
-export interface InterceptedHosts {
-  readonly surfaces: readonly SurfaceAddress[];
-  readonly certificate: ServedCertificate;
-}
-
 export interface StartOptions {
   /**
    * The part of the server that this process runs. If several processes share the port of the graph, each serves the graph, and one more process
@@ -130,7 +126,7 @@ export async function startPlaza(
     if (config.profile !== undefined) worlds.default.profile = config.profile;
     const graph = part === "control" ? undefined : await listenGraph(config, log, worlds, registry, certificate, health, part === "graph", tracing);
     if (graph !== undefined) listeners.push(graph, ...(await listenRedirects(config, graph.port, part === "graph")));
-    const secure = intercepted === undefined ? undefined : await listenIntercepted(config, log, worlds, registry, health, intercepted, tracing);
+    const secure = await listenIntercepted(config, log, worlds, registry, health, tracing, intercepted);
     if (secure !== undefined) listeners.push(secure);
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
@@ -236,19 +232,17 @@ async function tracingOf({ otlp_endpoint: endpoint, trace_ratio: ratio }: Config
 /** The beginning of a process that loads no world. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
-/** Listens on loopback for the hosts that a proxy brings here. Links in responses begin with these hosts, whatever the server's own address is. */
-function listenIntercepted(
+async function listenIntercepted(
   config: Config,
   log: Log,
   worlds: Worlds,
   registry: Registry,
   health: Health,
-  { surfaces, certificate }: InterceptedHosts,
   tracing: Tracing | undefined,
-): Promise<GraphServer> {
-  const hosts = surfaces.flatMap(({ hostname }) => hostname ?? []);
-  const local = { ...config, host: "127.0.0.1", port: 0, public_url: undefined, hsts_seconds: 0, allow_host: [...config.allow_host, ...hosts] };
-  return listenGraph(local, log, worlds, registry, certificate, health, false, tracing, surfaces);
+  hosts: InterceptedHosts | undefined,
+): Promise<GraphServer | undefined> {
+  if (hosts === undefined) return undefined;
+  return listenGraph(configOfIntercepted(config, hosts), log, worlds, registry, hosts.certificate, health, false, tracing, hosts.surfaces);
 }
 
 function listenGraph(
@@ -292,6 +286,7 @@ function listenGraph(
       isCountryChosen: config.sandbox,
       countryHeader: config.country_header,
     }),
+    pageRoutes: loginRoutes(config.sandbox),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log, process.pid),
   };
   return listening("--port", config.host, config.port, () => serveGraph(options));

@@ -21,6 +21,10 @@ export interface AppFacts {
   readonly event_name_limit: number;
   /** D-363: JSON Schemas of the app's custom events, by the names of the events. */
   readonly event_schemas: Readonly<Record<string, unknown>>;
+  /** D-381: the addresses to which the login dialog may send people back. */
+  readonly redirect_uris: readonly string[];
+  /** D-385: the app's callback for people who remove the app. */
+  readonly deauthorize_url?: string | undefined;
   /** D-82: which migrations the app itself has switched on or off, by name. */
   readonly migrations: Readonly<Record<string, boolean>>;
   /** The SHA-256 of the app's secret in hex, to check a token of the form `{app_id}|{app_secret}`. */

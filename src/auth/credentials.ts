@@ -34,7 +34,8 @@ interface Bringing {
   header(name: string): string | undefined;
 }
 
-export const schemeFor = (name: SchemeName, profile: "strict" | "clients"): Scheme => (profile === "clients" ? clientsScheme : schemes[name]);
+export const schemeFor = (name: SchemeName, profile: "strict" | "clients"): Scheme =>
+  profile === "clients" && name !== "client" ? clientsScheme : schemes[name];
 
 export function presentedTokens(request: Bringing, places: readonly Place[], profile: "strict" | "clients"): readonly Presented[] {
   const presented: Presented[] = [];
@@ -60,6 +61,8 @@ function tokenAt(request: Bringing, place: Place): Presented | undefined {
       return textOf(request.query.oauth_token, place);
     case "body":
       return textOf(request.body.access_token, place);
+    case "client":
+      return clientOf({ ...request.query, ...request.body });
     case "bearer":
       return bearerOf(request.header("authorization"));
   }
@@ -69,6 +72,11 @@ function textOf(value: unknown, place: Place): Presented | undefined {
   if (value === undefined || value === "") return undefined;
   if (typeof value === "string") return { place, value };
   return { place, value: "", problem: tokenInvalid(placeNames[place], "it is malformed") };
+}
+
+/** D-382: id and secret together are a token of the app (D-11). */
+function clientOf({ client_id: id, client_secret: secret }: Readonly<Record<string, unknown>>): Presented | undefined {
+  return textOf(typeof id === "string" && typeof secret === "string" ? `${id}|${secret}` : undefined, "client");
 }
 
 function bearerOf(header: string | undefined): Presented | undefined {

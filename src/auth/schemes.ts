@@ -1,5 +1,5 @@
 /** The places in which a request may carry tokens, as data (D-10, D-12). In the profile `clients` a token may be in any place. */
-export type Place = "access_token" | "oauth_token" | "bearer" | "body";
+export type Place = "access_token" | "oauth_token" | "bearer" | "body" | "client";
 
 /** The places in which an operation looks for tokens. */
 export interface Scheme {
@@ -21,6 +21,8 @@ export const schemes = {
   catalogCreation: { places: ["bearer", "access_token"], need: "one", developmentOnly: ["access_token"] },
   /** D-12: for operations whose places the document does not name. */
   anywhere: { places: ["bearer", "access_token", "body"], need: "one" },
+  /** D-382: the app itself, by `client_id` and `client_secret` in the query or the body. */
+  client: { places: ["client"], need: "one" },
 } as const satisfies Record<string, Scheme>;
 
 export type SchemeName = keyof typeof schemes;
@@ -34,4 +36,5 @@ export const placeNames: Readonly<Record<Place, string>> = {
   oauth_token: "oauth_token",
   bearer: "Authorization",
   body: "access_token",
+  client: "client_secret",
 };

@@ -122,6 +122,23 @@ export async function revokePageTokensOf(tx: Transaction, user: NodeId, revokedA
   return rows.map(({ hash }) => hash);
 }
 
+/** D-384: takes a scope from the app's tokens for a person. Returns the hashes of the changed tokens. */
+export async function removeScope(tx: Transaction, app: NodeId, user: NodeId, scope: string): Promise<string[]> {
+  const rows = await tx.all<{ hash: string; scopes: string }>(sql`
+    SELECT t.hash, t.scopes FROM tokens t WHERE t.app = ${app} AND t.user_id = ${user} AND t.revoked_at = 0`);
+  const changed = rows.map(({ hash, scopes }) => ({ hash, before: JSON.parse(scopes) as string[] })).filter(({ before }) => before.includes(scope));
+  for (const { hash, before } of changed)
+    await tx.run(sql`UPDATE tokens SET scopes = ${JSON.stringify(before.filter((one) => one !== scope))} WHERE hash = ${hash}`);
+  return changed.map(({ hash }) => hash);
+}
+
+/** D-385: revokes the app's tokens for a person, and returns their hashes. */
+export async function endTokensOfPerson(tx: Transaction, app: NodeId, user: NodeId, revokedAt: number): Promise<string[]> {
+  const rows = await tx.all<{ hash: string }>(sql`
+    UPDATE tokens SET revoked_at = ${revokedAt} WHERE app = ${app} AND user_id = ${user} AND revoked_at = 0 RETURNING hash`);
+  return rows.map(({ hash }) => hash);
+}
+
 /**
  * Deletes the tokens that belong to the app with this id, were issued for the person with this id, or act as the node with this id. Returns the
  * hashes of the deleted tokens. Nodes are rarely deleted, so the lookup of tokens by node has no index.

@@ -2,7 +2,8 @@
 import { forTests } from "#config/for-tests";
 import { type ConfigFile, readConfig, type Values } from "#config/read-config";
 import { settings } from "#features";
-import { type InterceptedHosts, startPlaza } from "#main";
+import type { InterceptedHosts } from "#http/intercept/intercepted-hosts";
+import { startPlaza } from "#main";
 import { Log } from "#telemetry/log";
 
 export interface TestServer {

@@ -27,7 +27,7 @@ import type { TextResponse } from "./http1/response-writer.ts";
 import { type HttpLimits, largestBody } from "./limits.ts";
 import { failure, graphErrorOf, preflight, preflightHeaders, refusalByShape, turnedAway } from "./refusals.ts";
 import { allowedMethods } from "./routes/allowed-methods.ts";
-import type { RouteHandler, RouteTable } from "./routes/extra-routes.ts";
+import { findPage, type PageRoute, type RouteHandler, type RouteTable } from "./routes/extra-routes.ts";
 import { type Health, healthResponse } from "./routes/health.ts";
 import { sendWebResponse, webRequest } from "./web.ts";
 
@@ -38,6 +38,7 @@ export interface RequestDispatcherOptions {
   readonly worlds: Pick<WorldDirectory, "default">;
   readonly origins: Origins;
   readonly routes: RouteTable;
+  readonly pageRoutes?: readonly PageRoute[] | undefined;
   /** Answers health checks. If undefined, the addresses of health checks are unknown paths. */
   readonly health: Health | undefined;
   readonly limits: HttpLimits;
@@ -110,11 +111,13 @@ export class RequestDispatcher {
     try {
       const route = this.#options.routes.find(head, incoming.destination);
       const { pageRefusal } = incoming.facts;
+      const page = findPage(this.#options.pageRoutes ?? [], head, incoming.destination);
       if (route !== undefined) {
         await this.#longWork.next();
         await this.#showNodeOfPath(incoming);
         await respondTo(route, incoming, this.#options.origins.isProxy(connection));
       } else if (pageRefusal !== undefined) this.#refuse(incoming, foreignPage(pageRefusal));
+      else if (page !== undefined) await this.#respondWithPage(page, incoming);
       else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
       else if (incoming.encoding === undefined) this.#refuse(incoming, unsupportedEncoding(head));
       else {
@@ -127,6 +130,22 @@ export class RequestDispatcher {
     } finally {
       incoming.destination.leave();
     }
+  }
+
+  /** Responds with a page, whose form comes back as a POST to the same address. */
+  async #respondWithPage({ respond }: PageRoute, incoming: IncomingRequest): Promise<void> {
+    const { head, connection, destination, baseUrl } = incoming;
+    const taken = head.framing === 0 ? NO_BYTES : await this.#takeBody(incoming);
+    if (taken === "gone") return;
+    if (!(taken instanceof Uint8Array)) {
+      this.#refuse(incoming, taken);
+      return;
+    }
+    await this.#longWork.next(taken.length);
+    const form = head.method === "POST" ? new URLSearchParams(new TextDecoder().decode(taken)) : undefined;
+    const routeDestination = { ...destination, baseUrl, isFromProxy: this.#options.origins.isProxy(connection) };
+    await sendWebResponse(connection, await respond(webRequest(head, `${baseUrl}${destination.path}`), routeDestination, form));
+    connection.finish();
   }
 
   async #serve(incoming: IncomingRequest, taken: Exclude<TakenBody, "gone">): Promise<void> {

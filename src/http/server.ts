@@ -13,7 +13,7 @@ import { type Listener, listen } from "./listeners/listener.ts";
 import { hstsHeaders } from "./listeners/served-certificate.ts";
 import { CORS_HEADERS, graphErrorOf, refusal } from "./refusals.ts";
 import { RequestDispatcher } from "./requests.ts";
-import { type ExtraRoutes, RouteTable } from "./routes/extra-routes.ts";
+import { type ExtraRoutes, type PageRoute, RouteTable } from "./routes/extra-routes.ts";
 import type { Health } from "./routes/health.ts";
 
 export interface GraphServerOptions {
@@ -37,6 +37,7 @@ export interface GraphServerOptions {
   /** For how long browsers are told to use only TLS. 0: browsers are not told so. */
   readonly hstsSeconds?: number;
   readonly extraRoutes?: ExtraRoutes;
+  readonly pageRoutes?: readonly PageRoute[];
   /** Answers health checks. If undefined, `/healthz` and `/readyz` are unknown paths. */
   readonly health?: Health | undefined;
   /** Called for each request of the pipeline when its response is sent, with the address of the client. */
@@ -71,6 +72,7 @@ export function serveGraph(options: GraphServerOptions): GraphServer {
   const dispatcher = new RequestDispatcher({
     ...{ deps, worlds, origins, limits, metrics, pages, health, onServed },
     destinations: new Destinations(worlds, surfaces, publicUrl === undefined),
+    pageRoutes: options.pageRoutes,
     routes: new RouteTable(options.extraRoutes ?? new Map()),
     handleRequest: options.handleRequest ?? handleRequest,
   });

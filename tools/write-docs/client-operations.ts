@@ -26,7 +26,9 @@ const PAGING = "readonly limit?: number; readonly before?: string; readonly afte
 export function clientOperations(registry: Registry, calendar: VersionCalendar, now: number): string {
   const schemas = new NamedSchemas();
   const asked = registry.servedIn({ profile: "strict", calendar }, now);
-  const operations = registry.endpoints.map((endpoint) => operationOf(endpoint, schemas, asked)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  // The client is one of the profile strict, which does not have operations of the profile `clients` alone.
+  const endpoints = registry.endpoints.filter(({ access }) => access.surfaces.length > 0);
+  const operations = endpoints.map((endpoint) => operationOf(endpoint, schemas, asked)).sort((a, b) => (a.name < b.name ? -1 : 1));
   const types = Object.entries(schemas.all()).map(([name, schema]) => `export type ${name} = ${typeText(schema as Document)};`);
   const codes = [...new Set([...registry.errors.values()].flatMap(({ code, flatCode }) => [code, flatCode ?? code]))].sort((a, b) => a - b);
   return [

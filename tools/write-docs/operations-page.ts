@@ -46,10 +46,12 @@ const list = (facts: readonly string[]): string => facts.map((fact) => `- ${fact
 function accessFacts({ surfaces: shown, clientsSurfaces, versions, errorForm, errors }: Access): string[] {
   const own = errors.filter((error) => !commonNames.has(error)).map((error) => definitionOf(error).name);
   const on = codes(shown.map(surfaceName));
-  const more = clientsSurfaces === undefined ? "" : ` (with the profile \`clients\` also ${codes(clientsSurfaces.map(surfaceName))})`;
-  return [
-    `on ${on}${more}; versions: ${versionsText[versions]}; errors: ${errorForm}${own.length === 0 ? "" : `, ${codes(own)} besides the common ones`}`,
-  ];
+  const further = clientsSurfaces === undefined ? "" : codes(clientsSurfaces.map(surfaceName));
+  const where =
+    on === ""
+      ? `on ${further}, with the profile \`clients\` only`
+      : `on ${on}${further === "" ? "" : ` (with the profile \`clients\` also ${further})`}`;
+  return [`${where}; versions: ${versionsText[versions]}; errors: ${errorForm}${own.length === 0 ? "" : `, ${codes(own)} besides the common ones`}`];
 }
 
 const surfaceName = (name: string): string => `{${surfaces.find((surface) => surface.name === name)?.address ?? name}}`;

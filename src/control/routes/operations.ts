@@ -25,7 +25,9 @@ const operation = Type.Object({
   surface: Type.String(),
   path: Type.String({ description: "below the surface's address, with `{version}` and `{id}`" }),
   versions: Type.Array(Type.String(), { description: "versions that serve it now, the oldest first" }),
-  token_places: Type.Array(Type.String(), { description: "access_token, oauth_token (query), bearer or body" }),
+  token_places: Type.Array(Type.String(), {
+    description: "access_token, oauth_token (query), bearer, body, or client (client_id and client_secret)",
+  }),
   all_places: Type.Boolean({ description: "the token must be in all of the places, not in one of them" }),
   kinds: Type.Array(Type.String(), { description: "token types that may" }),
   scopes: Type.Array(Type.String()),

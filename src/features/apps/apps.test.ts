@@ -39,6 +39,7 @@ onEachDatabase("apps", (database) => {
     const { secret, ...entry } = (await findEntry(plaza, "apps", "1001")) as Record<string, unknown>;
     expect(entry).toEqual({
       ...{ id: "1001", name: "", mode: "live", created_time: 1_795_000_000, marketing_first_used_time: 0, auto_upgrade: true },
+      redirect_uris: [],
       ...{ require_appsecret_proof: false, allow_tokenless_events: false, automatic_event_logging: false, access_level: "advanced" },
       ...{ messaging_access: true, event_name_limit: 1_000, event_schemas: {}, migrations: {}, subscriptions: [], roles: [] },
     });

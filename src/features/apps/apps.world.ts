@@ -35,6 +35,11 @@ const role = closedMap({
 /** LIM-1: the number of distinct event names that an app may have by default. */
 const EVENT_NAME_LIMIT = 1_000;
 
+/** An app has one address for each of its environments. */
+const REDIRECT_URIS_MAX = 100;
+/** D-381: an absolute address with any scheme, because apps on phones have schemes of their own, but without a fragment (RFC 6749, 3.1.2). */
+const redirectUri = Type.String({ maxLength: 2_000, pattern: '^(?!(?:javascript|data|vbscript|blob|file):)[a-z][a-z0-9+.-]*:[!-"$-~]+$' });
+
 const entry = closedMap({
   id: worldId,
   name: Type.String({ default: "" }),
@@ -55,6 +60,12 @@ const entry = closedMap({
   event_name_limit: Type.Integer({ minimum: 0, default: EVENT_NAME_LIMIT }),
   event_schemas: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), { default: {} }),
   migrations: Type.Record(Type.String(), Type.Boolean(), { default: {} }),
+  redirect_uris: Type.Array(redirectUri, {
+    default: [],
+    maxItems: REDIRECT_URIS_MAX,
+    description: "the addresses to which the login dialog may send people back; compared exactly",
+  }),
+  deauthorize_url: Type.Optional(Type.String({ format: "callback", description: "gets a signed request when a person removes the app" })),
 });
 type Entry = Static<typeof entry>;
 

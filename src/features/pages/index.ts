@@ -4,7 +4,7 @@ import { defineFeature } from "#graph/contract/feature";
 import { namedNode } from "#graph/contract/named-node";
 import { pageMessaging, pageNodePolicy } from "./pages.api.ts";
 import { pageMigrations } from "./pages.migrations.ts";
-import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson, hasRoleOnAny } from "./pages.store.ts";
+import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson, hasRoleOnAny, listPagesOfUser } from "./pages.store.ts";
 import { erasePerson, pageSection } from "./pages.world.ts";
 
 export const pages = defineFeature({
@@ -21,6 +21,6 @@ export const pages = defineFeature({
   needs: ["label_writes", "webhook_subscription", "webhook_subscription_writes"],
   ports: () => ({
     page_role: { findRole, hasRoleOnAny },
-    page: { hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name, findNames: findPageNames },
+    page: { hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name, findNames: findPageNames, pagesOf: listPagesOfUser },
   }),
 });

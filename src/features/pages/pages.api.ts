@@ -6,11 +6,14 @@ import { definePolicy, type Policy } from "#auth/policy";
 import type { Field, FieldSet } from "#graph/contract/operation";
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
+import type { ListPage, PageRequest } from "#storage/keyset";
 
 interface PagePort {
   findName(reader: Reader, page: NodeId): Promise<string | undefined>;
   /** Returns the names of pages by the pages' ids. Ids that are not ids of pages are left out. */
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Lists the pages on which a user has a role, by the pages' ids. `tasks` is a list as JSON. */
+  pagesOf(reader: Reader, user: NodeId, page: PageRequest): Promise<ListPage<{ id: string; name: string; tasks: string }>>;
   /** Returns whether a person with this page-scoped id has written to the page. */
   hasPerson(reader: Reader, page: NodeId, psid: NodeId): Promise<boolean>;
 }

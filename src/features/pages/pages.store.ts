@@ -52,6 +52,16 @@ const byId = ordered("ascending", "p.id");
 
 export const listPages = (reader: Reader, page: PageRequest): Promise<ListPage<PageRow>> => readPage<PageRow>(reader, selectAll, byId, page);
 
+const byPageOfUser = { columns: ["r.page"], direction: "ascending", keyOf: ({ id }: PageRow) => [id] } as const;
+
+export const listPagesOfUser = (reader: Reader, user: NodeId, page: PageRequest): Promise<ListPage<PageRow & { tasks: string }>> =>
+  readPage<PageRow & { tasks: string }>(
+    reader,
+    append(sql`SELECT CAST(r.page AS TEXT) AS id, p.name, r.tasks FROM page_roles r JOIN pages p ON p.id = r.page`, "WHERE r.user_id = ?", [user]),
+    byPageOfUser,
+    page,
+  );
+
 export async function deletePage(tx: Transaction, id: NodeId): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM pages WHERE id = ${id}`)) === 0) return false;
   for (const { psid } of await listPeople(tx, id)) await deletePerson(tx, id, psid);

@@ -4,7 +4,7 @@ import { defineFeature, nodeType } from "#graph/contract/feature";
 import { socialAccount } from "./social-accounts.api.ts";
 import { accountNode, readSocialAccount, shownAccount } from "./social-accounts.contract.ts";
 import { socialAccountMigrations } from "./social-accounts.migrations.ts";
-import { findSocialAccount, findUsernames, forgetHolder, listAccountsOfPage } from "./social-accounts.store.ts";
+import { findSocialAccount, findUsernames, forgetHolder, listAccountsOfPage, listSocialAccounts } from "./social-accounts.store.ts";
 import { socialAccountSection } from "./social-accounts.world.ts";
 
 export const socialAccounts = defineFeature({
@@ -26,6 +26,11 @@ export const socialAccounts = defineFeature({
   worldSections: [socialAccountSection],
   onOwnerDeleted: forgetHolder,
   ports: () => ({
-    social_account: { findAccount: findSocialAccount, accountsOfPage: listAccountsOfPage, findUsernames },
+    social_account: {
+      findAccount: findSocialAccount,
+      accountsOfPage: listAccountsOfPage,
+      findUsernames,
+      listAccounts: async (reader, page) => (await listSocialAccounts(reader, page)).rows,
+    },
   }),
 });

@@ -5,6 +5,7 @@ import { definePolicy, type PolicyInput } from "#auth/policy";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
+import type { PageRequest } from "#storage/keyset";
 
 export interface SocialAccountFacts {
   readonly id: NodeId;
@@ -21,6 +22,8 @@ export interface SocialAccountFacts {
 }
 
 interface SocialAccountPort {
+  /** Returns accounts by their ids, as many as the page has. */
+  listAccounts(reader: Reader, page: PageRequest): Promise<readonly SocialAccountFacts[]>;
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
   /** Returns the accounts of the page, ordered by id. */
   accountsOfPage(reader: Reader, page: NodeId): Promise<readonly SocialAccountFacts[]>;

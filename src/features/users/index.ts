@@ -2,8 +2,9 @@
 import { definePolicy } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { namedNode } from "#graph/contract/named-node";
+import type {} from "./users.api.ts";
 import { userMigrations } from "./users.migrations.ts";
-import { findUser } from "./users.store.ts";
+import { findUser, listUsers } from "./users.store.ts";
 import { userSection } from "./users.world.ts";
 
 /** D-165: the policy of reading a user. */
@@ -21,4 +22,10 @@ export const users = defineFeature({
   policies: [ownUser],
   nodeTypes: [namedNode({ type: "user", policy: ownUser, operation: "readUser", find: findUser })],
   worldSections: [userSection],
+  ports: () => ({
+    user: {
+      listPeople: async (reader, page) => (await listUsers(reader, page)).rows,
+      isPerson: async (reader, id) => (await findUser(reader, id)) !== undefined,
+    },
+  }),
 });

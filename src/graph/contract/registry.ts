@@ -413,7 +413,7 @@ class Shapes {
       const accesses = [...(byMethod.get(method)?.accesses ?? []), contract];
       const counting = new Set<Place>(accesses.flatMap(({ scheme }) => schemes[scheme].places));
       // The order is always the same, so that of two dead tokens the same one is reported with and without an edge.
-      const places = clientsScheme.places.filter((place) => counting.has(place));
+      const places = [...clientsScheme.places, ...schemes.client.places].filter((place) => counting.has(place));
       const isCommon = accesses.every(({ scheme, tokenless }) => scheme === contract.scheme && tokenless === contract.tokenless);
       byMethod.set(method, { accesses, places, common: isCommon ? contract : undefined });
     }

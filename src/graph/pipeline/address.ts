@@ -80,6 +80,9 @@ export function parseAddress(path: string, isVersioned: boolean, words: KnownSeg
     return { version, id: word as NodeId | "me", edge: segments[at + 1], prefix };
   }
   if (segments.length === at + 1 && (words.isLiteral(word) || words.isEdge(word))) return { version, id: undefined, edge: word, prefix };
+  // D-382: the literal of an address may have two segments (`oauth/access_token`).
+  const literal = `${word}/${segments[at + 1]}`;
+  if (segments.length === at + 2 && words.isLiteral(literal)) return { version, id: undefined, edge: literal, prefix };
   const unknown = unknownAddress(segments, version, words);
   return segments.length === at + 1 && isDecimal(word) ? { ...unknown, id: word as NodeId } : unknown;
 }

@@ -56,7 +56,9 @@ export function missingToken({ registry, world }: Incoming, { address, method }:
 /** D-90, D-93: the tokens in the places that count for requests with this method and edge. */
 function presentedFor({ request, registry, world }: Incoming, { address, method }: Addressed): readonly Presented[] {
   const { profile } = world;
-  return presentedTokens(request, profile === "clients" ? everyPlace : registry.placesByShape(method, address.edge), profile);
+  const isByClient = registry.accessByShape(method, address.edge)?.scheme === "client";
+  const places = profile === "clients" && !isByClient ? everyPlace : registry.placesByShape(method, address.edge);
+  return presentedTokens(request, places, profile);
 }
 
 const everyPlace: readonly Place[] = clientsScheme.places;

@@ -1,4 +1,5 @@
 /** The server's own addresses beside the graph on the graph's port: `/openapi.json`, `/player/…` (operating.md). */
+import type { SurfaceName } from "#graph/pipeline/request";
 import { findHeader } from "#kernel/http-text/headers";
 import type { Destination } from "../destinations/destinations.ts";
 import type { RequestHead } from "../http1/request-head.ts";
@@ -15,6 +16,26 @@ export type RouteHandler = (request: Request, destination: RouteDestination) => 
 
 /** The handlers, by path below the mount of the base surface. A path with a slash at its end serves all paths below it. */
 export type ExtraRoutes = ReadonlyMap<string, RouteHandler>;
+
+/** A page with a form, at an address of a surface. The path may begin with a version. */
+export interface PageRoute {
+  readonly surface: SurfaceName;
+  readonly path: string;
+  /** Responds to a GET, or to a POST of the form. */
+  respond(request: Request, destination: RouteDestination, form: URLSearchParams | undefined): Promise<Response>;
+}
+
+/** D-381: the page at this address, which worlds of the profile `clients` have. */
+export const findPage = (
+  pages: readonly PageRoute[],
+  { method }: Pick<RequestHead, "method">,
+  { surface, path, world }: Destination,
+): PageRoute | undefined =>
+  pages.length > 0 && world.profile === "clients" && (method === "GET" || method === "POST")
+    ? pages.find(
+        (page) => page.surface === surface && path.endsWith(page.path) && /^(?:\/v\d{1,3}\.\d{1,3})?$/.test(path.slice(0, -page.path.length)),
+      )
+    : undefined;
 
 export class RouteTable {
   readonly #exact: ExtraRoutes;

@@ -1,0 +1,42 @@
+/** The public API of the login feature: the login dialog, exchanges of codes and tokens, permissions, and page tokens of a person. */
+import { defineFeature } from "#graph/contract/feature";
+import { serveList, serveRead, serveWrite } from "#graph/contract/operation";
+import { handleListAccounts } from "./login.accounts.ts";
+import { deauthorizationJob } from "./login.callbacks.ts";
+import {
+  deletePermission,
+  exchangeByForm,
+  exchangeByQuery,
+  extendAccessToken,
+  listAccounts,
+  loginClient,
+  ownLoginToken,
+  ownPages,
+  ownPermissions,
+  readPermissions,
+  refreshAccessToken,
+} from "./login.contract.ts";
+import { handleDeletePermission, handleExchange, handleExtend, handleReadPermissions, handleRefresh } from "./login.handlers.ts";
+import { loginMigrations } from "./login.migrations.ts";
+import { forgetOwner } from "./login.store.ts";
+
+export { answerDialog, type Form, openDialog, PEOPLE_SHOWN_MAX } from "./login.dialog.ts";
+
+export const login = defineFeature({
+  name: "login",
+  migrations: loginMigrations,
+  policies: [loginClient, ownLoginToken, ownPermissions, ownPages],
+  operations: [
+    serveRead(exchangeByQuery, handleExchange),
+    // The exchange has a transaction of its own, because a refusal may revoke tokens.
+    serveWrite(exchangeByForm, async (_request, _tx, issued) => issued, handleExchange),
+    serveRead(extendAccessToken, handleExtend),
+    serveRead(refreshAccessToken, handleRefresh),
+    serveRead(readPermissions, handleReadPermissions),
+    serveWrite(deletePermission, handleDeletePermission),
+    serveList(listAccounts, handleListAccounts),
+  ],
+  jobs: [deauthorizationJob],
+  onOwnerDeleted: forgetOwner,
+  needs: ["app", "page", "user", "social_account"],
+});

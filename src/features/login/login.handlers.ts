@@ -1,0 +1,130 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Static } from "typebox";
+import { hashOf } from "#auth/tokens";
+import type { OperationRequest } from "#graph/contract/operation";
+import type { World } from "#graph/worlds/world";
+import { unixSeconds } from "#kernel/clock";
+import { GraphError, invalidParameter } from "#kernel/errors";
+import type { Reader, Transaction } from "#storage/database";
+import type { deletePermission, exchangeByQuery, extendAccessToken, readPermissions } from "./login.contract.ts";
+import { removeApp, removePermission } from "./login.permissions.ts";
+import { findCode, findCodeOf, listPermissions, listTokensOf, type Permission, useCode } from "./login.store.ts";
+import { issueToken, LONG_SECONDS, SHORT_SECONDS } from "./login.tokens.ts";
+
+type Issued = Static<typeof exchangeByQuery.returns>;
+type Exchange = OperationRequest<Static<typeof exchangeByQuery.params>>;
+
+/** D-382: exchanges a code, the app's own secret, or a token. All happens in a transaction of its own, because a refusal may revoke tokens. */
+export function handleExchange(request: Exchange): Promise<Issued> {
+  const { caller, params, graphRequest } = request;
+  const grant = params.grant_type ?? "authorization_code";
+  if (grant === "authorization_code") return exchangeCode(request);
+  const isBase = graphRequest.surface === "base";
+  if (grant === "client_credentials" && isBase) {
+    // D-11: the app's id and secret are a token of the app.
+    return Promise.resolve({ access_token: `${caller.app.id}|${params.client_secret}`, token_type: "bearer" });
+  }
+  if (/^[a-z]{1,20}_exchange_token$/.test(grant) && isBase) return exchangeToken(request, grant);
+  throw invalidParameter(
+    "grant_type",
+    isBase
+      ? "must be authorization_code, client_credentials, or the name of an exchange that ends with _exchange_token"
+      : "must be authorization_code",
+  );
+}
+
+const refusedCode = (problem: string): GraphError => invalidParameter("code", problem);
+
+async function exchangeCode({ caller, params, world, graphRequest }: Exchange): Promise<Issued> {
+  const { code, redirect_uri } = params;
+  if (code === undefined) throw invalidParameter("code", "is required");
+  if (redirect_uri === undefined) throw invalidParameter("redirect_uri", "is required; send the address to which the dialog sent the code");
+  const hash = hashOf(code);
+  const isAccountHost = graphRequest.surface === "social_login";
+  const ended = await world.database.write(async (tx): Promise<Issued | GraphError> => {
+    const now = unixSeconds(world.clock);
+    const stored = await findCode(tx, hash);
+    // A code of another app, or of the other host, is answered as one that does not exist.
+    if (stored === undefined || stored.app !== caller.app.id || stored.is_account !== isAccountHost) return refusedCode("is not a code of this app");
+    if (stored.used_at !== 0 || !(await useCode(tx, hash, now))) {
+      await revokeAll(tx, world, hash);
+      return refusedCode("was exchanged before; its tokens are revoked now, because a second use means that somebody else has the code");
+    }
+    // From here on the code is used up, so that nobody can try values.
+    if (stored.expires_at <= now) return refusedCode("has expired; open the dialog again");
+    if (stored.redirect_uri !== redirect_uri) return invalidParameter("redirect_uri", "differs from the one of the dialog; the code is used up");
+    const problem = verifierProblem(stored.challenge, params.code_verifier);
+    if (problem !== undefined) return invalidParameter("code_verifier", `${problem}; the code is used up`);
+    const { value } = await issueToken(tx, world, stored, SHORT_SECONDS, hash);
+    if (isAccountHost) return { access_token: value, user_id: stored.person, permissions: [...stored.scopes] };
+    return { access_token: value, token_type: "bearer", expires_in: SHORT_SECONDS };
+  });
+  if (ended instanceof GraphError) throw ended;
+  return ended;
+}
+
+/** RFC 7636, 4.6. A verifier without a challenge is refused as well, because then somebody removed the challenge from the dialog's address. */
+function verifierProblem(challenge: string, verifier: string | undefined): string | undefined {
+  if (challenge === "") return verifier === undefined ? undefined : "was sent, but the dialog was opened without code_challenge";
+  if (verifier === undefined) return "is required, because the dialog was opened with code_challenge";
+  const made = Buffer.from(createHash("sha256").update(verifier).digest("base64url"));
+  const expected = Buffer.from(challenge);
+  return made.length === expected.length && timingSafeEqual(made, expected) ? undefined : "does not belong to the code_challenge";
+}
+
+async function revokeAll(tx: Transaction, world: World, code: string): Promise<void> {
+  const now = unixSeconds(world.clock);
+  for (const token of await listTokensOf(tx, code)) await world.tokens.revokeById(tx, token, now);
+}
+
+/** Exchanges a short-lived token of a user for a long-lived one. The token is in the parameter that has the name of the exchange. */
+async function exchangeToken({ caller, world, graphRequest }: Exchange, name: string): Promise<Issued> {
+  const given = graphRequest.body[name] ?? graphRequest.query[name];
+  if (typeof given !== "string" || given === "") throw invalidParameter(name, "is required; send the token that you exchange");
+  const now = unixSeconds(world.clock);
+  const token = world.tokens.alive(await world.tokens.find(given), name, now);
+  if (token instanceof GraphError) throw token;
+  if (token.app !== caller.app.id || token.type !== "user" || token.user === undefined)
+    throw invalidParameter(name, "is not a token that a user of this app has");
+  return lengthen(world, { app: token.app, person: token.user, is_account: false, scopes: token.scopes }, token.id);
+}
+
+/** Makes a long-lived token in place of one that is alive now. */
+async function lengthen(world: World, principal: Parameters<typeof issueToken>[2], from: Parameters<typeof findCodeOf>[1]): Promise<Issued> {
+  const { value } = await world.database.write(async (tx) => issueToken(tx, world, principal, LONG_SECONDS, await findCodeOf(tx, from)));
+  return { access_token: value, token_type: "bearer", expires_in: LONG_SECONDS };
+}
+
+/** D-383: lengthens a token of a social account at the host of the alternate flow. */
+export async function handleExtend({ caller, params, world }: OperationRequest<Static<typeof extendAccessToken.params>>): Promise<Issued> {
+  if (hashOf(params.client_secret) !== caller.app.secret_hash) throw invalidParameter("client_secret", "is not the secret of the token's app");
+  return refreshed(caller, world);
+}
+
+export const handleRefresh = ({ caller, world }: OperationRequest): Promise<Issued> => refreshed(caller, world);
+
+function refreshed({ token, app }: OperationRequest["caller"], world: World): Promise<Issued> {
+  if (token.social_account === undefined) throw invalidParameter("access_token", "is not a token of a social account");
+  return lengthen(world, { app: app.id, person: token.social_account, is_account: true, scopes: token.scopes }, token.id);
+}
+
+/** D-384: the stored decisions of the person, and what the token may do besides (a token of a world file has no stored decision). */
+export async function handleReadPermissions(
+  { caller, node }: OperationRequest<Static<typeof readPermissions.params>>,
+  reader: Reader,
+): Promise<{ data: Permission[] }> {
+  const stored = await listPermissions(reader, caller.app.id, node.id);
+  const known = new Set(stored.map(({ permission }) => permission));
+  const further = caller.token.scopes.filter((scope) => !known.has(scope)).map((permission): Permission => ({ permission, status: "granted" }));
+  return { data: [...stored, ...further] };
+}
+
+export async function handleDeletePermission(
+  { caller, node, params, world }: OperationRequest<Static<typeof deletePermission.params>>,
+  tx: Transaction,
+): Promise<{ success: boolean }> {
+  const { permission } = params;
+  if (permission === undefined) await removeApp(tx, world, caller.app, node.id);
+  else await removePermission(tx, caller.app.id, node.id, permission);
+  return { success: true };
+}

@@ -1,0 +1,23 @@
+import type { Migration } from "#storage/database";
+
+export const loginMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      // D-382: only the SHA-256 of a code is stored. `person` is a user, or a social account for a login at the host of the alternate flow.
+      `CREATE TABLE login_codes (
+        hash TEXT PRIMARY KEY, app BIGINT NOT NULL, person BIGINT NOT NULL, is_account INTEGER NOT NULL, redirect_uri TEXT NOT NULL,
+        scopes TEXT NOT NULL, challenge TEXT NOT NULL, expires_at BIGINT NOT NULL, used_at BIGINT NOT NULL
+      ) WITHOUT ROWID`,
+      "CREATE INDEX login_codes_by_expiry ON login_codes (expires_at)",
+      // The tokens that a code led to, which are revoked if the code is sent again.
+      "CREATE TABLE login_tokens (token BIGINT PRIMARY KEY, code TEXT NOT NULL) WITHOUT ROWID",
+      "CREATE INDEX login_tokens_by_code ON login_tokens (code)",
+      // `status` is granted or declined.
+      `CREATE TABLE login_permissions (app BIGINT NOT NULL, person BIGINT NOT NULL, permission TEXT NOT NULL, status TEXT NOT NULL,
+        PRIMARY KEY (app, person, permission)) WITHOUT ROWID`,
+      // This index finds the permissions of a deleted person.
+      "CREATE INDEX login_permissions_by_person ON login_permissions (person)",
+    ],
+  },
+];

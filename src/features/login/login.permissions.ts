@@ -1,0 +1,27 @@
+/** D-384, D-385: what happens to an app's tokens when a person takes a permission back, or removes the app. */
+import type { AppFacts } from "#auth/app-facts";
+import { revocationTime } from "#auth/token";
+import { tokenFact } from "#auth/tokens";
+import { endTokensOfPerson, removeScope } from "#auth/tokens.store";
+import type { World } from "#graph/worlds/world";
+import { unixSeconds } from "#kernel/clock";
+import { invalidParameter } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import { scheduleDeauthorization } from "./login.callbacks.ts";
+import { deletePermissions, savePermission } from "./login.store.ts";
+
+/** Takes one permission from all tokens that the app has for the person. */
+export async function removePermission(tx: Transaction, app: NodeId, person: NodeId, permission: string): Promise<void> {
+  const hashes = await removeScope(tx, app, person, permission);
+  if (hashes.length === 0) throw invalidParameter("permission", "is not a permission that the app has for this person");
+  for (const hash of hashes) tx.invalidate(tokenFact, hash);
+  await savePermission(tx, app, person, { permission, status: "declined" });
+}
+
+/** Revokes all tokens that the app has for the person, and tells the app. */
+export async function removeApp(tx: Transaction, world: World, app: AppFacts, person: NodeId): Promise<void> {
+  for (const hash of await endTokensOfPerson(tx, app.id, person, revocationTime(unixSeconds(world.clock)))) tx.invalidate(tokenFact, hash);
+  await deletePermissions(tx, app.id, person);
+  await scheduleDeauthorization(tx, world, app, person);
+}

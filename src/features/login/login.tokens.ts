@@ -1,0 +1,54 @@
+/** Makes the tokens of a login (D-382). */
+import { createHmac } from "node:crypto";
+import type { Token } from "#auth/token";
+import { hashOf } from "#auth/tokens";
+import { insertToken } from "#auth/tokens.store";
+import type { World } from "#graph/worlds/world";
+import { unixSeconds } from "#kernel/clock";
+import type { NodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import { deriveKey } from "#storage/sealing";
+import { recordToken } from "./login.store.ts";
+
+/** How long a token of a code is valid: between one and two hours, as platforms of this kind promise. */
+export const SHORT_SECONDS = 5_400;
+/** How long a long-lived token is valid: 60 days. */
+export const LONG_SECONDS = 60 * 24 * 3_600;
+
+const VALUE_BYTES = 32;
+
+export interface Issued {
+  readonly value: string;
+  readonly token: Token;
+}
+
+/** The principal of a token: a user, or a social account. */
+export interface Principal {
+  readonly app: NodeId;
+  readonly person: NodeId;
+  readonly is_account: boolean;
+  readonly scopes: readonly string[];
+}
+
+/** Stores a token of the person with a random value. `code` is the hash of the code that it came from. */
+export async function issueToken(tx: Transaction, world: World, principal: Principal, seconds: number, code: string | undefined): Promise<Issued> {
+  const now = unixSeconds(world.clock);
+  const value = `PLZ${world.randomSecret(VALUE_BYTES)}`;
+  const token: Token = {
+    ...{ id: world.ids.mint(), app: principal.app, scopes: principal.scopes, issued_at: now, expires_at: now + seconds },
+    ...{ data_access_expires_at: 0, revoked_at: 0, page: undefined, microblog_user: undefined },
+    ...(principal.is_account
+      ? { type: "social_user", user: undefined, social_account: principal.person }
+      : { type: "user", user: principal.person, social_account: undefined }),
+  };
+  if (!(await insertToken(tx, token, hashOf(value)))) throw new Error("two random tokens are equal");
+  if (code !== undefined) await recordToken(tx, token.id, code);
+  return { value, token };
+}
+
+/**
+ * D-386: the value of the page token that belongs to a user's token. The value is derived, so that a repeated list of the same pages makes no further
+ * tokens, and only its hash is stored.
+ */
+export const pageTokenValue = (world: World, userToken: NodeId, page: string): string =>
+  `PLZ${createHmac("sha256", deriveKey(world.keys.current, "page tokens")).update(`${world.name} ${userToken} ${page}`).digest("base64url")}`;
