@@ -22,6 +22,14 @@ export class Connection {
     throw new ControlRefusal(`${method} ${path}: ${error.message}`, response.status, error.code, error.parameter);
   }
 
+  /** Opens a stream of server-sent events. Resolves when the server has begun it. */
+  async open(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const headers = { authorization: `Bearer ${this.key}`, accept: "text/event-stream" };
+    const response = await fetch(`${this.url}/v1/${path}`, { headers, signal, ...directTo(this.url) });
+    if (!response.ok || response.body === null) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
+    return response.body;
+  }
+
   async #fetch(method: string, path: string, body: unknown): Promise<Response> {
     const headers = { authorization: `Bearer ${this.key}`, "content-type": "application/json" };
     try {

@@ -11,6 +11,8 @@ export interface WorldOptions {
    * world of `plaza exec --world`. `{}` makes an empty world.
    */
   readonly world?: WorldFile | string | undefined;
+  /** The name of the test, by which `plaza exec --trace` groups what happens in the world. */
+  readonly test?: string | undefined;
 }
 
 export interface PlazaOptions extends WorldOptions {
@@ -63,13 +65,23 @@ export const ofWorld = ({ connection, stop }: Server, { name, addresses }: World
 });
 
 /** Makes a new world. */
-export async function openWorld(server: Server, { world }: WorldOptions): Promise<Plaza> {
-  const name = `test-${randomUUID()}`;
+export async function openWorld(server: Server, { world, test }: WorldOptions): Promise<Plaza> {
+  const name = `test-${test === undefined ? randomUUID() : `${slugOf(test)}-${randomUUID().slice(0, 8)}`}`;
   const { connection } = server;
   await connection.send("POST", "worlds", { name, file: world ?? (await firstWorldOf(server)) });
   const uncount = countWorld();
   return new Plaza(server, name, () => connection.send("DELETE", `worlds/${name}`).then(uncount));
 }
+
+/** A world's name has 57 characters at most: a prefix, these, and a part of a UUID. */
+const SLUG_CHARACTERS_MAX = 40;
+
+const slugOf = (test: string): string =>
+  test
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, SLUG_CHARACTERS_MAX)
+    .replaceAll(/^-+|-+$/g, "") || "unnamed";
 
 /** The world in which `plaza storm` runs the scenario of this process. It belongs to storm, so it stays; a file replaces its content. */
 async function worldOfStorm(server: Server, name: string, { world }: WorldOptions): Promise<Plaza> {

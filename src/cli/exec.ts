@@ -14,6 +14,7 @@ import { exitCodeOf, explain } from "./process-end.ts";
 import { withUmaskOfUser } from "./processes/private-files.ts";
 import { withoutProxyFor } from "./proxies.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
+import type { RunningTrace } from "./workbench/commands.ts";
 
 /** The exit codes that a shell gives for a program that is missing or not executable. */
 const NOT_FOUND = 127;
@@ -30,15 +31,19 @@ export async function exec([program = "", ...args]: readonly string[], flags: Re
   const log = new Log({ level: "error", isPretty: false });
   let server: TestServer;
   let intercepted: RunningInterception | undefined;
+  let traced: RunningTrace | undefined;
   try {
     ({ server, intercepted } = await begin(flags));
+    if (flags.trace !== undefined) traced = await (await import("./workbench/commands.ts")).startTrace(String(flags.trace), server);
   } catch (error) {
     explain(error, log);
     await log.flush();
     return process.exit(exitCodeOf(error));
   }
   outliveStrayFailures(log);
-  const code = await run(program, args, { ...environment(), ...withoutProxyFor(environment()), ...variablesOf(server), ...intercepted?.variables });
+  const own = { ...variablesOf(server), ...intercepted?.variables, ...traced?.variables };
+  const code = await run(program, args, { ...environment(), ...withoutProxyFor(environment()), ...own });
+  await traced?.finish([program, ...args], code);
   process.stderr.write(intercepted?.report() ?? "");
   await Promise.all([server.stop(), intercepted?.stop()]);
   // The program exits at once, because nothing of the server is needed any more.

@@ -73,6 +73,13 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   addExecCommand(plaza, options);
   addInterceptCommand(plaza, options);
   addStormCommand(plaza, options);
+  plaza
+    .command("trace")
+    .description("prints what plaza exec --trace recorded: requests, webhooks, the control API, and how nodes changed")
+    .argument("<file>", "the page")
+    .option("--failed", "only what went wrong, with the reasons")
+    .option("--search <TEXT>", "only events that contain this text")
+    .action(runs(async (given, file) => (await import("./workbench/commands.ts")).trace(file, given)));
   plaza.command("worker", { hidden: true }).action(runs(async () => (await import("./worker.ts")).work()));
   addServerCommands(plaza);
   addContractCommands(plaza);
@@ -128,6 +135,7 @@ STORM_CALLBACK_PORT its port. The exit code is 0 if all schedules passed, 1 if o
 
 function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void {
   addHosts(addOptions(plaza.command("exec").description("runs a command, such as a test suite, with a server of its own"), ownServerOptions(options)))
+    .option("--trace <FILE>", "write a page with everything that happened; it needs neither a server nor the network")
     .argument("<command...>", "the command, after --")
     .passThroughOptions()
     .addHelpText(

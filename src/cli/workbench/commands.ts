@@ -1,6 +1,6 @@
-/** The commands that run a program against a server of its own, and judge the program: `plaza storm`. */
+/** The commands that run a program against a server of its own, and judge the program or record what it does: `plaza storm`, `plaza trace`. */
 import { findConfigFile } from "#config/config-file";
-import { environment } from "#config/option";
+import { environment, variableOf } from "#config/option";
 import { environmentWithSecrets } from "#config/secret-files";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
@@ -9,7 +9,7 @@ import type { Given } from "../control-client.ts";
 import { exitCodeOf, explain } from "../process-end.ts";
 import { withoutProxyFor } from "../proxies.ts";
 import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
-import { startTestServer } from "../test-server.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
 
 /** Starts a server, and calls `use` with it. Exits with the code that `use` resolves with, or with that of a failed start. */
 async function withServerOfItsOwn(given: Given, use: (server: Server) => Promise<number>): Promise<number> {
@@ -53,6 +53,31 @@ export async function storm(command: readonly string[], given: Given): Promise<n
       words: optionWords(process.argv.slice(3)),
     }),
   );
+}
+
+/** The record of `plaza exec --trace`. */
+export interface RunningTrace {
+  /** The variables of the command, which lead its calls of the control API through the record. */
+  readonly variables: Readonly<Record<string, string>>;
+  finish(command: readonly string[], exitCode: number): Promise<void>;
+}
+
+/** Begins the record. Rejects if the file cannot be written. */
+export async function startTrace(file: string, { ready, controlKey }: TestServer): Promise<RunningTrace> {
+  const { startTracing } = await import("#workbench/trace/commands");
+  const { controlUrl, finish } = await startTracing(file, String(ready.control_url), controlKey);
+  return { variables: { [variableOf("control_url")]: controlUrl }, finish };
+}
+
+/** `plaza trace <file>`. */
+export async function trace(file: string, given: Given): Promise<number> {
+  const { printTrace } = await import("#workbench/trace/commands");
+  try {
+    say(await printTrace(file, { failed: given.failed === true, search: textOf(given.search) }));
+    return 0;
+  } catch (error) {
+    return fail(`${file}: ${error instanceof Error ? error.message : error}`, WRONG_USE);
+  }
 }
 
 const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value));

@@ -127,6 +127,7 @@ test("a single request is read with its details, and a list omits them", async (
   expect(await request("GET", "requests/A1")).toMatchObject({ status: 200, body: { trace_id: "A1", time: 1_795_000_000.5, story } });
   expect((await request("GET", "requests/A2")).body.story).toBeUndefined();
   expect((await request("GET", "requests")).body.data.map((one: object) => "story" in one)).toEqual([false, false]);
+  expect((await request("GET", "requests?stories=true")).body.data.map(({ story: one }: { story?: object }) => one)).toEqual([undefined, story]);
   expect((await request("GET", "requests/A3")).status).toBe(404);
 });
 

@@ -13,6 +13,7 @@ import { followRequests, requestsEvent } from "./request-stream.ts";
 const listQuery = Type.Object({
   ...requestFilter.properties,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: "only the newest of them" })),
+  stories: Type.Optional(Type.Boolean({ description: "true: each request with its story, if it was recorded" })),
 });
 
 const streamQuery = Type.Object({
@@ -43,7 +44,14 @@ async function listRequests(request: ControlRequest<Static<typeof listQuery>>): 
   const isWanted = (entry: RequestEntry): boolean => isAsked(entry, query, sinceMs);
   if (wantsEvents(request))
     return eventStream(request, (send) => follow(world.requests, (entry) => isWanted(entry) && send("request", shown(entry))));
-  return { data: world.requests.entries().filter(isWanted).slice(0, query.limit).map(shown), paging: {} };
+  return {
+    data: world.requests
+      .entries()
+      .filter(isWanted)
+      .slice(0, query.limit)
+      .map(query.stories === true ? storyShown : shown),
+    paging: {},
+  };
 }
 
 /** Calls `see` for each new request in order, until the returned function is called. */
@@ -96,7 +104,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     summary:
       "The last 1,000 requests, or as many as fit in 8 MB, the newest first; with Accept: text/event-stream, each further request as it is served",
     query: listQuery,
-    response: listOf(seenRequest),
+    response: listOf(storiedRequest),
     streams: [EVENT_STREAM],
     outlivesReset: true,
     handle: listRequests,

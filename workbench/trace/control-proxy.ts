@@ -1,0 +1,70 @@
+/** Passes requests on to the control API, and tells a recorder of the worlds that are made, changed and deleted. */
+import type { Recorder } from "./recorder.ts";
+
+export interface ControlProxy {
+  readonly url: string;
+  close(): void;
+}
+
+/** Listens on this machine, and passes all requests on to `upstream`. */
+export function startControlProxy(upstream: string, recorder: Recorder): ControlProxy {
+  const server = Bun.serve({
+    ...{ hostname: "127.0.0.1", port: 0, idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER },
+    fetch: (request) => serve(upstream, recorder, request),
+    error: (error) => Response.json({ error: { code: "unavailable", message: error.message } }, { status: 502 }),
+  });
+  return { url: `http://127.0.0.1:${server.port}`, close: () => void server.stop(true) };
+}
+
+/** A path of a world: its name, and the path below it. */
+const OF_WORLD = /^\/v1\/worlds\/([^/]+)(?:\/(.*))?$/;
+/** Calls after which the log of requests and the webhooks are gone. */
+const REPLACES = /^(?:reset|snapshots\/[^/]+\/restore)$/;
+
+async function serve(upstream: string, recorder: Recorder, request: Request): Promise<Response> {
+  const { method } = request;
+  const { pathname, search } = new URL(request.url);
+  if (method === "GET" || method === "HEAD") return pass(upstream + pathname + search, request, undefined);
+  const body = await request.arrayBuffer();
+  const [, encoded, path = ""] = OF_WORLD.exec(pathname) ?? [];
+  const name = encoded === undefined ? "" : decodeURIComponent(encoded);
+  const world = recorder.world(name);
+  const isDeleted = method === "DELETE" && path === "";
+  if (isDeleted) await recorder.end(name);
+  else if (REPLACES.test(path)) await world?.collect().then(() => world.collectDeliveries());
+  const response = await pass(upstream + pathname + search, request, body);
+  const { status } = response;
+  // The client gets the response of a new world when the record of the world has begun.
+  if (pathname === "/v1/worlds" && status === 201) await recorder.begin((parsed(body) as { name: string }).name);
+  if (!isDeleted && path !== "" && !path.endsWith("/expect")) world?.control({ method, path, status, detail: detailOf(path, body) });
+  return response;
+}
+
+async function pass(url: string, { method, headers, signal }: Request, body: ArrayBuffer | undefined): Promise<Response> {
+  const passed = new Headers(headers);
+  for (const name of ["host", "content-length", "transfer-encoding", "connection"]) passed.delete(name);
+  // Bun's declarations do not know that `false` turns off the proxy of the environment.
+  const direct = { proxy: false as unknown as string, decompress: false };
+  return fetch(url, { method, headers: passed, signal, redirect: "manual", ...direct, ...(body === undefined ? {} : { body }) });
+}
+
+const parsed = (body: ArrayBuffer): unknown => JSON.parse(new TextDecoder().decode(body));
+
+/** The keys of a body that a trace shows. None of them can be a secret. */
+const SHOWN: readonly string[] = [
+  ...["now", "frozen", "seconds", "name", "operation", "webhook", "effect", "status", "rate_limit", "reset", "times", "skip", "latency_ms"],
+  ...["page_max", "cut_body_at", "revoke_tokens", "advance_seconds", "account", "social_account", "field", "media", "live_video"],
+];
+const DETAILED = /^(?:clock|faults|in-app|snapshots)(?:\/|$)/;
+
+function detailOf(path: string, body: ArrayBuffer): string {
+  if (!DETAILED.test(path) || body.byteLength === 0) return "";
+  try {
+    const given = parsed(body) as Record<string, unknown>;
+    return SHOWN.filter((key) => ["string", "number", "boolean"].includes(typeof given[key]))
+      .map((key) => `${key}: ${given[key]}`)
+      .join(", ");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,194 @@
+/** Records what happens in the worlds of a server: requests with stories, webhooks, calls of the control API, and changes of nodes. */
+import type { Connection } from "#testing/connection";
+import type { LoggedDelivery, LoggedRequest } from "#testing/storm/observation";
+import { applyChanges, changesBetween, type State } from "./changes.ts";
+import { EVENTS_MAX, type Trace, type TracedWorld, type TraceEvent } from "./trace.ts";
+
+/** The server stores at most this number of requests. */
+const REQUESTS_MAX = 1_000;
+/** The most webhooks of a world in a trace. */
+const DELIVERIES_MAX = 1_000;
+/** Requests that may have come since the stream's last event; if there are more, the whole log is read. */
+const MARGIN = 20;
+/** The shortest time between two reads of a world. */
+const READ_EVERY_MS = 40;
+/** The time between two reads in durations of a read, so that reads take at most a fiftieth of the time. */
+const REST = 50;
+
+type NewEvent = TraceEvent extends infer Each ? (Each extends TraceEvent ? Omit<Each, "n" | "ms"> : never) : never;
+
+export class Recorder {
+  readonly #reader: Connection;
+  readonly #started = performance.now();
+  readonly #worlds = new Map<string, WorldRecorder>();
+  readonly #traced: TracedWorld[] = [];
+  readonly #events: TraceEvent[] = [];
+  #leftOut = 0;
+
+  /** `reader` has a key that reads no secrets. */
+  constructor(reader: Connection) {
+    this.#reader = reader;
+  }
+
+  /** Begins to record a world, from its state now. */
+  async begin(name: string): Promise<void> {
+    const world = new WorldRecorder(name, this.#reader, (event) => this.#add(event));
+    const first = await world.begin();
+    this.#worlds.set(name, world);
+    this.#traced.push({ name, test: testOf(name), first });
+  }
+
+  world(name: string): WorldRecorder | undefined {
+    return this.#worlds.get(name);
+  }
+
+  /** Ends the record of a world that is about to be deleted. */
+  async end(name: string): Promise<void> {
+    const world = this.#worlds.get(name);
+    this.#worlds.delete(name);
+    await world?.end();
+  }
+
+  /** Ends all records. */
+  async finish(command: string, exitCode: number): Promise<Trace> {
+    for (const name of [...this.#worlds.keys()]) await this.end(name);
+    return { version: 1, command, exitCode, worlds: this.#traced, events: this.#events, left_out: this.#leftOut };
+  }
+
+  #add(event: NewEvent): number {
+    const n = this.#events.length;
+    // Changes are never left out, because the state at the end follows from all of them.
+    if (n >= EVENTS_MAX && event.kind !== "changes") {
+      this.#leftOut++;
+      return n;
+    }
+    this.#events.push({ ...event, n, ms: Math.round(performance.now() - this.#started) } as TraceEvent);
+    return n;
+  }
+}
+
+/** A world's test, which the kit puts into the name: `test-a-label-is-created-1f0c…`. */
+const testOf = (name: string): string => /^test-(.+)-[0-9a-f]{8}$/.exec(name)?.[1]?.replaceAll("-", " ") ?? name;
+
+export class WorldRecorder {
+  readonly #name: string;
+  readonly #reader: Connection;
+  readonly #add: (event: NewEvent) => number;
+  readonly #watch = new AbortController();
+  /** The numbers of the events by the trace ids of their requests. */
+  readonly #known = new Map<string, number>();
+  readonly #causes = new Map<string, number>();
+  readonly #deliveries = new Set<string>();
+  #state: State = {};
+  /** Events after the last read of the world's nodes. */
+  #unread: number[] = [];
+  #reading: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #restMs = READ_EVERY_MS;
+  /** The number of requests that the stream has counted since the last read. */
+  #announced = 0;
+
+  constructor(name: string, reader: Connection, add: (event: NewEvent) => number) {
+    this.#name = name;
+    this.#reader = reader;
+    this.#add = add;
+  }
+
+  /** Begins to watch, so that requests get stories. Resolves with the state of the world. */
+  async begin(): Promise<State> {
+    const events = await this.#reader.open(`worlds/${this.#name}/requests/stream`, this.#watch.signal);
+    void this.#follow(events);
+    this.#state = await this.#export();
+    return this.#state;
+  }
+
+  /** Notes a call of the control API, and reads the world soon. */
+  control(call: { readonly method: string; readonly path: string; readonly status: number; readonly detail: string }): void {
+    this.#unread.push(this.#add({ kind: "control", world: this.#name, ...call }));
+    this.#readSoon();
+  }
+
+  /** Reads everything that happened until now. */
+  collect(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // One read at a time, so that each change is noted once.
+    this.#reading = this.#reading.then(async () => {
+      const started = performance.now();
+      await this.#read();
+      this.#restMs = Math.max(READ_EVERY_MS, REST * (performance.now() - started));
+    });
+    return this.#reading;
+  }
+
+  /** Reads the rest, and stops to watch. */
+  async end(): Promise<void> {
+    await this.collect();
+    await this.collectDeliveries();
+    this.#watch.abort();
+  }
+
+  /** Reads the webhooks, which a restore would delete. */
+  async collectDeliveries(): Promise<void> {
+    const { data } = await this.#reader.send<{ data: LoggedDelivery[] }>("GET", `worlds/${this.#name}/deliveries?limit=${DELIVERIES_MAX}`);
+    for (const delivery of data.reverse()) {
+      if (this.#deliveries.has(delivery.id)) continue;
+      this.#deliveries.add(delivery.id);
+      this.#add({ kind: "webhook", world: this.#name, delivery, cause: this.#causes.get(delivery.id) });
+    }
+  }
+
+  async #follow(events: ReadableStream<Uint8Array>): Promise<void> {
+    try {
+      const decoder = new TextDecoder();
+      for await (const part of events) {
+        const text = decoder.decode(part, { stream: true });
+        // The events only count the requests, which are read with their stories.
+        for (const [, seen] of text.matchAll(/"seen":(\d+)/g)) this.#announced += Number(seen);
+        this.#readSoon();
+      }
+    } catch {
+      // The world was deleted, or the record has ended.
+    }
+  }
+
+  #readSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.collect().catch(() => {});
+    }, this.#restMs);
+  }
+
+  async #read(): Promise<void> {
+    for (const request of await this.#newRequests()) {
+      const n = this.#add({ kind: "request", world: this.#name, request });
+      this.#known.set(request.trace_id, n);
+      for (const id of request.story?.deliveries ?? []) this.#causes.set(id, n);
+      if (request.method !== "GET") this.#unread.push(n);
+    }
+    if (this.#unread.length === 0) return;
+    const after = this.#unread;
+    const state = await this.#export();
+    const changes = changesBetween(this.#state, state);
+    this.#unread = this.#unread.slice(after.length);
+    if (changes.length === 0) return;
+    this.#add({ kind: "changes", world: this.#name, after, changes });
+    this.#state = applyChanges(this.#state, changes);
+  }
+
+  /** The requests since the last read, the oldest first. */
+  async #newRequests(): Promise<readonly LoggedRequest[]> {
+    const announced = this.#announced;
+    this.#announced = 0;
+    for (let limit = Math.min(announced + MARGIN, REQUESTS_MAX); ; limit = REQUESTS_MAX) {
+      const path = `worlds/${this.#name}/requests?limit=${limit}&stories=true`;
+      const { data } = await this.#reader.send<{ data: LoggedRequest[] }>("GET", path);
+      const fresh = data.filter(({ trace_id }) => !this.#known.has(trace_id));
+      // If all of them are new, there may be more.
+      if (fresh.length < limit || limit === REQUESTS_MAX) return fresh.reverse();
+    }
+  }
+
+  #export(): Promise<State> {
+    return this.#reader.send<State>("GET", `worlds/${this.#name}/export`);
+  }
+}
