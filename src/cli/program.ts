@@ -217,6 +217,8 @@ export async function readRoutes(): Promise<Routes> {
 /** Runs the command of the command line. */
 export async function runCommand(): Promise<void> {
   const words = process.argv.slice(2, 4);
+  // The help, too, may have a reader that closes it.
+  void outputClosed();
   try {
     await program(await declaredFor(words)).parseAsync();
   } catch (error) {

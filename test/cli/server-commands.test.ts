@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join, relative } from "node:path";
 import { testOnPostgres } from "#harness/databases";
 import { sharedPostgres } from "#harness/postgres-cluster";
-import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, PROGRAM, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
@@ -216,4 +216,15 @@ test("the control API can be reached only by its port: no file represents it tha
   expect([...sockets, ...readdirSync(temporary)]).toEqual([]);
   expect((await plaza.control("GET", "clock")).status).toBe(200);
   expect((await plaza.end()).code).toBe(0);
+});
+
+test("a command whose reader has closed the output ends quietly", () => {
+  // `true` ends at once. The command waits until then, so that its first byte finds no reader.
+  const commands = ["start --help", "--version", "completion bash"];
+  const ended = commands.map((words) => {
+    const script = `exec 3> >(true); wait $!; "$0" ${words} >&3; echo $?`;
+    const { stdout, stderr } = Bun.spawnSync(["bash", "-c", script, PROGRAM]);
+    return { words, code: stdout.toString().trim(), stderr: stderr.toString() };
+  });
+  expect(ended).toEqual(commands.map((words) => ({ words, code: "0", stderr: "" })));
 });
