@@ -5,6 +5,7 @@ import { type Config, ConfigProblem } from "#config/config";
 import { listening, pageGuardOf } from "#config/listening";
 import { keyRingOf } from "#config/secret-key";
 import { announceServer, controlKeyOf, isFolder, keepReplacedKey } from "#config/server-files";
+import { AlertLog } from "#control/alert-log";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl, serveWaiting } from "#control/server";
 import type { ControlDeps } from "#control-contract/route";
@@ -448,7 +449,7 @@ function controlOf(
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
       onKeyReplaced: (oldHash, replacing) => keepReplacedKey(config, (kept) => hashOf(kept) === oldHash, replacing),
     },
-    ...{ readMetrics, health },
+    ...{ readMetrics, health, alerts: new AlertLog(registry, () => worlds.open(), log) },
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control request failed unexpectedly"),
   };
 }

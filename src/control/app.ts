@@ -26,6 +26,7 @@ import { hideAddressSecrets } from "#kernel/redaction/addresses";
 import { isStorableText } from "#kernel/text";
 import type { Reader } from "#storage/database";
 import type { MetricsReport } from "#telemetry/metrics-report";
+import { type AlertLog, featureAlerts } from "./alert-log.ts";
 import { Audit } from "./audit.ts";
 import type { Endpoint } from "./client/requests.ts";
 import { consoleFiles, consolePage, referenceFiles, referencePage } from "./console.ts";
@@ -42,6 +43,8 @@ const FORM_BYTES_MAX = 16_384;
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface ControlAppOptions {
+  /** Looked at while the API listens. Undefined for an API of one command. */
+  readonly alerts?: AlertLog;
   readonly deps: ControlDeps;
   readonly key: string;
   /** D-240: the web pages that may send requests; undefined if every web page may. */
@@ -171,7 +174,9 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
   // D-170: without a key, the metrics leave out worlds and apps while there are keys that may not see all of them.
   const ofServer = key === undefined ? ((await keys.hasBound()) ? "anonymous" : "all") : key.world === undefined ? "all" : "none";
   const isShown = ({ name }: OpenWorld): boolean => (key?.world === undefined ? ofServer === "all" : name === key.world);
-  const text = await metricsText(await readMetrics(), [...deps.worlds.open()].filter(isShown), ofServer);
+  const text = await metricsText(await readMetrics(), [...deps.worlds.open()].filter(isShown), ofServer, (world) =>
+    featureAlerts(deps.registry, world),
+  );
   return wholeResponse(text, { "content-type": METRICS_TYPE });
 }
 

@@ -128,8 +128,9 @@ test("each metric has its description and type before its samples, once", async 
     ],
     ...["plaza_webhook_oldest_delivery_seconds gauge", "plaza_webhook_oldest_event_seconds gauge", "plaza_jobs gauge"],
     "plaza_jobs_oldest_due_seconds gauge",
+    "plaza_alerts gauge",
   ]);
-  expect(text.match(/^# HELP /gm)).toHaveLength(36);
+  expect(text.match(/^# HELP /gm)).toHaveLength(37);
   expect(text.startsWith("# HELP plaza_calls_total Graph requests")).toBe(true);
 });
 

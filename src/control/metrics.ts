@@ -2,6 +2,7 @@
  * The text of `/metrics` in the Prometheus format (prometheus.io/docs/instrumenting/exposition_formats). The listener already counts requests in
  * buckets, so this module only formats the counts. A metrics library would have to observe each request, and costs 45 ms and 14 MB when it is loaded.
  */
+import type { Alert } from "#control-contract/alert";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { countJobs, listFailingJobs } from "#jobs/jobs.store";
 import { version } from "#package.json";
@@ -12,6 +13,7 @@ import { DURATION_EDGES_MS } from "#telemetry/request-metrics";
 import { countCallbacks } from "#webhooks/callbacks/callbacks.store";
 import { countQueued } from "#webhooks/delivery/deliveries.store";
 import { ATTEMPT_EDGES_MS } from "#webhooks/history/metrics";
+import { countLevels } from "./alert-log.ts";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -45,6 +47,7 @@ export async function metricsText(
   metrics: MetricsReport,
   worlds: readonly OpenWorld[],
   ofServer: "all" | "anonymous" | "none" = "all",
+  alertsOf: (world: OpenWorld) => Promise<readonly Alert[]> = async () => [],
 ): Promise<string> {
   const page = new Page();
   if (ofServer !== "none") {
@@ -67,6 +70,7 @@ export async function metricsText(
   await writeCallbacks(page, worlds);
   await writeJobs(page, worlds);
   await writeQueues(page, worlds);
+  await writeAlerts(page, worlds, alertsOf);
   if (ofServer === "all") writeEncoders(page, worlds);
   return page.text();
 }
@@ -262,6 +266,18 @@ async function writeQueues(page: Page, worlds: readonly OpenWorld[]): Promise<vo
   write("plaza_jobs_oldest_due_seconds", "Time since the first job that is due was to begin.", ({ jobs, ageOf }) => [
     [{}, ageOf(jobs.oldest_due_ms)],
   ]);
+}
+
+/** D-359: the alerts of features. */
+async function writeAlerts(page: Page, worlds: readonly OpenWorld[], alertsOf: (world: OpenWorld) => Promise<readonly Alert[]>): Promise<void> {
+  const reads = worlds.map(async (world) => ({ world: world.name, byKind: Map.groupBy(await alertsOf(world), ({ kind }) => kind) }));
+  page.metric("plaza_alerts", "gauge", "Alerts about live videos and feeds, by kind and level; plaza status shows their texts.");
+  for (const read of await Promise.allSettled(reads)) {
+    if (read.status === "rejected") continue;
+    const { world, byKind } = read.value;
+    for (const [kind, alerts] of byKind)
+      for (const { level, count } of countLevels(alerts)) if (count > 0) page.sample("plaza_alerts", { world, kind, level }, count);
+  }
 }
 
 async function lagMs(): Promise<number> {

@@ -77,6 +77,7 @@ export function serveControl(options: ControlServerOptions): Listener {
     refusal: (problem) => textOf(errorOf(problem)),
     dispatch: (head, connection) => void dispatch(head, connection),
   });
+  options.alerts?.watch(options.deps.ending);
   return listener;
 }
 

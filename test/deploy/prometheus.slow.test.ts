@@ -31,6 +31,8 @@ const FIRING: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PlazaWebhooksOverdue: { plaza_webhook_deliveries_overdue_total: "0x15 1x15" },
   PlazaPayloadsBroken: { 'plaza_webhook_payloads_broken_total{field="feed"}': "0x15 1x15" },
   PlazaJobsWait: { plaza_jobs_oldest_due_seconds: "301x30" },
+  PlazaFeedStuck: { 'plaza_alerts{world="default",kind="feed",level="error"}': "1x30" },
+  PlazaTracesLost: { 'plaza_trace_spans_total{result="failed"}': "0+5x30" },
   PlazaFilesFew: { 'process_open_fds{job="plaza"}': "81x30", 'process_max_fds{job="plaza"}': "100x30" },
   PlazaRestarts: { 'process_start_time_seconds{job="plaza",process="main"}': "1x15 2 3 4 5x12" },
 };
@@ -47,6 +49,9 @@ const QUIET = {
   'plaza_webhook_callbacks{state="alerted"}': "0x30",
   plaza_webhook_deliveries_overdue_total: "3x30",
   plaza_jobs_oldest_due_seconds: "200x30",
+  'plaza_alerts{world="default",kind="feed",level="warning"}': "1x30",
+  'plaza_trace_spans_total{result="exported"}': "0+9x30",
+  'plaza_trace_spans_total{result="dropped"}': "7x30",
   'process_open_fds{job="plaza"}': "70x30",
   'process_max_fds{job="plaza"}': "100x30",
   'process_start_time_seconds{job="plaza",process="main"}': "1x20 2x10",
@@ -79,7 +84,7 @@ test.each(alerts)("$alert fires when it should, and not for a server in order", 
 });
 
 test("Prometheus scrapes a server, and evaluates every expression; each metric in them is one that a server has", async () => {
-  const server = await startServer(["--data", ":memory:"]);
+  const server = await startServer(["--data", ":memory:", "--otlp-endpoint", "http://127.0.0.1:9"]);
   await fetch(`${server.base_url}/v26.0/2001/custom_labels`);
   const text = await (await fetch(`${server.control_url}/metrics`)).text();
   const known = new Set(

@@ -79,15 +79,13 @@ export async function findRequest(world: World, traceId: string): Promise<Reques
 }
 
 /**
- * Tells the other processes that somebody watches requests, until the returned function is called. `worldNow` calls its argument with the world of
- * this moment, because a reset replaces the world.
+ * Tells the other processes that somebody watches the requests of the world, until the returned function is called. `worldNow` calls its argument with
+ * the world of this moment, because a reset replaces the world.
  */
-export function watchElsewhere(worldNow: (use: (world: World) => Promise<void>) => Promise<unknown>): () => void {
+export function watchElsewhere(world: World, worldNow: (use: (world: World) => Promise<void>) => Promise<unknown>): () => void {
+  if (!isShared(world)) return () => {};
   // A failure is repaired by the next call.
-  const tell = () =>
-    void worldNow(async (world) => {
-      if (isShared(world)) await world.database.write(async (tx) => tx.invalidate(WATCHED, ""));
-    }).catch(() => {});
+  const tell = () => void worldNow(({ database }) => database.write(async (tx) => tx.invalidate(WATCHED, ""))).catch(() => {});
   tell();
   // A timer, because the others only believe it for some time.
   const timer = setInterval(tell, WATCHED_EVERY_MS);

@@ -18,6 +18,7 @@ import type { DatabaseProblem } from "#storage/database-health";
 import { type CallbackRow, listTroubled } from "#webhooks/callbacks/callbacks.store";
 import { isGone, isHeld } from "#webhooks/callbacks/health";
 import { countUnrouted, UNROUTED_MAX } from "#webhooks/history/retention.store";
+import { featureAlerts } from "../../alert-log.ts";
 import { deadlinesOf } from "../clock.ts";
 import { type UsedVersion, usedVersions } from "../used-versions.ts";
 
@@ -49,7 +50,7 @@ export async function readAlerts({ deps, world }: ControlRequest): Promise<{ dat
     versionAlerts(world, registry, requests),
     clockAlerts(world),
     jobAlerts(world),
-    ...registry.features.map((feature) => feature.alerts?.(world) ?? []),
+    featureAlerts(registry, world),
   ]).catch((error: unknown) => {
     // If the database cannot be reached, the alerts about the database are the ones that matter.
     if (isUnreachable(error)) return [];

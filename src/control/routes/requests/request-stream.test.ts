@@ -33,7 +33,10 @@ async function nextEvent(reader: { read(): Promise<{ value?: Uint8Array | undefi
 
 /** A reader of the request stream of a world that has this log. */
 function readerOf(log: RequestLog, filter: RequestFilter = {}, after?: number) {
-  const request = { deps: { ending: new AbortController().signal }, world: { requests: log } } as unknown as ControlRequest;
+  const request = {
+    deps: { ending: new AbortController().signal },
+    world: { requests: log, database: { dialect: "sqlite" } },
+  } as unknown as ControlRequest;
   return (followRequests(request, filter, { after }).body as ReadableStream<Uint8Array>).getReader();
 }
 

@@ -67,7 +67,7 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
   };
   const begin = (send: SendEvent): (() => void) => {
     const unwatch = log.watch();
-    const unwatchElsewhere = watchElsewhere((use) => inWorldNow(request, use));
+    const unwatchElsewhere = watchElsewhere(request.world, (use) => inWorldNow(request, use));
     // A timer, so that requests of one interval are one event.
     const timer = setInterval(() => {
       if (log.count === next) return;
