@@ -235,10 +235,14 @@ function problemKindOf(error: unknown): ProblemKind | undefined {
   return KINDS[OUTAGE.exec(code)?.[1] ?? ""];
 }
 
+/** The error with its code in the message, because SQLite has one message, "disk I/O error", for all that can fail with a file. */
+const withCode = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? new Error(`${error.message} (${String(error.code)})`) : error;
+
 /** D-21: failures of the database become one error, and are reported; all other errors are unchanged. */
 export function translated(error: unknown, health: DatabaseHealth): unknown {
   const kind = problemKindOf(error);
   if (kind === undefined) return error;
-  health.failed(kind, error);
+  health.failed(kind, withCode(error));
   return Object.assign(databaseUnreachable(), { cause: error });
 }

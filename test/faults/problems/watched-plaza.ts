@@ -31,10 +31,10 @@ export interface WatchedPlaza {
 
 const environment = (more: Readonly<Record<string, string>>) => ({ PATH: process.env.PATH ?? "", PLAZA_CONTROL_KEY: CONTROL_KEY, ...more });
 
-function spawn(args: readonly string[], more: Readonly<Record<string, string>>) {
+function spawn(args: readonly string[], more: Readonly<Record<string, string>>, within: readonly string[]) {
   const folder = temporaryFolder();
   const logFile = join(folder, "log");
-  const child = Bun.spawn([PROGRAM, "start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--quiet", ...args], {
+  const child = Bun.spawn([...within, PROGRAM, "start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--quiet", ...args], {
     ...{ cwd: folder, env: environment(more), stdin: "ignore", stdout: "pipe", stderr: openSync(logFile, "w") },
   });
   afterThisTest(async () => {
@@ -44,8 +44,13 @@ function spawn(args: readonly string[], more: Readonly<Record<string, string>>) 
   return { child, log: () => readFileSync(logFile, "utf8") };
 }
 
-export async function startWatched(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<WatchedPlaza> {
-  const { child, log } = spawn(args, more);
+/** Starts Plaza. `within` is the command of a program that starts Plaza with limits of the system. */
+export async function startWatched(
+  args: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+  within: readonly string[] = [],
+): Promise<WatchedPlaza> {
+  const { child, log } = spawn(args, more, within);
   const reader = child.stdout.getReader();
   let line = "";
   while (!line.includes("\n")) {
