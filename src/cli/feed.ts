@@ -2,8 +2,9 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { ConfigProblem } from "#config/config";
 import { type ControlRequests, resultOf } from "#control/client/requests";
+import { show } from "./ask-route.ts";
 import { type Given, withServer } from "./control-client.ts";
-import { FAILED, say } from "./terminal/output.ts";
+import { FAILED } from "./terminal/output.ts";
 import { Progress } from "./terminal/progress.ts";
 
 const MB = 1_000_000;
@@ -31,7 +32,7 @@ export function uploadFeed(file: string, given: Given): Promise<number> {
       const { n } = (await resultOf(await control.send(uploads + query, { method: "POST", headers, body }))) as Report;
       const report = await ended(control, `${uploads}/${n}?within_ms=${LOOK_MS}`, progress);
       progress.end();
-      say(JSON.stringify(report, undefined, 2));
+      show(report as object, given);
       return report.status === "done" ? 0 : FAILED;
     } finally {
       progress.end();

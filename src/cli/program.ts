@@ -172,9 +172,11 @@ function addWorldCommands(world: Command): void {
   controlCommand(world, "new", "creates a world, empty or from a world file")
     .argument("<name>", "lower-case letters, digits, - and _")
     .argument("[file]", "YAML or JSON; - reads standard input")
+    .option("--json", "print JSON, also on a terminal")
     .action(runs(async (given, name, file) => (await import("./world.ts")).newWorld(name, file, given)));
   addWorldName(controlCommand(world, "import", "merges a world file into a world, completely or not at all"))
     .argument("<file>", "YAML or JSON; - reads standard input")
+    .option("--json", "print JSON, also on a terminal")
     .action(runs(async (given, file) => (await import("./world.ts")).importWorld(file, given)));
 }
 
@@ -183,6 +185,7 @@ function addFeedCommands(feed: Command): void {
     .argument("<file>", "CSV, TSV, XML or JSON lines; also compressed with gzip")
     .requiredOption("--feed <ID>", "the product feed")
     .option("--format <NAME>", "csv, tsv, xml or jsonl (default: recognized by the beginning of the file)")
+    .option("--json", "print JSON, also on a terminal")
     .action(runs(async (given, file) => (await import("./feed.ts")).uploadFeed(file, given)));
 }
 
@@ -190,9 +193,11 @@ function addLiveCommands(live: Command): void {
   serverCommand(live, "play", "starts an encoder in the server that sends a short clip with sound again and again; publishes the video if necessary")
     .argument("<video>", "id of the live video")
     .option("--preview", "does not publish the video")
+    .option("--json", "print JSON")
     .action(runs(async (given, video) => (await import("./requests/live.ts")).playTestClip(video, given)));
   serverCommand(live, "stop", "stops that encoder; the video waits for another one, and its broadcast ends if none connects")
     .argument("<video>", "id of the live video")
+    .option("--json", "print JSON")
     .action(runs(async (given, video) => (await import("./requests/live.ts")).stopTestClip(video, given)));
 }
 

@@ -28,7 +28,7 @@ export async function importWorld(file: string, given: Given): Promise<number> {
       const headers = { "content-type": "text/plain", accept: EVENT_STREAM };
       const response = await send(`${world}/import`, { method: "POST", body, headers });
       const result = await resultAtItsEnd(response, (done, total) => progress.show(done, total, "entries")).finally(() => progress.end());
-      return show(result);
+      return show(result, given);
     },
     { makesData: true },
   ).finally(() => progress.end());
@@ -38,7 +38,7 @@ export const newWorld = (name: string, file: string | undefined, given: Given): 
   withOwnServer(
     given,
     async ({ request }) =>
-      show(await request("POST", "/v1/worlds", file === undefined ? { name } : { name, file: await readWorldFile("[file]", file) })),
+      show(await request("POST", "/v1/worlds", file === undefined ? { name } : { name, file: await readWorldFile("[file]", file) }), given),
     { makesData: true },
   );
 

@@ -202,7 +202,24 @@ describe("the program", () => {
       command.commands.flatMap((one) => [`${path}${one.name()}`, ...pathsBelow(one, `${path}${one.name()} `)]);
     const byHand = (path: string) => !path.split(" ").includes("help") && !made.has(path);
     expect(pathsBelow(program({ routes })).filter(byHand)).toEqual([
-      ...["start", "exec", "worker", "status", "stop", "logs", "call", "explain", "mcp", "doctor", "migrate", "backup", "init", "completion"],
+      ...[
+        "start",
+        "exec",
+        "intercept",
+        "storm",
+        "worker",
+        "status",
+        "stop",
+        "logs",
+        "call",
+        "explain",
+        "mcp",
+        "doctor",
+        "migrate",
+        "backup",
+        "init",
+        "completion",
+      ],
       ...["conform", "record", "compare", "schema", "listen", "trigger", "deliveries", "deliveries list", "deliveries show", "deliveries resend"],
       ...["world new", "world import", "clock next", "live play", "live stop", "feed upload"],
     ]);

@@ -95,6 +95,40 @@ test("the command prints what the route returns", async () => {
   await plaza.close();
 });
 
+/** Commands that are not made from a route, and print entries of its response: the newest last for requests. */
+const byHand = [
+  { line: "logs", path: "requests?limit=20", isReversed: true },
+  { line: "deliveries list", path: "deliveries?limit=20", isReversed: false },
+];
+
+test("a command that is not made from a route prints entries of the response as well", async () => {
+  const { request, plaza } = await openControl({ world: fullWorld });
+  const stub = controlStub(async ({ method, path, body }) => {
+    const { status, body: returned } = await request(method, path.replace("/v1/worlds/default/", ""), body as object);
+    return Response.json(returned, { status });
+  });
+  for (const [at, operation] of ["listLabels", "listPersonas"].entries())
+    plaza.world.requests.add({
+      ...{ trace_id: `A${at}`, operation, method: "GET", surface: "base", path: "/v26.0/2001", query: "", status: 200 },
+      ...{ time: at, duration_ms: 1, app: "1001", request_body: "", response_body: "{}" },
+    });
+  const streams = written();
+  for (const { line, path, isReversed } of byHand) {
+    Object.assign(streams, { out: "", err: "" });
+    expect({ line, code: await commandLine(...line.split(" "), ...stub.flags, "--json") }).toEqual({ line, code: 0 });
+    const { data } = (await request("GET", path)).body as { data: unknown[] };
+    const printed = streams.out
+      .split("\n")
+      .slice(0, -1)
+      .map((one) => JSON.parse(one));
+    expect({ line, printed }).toEqual({ line, printed: isReversed ? data.reverse() : data });
+  }
+  Object.assign(streams, { out: "", err: "" });
+  expect(await commandLine("explain", "A1", ...stub.flags, "--json")).toBe(0);
+  expect(JSON.parse(streams.out)).toEqual((await request("GET", "requests/A1")).body);
+  await plaza.close();
+});
+
 test("each command is tried here, or named with the reason why not", () => {
   const all = Object.entries(routeGroups as Readonly<Record<string, { readonly commands: Readonly<Record<string, RouteCommand>> }>>);
   const names = all.flatMap(([group, { commands }]) => Object.keys(commands).map((name) => `${group} ${name}`));

@@ -14,6 +14,10 @@ export const playTestClip = (video: string, given: Given): Promise<number> =>
     const { base_url } = await request("GET", "/v1/server");
     const name = String(given.world_name);
     const player = `${base_url}${name === "default" ? "" : `/w/${name}`}/player/${video}`;
+    if (given.json === true) {
+      say(JSON.stringify({ player, embeddable }));
+      return 0;
+    }
     say(`the test clip plays in live video ${video}, until the broadcast ends or you run: plaza live stop ${video}`);
     if (PLANNED.includes(state) && given.preview === true) note("It is a preview, which nobody sees before the video is published.");
     else if (embeddable === true) say(`watch it, in some seconds, at ${player}`);
@@ -24,7 +28,8 @@ export const playTestClip = (video: string, given: Given): Promise<number> =>
 /** Stops the encoder. The video then waits for another one, as it does if an encoder loses its connection. */
 export const stopTestClip = (video: string, given: Given): Promise<number> =>
   withServer(given, async ({ request }) => {
-    const { state } = await request("DELETE", `live-videos/${encodeURIComponent(video)}/test-encoder`);
-    say(`the test clip no longer plays in live video ${video}, which is ${state}`);
+    const stopped = await request("DELETE", `live-videos/${encodeURIComponent(video)}/test-encoder`);
+    const { state } = stopped;
+    say(given.json === true ? JSON.stringify(stopped) : `the test clip no longer plays in live video ${video}, which is ${state}`);
     return 0;
   });

@@ -37,7 +37,7 @@ export async function doctor(given: Given): Promise<number> {
     const server = await serverOf(given, findings);
     findings.push(...filesOf(config), ...(await contentOf(config)), ...limitsOf(config), ...(server === undefined ? await portsOf(config) : []));
   }
-  for (const { health, text } of findings) say(printable(`${health.padEnd(8)} ${text}`));
+  for (const { health, text } of findings) say(given.json === true ? JSON.stringify({ health, text }) : printable(`${health.padEnd(8)} ${text}`));
   return findings.some(({ health }) => health === "problem") ? FAILED : 0;
 }
 

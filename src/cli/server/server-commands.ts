@@ -35,9 +35,9 @@ export function addServerCommands(plaza: Command): void {
     "mcp",
     "serves coding agents on standard input and output by the Model Context Protocol; they start this command themselves",
   ).action(runs(async (given) => (await import("../mcp.ts")).mcp(given)));
-  serverCommand(plaza, "doctor", "finds problems that keep a server from starting or working, and says what to do").action(
-    runs(async (given) => (await import("./doctor.ts")).doctor(given)),
-  );
+  serverCommand(plaza, "doctor", "finds problems that keep a server from starting or working, and says what to do")
+    .option("--json", "print one JSON object per finding")
+    .action(runs(async (given) => (await import("./doctor.ts")).doctor(given)));
   plaza
     .command("migrate")
     .description("migrates the data of an earlier version, while servers of that version go on; ends at once on SIGTERM, and goes on when run again")

@@ -34,19 +34,19 @@ async function list(control: ControlRequests, { status, callback, field, limit, 
   return 0;
 }
 
-async function resend(control: ControlRequests, { since, callback }: Given, ids: readonly string[]): Promise<number> {
+async function resend(control: ControlRequests, { since, callback, json }: Given, ids: readonly string[]): Promise<number> {
   if ((since === undefined) === (ids.length === 0)) return fail("name either the ids of deliveries or --since", WRONG_USE);
   if (callback !== undefined && since === undefined) return fail("--callback goes with --since", WRONG_USE);
   if (since === undefined) {
     for (const id of ids) {
       await control.request("POST", `deliveries/${encodeURIComponent(id)}/replay`);
-      say(`${id} is sent again`);
+      say(json === true ? JSON.stringify({ id }) : `${id} is sent again`);
     }
     return 0;
   }
   const text = String(since);
   const span = { since: /^\d+$/.test(text) ? Number(text) : text, ...(callback === undefined ? {} : { callback }) };
   const { replayed } = (await control.request("POST", "deliveries/replay", span)) as { replayed: number };
-  say(`${replayed} sent again`);
+  say(json === true ? JSON.stringify({ replayed }) : `${replayed} sent again`);
   return 0;
 }

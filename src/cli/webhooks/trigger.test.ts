@@ -256,3 +256,15 @@ describe("a delivery", () => {
     expect(streams.out).toBe("3 sent again\n");
   });
 });
+
+test("with --json a delivery is printed as the control API returned it", async () => {
+  const stub = world();
+  const streams = written();
+  expect(await trigger("page.custom_labels", { ...stub.given, json: true })).toBe(0);
+  expect(
+    streams.out
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line)),
+  ).toEqual([delivery("501")]);
+});

@@ -18,7 +18,7 @@ export async function trigger(event: string | undefined, given: Given): Promise<
   const { script } = given;
   if ((event === undefined) === (script === undefined)) return fail("name either an event or a --script; --list shows the events", WRONG_USE);
   return withServer(given, (control) =>
-    script === undefined ? triggerOne(control, triggerOf(event as string, given)) : runScript(control, String(script)),
+    script === undefined ? triggerOne(control, triggerOf(event as string, given), given) : runScript(control, String(script), given),
   );
 }
 
@@ -52,23 +52,25 @@ function jsonOf(text: string): unknown {
   }
 }
 
-async function runScript(control: ControlRequests, file: string): Promise<number> {
+async function runScript(control: ControlRequests, file: string, given: Given): Promise<number> {
+  // With --json only deliveries are printed.
+  const tell = given.json === true ? () => {} : say;
   const steps = await readScript(file);
   // The names of all events are checked before the first event is made.
   for (const step of steps) if ("trigger" in step) eventOf(step.trigger.event);
   for (const step of steps) {
     if ("advance" in step) {
       const { now } = (await control.request("POST", "clock/advance", { seconds: step.advance })) as { now: number };
-      say(`the world's time is ${timeText(now)}`);
+      tell(`the world's time is ${timeText(now)}`);
     } else if ("world" in step) {
       await control.request("POST", "import", step.world);
-      say(`merged ${Object.keys(step.world).join(", ")} into the world`);
-    } else if ((await triggerOne(control, step.trigger)) !== 0) return FAILED;
+      tell(`merged ${Object.keys(step.world).join(", ")} into the world`);
+    } else if ((await triggerOne(control, step.trigger, given)) !== 0) return FAILED;
   }
   return 0;
 }
 
-async function triggerOne(control: ControlRequests, { event, phone_number, overrides, ...given }: Trigger): Promise<number> {
+async function triggerOne(control: ControlRequests, { event, phone_number, overrides, ...given }: Trigger, { json }: Given): Promise<number> {
   const found = eventOf(event);
   const { object, field } = found;
   const entity = given.entity ?? (await anyEntityOf(control, object));
@@ -81,7 +83,7 @@ async function triggerOne(control: ControlRequests, { event, phone_number, overr
   let hasFailed = false;
   for await (const delivery of triggered(control, found, { entity, ...phone, ...(value === undefined ? {} : { value }) })) {
     hasFailed ||= delivery.status !== "delivered";
-    say(printable(lineOf(delivery)));
+    say(json === true ? JSON.stringify(delivery) : printable(lineOf(delivery)));
   }
   return hasFailed ? FAILED : 0;
 }

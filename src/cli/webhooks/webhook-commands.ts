@@ -24,6 +24,7 @@ export function addWebhookCommands(plaza: Command): void {
     .option("--override <PATH=VALUE>", "replace a value of the example, e.g. message.text=hello; repeatable", collected)
     .option("--value <JSON>", "the value of the event (default: an example)")
     .option("--script <FILE>", "trigger the events of this file, step by step; - reads standard input")
+    .option("--json", "print one JSON object per delivery, with every attempt")
     .action(runs(async (given, event) => (await import("./trigger.ts")).trigger(event, given)));
   addDeliveryCommands(plaza.command("deliveries").description("lists webhook deliveries, and sends them again"));
 }
@@ -43,5 +44,6 @@ function addDeliveryCommands(deliveries: Command): void {
     .argument("[id...]", "ids, as list shows them")
     .option("--since <TIME>", "all deliveries since this time: Unix seconds or ISO 8601, in the time of the world")
     .option("--callback <URL>", "with --since: only deliveries to this callback, by its address or id")
+    .option("--json", "print JSON")
     .action(runs(async (given, ids: string[]) => (await import("./deliveries.ts")).resendDeliveries(given, ids)));
 }
