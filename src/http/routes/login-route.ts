@@ -13,7 +13,8 @@ const NONCE_BYTES = 12;
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
-  "referrer-policy": "no-referrer",
+  // With no-referrer a browser would send the form with the origin null, which is refused. The app still does not see the address of the dialog.
+  "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
 };
