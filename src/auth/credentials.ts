@@ -62,7 +62,7 @@ function tokenAt(request: Bringing, place: Place): Presented | undefined {
     case "body":
       return textOf(request.body.access_token, place);
     case "client":
-      return clientOf({ ...request.query, ...request.body });
+      return clientOf({ ...request.query, ...request.body }) ?? clientOf(basicOf(request.header("authorization")));
     case "bearer":
       return bearerOf(request.header("authorization"));
   }
@@ -77,6 +77,17 @@ function textOf(value: unknown, place: Place): Presented | undefined {
 /** D-382: id and secret together are a token of the app (D-11). */
 function clientOf({ client_id: id, client_secret: secret }: Readonly<Record<string, unknown>>): Presented | undefined {
   return textOf(typeof id === "string" && typeof secret === "string" ? `${id}|${secret}` : undefined, "client");
+}
+
+/** RFC 6749, 2.3.1: libraries for OAuth send id and secret as a name and a password, each encoded as in a form. */
+function basicOf(header: string | undefined): Readonly<Record<string, unknown>> {
+  const encoded = /^basic +([A-Za-z0-9+/=]{1,2000})$/i.exec(header ?? "")?.[1];
+  const [id = "", ...secret] = Buffer.from(encoded ?? "", "base64")
+    .toString("utf8")
+    .split(":");
+  if (secret.length === 0) return {};
+  const form = new URLSearchParams(`client_id=${id.replaceAll("&", "%26")}&client_secret=${secret.join(":").replaceAll("&", "%26")}`);
+  return Object.fromEntries(form);
 }
 
 function bearerOf(header: string | undefined): Presented | undefined {

@@ -16,13 +16,13 @@ type Exchange = OperationRequest<Static<typeof exchangeByQuery.params>>;
 
 /** D-382: exchanges a code, the app's own secret, or a token. All happens in a transaction of its own, because a refusal may revoke tokens. */
 export function handleExchange(request: Exchange): Promise<Issued> {
-  const { caller, params, graphRequest } = request;
+  const { caller, params, graphRequest, world } = request;
   const grant = params.grant_type ?? "authorization_code";
   if (grant === "authorization_code") return exchangeCode(request);
   const isBase = graphRequest.surface === "base";
   if (grant === "client_credentials" && isBase) {
     // D-11: the app's id and secret are a token of the app.
-    return Promise.resolve({ access_token: `${caller.app.id}|${params.client_secret}`, token_type: "bearer" });
+    return Promise.resolve({ access_token: `${caller.app.id}|${world.sealer.open(caller.app.sealed_secret)}`, token_type: "bearer" });
   }
   if (/^[a-z]{1,20}_exchange_token$/.test(grant) && isBase) return exchangeToken(request, grant);
   throw invalidParameter(

@@ -323,6 +323,20 @@ describe("attacks on a login", () => {
     expect((await plaza.get("/oauth/access_token", { query: { client_id: "1001" } })).body.error).toMatchObject({ code: 104 });
   });
 
+  test("D-382: an app may send its id and secret as a name and a password", async () => {
+    const plaza = await open();
+    const ask = async (text: string, query: Record<string, string> = {}) => {
+      const headers = { authorization: `Basic ${btoa(text)}` };
+      return (await plaza.get("/oauth/access_token", { query: { grant_type: "client_credentials", ...query }, headers })).body;
+    };
+    expect(await ask("1001:s3cret")).toEqual({ access_token: "1001|s3cret", token_type: "bearer" });
+    expect((await ask("1001:%73%33cret")).access_token).toBe("1001|s3cret");
+    expect((await ask("1001:wrong")).error).toMatchObject({ code: 190 });
+    // Parameters go before the header, and nobody mixes the two.
+    expect((await ask("1001:s3cret", { client_id: "1002", client_secret: "other" })).access_token).toBe("1002|other");
+    for (const text of ["", "1001", ":", "x:y"]) expect((await ask(text)).error.code).toBeOneOf([104, 190]);
+  });
+
   test("D-381: in the profile strict there is no login", async () => {
     const plaza = await openPlaza({ world });
     const asked = { client_id: "1001", client_secret: "s3cret", grant_type: "client_credentials" };
