@@ -149,9 +149,16 @@ function unreachable(url: string, error: unknown): ConfigProblem {
   return new ConfigProblem("--control-url", problem);
 }
 
+/** The message for a command that finds no server. */
+export const NO_SERVER =
+  "no server runs on the data of this folder: start one with plaza start; a server with --data :memory: prints a line of variables to paste here";
+
 /** The server of the command. If nothing gives one, it is the server at the usual port. */
 export async function serverAddress(given: Given): Promise<ServerAddress> {
-  return (await findServerAddress(given)) ?? ((await findServerAddress({ ...given, control_url: DEFAULT_URL })) as ServerAddress);
+  const found = await findServerAddress(given);
+  if (found !== undefined) return found;
+  if ((given.control_key ?? environmentWithSecrets().PLAZA_CONTROL_KEY) === undefined) throw new ConfigProblem("--control-url", NO_SERVER);
+  return (await findServerAddress({ ...given, control_url: DEFAULT_URL })) as ServerAddress;
 }
 
 /** False if the data folder shows that no server runs on it. For other data this is unknown, and a server may be at the usual port. */

@@ -62,6 +62,8 @@ export const exitCodeOf = (error: unknown): number => (isWrongUse(error) ? WRONG
 
 function messageOf(error: Error): string {
   if (isUnreached(error)) return `--data: the database cannot be reached: ${error.cause instanceof Error ? error.cause.message : error.message}`;
+  if ("syscall" in error && error.syscall === "mkdir" && "path" in error)
+    return `--data: the folder ${error.path} cannot be made (${codeOf(error)}): choose another folder, or :memory:`;
   const reason = WRONG_USE_CODES[codeOf(error)] ?? "";
   return reason === "" || error.message.includes(reason) ? error.message : `${error.message}: ${reason}`;
 }

@@ -1,13 +1,17 @@
 /** `plaza start`: runs a server. */
+
+import type { Config } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/option";
 import { readConfig, variableWarnings } from "#config/read-config";
 import { environmentWithSecrets } from "#config/secret-files";
+import { findServer } from "#config/server-files";
 import { settings } from "#features";
 import { type RunningPlaza, startPlaza } from "#main";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { endWhenAsked, exitCodeOf, explain, nextSignal, outputClosed } from "./process-end.ts";
+import { note } from "./terminal/output.ts";
 
 /** Runs the server. Resolves with the exit code when the server has ended. */
 export async function start(flags: Readonly<Record<string, unknown>>): Promise<number> {
@@ -41,15 +45,23 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     const variables = "variablesFile" in plaza ? String(plaza.variablesFile) : undefined;
     if (config.json)
       process.stdout.write(`${JSON.stringify(variables === undefined ? plaza.ready : { ...plaza.ready, variables_file: variables })}\n`);
-    else if (config.sandbox) process.stdout.write(announcement(plaza, config.callback) + interceptedText(variables));
+    else if (config.sandbox) process.stdout.write(announcement(plaza, config) + interceptedText(variables));
     logReady(log, plaza);
     return await endWhenAsked(Promise.race([asked, plaza.stopAsked]), plaza, log);
   } catch (error) {
     explain(error, log);
+    noteServerOn(error);
     await log.flush();
     // The program exits at once, because a running timer would keep it alive for seconds.
     return process.exit(exitCodeOf(error));
   }
+}
+
+/** Says which server uses the data folder, after a refused second start. */
+function noteServerOn(error: unknown): void {
+  if (!(error instanceof Error && error.name === "FolderInUse" && "folder" in error)) return;
+  const { info } = findServer(String(error.folder));
+  if (info !== undefined) note(`plaza: that server is at ${info.base_url}; plaza stop ends it`);
 }
 
 function logReady(log: Log, { ready }: RunningPlaza): void {
@@ -57,8 +69,10 @@ function logReady(log: Log, { ready }: RunningPlaza): void {
   log.info(addresses, "ready");
 }
 
+const variablesOf = (url: string, key: string): string => `export PLAZA_CONTROL_URL=${url} PLAZA_CONTROL_KEY=${key}`;
+
 /** The output of a sandbox at its start: addresses, the control key, the demo tokens, and requests to paste. */
-export function announcement({ ready, demo, newestVersion }: RunningPlaza, callback?: string): string {
+export function announcement({ ready, demo, newestVersion }: RunningPlaza, { callback, data }: Pick<Config, "callback" | "data">): string {
   const lines = ["", "Plaza is ready.", ""];
   const addresses: [string, string | undefined][] = [
     ["graph", ready.base_url],
@@ -75,6 +89,9 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, callb
     ["signed with", callback === undefined || demo !== undefined ? undefined : "the app's secret, which plaza listen --print-secret prints"],
   ];
   for (const [name, address] of addresses) if (address !== undefined) lines.push(`  ${name.padEnd(14)}${address}`);
+  // Data in memory leaves no folder in which commands find the server.
+  if (data === ":memory:" && ready.control_key !== undefined)
+    lines.push("", "Other commands find this server after this line:", "", `  ${variablesOf(ready.control_url, ready.control_key)}`);
   if (demo !== undefined) {
     lines.push("", "Tokens of the demo world:", "");
     for (const { token, type } of demo.tokens) lines.push(`  ${type.padEnd(16)}${token}`);

@@ -121,6 +121,7 @@ describe("data", () => {
     const second = await runPlaza(["start", "--json", "--port", "0", "--control-port", "0", "--data", data]);
     expect(second).toMatchObject({ code: 2, stdout: "" });
     expect(second.stderr).toContain(`in use by another running process (${plaza.ready.pid})`);
+    expect(second.stderr).toContain(`plaza: that server is at ${plaza.ready.base_url}; plaza stop ends it\n`);
     expect((await plaza.control("GET", "clock")).status).toBe(200);
   });
 

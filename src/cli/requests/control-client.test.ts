@@ -72,6 +72,7 @@ describe("the server is", () => {
   test("at the default port if nothing else is known; a folder without a server is reported", async () => {
     const data = temporaryFolder();
     expect(await serverAddress({ data: ":memory:", control_key: "k" })).toMatchObject({ url: "http://127.0.0.1:4001", key: "k" });
+    expect(serverAddress({ data })).rejects.toThrow("--control-url: no server runs on the data of this folder");
     expect(await serverAddress({ data: dataOfServer() })).toMatchObject({ url: "http://folder:1" });
     expect(await mayHaveServer({ data })).toBe(false);
     expect(await mayHaveServer({ data: ":memory:" })).toBe(true);

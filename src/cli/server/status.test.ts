@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
+import { NO_SERVER } from "../control-client.ts";
 import { status } from "./status.ts";
 
 const SERVER = {
@@ -86,7 +87,7 @@ test("D-341: a server without its database says so and why, is asked nothing tha
 test("no server on the data, and a refusing server, are one line and a failure", async () => {
   const streams = written();
   expect(await status({ data: temporaryFolder() })).toBe(1);
-  expect(streams).toEqual({ out: "", err: "plaza: no server runs on the data, and --control-url names none\n" });
+  expect(streams).toEqual({ out: "", err: `plaza: ${NO_SERVER}\n` });
   Object.assign(streams, { err: "" });
   const { given } = controlStub(() => Response.json({ error: { message: "the control key is wrong" } }, { status: 401 }));
   expect(await status(given)).toBe(1);

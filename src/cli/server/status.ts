@@ -1,7 +1,7 @@
 /** `plaza status`: shows whether a server runs, and describes it. */
 import type { ControlRequests } from "#control/client/requests";
 import { statusLines, statusOf } from "#control/client/status";
-import { type Given, withServer } from "../control-client.ts";
+import { type Given, NO_SERVER, withServer } from "../control-client.ts";
 import { FAILED, fail, printable, say } from "../terminal/output.ts";
 
 /** Prints the status. Resolves with 0 if a server runs and is ready. */
@@ -12,5 +12,5 @@ export function status(given: Given): Promise<number> {
     else for (const line of statusLines(found)) say(printable(line));
     return found.ready ? 0 : FAILED;
   };
-  return withServer(given, show, () => fail("no server runs on the data, and --control-url names none"));
+  return withServer(given, show, () => fail(NO_SERVER));
 }

@@ -8,8 +8,8 @@ const ready = {
   ...{ social_login_host: "http://g:1/login", rtmp_url: null, control_url: "http://c:2", control_key: "key/1" },
 };
 const demo = { page: "2001", page_token: "page-token", secret: "demo-secret", tokens: [{ token: "app-token", type: "app" }] };
-const announced = (more: object = {}, callback?: string): string =>
-  announcement({ ready, newestVersion: "v26.0", ...more } as unknown as RunningPlaza, callback);
+const announced = (more: object = {}, callback?: string, data = ".plaza"): string =>
+  announcement({ ready, newestVersion: "v26.0", ...more } as unknown as RunningPlaza, { callback, data });
 
 test("the addresses and the key, one per line; absent ones have no line", () => {
   expect(announced()).toBe(`
@@ -29,6 +29,13 @@ Plaza is ready.
   const own = announced({ ready: { ...ready, control_key: undefined, rtmp_url: "rtmp://l:3" } });
   expect(own).toContain("\n  live video    rtmp://l:3\n  console       http://c:2\n");
   expect(own).not.toContain("control key");
+});
+
+test("the variables by which commands find a server whose data is in memory", () => {
+  const line = "\n  export PLAZA_CONTROL_URL=http://c:2 PLAZA_CONTROL_KEY=key/1\n";
+  expect(announced({}, undefined, ":memory:")).toContain(line);
+  expect(announced()).not.toContain("export");
+  expect(announced({ ready: { ...ready, control_key: undefined } }, undefined, ":memory:")).not.toContain("export");
 });
 
 test("the callback, and the secret that signs its webhooks", () => {
