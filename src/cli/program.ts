@@ -15,7 +15,7 @@ import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
 /** The commands that restore or end something when their output is closed. */
-const ENDED_BY_SIGNALS = ["start", "intercept", "exec", "storm", "worker", "listen", "record"];
+const ENDED_BY_SIGNALS = ["start", "intercept", "exec", "storm", "review", "worker", "listen", "record"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -73,6 +73,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   addExecCommand(plaza, options);
   addInterceptCommand(plaza, options);
   addStormCommand(plaza, options);
+  addReviewCommand(plaza, options);
   plaza
     .command("trace")
     .description("prints what plaza exec --trace recorded: requests, webhooks, the control API, and how nodes changed")
@@ -131,6 +132,18 @@ Each run has a world of its own, which the variables of plaza exec lead to. STOR
 STORM_CALLBACK_PORT its port. The exit code is 0 if all schedules passed, 1 if one failed, and 2 if the scenario fails without faults.`,
     )
     .action(runs(async (given, command: string[]) => (await import("./workbench/commands.ts")).storm(command, given)));
+}
+
+function addReviewCommand(plaza: Command, options: readonly ConfigOption[]): void {
+  const review = plaza.command("review").description("finds the permissions that a test suite needs, by running it without each of them");
+  review
+    .option("--html <FILE>", "also write a page with the result, to hand in for the platform's review")
+    .option("--timeout-ms <N>", "the time limit of a run of the suite (default: 600,000)");
+  addOptions(review, ownServerOptions(options))
+    .argument("<command...>", "the suite, after --: it ends with 0 if its tests passed")
+    .passThroughOptions()
+    .addHelpText("after", "\nThe exit code is 0 if the needed permissions were found and proved, and 2 if the suite fails with all permissions.")
+    .action(runs(async (given, command: string[]) => (await import("./workbench/commands.ts")).review(command, given)));
 }
 
 function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void {
@@ -209,7 +222,7 @@ async function declaredFor(words: readonly string[]): Promise<Declared> {
   const isAsked = (...names: readonly string[]): boolean => words.some((word) => names.includes(word));
   return {
     isStart: words[0] === "start",
-    ...(isAsked("start", "exec", "intercept", "storm", "completion") ? { settings: (await import("#features")).settings } : {}),
+    ...(isAsked("start", "exec", "intercept", "storm", "review", "completion") ? { settings: (await import("#features")).settings } : {}),
     ...(isAsked("completion", ...Object.keys(routeGroups)) ? { routes: await readRoutes() } : {}),
   };
 }

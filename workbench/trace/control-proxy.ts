@@ -6,11 +6,14 @@ export interface ControlProxy {
   close(): void;
 }
 
+/** Changes the body of a request before it is passed on. */
+export type ChangeBody = (method: string, pathname: string, body: ArrayBuffer) => ArrayBuffer | string;
+
 /** Listens on this machine, and passes all requests on to `upstream`. */
-export function startControlProxy(upstream: string, recorder: Recorder): ControlProxy {
+export function startControlProxy(upstream: string, recorder: Recorder, change: ChangeBody = (_, __, body) => body): ControlProxy {
   const server = Bun.serve({
     ...{ hostname: "127.0.0.1", port: 0, idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER },
-    fetch: (request) => serve(upstream, recorder, request),
+    fetch: (request) => serve({ upstream, recorder, change }, request),
     error: (error) => Response.json({ error: { code: "unavailable", message: error.message } }, { status: 502 }),
   });
   return { url: `http://127.0.0.1:${server.port}`, close: () => void server.stop(true) };
@@ -21,7 +24,13 @@ const OF_WORLD = /^\/v1\/worlds\/([^/]+)(?:\/(.*))?$/;
 /** Calls after which the log of requests and the webhooks are gone. */
 const REPLACES = /^(?:reset|snapshots\/[^/]+\/restore)$/;
 
-async function serve(upstream: string, recorder: Recorder, request: Request): Promise<Response> {
+interface Passing {
+  readonly upstream: string;
+  readonly recorder: Recorder;
+  readonly change: ChangeBody;
+}
+
+async function serve({ upstream, recorder, change }: Passing, request: Request): Promise<Response> {
   const { method } = request;
   const { pathname, search } = new URL(request.url);
   if (method === "GET" || method === "HEAD") return pass(upstream + pathname + search, request, undefined);
@@ -32,7 +41,7 @@ async function serve(upstream: string, recorder: Recorder, request: Request): Pr
   const isDeleted = method === "DELETE" && path === "";
   if (isDeleted) await recorder.end(name);
   else if (REPLACES.test(path)) await world?.collect().then(() => world.collectDeliveries());
-  const response = await pass(upstream + pathname + search, request, body);
+  const response = await pass(upstream + pathname + search, request, change(method, pathname, body));
   const { status } = response;
   // The client gets the response of a new world when the record of the world has begun.
   if (pathname === "/v1/worlds" && status === 201) await recorder.begin((parsed(body) as { name: string }).name);
@@ -40,7 +49,7 @@ async function serve(upstream: string, recorder: Recorder, request: Request): Pr
   return response;
 }
 
-async function pass(url: string, { method, headers, signal }: Request, body: ArrayBuffer | undefined): Promise<Response> {
+async function pass(url: string, { method, headers, signal }: Request, body: ArrayBuffer | string | undefined): Promise<Response> {
   const passed = new Headers(headers);
   for (const name of ["host", "content-length", "transfer-encoding", "connection"]) passed.delete(name);
   // Bun's declarations do not know that `false` turns off the proxy of the environment.

@@ -1,4 +1,4 @@
-/** The commands that run a program against a server of its own, and judge the program or record what it does: `plaza storm`, `plaza trace`. */
+/** The commands that run a program against a server of its own, and judge the program or record what it does: `plaza storm`, `plaza review`, `plaza trace`. */
 import { findConfigFile } from "#config/config-file";
 import { environment, variableOf } from "#config/option";
 import { environmentWithSecrets } from "#config/secret-files";
@@ -52,6 +52,15 @@ export async function storm(command: readonly string[], given: Given): Promise<n
       junit: textOf(given.junit),
       words: optionWords(process.argv.slice(3)),
     }),
+  );
+}
+
+/** `plaza review -- <command>`. */
+export async function review(command: readonly string[], given: Given): Promise<number> {
+  const [{ reviewCommand }, numbers] = [await import("#workbench/review/command"), numbersIn(given, ["timeout_ms"])];
+  if (typeof numbers === "string") return fail(numbers, WRONG_USE);
+  return withServerOfItsOwn(given, (server) =>
+    reviewCommand({ server, command, env: environmentOfProgram(), html: textOf(given.html), timeoutMs: numbers.timeout_ms, say, note }),
   );
 }
 
