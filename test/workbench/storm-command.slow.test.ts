@@ -76,6 +76,12 @@ test("an invariant is a command that finds the world of the run", async () => {
   expect(stdout).toContain("does not hold: it ended with 3");
 });
 
+test("a scenario that gives its world another content by the test kit meets the faults there", async () => {
+  const { code, stdout, stderr } = await runPlaza(["storm", "--only", "503", "--", process.execPath, join(import.meta.dir, "suites/labels.ts")]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  expect(stdout).toContain("createLabel#1=503");
+});
+
 test.each([
   [["--pairs", "many"], '--pairs: "many" is not a whole number of at least 0'],
   [["--jobs", "0"], '--jobs: "0" is not a whole number of at least 1'],

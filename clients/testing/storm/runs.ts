@@ -1,4 +1,5 @@
 /** Runs a scenario in worlds of its own, with the faults of a schedule. */
+import { ControlRefusal } from "../failures.ts";
 import type { World } from "../world.ts";
 import { type FaultBody, type Run, type Schedule, scheduleText } from "./disturbances.ts";
 import { countNodes, type LoggedDelivery, type LoggedRequest, readDeliveries, readRequests } from "./observation.ts";
@@ -98,10 +99,8 @@ export class Runner {
   /** A world in its first state. */
   async #take(): Promise<Slot> {
     const free = this.#free.pop();
-    if (free !== undefined) {
-      await free.world.restore(SNAPSHOT);
-      return free;
-    }
+    if (free !== undefined && (await isRestored(free))) return free;
+    if (free !== undefined) await this.#forget(free);
     const slot = await this.#options.newSlot();
     this.#all.add(slot);
     await slot.world.snapshot(SNAPSHOT);
@@ -139,6 +138,19 @@ export class Runner {
     return undefined;
   }
 }
+
+/** Restores a world. False if it has no snapshot, because the scenario made the world anew (`withPlaza({ world })`). */
+async function isRestored({ world }: Slot): Promise<boolean> {
+  try {
+    await world.restore(SNAPSHOT);
+    return true;
+  } catch (error) {
+    if (error instanceof ControlRefusal && error.status === NOT_FOUND) return false;
+    throw error;
+  }
+}
+
+const NOT_FOUND = 404;
 
 /** The first lines of an error's message; a report with many failures must stay readable. */
 const LINES_MAX = 12;
