@@ -26,6 +26,7 @@ export async function parseWorldFile(text: string): Promise<Readonly<Record<stri
 }
 
 async function parse(text: string): Promise<unknown> {
+  await refuseDepth(text);
   if (text.trimStart().startsWith("{")) {
     try {
       return parseExactJson(text);
@@ -33,7 +34,6 @@ async function parse(text: string): Promise<unknown> {
       // The text is YAML in braces, or has a mistake, whose line the parser of YAML knows.
     }
   }
-  await refuseDepth(text);
   await refuseAliases(text);
   try {
     return await readYaml(text);

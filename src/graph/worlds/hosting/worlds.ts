@@ -5,6 +5,7 @@
  * **Invariant:** a request reads, writes, waits for and counts against its own world only.
  */
 import { endKeysOfWorld } from "#auth/control-keys.store";
+import { Turns } from "#kernel/turns";
 import type { Database, Databases, Reader, SavedState, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
@@ -50,6 +51,8 @@ export class Worlds {
   readonly #openWorlds: OpenWorlds;
   readonly #room: RoomForWorlds;
   readonly #closedWorlds: ClosedWorlds;
+  /** Worlds are read and opened one after the other, and other requests are served between them. */
+  readonly #turns: Turns;
   #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
 
   private constructor(options: WorldsOptions) {
@@ -57,6 +60,7 @@ export class Worlds {
     this.#process = options.randomSecret(PROCESS_BYTES);
     this.#room = new RoomForWorlds(options.openMax, () => this.#closeLeastUsed());
     this.#closedWorlds = new ClosedWorlds((profile) => options.openEmpty(profile));
+    this.#turns = new Turns(options.realNowMs);
     const { realNowMs, onError } = options;
     this.#idleWorlds = new IdleWorlds({ realNowMs, onError, look: () => this.closeUnused(), wake: (name) => this.#openWorlds.wake(name) });
     this.#openWorlds = new OpenWorlds({
@@ -273,7 +277,9 @@ export class Worlds {
   }
 
   async #look<T>(name: string, read: (reader: Reader) => Promise<T>): Promise<T | undefined> {
-    return (await this.#find(name)) && this.#options.databases.look(name, read);
+    if ((await this.#find(name)) === undefined) return undefined;
+    await this.#turns.next();
+    return this.#options.databases.look(name, read);
   }
 
   async #find(name: string): Promise<WorldSlot | undefined> {
@@ -290,7 +296,10 @@ export class Worlds {
     return new WorldSlot({
       ...{ name, memory: newMemory() },
       openDatabase: async () => {
-        if (name !== DEFAULT_WORLD) await this.#room.take();
+        if (name !== DEFAULT_WORLD) {
+          await this.#room.take();
+          await this.#turns.next();
+        }
         return databases.open(name).catch((error: unknown) => {
           if (name !== DEFAULT_WORLD) this.#room.leave();
           throw error;
