@@ -206,6 +206,7 @@ describe("the program", () => {
         "start",
         "exec",
         "intercept",
+        "intercept",
         "storm",
         "worker",
         "status",
