@@ -19,9 +19,14 @@ const sendRequest = tool("send_request", {
   input: input({
     method: Type.Union([Type.Literal("GET"), Type.Literal("POST"), Type.Literal("DELETE")]),
     path: Type.String({ minLength: 1, maxLength: 2_000, description: "with or without a version, e.g. 2001/custom_labels" }),
-    as: Type.Optional(Type.String({ minLength: 1, description: "whose token to send: a name or id of status; left out: no token" })),
-    parameters: anyMap("of the form of a POST, else of the query"),
-    body: anyMap("a JSON body instead of a form"),
+    as: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: "send a token of this page, person, account or app, by a name or id of status",
+      }),
+    ),
+    parameters: anyMap("parameters of the form of a POST, or else of the query"),
+    body: anyMap("a JSON body, instead of a form"),
   }),
   rest: "Select less with the parameter fields, or a smaller limit.",
   async run({ control: find, callGraph, isReader }, { method, path, as, parameters = {}, body }) {
@@ -66,11 +71,11 @@ function requirePath(path: string): void {
 }
 
 const triggerEvent = tool("trigger_event", {
-  description: "Makes a webhook event and waits for the delivery to each subscribed app. Without a value, the event has an example's.",
+  description: "Makes a webhook event and waits for the delivery to each subscribed app. The default value is that of an example.",
   input: input({
     event: Type.String({ minLength: 1, description: "a webhook field, e.g. messages, or object and field, e.g. page.messages" }),
     entity: Type.Optional(Type.String({ description: "id of the account, page or catalog; the first of the world by default" })),
-    phone_number: Type.Optional(Type.String({ description: "id of a number of the account" })),
+    phone_number: Type.Optional(Type.String({ description: "id of a phone number of the account" })),
     value: anyMap("the payload"),
   }),
   rest: "list_recent of webhooks shows the deliveries.",
@@ -109,7 +114,7 @@ function expectTool(routes: Routes): Tool {
       "Waits until the last requests, webhooks or app events contain an expected one. If not, the answer shows the nearest one and how it differs.",
     input: input({
       of: Type.Union([Type.Literal("requests"), Type.Literal("webhooks"), Type.Literal("app_events")]),
-      app: Type.Optional(Type.String({ description: "app_events: its id" })),
+      app: Type.Optional(Type.String({ description: "for app_events: the id of the app" })),
       ...Object.fromEntries(kinds),
       ...parametersOf(routes, "expectRequests", ["match", "count", "within_ms"]),
     }),
@@ -169,7 +174,7 @@ const clockTool = (routes: Routes): Tool =>
   tool("clock", {
     description: "Shows or changes the world's time. Everything that falls due by the new time has happened when the answer comes.",
     input: input({
-      action: Type.Unsafe<keyof typeof clockActions>({ enum: Object.keys(clockActions), description: "next: to the next due work" }),
+      action: Type.Unsafe<keyof typeof clockActions>({ enum: Object.keys(clockActions), description: "next moves to the next deadline" }),
       seconds: Type.Optional({ ...((routes.get("advanceClock") as ControlRoute).body as TObject).properties.seconds, description: "for advance" }),
       now: Type.Optional(Type.Union([Type.Integer(), Type.String()], { description: "for set: Unix seconds or ISO 8601" })),
     }),
@@ -222,7 +227,7 @@ const snapshot = tool("snapshot", {
     "Saves the state of the world under a name, restores it, or lists or deletes saved states; reset restores the state at the creation of the world.",
   input: input({
     action: Type.Unsafe<keyof typeof snapshotActions | "list" | "reset">({ enum: ["take", "restore", "list", "delete", "reset"] }),
-    name: Type.Optional(Type.String({ minLength: 1, description: "of the snapshot" })),
+    name: Type.Optional(Type.String({ minLength: 1, description: "the name of the snapshot" })),
   }),
   rest: "Delete snapshots that are not needed.",
   async run({ control: find }, { action, name }) {

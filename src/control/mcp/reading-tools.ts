@@ -48,7 +48,7 @@ const SECTION_CHARACTERS_MAX = 3_000;
 
 const findOperation = tool("find_operation", {
   description:
-    "Finds an operation of the graph by its name or by words, with its address, token, parameters, errors and an example, and names the next best ones.",
+    "Finds an operation of the graph by its name or by words, with its address, token, parameters, errors and an example, and lists the next best operations.",
   input: input({ query: Type.String({ minLength: 1, maxLength: 200, description: "e.g. createLabel, or attach a label to a person" }) }),
   isReading: true,
   rest: "read_docs with the page of the area has the rest.",
@@ -64,11 +64,11 @@ const findOperation = tool("find_operation", {
 
 const readDocs = tool("read_docs", {
   description:
-    "Finds the section of the documentation that a question is about: guides for tests and webhooks, world files, commands, errors, decisions. Or reads a page.",
+    "Finds the section of the documentation that answers a question: guides for tests and webhooks, world files, commands, errors, decisions. Or reads a page.",
   input: input({
     query: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "words of a question; the answer is the best section" })),
-    page: Type.Optional(Type.String({ description: "a page instead, e.g. guides/testing.md; its part from offset on" })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, description: "the first character" })),
+    page: Type.Optional(Type.String({ description: "read this page instead, e.g. guides/testing.md, from offset on" })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, description: "the number of characters to skip" })),
   }),
   isReading: true,
   rest: "Read the page with its name as page and a greater offset.",
@@ -143,7 +143,7 @@ const listRecent = tool("list_recent", {
   description: "The newest requests to the graph, webhooks to apps, or events of an app, one a line, the newest first.",
   input: input({
     of: Type.Union([Type.Literal("requests"), Type.Literal("webhooks"), Type.Literal("app_events")]),
-    app: Type.Optional(Type.String({ description: "its id, for app_events" })),
+    app: Type.Optional(Type.String({ description: "for app_events: the id of the app" })),
     search: Type.Optional(Type.String({ description: "for requests: a part of the path, the operation or the query" })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: "10 by default" })),
   }),
@@ -187,9 +187,9 @@ const findNodes = tool("find_nodes", {
     "Shows a node, or the nodes of a kind, as entries of a world file. The kinds are the keys of a world file, e.g. pages, labels, tokens.",
   input: input({
     kind: Type.String({ minLength: 1, description: "e.g. labels" }),
-    id: Type.Optional(Type.String({ minLength: 1, description: "one node alone" })),
+    id: Type.Optional(Type.String({ minLength: 1, description: "show only the node with this id" })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: "10 by default" })),
-    after: Type.Optional(Type.String({ description: "as the answer before gave it, for the next nodes" })),
+    after: Type.Optional(Type.String({ description: "the value of after in the last answer, to get the next nodes" })),
   }),
   isReading: true,
   rest: "Ask for one node by its id, or for fewer with limit.",

@@ -23,21 +23,21 @@ const always = (): boolean => true;
 
 /** The refusals by code. 405 is left out: it belongs to no operation, because the operations of an address are its methods. */
 const refusals: Readonly<Record<Exclude<ControlCode, "method_not_allowed">, Refusal>> = {
-  bad_request: { why: "A malformed body, parameter or entry.", isOf: ({ query, body }) => query !== undefined || body !== undefined },
+  bad_request: { why: "The body, a parameter or an entry is malformed.", isOf: ({ query, body }) => query !== undefined || body !== undefined },
   unauthorized: {
-    why: "No control key, or a wrong one.",
+    why: "The request has no control key, or a wrong one.",
     headers: { "WWW-Authenticate": { description: "`Bearer`", schema: { type: "string" } } },
     isOf: ({ needsNoKey }) => needsNoKey !== true,
   },
   forbidden: {
-    why: "The key may only read; or a sandbox got a request of another site's page, or for a host name that it does not serve.",
+    why: "The key may only read; or a page of another site sent the request to a sandbox, or the request is for a host name that the sandbox does not serve.",
     isOf: always,
   },
-  not_found: { why: "No such world, node, token or kind of node.", isOf: ({ path }) => path.includes("{") },
-  conflict: { why: "The id, name or token is taken, or the node is in another state." },
+  not_found: { why: "The world, node, token or kind of node does not exist.", isOf: ({ path }) => path.includes("{") },
+  conflict: { why: "The id, name or token exists already, or the state of the node does not allow the operation." },
   body_too_large: { why: "The body is larger than allowed.", isOf: ({ body }) => body !== undefined },
   unprocessable: {
-    why: "Well formed, but refused: a reference to a node that does not exist, a world file that cannot be loaded, an expectation that was not met.",
+    why: "The request is well formed, but refused: it refers to a node that does not exist, a world file cannot be loaded, or the expected entries did not come.",
   },
   internal_error: { why: "An unexpected error; see the log of the server.", isOf: always },
   unavailable: { why: "The database cannot be reached.", isOf: always },

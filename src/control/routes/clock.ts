@@ -13,14 +13,18 @@ import { listNextRetries } from "#webhooks/callbacks/callbacks.store";
 
 const withinMs = {
   within_ms: Type.Optional(
-    Type.Integer({ minimum: 1, description: "real time after which the move ends at its next stop; without it the move goes to its target" }),
+    Type.Integer({
+      minimum: 1,
+      description:
+        "the real time after which the clock stops at the next due time on its way; by default it moves to the requested time, however long that takes",
+    }),
   ),
 };
 const clockState = Type.Object({ now: Type.Integer({ description: "Unix seconds" }), frozen: Type.Boolean() });
 const clockChange = Type.Object(
   {
-    now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }),
-    frozen: Type.Optional(Type.Boolean({ description: "whether the time stands still" })),
+    now: Type.Optional({ ...worldTime, description: "the new time: Unix seconds or ISO 8601" }),
+    frozen: Type.Optional(Type.Boolean({ description: "whether the clock is stopped" })),
     ...withinMs,
   },
   { additionalProperties: false },
@@ -46,7 +50,7 @@ function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
 /** D-266: moves a world's clock. All work that is due by the returned time has happened. The status is 202 if `within_ms` ended the move early. */
 async function moveTo({ deps, world, body }: ControlRequest<unknown, Move>, ms: number, isFrozen = world.clock.isFrozen) {
   const { clock } = world;
-  if (ms > UNIX_SECONDS_MAX * 1_000) throw unprocessable("the clock goes to the end of the year 9999", "seconds");
+  if (ms > UNIX_SECONDS_MAX * 1_000) throw unprocessable("the clock cannot move beyond the end of the year 9999", "seconds");
   const endMs = deps.realTime.monotonicMs() + (body.within_ms ?? Number.POSITIVE_INFINITY);
   const set = (atMs: number) => clock.set(atMs, isFrozen);
   // A move forward stops at each due time on the way, for example at a retry, and then at the next retry.
@@ -68,7 +72,7 @@ const advanceClock = (request: ControlRequest<unknown, Static<typeof advance>>) 
   inTurn(request.world, () => moveTo(request, request.world.clock.nowMs() + Math.round(request.body.seconds * 1_000)));
 
 const UNFINISHED =
-  "`within_ms` ended the move early: the time that was reached. Send the same request again to go on (`advance`: with the seconds that are left).";
+  "`within_ms` ended the move early: the response has the time that the clock reached. Send the same request again to go on (`advance`: with the seconds that are left).";
 
 const CLOCK = "/v1/worlds/{w}/clock";
 
@@ -78,7 +82,7 @@ const DEADLINES_MAX = 100;
 const deadline = Type.Object({
   time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
   kind: Type.String({ description: "the kind of a background job, or webhook_retry" }),
-  of: Type.String({ description: "the id or key of the job, or the URL of a callback" }),
+  of: Type.String({ description: "the id or key of the job, or the URL of the callback that gets the retry" }),
 });
 
 /** The next deadlines of a world, the earliest first. */
@@ -94,20 +98,20 @@ export async function deadlinesOf({ database: { reader } }: World): Promise<read
 
 export const clockRoutes: readonly ControlRoute[] = [
   route(`GET ${CLOCK}`, "readClock", {
-    summary: "The world's time",
+    summary: "Reads the world's time",
     response: clockState,
     handle: async ({ world }) => stateOf(world),
   }),
   route(`PUT ${CLOCK}`, "setClock", {
     summary:
-      "Sets the time, stops it or lets it run; a key that is left out stays the same. Everything that falls due has happened when the response is sent",
+      "Sets the time, stops the clock or lets it run; a key that is left out stays the same. When the response is sent, everything that was due by the new time has happened",
     body: clockChange,
     response: clockState,
     unfinished: UNFINISHED,
     handle: setClock,
   }),
   route(`POST ${CLOCK}/advance`, "advanceClock", {
-    summary: "Moves the time forward. Everything that falls due has happened when the response is sent",
+    summary: "Moves the time forward. When the response is sent, everything that was due by the new time has happened",
     body: advance,
     response: clockState,
     unfinished: UNFINISHED,
@@ -115,7 +119,7 @@ export const clockRoutes: readonly ControlRoute[] = [
     handle: advanceClock,
   }),
   route("GET /v1/worlds/{w}/clock/deadlines", "listDeadlines", {
-    summary: "Coming background jobs and the next retry of each callback, the earliest first; at most a hundred",
+    summary: "Lists the next background jobs and the next retry of each callback, the earliest first; at most a hundred",
     response: listOf(deadline),
     handle: async ({ world }) => ({ data: await deadlinesOf(world), paging: {} }),
   }),

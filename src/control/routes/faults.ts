@@ -13,11 +13,24 @@ const BODY_CHARACTERS_MAX = 65_536;
 const ADVANCE_SECONDS_MAX = 10 * 366 * 86_400;
 
 const limits = {
-  times: Type.Optional(Type.Integer({ minimum: 1, description: "how many requests or webhooks it affects; without it, all until it is deleted" })),
-  probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "the share of matching requests or webhooks that it affects" })),
-  skip: Type.Optional(Type.Integer({ minimum: 0, description: "how many matching requests or webhooks pass before it takes effect" })),
+  times: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: "the number of affected requests or webhooks (default: all until the fault is deleted)",
+    }),
+  ),
+  probability: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: "the share of matching requests or webhooks that the fault affects, from 0 to 1" }),
+  ),
+  skip: Type.Optional(
+    Type.Integer({ minimum: 0, description: "the number of matching requests or webhooks that pass before the fault takes effect" }),
+  ),
   lasts_ms: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: LATENCY_MS_MAX, description: "real time for which it stays in effect after its first request or webhook" }),
+    Type.Integer({
+      minimum: 1,
+      maximum: LATENCY_MS_MAX,
+      description: "the real time after which the fault ends, counted from the first request or webhook that it affects",
+    }),
   ),
 };
 const node = Type.Optional(
@@ -29,33 +42,48 @@ const requestEffects = {
     Type.Union([Type.Literal("app"), Type.Literal("page")], { description: "a rate limit whose error replaces the operation" }),
   ),
   latency_ms: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX, description: "a delay before the operation runs; real time that a webhook waits" }),
+    Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX, description: "the real time that the operation or the webhook is delayed" }),
   ),
-  page_max: Type.Optional(Type.Integer({ minimum: 1, description: "the most items on a page of a list, whatever its limit" })),
+  page_max: Type.Optional(Type.Integer({ minimum: 1, description: "the most items on a page of a list, whatever limit the request has" })),
   revoke_tokens: Type.Optional(Type.Literal(true, { description: "the request's tokens are revoked before the operation runs" })),
   advance_seconds: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: ADVANCE_SECONDS_MAX, description: "world time by which the clock moves before the operation runs" }),
+    Type.Integer({
+      minimum: 1,
+      maximum: ADVANCE_SECONDS_MAX,
+      description: "the world's clock moves forward by these seconds before the operation runs",
+    }),
   ),
-  body: Type.Optional(Type.String({ maxLength: BODY_CHARACTERS_MAX, description: "replaces the body of the response" })),
+  body: Type.Optional(Type.String({ maxLength: BODY_CHARACTERS_MAX, description: "a text that replaces the body of the response" })),
   reset: Type.Optional(Type.Literal(true, { description: "the connection is reset instead of a response, after the operation has run" })),
-  cut_body_at: Type.Optional(Type.Integer({ minimum: 0, description: "the connection ends after this number of bytes of the body" })),
-  body_bytes_per_second: Type.Optional(Type.Integer({ minimum: 1, description: "the whole body takes 300 s at most" })),
+  cut_body_at: Type.Optional(Type.Integer({ minimum: 0, description: "the connection ends after this number of bytes of the response's body" })),
+  body_bytes_per_second: Type.Optional(
+    Type.Integer({ minimum: 1, description: "the speed at which the response's body is sent; the whole body takes 300 s at most" }),
+  ),
 };
 const fields = {
-  operation: Type.Optional(Type.String({ minLength: 1, description: "an operation's name, or * for all" })),
+  operation: Type.Optional(Type.String({ minLength: 1, description: "the name of an operation, or * for all" })),
   webhook: Type.Optional(Type.String({ minLength: 1, description: "a webhook field, or * for all, instead of an operation" })),
   node,
   query: Type.Optional(
-    Type.Record(Type.String(), Type.String(), { description: "parameters with their values, in the query or the body; structured ones as JSON" }),
+    Type.Record(Type.String(), Type.String(), {
+      description: "parameters of matching requests, in the query or body; a structured value is JSON text",
+    }),
   ),
-  token: Type.Optional(Type.String({ minLength: 1, description: "the value of one of the request's tokens; the fault shows its id" })),
+  token: Type.Optional(
+    Type.String({ minLength: 1, description: "the value of a token that a matching request sends; the response shows the id of the token instead" }),
+  ),
   ...requestEffects,
-  code: Type.Optional(Type.Integer({ description: "the code of the error; 2 if it is left out" })),
-  retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, description: "for status or rate_limit; for rate_limit 60 if it is left out" })),
-  content_type: Type.Optional(Type.String({ pattern: "^[!-~]([ -~]{0,200}[!-~])?$", description: "of body" })),
+  code: Type.Optional(Type.Integer({ description: "the code of the error (default: 2)" })),
+  retry_after_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: "the wait before a new attempt, for status or rate_limit (default for rate_limit: 60)",
+    }),
+  ),
+  content_type: Type.Optional(Type.String({ pattern: "^[!-~]([ -~]{0,200}[!-~])?$", description: "the content type of the text in body" })),
   effect: Type.Optional(
     Type.Union([Type.Literal("lose"), Type.Literal("repeat"), Type.Literal("reorder"), Type.Literal("delay"), Type.Literal("batch")], {
-      description: "on a webhook: it is never sent, sent twice, sent after a later one, sent late, or sent in one POST with later ones",
+      description: "a webhook is never sent, sent twice, sent after a later one, sent late, or sent in one POST with later ones",
     }),
   ),
   ...limits,
@@ -65,7 +93,7 @@ type FaultBody = Static<typeof faultBody>;
 const fault = Type.Object({
   id: Type.String(),
   ...fields,
-  met: Type.Integer({ description: "how many requests or webhooks it was applied to" }),
+  met: Type.Integer({ description: "the number of requests or webhooks that the fault has affected" }),
 });
 const FAULTS = "/v1/worlds/{w}/faults";
 
@@ -81,8 +109,10 @@ const partners: Readonly<Record<string, readonly string[]>> = {
 async function createFault(request: ControlRequest<unknown, FaultBody>): Promise<Fault> {
   const { deps, world, body } = request;
   if (!deps.servesGraph) throw conflict("faults have no effect with --workers; start one process");
-  if ((body.operation === undefined) === (body.webhook === undefined)) throw badRequest("a fault has an operation or a webhook", "operation");
-  if (world.faults.list().length >= FAULTS_MAX) throw conflict(`there are ${FAULTS_MAX} faults; delete them first`);
+  if ((body.operation === undefined) === (body.webhook === undefined))
+    throw badRequest("a fault needs either an operation or a webhook", "operation");
+  if (world.faults.list().length >= FAULTS_MAX)
+    throw conflict(`there are already ${FAULTS_MAX} faults, and more are not possible; delete them first`);
   return world.faults.add(body.webhook === undefined ? await requestFaultOf(request) : webhookFaultOf(request));
 }
 
@@ -93,8 +123,8 @@ function webhookFaultOf({ world, body }: ControlRequest<unknown, FaultBody>): We
     throw badRequest(`there is no webhook field ${webhook}`, "webhook");
   }
   if (body.latency_ms !== undefined && (effect === "lose" || effect === "repeat"))
-    throw badRequest("latency_ms stands only beside reorder, delay or batch", "latency_ms");
-  if (effect === undefined) throw badRequest("a fault of webhooks has an effect: lose, repeat, reorder, delay or batch", "effect");
+    throw badRequest("latency_ms is only possible together with the effect reorder, delay or batch", "latency_ms");
+  if (effect === undefined) throw badRequest("a fault of webhooks needs an effect: lose, repeat, reorder, delay or batch", "effect");
   return body as WebhookFaultInput;
 }
 
@@ -104,27 +134,27 @@ async function requestFaultOf({ deps, world, body }: ControlRequest<unknown, Fau
   const isKnown = operation === "*" || deps.registry.endpoints.some(({ access }) => access.operation === operation);
   if (!isKnown) throw badRequest(`there is no operation ${operation}`, "operation");
   const effects = Object.keys(requestEffects);
-  if (!effects.some((name) => Object.hasOwn(body, name))) throw badRequest(`a fault has one of ${effects.join(", ")}`, "status");
-  if (status !== undefined && rate_limit !== undefined) throw badRequest("a fault has a status or a rate_limit, not both", "rate_limit");
+  if (!effects.some((name) => Object.hasOwn(body, name))) throw badRequest(`a fault of requests needs one of ${effects.join(", ")}`, "status");
+  if (status !== undefined && rate_limit !== undefined) throw badRequest("a fault can have a status or a rate_limit, not both", "rate_limit");
   for (const [name, required] of Object.entries(partners)) {
     if (Object.hasOwn(body, name) && !required.some((partner) => Object.hasOwn(body, partner)))
-      throw badRequest(`${name} stands only beside ${required.join(" or ")}`, name);
+      throw badRequest(`${name} is only possible together with ${required.join(" or ")}`, name);
   }
   if (token === undefined) return body as RequestFaultInput;
   const found = await world.tokens.find(token);
-  if (found === undefined) throw badRequest("there is no such token", "token");
+  if (found === undefined) throw badRequest("no token of this world has this value", "token");
   return { ...body, token: found.id } as RequestFaultInput;
 }
 
 function requireOnly(body: FaultBody, known: ReadonlySet<string>, of: string): void {
   const other = Object.keys(body).find((name) => !known.has(name));
-  if (other !== undefined) throw badRequest(`${other} does not go with ${of}`, other);
+  if (other !== undefined) throw badRequest(`${other} cannot be used together with ${of}`, other);
 }
 
 export const faultRoutes: readonly ControlRoute[] = [
   route(`POST ${FAULTS}`, "createFault", {
     summary:
-      "Creates a fault: requests fail, are delayed or damaged; webhooks are lost, repeated or reordered. The first fault that matches applies, a number of times or with a probability",
+      "Creates a fault: requests fail, are delayed or damaged; webhooks are lost, repeated or reordered. The first fault that matches a request or webhook affects it, a number of times or with a probability",
     body: faultBody,
     status: 201,
     response: fault,

@@ -116,7 +116,7 @@ const NODES = "/v1/worlds/{w}/nodes/{key}";
 
 export const nodeRoutes: readonly ControlRoute[] = [
   route(`POST ${NODES}`, "createNode", {
-    summary: "Makes a node. An id is minted where none is given; every reference must exist (422)",
+    summary: "Creates a node, with a new id if the body has none. Every node to which the body refers must exist (422)",
     body: "entry",
     status: 201,
     response: "entry",
@@ -124,7 +124,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
     handle: createNode,
   }),
   route(`GET ${NODES}`, "listNodes", {
-    summary: "Lists the nodes of one key",
+    summary: "Lists the nodes of one key of the world file",
     query: pageQuery,
     response: "entries",
     readsSecrets: hasSecrets,
@@ -145,7 +145,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
     handle: readNode,
   }),
   route(`PATCH ${NODES}/{id}`, "updateNode", {
-    summary: "Changes the keys in the body; null restores the default of a key",
+    summary: "Changes those keys of a node that the body has; null restores the default of a key",
     body: "entry",
     response: "entry",
     errors: [409, 422],
@@ -153,7 +153,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
   }),
   route(`DELETE ${NODES}/{id}`, "deleteNode", {
     summary: "Deletes a node and everything below it. A user is erased as well, as `DELETE /v1/worlds/{w}/people/{id}` erases a person",
-    response: Type.Object({ success: Type.Boolean(), erasure: Type.Optional(Type.String({ description: "of a user: the id of the erasure" })) }),
+    response: Type.Object({ success: Type.Boolean(), erasure: Type.Optional(Type.String({ description: "for a user: the id of the erasure" })) }),
     handle: deleteNode,
   }),
 ];

@@ -23,18 +23,18 @@ const operation = Type.Object({
   node_type: Type.Optional(Type.String({ description: "the node type of the id in the address; left out if the address has no id" })),
   method: Type.String(),
   surface: Type.String(),
-  path: Type.String({ description: "below the surface's address, with `{version}` and `{id}`" }),
-  versions: Type.Array(Type.String(), { description: "versions that serve it now, the oldest first" }),
+  path: Type.String({ description: "the path below the address of the surface, with `{version}` and `{id}`" }),
+  versions: Type.Array(Type.String(), { description: "the versions that serve the operation now, the oldest first" }),
   token_places: Type.Array(Type.String(), {
-    description: "access_token, oauth_token (query), bearer, body, or client (client_id and client_secret)",
+    description: "the places in which a request may send its token: access_token or oauth_token (both in the query), bearer, body, or client (client_id and client_secret)",
   }),
-  all_places: Type.Boolean({ description: "the token must be in all of the places, not in one of them" }),
-  kinds: Type.Array(Type.String(), { description: "token types that may" }),
+  all_places: Type.Boolean({ description: "whether the token must be in all of these places, not in one of them" }),
+  kinds: Type.Array(Type.String(), { description: "the token types that may call the operation" }),
   scopes: Type.Array(Type.String()),
   policy: Type.String(),
   parameters: Type.Array(parameter),
-  takes_fields: Type.Boolean({ description: "`fields` selects from its response" }),
-  is_list: Type.Boolean({ description: "it is a list with pages: limit, before, after" }),
+  takes_fields: Type.Boolean({ description: "whether the parameter `fields` selects fields of the response" }),
+  is_list: Type.Boolean({ description: "whether the response is a list with pages, which have the parameters limit, before and after" }),
 });
 
 const operationQuery = Type.Object({
@@ -79,7 +79,8 @@ async function listOperations({ deps: { registry }, world, query }: ControlReque
 
 export const operationRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds/{w}/operations", "listOperations", {
-    summary: "The operations of the graph: address, parameters with their schemas, places of tokens, and who may",
+    summary:
+      "Lists the operations of the graph: the address, the parameters with their schemas, the places of tokens, and the tokens that may call each operation",
     query: operationQuery,
     response: listOf(operation),
     handle: listOperations,

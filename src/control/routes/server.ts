@@ -10,32 +10,32 @@ import { formatVersion } from "#kernel/versions";
 const address = Type.String({ format: "uri" });
 
 const serverFacts = Type.Object({
-  version: Type.String({ description: "of Plaza" }),
+  version: Type.String({ description: "the version of Plaza" }),
   pid: Type.Integer(),
   started_at: Type.Number({ description: "Unix seconds of real time, with milliseconds as their fraction" }),
   data: Type.Unsafe<string>({ enum: ["sqlite", "memory", "postgres"] }),
-  processes: Type.Integer({ description: "that serve the graph" }),
+  processes: Type.Integer({ description: "the number of processes that serve the graph" }),
   sandbox: Type.Boolean(),
-  drain_delay_ms: Type.Integer({ description: "for which requests are still served before a stop" }),
-  newest_version: Type.String({ description: "as in a path, e.g. v26.0" }),
+  drain_delay_ms: Type.Integer({ description: "the time for which the server still serves requests after it was told to stop" }),
+  newest_version: Type.String({ description: "the newest version of the graph, as in a path, e.g. v26.0" }),
   base_url: address,
   app_base_url: address,
   microblog_base_url: address,
   ads_base_url: address,
   social_login_host: address,
-  rtmp_url: Type.Optional(Type.String({ description: "the address for encoders; left out if they cannot connect" })),
+  rtmp_url: Type.Optional(Type.String({ description: "the address for encoders; left out if encoders cannot connect" })),
 });
 
 const graphError = Type.Object({
   name: Type.String(),
   status: Type.Integer(),
-  flat_status: Type.Optional(Type.Integer({ description: "of page messaging, if it differs" })),
+  flat_status: Type.Optional(Type.Integer({ description: "the status in page messaging, if it differs" })),
   code: Type.Integer(),
-  flat_code: Type.Optional(Type.Integer({ description: "of page messaging, if it differs" })),
+  flat_code: Type.Optional(Type.Integer({ description: "the code in page messaging, if it differs" })),
   subcode: Type.Optional(Type.Integer()),
   type: Type.String(),
-  is_transient: Type.Boolean({ description: "the same request may succeed later" }),
-  when: Type.String({ description: "its cause" }),
+  is_transient: Type.Boolean({ description: "whether the same request may succeed later" }),
+  when: Type.String({ description: "the cause of the error" }),
 });
 
 async function readServer({ deps, world: first, url, key }: ControlRequest): Promise<unknown> {
@@ -71,7 +71,7 @@ export const serverRoutes: readonly ControlRoute[] = [
   }),
   route("POST /v1/server/stop", "stopServer", {
     summary:
-      "Ends the server as SIGTERM does: requests are served for the time of --drain-delay-ms, then it takes no new ones, and running ones have 10 s to end",
+      "Ends the server as SIGTERM does: it serves requests for the time of --drain-delay-ms, then accepts no new ones, and gives running ones 10 s to end",
     handle: async ({ deps }) => deps.server.stop(),
   }),
   route("GET /v1/errors", "listErrors", {

@@ -32,7 +32,7 @@ const tokenInList = Type.Object({
 });
 const mintedToken = Type.Object({
   ...tokenInList.properties,
-  token: Type.Optional(Type.String({ description: "the value; it is shown here once and cannot be read again" })),
+  token: Type.Optional(Type.String({ description: "the value of the token; it is shown only here and cannot be read again" })),
   warnings,
 });
 
@@ -49,7 +49,7 @@ async function mintToken({ deps, world, body: entry }: ControlRequest<unknown, T
     } catch (error) {
       throw error instanceof WorldProblem ? unprocessable(error.message, error.path) : error;
     }
-    if (!(await insertToken(tx, token, hash))) throw conflict("the token is taken", "token");
+    if (!(await insertToken(tx, token, hash))) throw conflict("another token has this value already", "token");
   });
   const beside = warningsOf(scopeWarnings([entry], deps.registry.scopes));
   return { ...shown(token), ...(value === undefined ? {} : { token: value }), ...beside };
@@ -78,7 +78,7 @@ async function copyToken({ deps, world, path }: ControlRequest): Promise<unknown
     for (const hash of await deleteExpiredCopies(tx, token.id, now)) tx.invalidate(tokenFact, hash);
     const ends = now + COPY_SECONDS;
     const made: Token = { ...token, id: copyId, issued_at: now, expires_at: token.expires_at === 0 ? ends : Math.min(ends, token.expires_at) };
-    if (!(await insertToken(tx, made, hashOf(value), token.id))) throw conflict("the token is taken");
+    if (!(await insertToken(tx, made, hashOf(value), token.id))) throw conflict("another token has this value already");
     return made;
   });
   deps.onTokenCopied?.(id as NodeId, copyId);
@@ -89,7 +89,7 @@ const TOKENS = "/v1/worlds/{w}/tokens";
 
 export const tokenRoutes: readonly ControlRoute[] = [
   route(`POST ${TOKENS}`, "mintToken", {
-    summary: "Creates a token with a random value or the given one. The response shows the value, once",
+    summary: "Creates a token with a random value or the given one. Only this response shows the value",
     body: tokenEntry,
     status: 201,
     response: mintedToken,
@@ -104,14 +104,14 @@ export const tokenRoutes: readonly ControlRoute[] = [
   }),
   route(`POST ${TOKENS}/{id}/copy`, "copyToken", {
     summary:
-      "Creates a copy of a token for the same principal. The copy is valid for ten minutes at most, and ends with its original. The response shows the value, once",
+      "Creates a copy of a token for the same principal. The copy is valid for ten minutes at most, and ends with its original. Only this response shows the value",
     status: 201,
     response: mintedToken,
     errors: [409],
     handle: copyToken,
   }),
   route(`DELETE ${TOKENS}/{id}`, "revokeToken", {
-    summary: "Revokes a token. This process refuses it at once, and others within a second",
+    summary: "Revokes a token. This process refuses the token at once, and other processes within a second",
     handle: revokeToken,
   }),
 ];

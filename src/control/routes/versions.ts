@@ -15,7 +15,7 @@ const calendarView = Type.Object({
     Type.Object({
       version: Type.String(),
       released: seconds,
-      until: Type.Optional({ ...seconds, description: "Unix seconds at which it stops working; left out until that is announced" }),
+      until: Type.Optional({ ...seconds, description: "Unix seconds at which the version stops working; left out until that is announced" }),
       affects: Type.Array(Type.String(), { description: "operations, edges and endpoints that this version changed" }),
     }),
   ),
@@ -25,14 +25,16 @@ const calendarView = Type.Object({
 const usedVersion = Type.Object({
   app: Type.String(),
   operation: Type.String(),
-  asked: Type.Optional(Type.String({ description: "left out if the path has no version" })),
-  count: Type.Integer({ description: "of the last requests" }),
-  served_now: Type.Optional(Type.String({ description: "left out if it is refused" })),
-  served_then: Type.Optional(Type.String({ description: "left out if it would be refused" })),
-  refusal: Type.Optional(Type.String({ description: "why it would be refused" })),
+  asked: Type.Optional(Type.String({ description: "the version in the path of the requests; left out if the path has none" })),
+  count: Type.Integer({ description: "the number of these requests among the last requests" }),
+  served_now: Type.Optional(Type.String({ description: "the version that serves the requests now; left out if they are refused" })),
+  served_then: Type.Optional(
+    Type.String({ description: "the version that would serve the requests at the later time; left out if they would be refused" }),
+  ),
+  refusal: Type.Optional(Type.String({ description: "the reason why the requests would be refused" })),
 });
 
-const outlookQuery = Type.Object({ at: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601; default: now" }) });
+const outlookQuery = Type.Object({ at: Type.Optional({ ...worldTime, description: "the later time: Unix seconds or ISO 8601; default: now" }) });
 
 const readCalendar = async ({ world: { calendar } }: ControlRequest): Promise<unknown> => ({
   platform: calendar.platform.map(({ version, released }) => ({ version: formatVersion(version), released })),
@@ -62,12 +64,12 @@ function outlookOf({ app, operation, asked, entries, servedAt }: UsedVersion, no
 
 export const versionRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds/{w}/versions", "readVersions", {
-    summary: "The calendar of versions: when each was released and when it stops working, and the migrations",
+    summary: "Reads the calendar of versions: when each version was released and when it stops working, and the migrations",
     response: calendarView,
     handle: readCalendar,
   }),
   route("GET /v1/worlds/{w}/versions/outlook", "readVersionOutlook", {
-    summary: "The versions of the last requests of each app, and the versions that would serve the same requests at a later time",
+    summary: "Lists the versions that served the last requests of each app, and the versions that would serve the same requests at a later time",
     query: outlookQuery,
     response: listOf(usedVersion),
     handle: readOutlook,

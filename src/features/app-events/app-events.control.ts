@@ -28,7 +28,7 @@ export const time = { ...worldTime, description: "Unix seconds or ISO 8601" };
 const flag = Type.Union([Type.Literal(0), Type.Literal(1)]);
 export const seconds = Type.Integer({ description: "Unix seconds" });
 const decimal = Type.String({ description: "decimal" });
-export const sums = Type.Record(Type.String(), decimal, { description: "by currency; the key is empty for values without a currency" });
+export const sums = Type.Record(Type.String(), decimal, { description: "sums by currency; the key is empty for values without a currency" });
 export const event = Type.String({ description: "MOBILE_APP_INSTALL, CUSTOM_APP_EVENTS or DEFERRED_APP_LINK" });
 
 const logged = Type.Object({
@@ -47,7 +47,7 @@ const logged = Type.Object({
   application_tracking_enabled: flag,
   advertiser_tracking_enabled: flag,
   ud: Type.Record(Type.String(), Type.String()),
-  dropped_user_data: Type.Integer({ description: "values of user data that were not hashed" }),
+  dropped_user_data: Type.Integer({ description: "the number of values of user data that were dropped because they were not hashed" }),
 });
 
 const verdict = Type.Unsafe<TestEvent["verdict"]>({
@@ -62,8 +62,8 @@ const testEvent = Type.Object({
   event,
   event_name: Type.Optional(Type.String()),
   event_id: Type.Optional(Type.String()),
-  value_to_sum: Type.Optional(Type.String({ description: "decimal; of a refused event, as sent" })),
-  parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "as sent, of custom events" })),
+  value_to_sum: Type.Optional(Type.String({ description: "a decimal number; for a refused event, the text that was sent" })),
+  parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "the parameters of a custom event, as they were sent" })),
   verdict,
   reason: Type.Optional(Type.String({ description: "the error of the refused request, or how an invalid event breaks its schema" })),
   dropped_user_data: Type.Integer(),
@@ -83,7 +83,7 @@ const daySum = Type.Object({
   day: Type.String({ format: "date", description: "UTC" }),
   event,
   event_name: Type.Optional(Type.String()),
-  currency: Type.String({ description: "empty for values without a currency" }),
+  currency: Type.String({ description: "the currency of the sum; empty for values without a currency" }),
   count: Type.Integer(),
   sum: Type.Optional(decimal),
 });
@@ -212,7 +212,7 @@ const activateEventName = (world: World, app: NodeId, name: string): Promise<boo
     if ((await findNames(tx, app, [name])).get(name) !== false) return setNameActive(tx, app, name, true);
     const { event_name_limit = 0 } = (await world.ports.get("app").findFacts(tx, app)) ?? {};
     if ((await countActiveNames(tx, app)) >= event_name_limit)
-      throw conflict(`app ${app} has ${event_name_limit} active event names and may have no more: deactivate another one first`, "name");
+      throw conflict(`app ${app} has ${event_name_limit} active event names, which is its limit: deactivate another name first`, "name");
     return setNameActive(tx, app, name, true);
   });
 
@@ -244,11 +244,11 @@ const expectation = Type.Object(
     event: Type.Optional(event),
     event_name: Type.Optional(Type.String({ description: "of custom events" })),
     verdict: Type.Unsafe<TestEvent["verdict"] | typeof ANY_VERDICT>({
-      ...{ enum: [...verdicts, ANY_VERDICT], default: "accepted", description: "what became of the event" },
+      ...{ enum: [...verdicts, ANY_VERDICT], default: "accepted", description: "the verdict on the event" },
     }),
     match: Type.Record(Type.String(), Type.Unknown(), {
       default: {},
-      description: "further keys of the event with their expected values; `parameters` is compared by key",
+      description: "expected values for other keys of the event; `parameters` is compared by key",
     }),
     ...countedWithin("events", TEST_EVENTS_MAX),
   },
@@ -293,7 +293,7 @@ async function readDaySums(request: ControlRequest<Static<typeof spanQuery>>): P
 }
 
 const retentionDays = Type.Object(
-  { days: Type.Integer({ minimum: 0, description: "days for which raw events are kept after their arrival; 0: forever" }) },
+  { days: Type.Integer({ minimum: 0, description: "the number of days for which raw events are kept after their arrival; 0: forever" }) },
   { additionalProperties: false },
 );
 
@@ -304,13 +304,13 @@ async function setRetention({ world, body }: ControlRequest<unknown, Static<type
 
 export const appEventControlRoutes: readonly ControlRoute[] = [
   route(`GET ${APP}`, "listAppEvents", {
-    summary: "The log of an app's events, newest first. With a filter, a page can be short and still have a next one",
+    summary: "Lists an app's events, the newest first. With a filter, a page can be short although there is a next page",
     query: logQuery,
     response: listOf(logged),
     handle: listAppEvents,
   }),
   route(`GET ${APP}/export`, "exportAppEvents", {
-    summary: "The log as JSON lines, newest first",
+    summary: "Exports an app's events as JSON lines, the newest first",
     query: exportQuery,
     response: logged,
     streams: [NDJSON],
@@ -318,26 +318,34 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     handle: exportAppEvents,
   }),
   route(`GET ${APP}/names`, "listEventNames", {
-    summary: "The distinct event names of an app, with counts and exact sums",
+    summary: "Lists the distinct event names of an app, with counts and exact sums",
     response: listOf(eventName),
     handle: async (request) => ({ data: await listEventNames(request.world, await appOf(request)), paging: {} }),
   }),
-  nameRoute("activate", activateEventName, "Activates a deactivated event name again: it takes a place, and its events are accepted from now on"),
-  nameRoute("deactivate", deactivateEventName, "Deactivates an event name: its place is free, and its events are refused from now on"),
+  nameRoute(
+    "activate",
+    activateEventName,
+    "Activates an event name again: the name counts towards the app's limit, and its events are accepted from now on",
+  ),
+  nameRoute(
+    "deactivate",
+    deactivateEventName,
+    "Deactivates an event name: the name no longer counts towards the app's limit, and its events are refused from now on",
+  ),
   route(`GET ${APP}/sums`, "listEventSums", {
-    summary: "Counts and exact sums of an app's events by day, name and currency; without since and until, those of all days",
+    summary: "Lists counts and exact sums of an app's events by day, name and currency (default: of all days)",
     query: spanQuery,
     response: listOf(daySum),
     handle: readDaySums,
   }),
   route(`GET ${APP}/test-events`, "readTestEvents", {
-    summary: "The latest events of the App channel, each with a verdict; with Accept: text/event-stream, live from now on",
+    summary: "Lists the latest events of the App channel, each with a verdict; with Accept: text/event-stream, sends each new event",
     response: listOf(testEvent),
     streams: [EVENT_STREAM],
     handle: readTestEvents,
   }),
   route(`POST ${APP}/expect`, "expectAppEvents", {
-    summary: `Waits until the last ${TEST_EVENTS_MAX} events of the App channel contain the expected ones; 422 has the events that were seen, and the nearest one with its differences`,
+    summary: `Waits until the last ${TEST_EVENTS_MAX} events of the App channel contain the expected ones. If they do not come, the response is 422, with the events that were seen and the differences of the nearest one`,
     body: expectation,
     response: met(testEvent),
     errors: [422],
@@ -345,12 +353,12 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     handle: expectAppEvents,
   }),
   route("GET /v1/worlds/{w}/app-events-retention", "readEventRetention", {
-    summary: "How long raw events are kept; counts and sums are kept forever",
+    summary: "Reads how long raw events are kept; counts and sums are kept forever",
     response: retentionDays,
     handle: async ({ world }) => ({ days: await readRetentionDays(world) }),
   }),
   route("PUT /v1/worlds/{w}/app-events-retention", "setEventRetention", {
-    summary: "Sets how long this world keeps raw events; older ones are deleted within a day",
+    summary: "Sets how long this world keeps raw events; older events are deleted within a day",
     body: retentionDays,
     response: retentionDays,
     handle: setRetention,

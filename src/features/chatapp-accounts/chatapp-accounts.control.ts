@@ -13,10 +13,10 @@ import { chatappFields } from "./chatapp-accounts.webhooks.ts";
 
 const chatappEvent = Type.Object(
   {
-    account: { ...worldId, description: "the business messaging account" },
-    phone_number: Type.Optional({ ...worldId, description: "of the account, where the event belongs to one" }),
+    account: { ...worldId, description: "the id of the business messaging account" },
+    phone_number: Type.Optional({ ...worldId, description: "the id of a phone number of the account, if the event belongs to a number" }),
     field: Type.Unsafe<string>({ enum: chatappFields.map(({ field }) => field), description: "the webhook field" }),
-    value: Type.Object({}, { additionalProperties: true, description: "what the webhook carries" }),
+    value: Type.Object({}, { additionalProperties: true, description: "the payload of the webhook" }),
   },
   { additionalProperties: false },
 );

@@ -64,7 +64,7 @@ onEachDatabase("the live state of a video", (database) => {
     await request("POST", "live-videos/5301/ingest", { event: "lost" });
     expect(await alert()).toEqual({
       ...{ kind: "live_video", level: "warning", of: "5301", time: 1_795_000_000 },
-      text: "Live video 5301 of page 2001: its encoder is gone, and may come back with the same key.",
+      text: "Live video 5301 of page 2001: its encoder has disconnected, and may come back with the same key.",
     });
     await request("POST", "clock/advance", { seconds: 150 });
     expect(await alert()).toMatchObject({ level: "error", time: 1_795_000_150 });

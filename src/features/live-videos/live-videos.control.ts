@@ -71,9 +71,9 @@ async function listRunning(request: ControlRequest): Promise<unknown> {
 const feedEvent = Type.Object(
   {
     event: Type.Union([Type.Literal("started"), Type.Literal("lost"), Type.Literal("ended"), Type.Literal("no_audio")], {
-      description: "what the encoder does; the last three are about the current feed",
+      description: "the action of the encoder; the last three actions are about the current feed",
     }),
-    stream_key: Type.Optional(Type.String({ description: "for `started`, as the encoder sends it; without it the key is not checked" })),
+    stream_key: Type.Optional(Type.String({ description: "for `started`: the stream key that the encoder sends (default: no key is checked)" })),
   },
   { additionalProperties: false },
 );
@@ -97,7 +97,7 @@ async function changeFeed(request: ControlRequest<unknown, Static<typeof feedEve
   return readState(request as ControlRequest);
 }
 
-const sealing = Type.Object({ fails: Type.Boolean({ description: "whether sealing fails" }) }, { additionalProperties: false });
+const sealing = Type.Object({ fails: Type.Boolean({ description: "whether sealing the recording fails" }) }, { additionalProperties: false });
 
 async function changeSealing(request: ControlRequest<unknown, Static<typeof sealing>>): Promise<unknown> {
   const id = idOf(request as ControlRequest);
@@ -123,7 +123,7 @@ async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
 
 const watchQuery = Type.Object({
   country: Type.Optional(Type.String({ format: "country", description: "the country of the viewer, ISO 3166-1 alpha-2; unknown by default" })),
-  mobile_web: Type.Optional(Type.Boolean({ description: "the viewer uses the browser of a phone or tablet" })),
+  mobile_web: Type.Optional(Type.Boolean({ description: "whether the viewer uses the browser of a phone or tablet" })),
 });
 
 const watchResponse = Type.Object({
@@ -187,20 +187,20 @@ const LIVE_VIDEO = `${LIVE_VIDEOS}/{id}`;
 
 export const liveVideoControlRoutes: readonly ControlRoute[] = [
   route(`GET ${LIVE_VIDEOS}`, "listRunningLiveVideos", {
-    summary: `The live states of running broadcasts, newest first, at most ${RUNNING_MAX}; with Accept: text/event-stream, again whenever one changes, once a second at most`,
+    summary: `Lists the live states of running broadcasts, the newest first, at most ${RUNNING_MAX}; with Accept: text/event-stream, sends them again whenever one changes, once a second at most`,
     response: listOf(liveState),
     streams: [EVENT_STREAM],
     handle: listRunning,
   }),
   route(`GET ${LIVE_VIDEO}/ingest`, "readLiveState", {
     summary:
-      "The live state of a video: its feed, its key, its next automatic event, its history; with Accept: text/event-stream, again whenever it changes, once a second at most",
+      "Reads the live state of a video: its feed, its key, its next automatic event, its history; with Accept: text/event-stream, sends the state again whenever it changes, once a second at most",
     response: liveState,
     streams: [EVENT_STREAM],
     handle: readState,
   }),
   route(`POST ${LIVE_VIDEO}/ingest`, "tellOfFeed", {
-    summary: "Acts as an encoder: begin, break off, stop, or send no audio. 409 if no encoder is sending, or the key is unknown",
+    summary: "Acts as an encoder that begins, breaks off, stops, or sends no audio. 409 if no encoder is sending, or the key is unknown",
     body: feedEvent,
     response: liveState,
     errors: [409],
@@ -213,13 +213,13 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     handle: transition("published", "published"),
   }),
   route(`POST ${LIVE_VIDEO}/end`, "endBroadcast", {
-    summary: "Ends a broadcast, as its page would: its encoder is disconnected, and it becomes a VOD. 409 if it does not run",
+    summary: "Ends a broadcast, as its page would: its encoder is disconnected, and the video becomes a VOD. 409 if the broadcast does not run",
     response: liveState,
     errors: [409],
     handle: transition("end_signalled", "ended"),
   }),
   route(`PUT ${LIVE_VIDEO}/sealing`, "setSealing", {
-    summary: "Makes sealing fail on purpose, or work again. While it fails, a broadcast that was ended still shows as live",
+    summary: "Makes the sealing of the recording fail on purpose, or work again. While sealing fails, a broadcast that was ended still shows as live",
     body: sealing,
     response: liveState,
     handle: changeSealing,
@@ -238,13 +238,13 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     handle: repeatRestoreNotice,
   }),
   route(`POST ${LIVE_VIDEO}/restore`, "restoreLiveVideo", {
-    summary: "Acts on the restore notice: the video is a VOD again. 409 if no notice is open",
+    summary: "Accepts the restore notice, so that the video is a VOD again. 409 if no notice is open",
     response: liveState,
     errors: [409],
     handle: transition("restored", "restored"),
   }),
   route(`GET ${LIVE_VIDEO}/viewer`, "checkViewer", {
-    summary: "Whether a viewer may watch a video, and if not, why",
+    summary: "Says whether a viewer may watch a video, and if not, why",
     query: watchQuery,
     response: watchResponse,
     handle: checkViewer,
@@ -257,7 +257,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     handle: startTestEncoder,
   }),
   route(`DELETE ${LIVE_VIDEO}/test-encoder`, "stopTestEncoder", {
-    summary: "Stops the test encoder like an encoder that breaks off: the video waits for an encoder. 409 if the test encoder is not sending",
+    summary: "Stops the test encoder as if it broke off: the video waits for another encoder. 409 if the test encoder is not sending",
     response: liveState,
     errors: [409],
     handle: stopTestEncoder,
@@ -269,12 +269,15 @@ const REFUSED_ALERT_SECONDS = 60;
 
 function alertOf({ state, feed, refused, health, sealing }: LiveState, now: number): Pick<Alert, "level" | "text"> | undefined {
   if (state === "key_dead")
-    return { level: "error", text: "its encoder did not come back, and its stream key is dead; it ends unless it gets a new key" };
+    return {
+      level: "error",
+      text: "its encoder did not come back in time, so its stream key has expired; the broadcast ends unless a new key is created",
+    };
   if (state === "ending" && sealing.tries > 0)
-    return { level: "error", text: "its recording could not be sealed, so it still shows as live; Plaza tries again" };
+    return { level: "error", text: "its recording could not be sealed, so the video still shows as live; Plaza tries again" };
   if (refused !== undefined && takesFeed(state) && (!feed.is_sending || now - refused.time < REFUSED_ALERT_SECONDS))
     return { level: isLive(state) && !feed.is_sending ? "error" : "warning", text: `an encoder was refused: ${refused.reason}` };
-  if (state === "reconnecting") return { level: "warning", text: "its encoder is gone, and may come back with the same key" };
+  if (state === "reconnecting") return { level: "warning", text: "its encoder has disconnected, and may come back with the same key" };
   const [warning] = health?.warnings ?? [];
   return warning === undefined ? undefined : { level: "warning", text: warning };
 }

@@ -67,15 +67,15 @@ onEachDatabase("feed uploads", (database) => {
     await becomes("running", 3_600);
     expect(await alerts()).toEqual([]);
     for (const [status, reason] of [
-      ["running", "it is being read"],
-      ["pending", "it waits for earlier uploads or its turn"],
-      ["receiving", "its sender has not sent all of it"],
+      ["running", "the file is being read"],
+      ["pending", "the upload waits for earlier uploads or for a free place"],
+      ["receiving", "the sender has not sent the whole file"],
     ] as const) {
       await becomes(status, 3_601);
       expect(await alerts()).toEqual([
         {
           ...{ kind: "feed", level: "error", of: "8101", time: 1_795_000_000 - 3_601 },
-          text: `Upload 1 of feed 8101 has not been read for more than an hour: ${reason}. The alert about its job, if there is one, says why.`,
+          text: `Upload 1 of feed 8101 has not been read for more than an hour: ${reason}. If there is an alert about its job, that alert says why.`,
         },
       ]);
     }

@@ -24,7 +24,7 @@ const rowCount = (description: string) => Type.Integer({ minimum: 0, description
 
 const rowError = Type.Object({
   severity: Type.Optional(Type.Literal("warning", { description: "the item of the row is kept" })),
-  line: Type.Integer({ description: "of the file, unpacked; the first is 1" }),
+  line: Type.Integer({ description: "the number of the line in the unpacked file; the first line is 1" }),
   retailer_id: Type.Optional(Type.String()),
   field: Type.Optional(Type.String()),
   reason: Type.String(),
@@ -32,26 +32,26 @@ const rowError = Type.Object({
 
 const upload = Type.Object({
   feed: Type.String(),
-  n: Type.Integer({ description: "counts the uploads of the feed from 1" }),
+  n: Type.Integer({ description: "the number of the upload; the first upload of a feed is 1" }),
   status: Type.Unsafe<string>({ enum: [...uploadStatuses], description: "done: the feed has exactly these items; failed: the feed is unchanged" }),
   source: Type.Unsafe<string>({ enum: ["file", "url"] }),
   url: Type.Optional(Type.String()),
   file_name: Type.Optional(Type.String()),
   format: Type.Optional(format),
   update_only: Type.Optional(Type.Literal(true, { description: "the items of the file are added to those of the feed" })),
-  bytes: Type.Integer({ description: "as sent or fetched" }),
+  bytes: Type.Integer({ description: "the size of the file, as it was sent or fetched" }),
   created_time: Type.Integer({ description: "Unix seconds" }),
   started_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
   ended_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
   rows: rowCount("all rows so far, good and bad"),
-  items: rowCount("items that were read from them"),
+  items: rowCount("items that were read from the rows"),
   items_added: rowCount("items with a retailer_id that is new to the feed"),
   items_replaced: rowCount("items with a retailer_id that the feed had"),
   items_removed: rowCount("items of the feed that are not in the file"),
   bad_rows: rowCount("rows that are not valid items"),
   duplicates: rowCount("rows that replaced an earlier row of the file"),
-  problem: Type.Optional(Type.String({ description: "why the file cannot be used" })),
-  errors: Type.Array(rowError, { description: "the first hundred bad rows, duplicates, repeated columns and omitted values" }),
+  problem: Type.Optional(Type.String({ description: "the reason why the file cannot be used" })),
+  errors: Type.Array(rowError, { description: "the first hundred problems: bad rows, duplicates, repeated columns and omitted values" }),
 });
 
 type Upload = Static<typeof upload>;
@@ -79,7 +79,11 @@ function reportOf(row: UploadRow): Upload {
 
 const byUrl = Type.Object(
   {
-    url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX, description: "http or https; redirects are not followed" }),
+    url: Type.String({
+      minLength: 1,
+      maxLength: FETCHED_URL_CHARACTERS_MAX,
+      description: "the http or https address of the file; redirects are not followed",
+    }),
     format: Type.Optional(format),
     update_only: Type.Optional(Type.Boolean()),
   },
@@ -89,7 +93,7 @@ const byUrl = Type.Object(
 const bytes = Type.String({ format: "binary" });
 
 const uploadQuery = Type.Object({
-  format: Type.Optional({ ...format, description: "detected from the beginning of the file by default" }),
+  format: Type.Optional({ ...format, description: "the format of the file (default: detected from its beginning)" }),
   update_only: Type.Optional(Type.Boolean({ description: "true: items that the file does not have stay in the feed" })),
 });
 type UploadQuery = Static<typeof uploadQuery>;
@@ -104,7 +108,7 @@ const readQuery = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: WITHIN_MS_MAX,
-      description: "how long to wait for the end of the upload, in real time (default: 0)",
+      description: "the longest real time to wait for the end of the upload (default: 0)",
     }),
   ),
 });
@@ -135,7 +139,7 @@ async function receive(
 ): Promise<UploadKey | undefined> {
   const contentType = request.headers.get("content-type") ?? "";
   const { body } = request;
-  if (body === null) throw badRequest("send a feed file, or JSON with the url of one");
+  if (body === null) throw badRequest("the body is empty: send a feed file, or JSON with the url of a feed file");
   if (Number(request.headers.get("content-length") ?? 0) > readSetting(world, feedFileBytesMax)) throw tooLarge(world);
   if (/^application\/json\b/i.test(contentType)) {
     const { url, format: named = asked, update_only: isUpdate = update_only } = entryReader(byUrl)(await jsonOf(request)) as Static<typeof byUrl>;
@@ -186,7 +190,7 @@ const UPLOADS = "/v1/worlds/{w}/feeds/{id}/uploads";
 export const feedControlRoutes: readonly ControlRoute[] = [
   route(`POST ${UPLOADS}`, "uploadFeed", {
     summary:
-      "Takes a feed file (CSV, TSV, RSS or Atom XML, JSON lines; optionally compressed with gzip), or the address of one, and reads it in the background. Then all items of the file replace those of the feed at once",
+      "Takes a feed file (CSV, TSV, RSS or Atom XML, JSON lines; optionally compressed with gzip), or the address of such a file, and reads the file in the background. At its end, the items of the file replace all items of the feed at once",
     query: uploadQuery,
     body: "file",
     content: { "application/octet-stream": bytes, "multipart/form-data": Type.Object({ file: bytes }), "application/json": byUrl },
@@ -205,7 +209,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     },
   }),
   route(`GET ${UPLOADS}/{n}`, "readFeedUpload", {
-    summary: "The report of an upload, while it runs or after its end",
+    summary: "Reads the report of an upload, while it runs or after its end",
     query: readQuery,
     response: upload,
     handle: readUpload,
@@ -216,9 +220,9 @@ export const feedControlRoutes: readonly ControlRoute[] = [
 const STUCK_AFTER_SECONDS = 3_600;
 
 const stuckText: Readonly<Record<string, string>> = {
-  receiving: "its sender has not sent all of it",
-  pending: "it waits for earlier uploads or its turn",
-  running: "it is being read",
+  receiving: "the sender has not sent the whole file",
+  pending: "the upload waits for earlier uploads or for a free place",
+  running: "the file is being read",
 };
 
 /** Returns alerts for feeds whose last upload failed or is stuck. */
@@ -232,6 +236,6 @@ export const feedAlerts = async ({ database: { reader }, clock }: World): Promis
           }
         : {
             ...{ kind: "feed", level: "error", of: feed, time: created_time },
-            text: `Upload ${n} of feed ${feed} has not been read for more than an hour: ${stuckText[status]}. The alert about its job, if there is one, says why.`,
+            text: `Upload ${n} of feed ${feed} has not been read for more than an hour: ${stuckText[status]}. If there is an alert about its job, that alert says why.`,
           },
   );

@@ -16,7 +16,7 @@ const closed = { additionalProperties: false };
 /** The longest comment. Captions on such platforms have the same limit. */
 const COMMENT_CHARACTERS_MAX = 2_200;
 
-const account = { ...worldId, description: "the account that writes to itself" };
+const account = { ...worldId, description: "the id of the account that writes to itself" };
 const message = Type.Object(
   { social_account: account, text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, description: "the message" }) },
   closed,
@@ -24,16 +24,16 @@ const message = Type.Object(
 const postback = Type.Object(
   {
     social_account: account,
-    title: Type.String({ description: "of the button" }),
-    payload: Type.String({ description: "of the button" }),
-    mid: Type.String({ minLength: 1, description: "the message that the button stood in" }),
+    title: Type.String({ description: "the text of the button" }),
+    payload: Type.String({ description: "the payload of the button" }),
+    mid: Type.String({ minLength: 1, description: "the id of the message that has the button" }),
   },
   closed,
 );
 const newComment = Type.Object(
   {
-    social_account: { ...worldId, description: "the author of the comment" },
-    media: { ...worldId, description: "on whose owner's post" },
+    social_account: { ...worldId, description: "the id of the account that writes the comment" },
+    media: { ...worldId, description: "the id of the media that the comment is about" },
     text: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX, description: "the comment" }),
   },
   closed,
@@ -41,8 +41,8 @@ const newComment = Type.Object(
 const newLiveComment = Type.Object(
   {
     ...newComment.properties,
-    media: Type.Optional({ ...worldId, description: "on whose owner's post; either this or `live_video`" }),
-    live_video: Type.Optional({ ...worldId, description: "a published one, of a page that has a social account" }),
+    media: Type.Optional({ ...worldId, description: "the id of the media that the comment is about; give either this or `live_video`" }),
+    live_video: Type.Optional({ ...worldId, description: "the id of a published live video, of a page that has a social account" }),
   },
   closed,
 );
@@ -121,27 +121,27 @@ const IN_APP = "/v1/worlds/{w}/in-app";
 
 export const selfMessagingControlRoutes: readonly ControlRoute[] = [
   route(`POST ${IN_APP}/self-message`, "sendInApp", {
-    summary: "The account writes to itself in the app, which yields the echo",
+    summary: "Sends a message of an account to itself, as a person does in the app; subscribed apps get its echo",
     body: message,
     response: made,
     errors: [422],
     handle: sendInApp,
   }),
   route(`POST ${IN_APP}/postback`, "pressInApp", {
-    summary: "The account presses a button in a message to itself",
+    summary: "Presses a button in a message of an account to itself, as a person does in the app",
     body: postback,
     errors: [422],
     handle: pressInApp,
   }),
   route(`POST ${IN_APP}/comment`, "commentInApp", {
-    summary: "The account comments on a post, its own or another's",
+    summary: "Comments on a post as an account, on its own post or another's",
     body: newComment,
     response: made,
     errors: [422],
     handle: commentInApp,
   }),
   route(`POST ${IN_APP}/live-comment`, "commentLiveInApp", {
-    summary: "The account comments on a live video, its own or another's, or on a media as if it were one",
+    summary: "Comments on a live video as an account, on its own video or another's, or on a media as if it were a live video",
     body: newLiveComment,
     response: made,
     errors: [422],

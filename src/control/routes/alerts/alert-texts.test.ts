@@ -68,10 +68,12 @@ test("a stopped clock is an alert if it delays something: the alert names the fi
   const tidying = { time: NOW, kind: "webhook_retention", of: "" };
   const alert = (others: string) => ({
     ...{ kind: "clock_stopped", level: "notice", of: "orders", time: NOW + 0.5 },
-    text: `The world's clock is stopped, and webhook retry of http://r/ waits for 2026-11-18T11:06:40.500Z${others}. Nothing is due before the clock runs or is moved.`,
+    text: `The world's clock is stopped, so webhook retry of http://r/, due at 2026-11-18T11:06:40.500Z, waits${others}. Let the clock run, or move it.`,
   });
   expect(await alerts(true, [tidying, retry])).toEqual([alert("")] as Alert[]);
-  expect(await alerts(true, [retry, tidying, { ...retry, time: NOW + 1 }, { ...retry, time: NOW + 2 }])).toEqual([alert(", and 2 more")] as Alert[]);
+  expect(await alerts(true, [retry, tidying, { ...retry, time: NOW + 1 }, { ...retry, time: NOW + 2 }])).toEqual([
+    alert(", and so do 2 more"),
+  ] as Alert[]);
   expect(await alerts(true, [tidying])).toEqual([]);
   expect(await alerts(true, [])).toEqual([]);
   expect(await alerts(false, [retry])).toEqual([]);

@@ -114,7 +114,12 @@ test("D-279: failed and rate-limited requests are alerts for five minutes of wor
   });
   expect(ofApp).toMatchObject({ kind: "rate_limited", level: "warning", of: "1001", text: expect.stringContaining("1 request of app 1001 met") });
   expect(ofNobody).toMatchObject({ kind: "rate_limited", of: "" });
-  expect(fault).toMatchObject({ kind: "fault", level: "notice", of: "1", text: expect.stringContaining("requests of listPersonas; 0 met it") });
+  expect(fault).toMatchObject({
+    kind: "fault",
+    level: "notice",
+    of: "1",
+    text: expect.stringContaining("requests of listPersonas and has affected 0"),
+  });
   await request("PUT", "clock", { now: NOW + 300 });
   expect(await alerts()).toEqual([fault]);
   await request("DELETE", "faults");
@@ -133,7 +138,7 @@ test("D-279: an alert of requests counts only the last five minutes, and one of 
   expect(await texts()).toEqual(["1 request failed in the last five minutes; the newest is readPage with 500."]);
   for (const seconds of [-299, 0]) add(seconds, { status: 429, app: undefined });
   expect((await texts()).slice(1)).toEqual([
-    "2 requests of callers without an app met a rate limit in the last five minutes. It ends when the limit is filled up again.",
+    "2 requests of callers without an app met a rate limit in the last five minutes. The refusals end when the limit is filled up again.",
   ]);
   expect((await request("GET", "alerts")).body.data.map(({ time }: { time: number }) => time)).toEqual([NOW - 299, NOW]);
   await request("PUT", "clock", { now: NOW + 600, frozen: true });
@@ -144,12 +149,12 @@ test("D-279: an alert of requests counts only the last five minutes, and one of 
     { webhook: "live_videos", effect: "lose" },
   ])
     await request("POST", "faults", fault);
-  const end = "It is intended, and ends when you delete it";
+  const end = "Somebody created it on purpose; it ends when you delete it";
   expect(await texts()).toEqual([
-    `Fault 1 is in effect for any requests; 0 met it. ${end}.`,
-    `Fault 2 is in effect for requests of listLabels; 0 met it. ${end} or used up.`,
-    `Fault 3 is in effect for any webhooks; 0 met it. ${end}.`,
-    `Fault 4 is in effect for webhooks of live_videos; 0 met it. ${end}.`,
+    `Fault 1 is in effect for any requests and has affected 0. ${end}.`,
+    `Fault 2 is in effect for requests of listLabels and has affected 0. ${end} or when it is used up.`,
+    `Fault 3 is in effect for any webhooks and has affected 0. ${end}.`,
+    `Fault 4 is in effect for webhooks of live_videos and has affected 0. ${end}.`,
   ]);
 });
 
@@ -168,10 +173,10 @@ test("D-279: a requested version that ends within 90 days is an alert, and a war
   plaza.world.requests.add(entry({ operation, surface: "ads", path: "/v25.0/1001/x" }));
   expect(await alerts()).toEqual([]);
   for (const trace_id of ["A1", "A2"]) plaza.world.requests.add(entry({ trace_id, operation, surface: "ads", path: "/v24.0/1001/x" }));
-  const text = `App 1001 asks for v24.0 in ${operation}. That version ends on 2027-02-16; then v25.0 serves them.`;
+  const text = `App 1001 requests v24.0 of ${operation}. That version ends on 2027-02-16; then v25.0 serves these requests.`;
   expect(await alerts()).toEqual([{ kind: "version_ends", level: "notice", of: "1001", time: NOW + 90 * DAY, text }]);
   await request("PATCH", "nodes/apps/1001", { auto_upgrade: false });
-  expect(await alerts()).toMatchObject([{ level: "warning", text: expect.stringContaining("then they are refused") }]);
+  expect(await alerts()).toMatchObject([{ level: "warning", text: expect.stringContaining("then these requests are refused") }]);
   await request("PUT", "clock", { now: NOW - 1, frozen: true });
   expect(await alerts()).toEqual([]);
 });
@@ -203,9 +208,9 @@ test("D-341: a problem of the database is the first alert, with its cause", asyn
   expect((await request("GET", "alerts")).body.data).toMatchObject([
     {
       ...{ kind: "database_disk_full", level: "error", of: "database" },
-      text: "The disk is full. 1 request met it since 2026-11-18T11:06:40.000Z; the last error: no space",
+      text: "The disk is full. 1 request met this problem since 2026-11-18T11:06:40.000Z; the last error: no space",
     },
-    { kind: "database_locked", text: expect.stringContaining("7 requests met it since") },
+    { kind: "database_locked", text: expect.stringContaining("7 requests met this problem since") },
     { kind: "fault" },
   ]);
 });

@@ -28,17 +28,20 @@ export const ALERTS_EVERY_MS = 2_000;
 const alert = Type.Object({
   kind: Type.String({
     description:
-      "database_ and a problem (unreachable, no_connection, too_slow, disk_full, disk_error, no_memory, locked, file_changed, file_damaged, stale_primary), callback_paused, callback_failing, no_callback, version_ends, requests_failed, rate_limited, fault, clock_stopped, job_failing, live_video, feed; others may come",
+      "database_ and a problem (unreachable, no_connection, too_slow, disk_full, disk_error, no_memory, locked, file_changed, file_damaged, stale_primary), callback_paused, callback_failing, no_callback, version_ends, requests_failed, rate_limited, fault, clock_stopped, job_failing, live_video, feed; later versions may add kinds",
   }),
   level: Type.Unsafe<Alert["level"]>({
     enum: [...alertLevels],
-    description: "error: something is broken; warning: something is late or will break; notice: it is intended, but may surprise others",
+    description:
+      "error: something is broken; warning: something is late or will break; notice: somebody did it on purpose, but it may surprise others",
   }),
   of: Type.String({
-    description: "the id of the callback, app, fault, the key of the job, live video or feed, the trace id of the request, or database",
+    description: "the id of the callback, app or fault, the key of the job, live video or feed, the trace id of the request, or the word database",
   }),
-  text: Type.String({ description: "the problem, its cause, and how it ends" }),
-  time: Type.Optional(Type.Number({ description: "world time in Unix seconds: when it began, or for version_ends when the version ends" })),
+  text: Type.String({ description: "the problem, the cause, and how the problem ends" }),
+  time: Type.Optional(
+    Type.Number({ description: "world time in Unix seconds at which the problem began, or for version_ends at which the version ends" }),
+  ),
 });
 
 /** Computes the alerts of a world, the worst first. */
@@ -63,7 +66,7 @@ export async function readAlerts({ deps, world }: ControlRequest): Promise<{ dat
 
 export const alertRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds/{w}/alerts", "listAlerts", {
-    summary: `Problems that need attention: callbacks that are paused or fail, webhooks without a callback, versions that are used and end soon, requests that failed, live videos that are interrupted, faults, a clock that is stopped before something is due. The worst first, ${ALERTS_MAX} at most; with Accept: text/event-stream, again whenever they change`,
+    summary: `Lists the problems that need attention: callbacks that are paused or fail, webhooks without a callback, versions that are used and end soon, requests that failed, live videos that are interrupted, faults, a clock that is stopped before something is due. The worst come first, ${ALERTS_MAX} at most; with Accept: text/event-stream, the list is sent again whenever it changes`,
     response: listOf(alert),
     streams: [EVENT_STREAM],
     handle: async (request) =>
@@ -76,7 +79,7 @@ export const alertRoutes: readonly ControlRoute[] = [
 /** D-341: an alert about the database. The time of such a problem is real time, so it is part of the text. */
 const databaseAlert = ({ kind, text, cause, count, since_ms }: DatabaseProblem): Alert => ({
   ...{ kind: `database_${kind}`, level: "error", of: "database" },
-  text: `${text} ${countText(count, "met it")} since ${new Date(since_ms).toISOString()}; the last error: ${cause}`,
+  text: `${text} ${countText(count, "met this problem")} since ${new Date(since_ms).toISOString()}; the last error: ${cause}`,
 });
 
 /** World time in which a request is recent enough for an alert. Older requests are in the log of requests. */
@@ -110,7 +113,7 @@ function requestAlerts({ clock }: World, requests: readonly RequestEntry[]): rea
       const time = (entries[0]?.time ?? now) / 1000;
       return {
         ...{ kind: "rate_limited", level: "warning", of: app, time },
-        text: `${countText(entries.length, `of ${of}`)} met a rate limit in the last five minutes. It ends when the limit is filled up again.`,
+        text: `${countText(entries.length, `of ${of}`)} met a rate limit in the last five minutes. The refusals end when the limit is filled up again.`,
       };
     }),
   ];
@@ -125,7 +128,7 @@ const targetOf = (fault: Fault): string => {
 const faultAlerts = ({ faults }: World): readonly Alert[] =>
   faults.list().map((fault) => ({
     ...{ kind: "fault", level: "notice", of: fault.id },
-    text: `Fault ${fault.id} is in effect for ${targetOf(fault)}; ${fault.met} met it. It is intended, and ends when you delete it${fault.times === undefined ? "" : " or used up"}.`,
+    text: `Fault ${fault.id} is in effect for ${targetOf(fault)} and has affected ${fault.met}. Somebody created it on purpose; it ends when you delete it${fault.times === undefined ? "" : " or when it is used up"}.`,
   }));
 
 /** The time before the end of a version at which the interface announces the end (LIM-14). */
@@ -150,11 +153,11 @@ function versionAlert({ version }: MarketingVersion, at: number, app: string, us
   const later = uses.map(({ servedAt }) => servedAt(at));
   const refusal = later.find((served) => typeof served !== "string");
   const operations = uses.map(({ operation }) => operation).join(", ");
-  const becomes = refusal === undefined ? `${later[0]} serves them` : "they are refused";
+  const becomes = refusal === undefined ? `${later[0]} serves these requests` : "these requests are refused";
   return {
     // A refusal is worse than an upgrade, which may go unnoticed.
     ...{ kind: "version_ends", level: refusal === undefined ? "notice" : "warning", of: app, time: at },
-    text: `App ${app} asks for ${formatVersion(version)} in ${operations}. That version ends on ${dayOf(at)}; then ${becomes}.`,
+    text: `App ${app} requests ${formatVersion(version)} of ${operations}. That version ends on ${dayOf(at)}; then ${becomes}.`,
   };
 }
 
@@ -166,11 +169,11 @@ export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
   const due = (await deadlinesOf(world)).filter(isMissed);
   const [next] = due;
   if (next === undefined) return [];
-  const others = due.length === 1 ? "" : `, and ${due.length - 1} more`;
+  const others = due.length === 1 ? "" : `, and so do ${due.length - 1} more`;
   return [
     {
       ...{ kind: "clock_stopped", level: "notice", of: world.name, time: next.time },
-      text: `The world's clock is stopped, and ${next.kind.replaceAll("_", " ")} of ${next.of} waits for ${new Date(next.time * 1000).toISOString()}${others}. Nothing is due before the clock runs or is moved.`,
+      text: `The world's clock is stopped, so ${next.kind.replaceAll("_", " ")} of ${next.of}, due at ${new Date(next.time * 1000).toISOString()}, waits${others}. Let the clock run, or move it.`,
     },
   ];
 }

@@ -17,9 +17,9 @@ const ANY_STATUS = "any";
 
 const expectation = Type.Object(
   {
-    object: Type.Optional(Type.String({ description: "of the webhook, e.g. page" })),
+    object: Type.Optional(Type.String({ description: "the object of the webhook, e.g. page" })),
     field: Type.Optional(Type.String({ description: "the webhook field, e.g. messages" })),
-    entity: Type.Optional({ ...worldId, description: "the account or page" }),
+    entity: Type.Optional({ ...worldId, description: "the id of the account or page that the webhook is about" }),
     status: Type.Unsafe<DeliveryStatus | typeof ANY_STATUS>({
       enum: [...Object.keys(deliveryStatuses), ANY_STATUS],
       default: "delivered",
@@ -27,7 +27,7 @@ const expectation = Type.Object(
     }),
     match: Type.Record(Type.String(), Type.Unknown(), {
       default: {},
-      description: "keys of the entry with their expected values; maps, such as `value`, are compared by key",
+      description: "expected values for keys of the webhook, in the shape of the response; maps, such as `value`, are compared by key",
     }),
     ...countedWithin("webhooks", EVENTS_MAX),
   },
@@ -37,7 +37,7 @@ const expectation = Type.Object(
 const sentEvent = Type.Object({
   ...delivery.properties,
   field: Type.String(),
-  event: Type.String({ description: "its id; one event is sent to several apps" }),
+  event: Type.String({ description: "the id of the event; one event is sent to several apps" }),
   value: Type.Unknown({ description: "the payload of the event" }),
 });
 
@@ -57,7 +57,7 @@ async function expectWebhooks({ deps, world, body }: ControlRequest<unknown, Sta
 
 export const webhookExpectationRoutes: readonly ControlRoute[] = [
   route("POST /v1/worlds/{w}/deliveries/expect", "expectWebhooks", {
-    summary: `Waits until the last ${EVENTS_MAX} webhooks contain the expected ones; 422 has the webhooks that were seen, and the nearest one with its differences`,
+    summary: `Waits until the last ${EVENTS_MAX} webhooks contain the expected ones. If they do not come, the response is 422, with the webhooks that were seen and the differences of the nearest one`,
     body: expectation,
     response: met(sentEvent),
     errors: [422],

@@ -19,15 +19,17 @@ const entry = Type.Object({
   key_name: Type.String(),
   operation: Type.String(),
   method: Type.String(),
-  route: Type.String({ description: "without ids" }),
-  world: Type.Optional(Type.String({ description: "left out: the request is about the server" })),
-  status: Type.Optional(Type.Integer({ description: "of the response; left out: the request runs, or its process ended before it did" })),
+  route: Type.String({ description: "the path of the route, without ids" }),
+  world: Type.Optional(Type.String({ description: "the world of the request; left out if the request is about the server" })),
+  status: Type.Optional(
+    Type.Integer({ description: "the status of the response; left out if the request still runs, or its process ended before it responded" }),
+  ),
 });
 
 const filters = {
-  key: Type.Optional(Type.String({ description: `the id of a key, or ${CONFIGURED}` })),
-  world: Type.Optional(Type.String({ description: "requests to this world" })),
-  since: Type.Optional(Type.String({ description: "Unix seconds or ISO 8601" })),
+  key: Type.Optional(Type.String({ description: `only requests with this key: the id of a key, or ${CONFIGURED}` })),
+  world: Type.Optional(Type.String({ description: "only requests to this world" })),
+  since: Type.Optional(Type.String({ description: "only requests since this time: Unix seconds or ISO 8601" })),
 };
 const filterWords = Type.Object(filters);
 const listQuery = Type.Object({ ...filters, ...pageQuery.properties });
@@ -41,7 +43,7 @@ const shown = ({ id, time_ms, key_id, key_name, world, status, ...facts }: Audit
 /** The filter of a request. A key that is bound to a world sees only requests to its world. */
 function filterOf({ query, key, deps }: ControlRequest<Static<typeof filterWords>>): AuditFilter {
   const { key: of, world, since } = query;
-  if (of !== undefined && of !== CONFIGURED && !isNodeId(of)) throw badRequest(`key is the id of a key, or ${CONFIGURED}`, "key");
+  if (of !== undefined && of !== CONFIGURED && !isNodeId(of)) throw badRequest(`key must be the id of a key, or ${CONFIGURED}`, "key");
   const seconds = since === undefined ? 0 : secondsOf(/^\d+$/.test(since) ? Number(since) : since, "since");
   return {
     key_id: of === CONFIGURED ? "0" : of,
@@ -66,7 +68,7 @@ async function* lines(reader: Reader, filter: AuditFilter): AsyncGenerator<Uint8
 export const auditRoutes: readonly ControlRoute[] = [
   route("GET /v1/audit", "listAudit", {
     summary:
-      "The audit list of control keys, the newest first: requests that change something, were refused, or read secrets. `--audit-reads` adds all others. A key that is bound to a world gets the requests to this world",
+      "Lists the requests with control keys that changed something, were refused, or read secrets, the newest first. `--audit-reads` adds all other requests. A key that is bound to a world gets only the requests to that world",
     query: listQuery,
     response: listOf(entry),
     errors: [422],
@@ -77,7 +79,7 @@ export const auditRoutes: readonly ControlRoute[] = [
     },
   }),
   route("GET /v1/audit/export", "exportAudit", {
-    summary: "The same as NDJSON, one entry a line",
+    summary: "Exports the audit list as NDJSON, one entry a line",
     query: filterWords,
     response: entry,
     errors: [422],

@@ -22,13 +22,13 @@ const keyInList = Type.Object({
   id: Type.String(),
   name: Type.String(),
   access,
-  world: Type.Optional(Type.String({ description: "the only world that the key sees and changes; left out: all of them" })),
+  world: Type.Optional(Type.String({ description: "the only world that the key may read and change; left out: the key is for all worlds" })),
   created_at: Type.Integer({ description: "Unix seconds of real time" }),
   expires_at: Type.Integer({ description: "the key is refused after this time; 0: never" }),
 });
 const newKey = Type.Object({
   ...keyInList.properties,
-  key: Type.String({ description: "the value; it is shown here once and cannot be read again" }),
+  key: Type.String({ description: "the value of the key; it is shown only here and cannot be read again" }),
 });
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
@@ -69,7 +69,7 @@ async function replaceKey(request: ControlRequest, overlapSeconds: number): Prom
 
 async function endKey({ deps, world, path, key }: ControlRequest): Promise<void> {
   const id = path.id as string;
-  if (key.stored?.id === id) throw conflict("a key cannot revoke itself, so that one is left: use another key", "id");
+  if (key.stored?.id === id) throw conflict("a key cannot revoke itself, so that at least one key is left: use another key", "id");
   const isEnded = isNodeId(id) && (await world.database.write((tx) => endControlKey(tx, id, deps.realTime.nowMs())));
   if (!isEnded) throw notFound(`control key ${id} that is still valid`);
 }
@@ -78,15 +78,20 @@ const KEYS = "/v1/control-keys";
 
 export const keyRoutes: readonly ControlRoute[] = [
   route(`POST ${KEYS}`, "createControlKey", {
-    summary: "Creates a control key, e.g. a read-only one. Plaza stores its hash; the response shows the value, once",
+    summary: "Creates a control key, e.g. a read-only one. Only this response shows the value, because Plaza stores only its hash",
     body: Type.Object(
       {
         access,
         name: Type.Optional(Type.String({ maxLength: NAME_CHARACTERS_MAX, description: "the purpose of the key" })),
         world: Type.Optional(
-          Type.String({ minLength: 1, description: "binds the key to this world: it sees and changes this world alone, and ends with it" }),
+          Type.String({
+            minLength: 1,
+            description: "binds the key to this world: the key may read and change only this world, and ends when the world is deleted",
+          }),
         ),
-        expires_at: Type.Optional(Type.Integer({ minimum: 0, maximum: UNIX_SECONDS_MAX, description: "Unix seconds; 0 or left out: never" })),
+        expires_at: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: UNIX_SECONDS_MAX, description: "Unix seconds at which the key ends; 0 or left out: never" }),
+        ),
       },
       { additionalProperties: false },
     ),
@@ -103,14 +108,14 @@ export const keyRoutes: readonly ControlRoute[] = [
     },
   }),
   route(`GET ${KEYS}`, "listControlKeys", {
-    summary: "Lists the keys that were created or replaced, also expired ones, the newest first and without their values",
+    summary: "Lists the control keys that were created or replaced, also expired ones, without their values, the newest first",
     query: pageQuery,
     response: listOf(keyInList),
     handle: (request) => respondWithList(request, "control keys", (page, world) => listControlKeys(world.database.reader, page), shown),
   }),
   route(`POST ${KEYS}/rotate`, "rotateControlKey", {
     summary:
-      "Replaces the key of the request, the configured one or another. The old key stays valid for the overlap, and is refused afterwards, also after a restart",
+      "Replaces the control key with which the request is sent. The old key stays valid for the overlap and is refused afterwards, also after a restart",
     body: Type.Object(
       {
         overlap_seconds: Type.Integer({
@@ -128,7 +133,7 @@ export const keyRoutes: readonly ControlRoute[] = [
     handle: (request) => replaceKey(request, request.body.overlap_seconds),
   }),
   route(`DELETE ${KEYS}/{id}`, "revokeControlKey", {
-    summary: "Revokes a key at once, in all processes",
+    summary: "Revokes a control key at once, in all processes",
     errors: [409],
     handle: endKey,
   }),

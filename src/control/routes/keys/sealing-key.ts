@@ -11,7 +11,7 @@ const OVERLAP_SECONDS_MIN = 60;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
 const state = Type.Object({
-  key_id: Type.String({ description: "distinguishes keys and reveals nothing else about them" }),
+  key_id: Type.String({ description: "an id that distinguishes this key from others and reveals nothing else about it" }),
   previous: Type.Array(
     Type.Object({
       key_id: Type.String(),
@@ -19,7 +19,7 @@ const state = Type.Object({
     }),
     { description: "older keys, which still open their sealed values and signed cursors" },
   ),
-  waiting: Type.Integer({ description: "values in open worlds that are still sealed with an older key" }),
+  waiting: Type.Integer({ description: "the number of values in open worlds that are still sealed with an older key" }),
 });
 
 async function stateOf({ deps, world }: ControlRequest): Promise<unknown> {
@@ -37,7 +37,7 @@ async function rotate(request: ControlRequest, overlapSeconds: number): Promise<
   const { deps, world } = request;
   if (!world.keys.isOwn) {
     throw conflict(
-      "the key is part of the configuration: start with a new PLAZA_SECRET_KEY and the present one in PLAZA_FURTHER_SECRET_KEYS, until nothing is waiting",
+      "the sealing key is part of the configuration: start the server with a new PLAZA_SECRET_KEY, and with the present key in PLAZA_FURTHER_SECRET_KEYS until `waiting` is 0",
     );
   }
   world.keys.rotate(deps.realTime.nowMs() + overlapSeconds * 1_000);
@@ -53,20 +53,20 @@ const SEALING_KEY = "/v1/sealing-key";
 
 export const sealingKeyRoutes: readonly ControlRoute[] = [
   route(`GET ${SEALING_KEY}`, "readSealingKey", {
-    summary: "The ids of the keys that seal stored secrets, and how many secrets are still sealed with an older key",
+    summary: "Lists the ids of the keys that seal stored secrets, and counts the secrets that are still sealed with an older key",
     response: state,
     handle: stateOf,
   }),
   route(`POST ${SEALING_KEY}/rotate`, "rotateSealingKey", {
     summary:
-      "Replaces the key in the file of the data folder. A background job seals all stored secrets with the new key; the old key is deleted from the file when that is done and the overlap has passed",
+      "Replaces the sealing key in the file of the data folder. A background job seals all stored secrets with the new key; when the job is done and the overlap has passed, the old key is deleted from the file",
     body: Type.Object(
       {
         overlap_seconds: Type.Integer({
           minimum: OVERLAP_SECONDS_MIN,
           maximum: OVERLAP_SECONDS_MAX,
           default: OVERLAP_SECONDS,
-          description: "how long the old key still opens secrets and cursors",
+          description: "the time for which the old key still opens secrets and cursors",
         }),
       },
       { additionalProperties: false },

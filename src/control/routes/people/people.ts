@@ -22,9 +22,9 @@ const peopleKeys: Readonly<Record<string, string>> = { user: "users", social_acc
 const erasure = Type.Object({
   id: Type.String(),
   status: Type.Union([Type.Literal("running"), Type.Literal("done")]),
-  started_at: Type.Integer({ description: "Unix seconds of the world" }),
+  started_at: Type.Integer({ description: "Unix seconds of world time" }),
   ended_at: Type.Optional(Type.Integer()),
-  erased: Type.Record(Type.String(), Type.Integer(), { description: "how many records were deleted or emptied, by kind" }),
+  erased: Type.Record(Type.String(), Type.Integer(), { description: "the number of records that were deleted or emptied, by kind" }),
 });
 
 const shown = ({ id, started_ms, ended_ms, erased }: ErasureRow) => ({
@@ -63,13 +63,13 @@ const WORLD = "/v1/worlds/{w}";
 export const peopleRoutes: readonly ControlRoute[] = [
   route(`DELETE ${WORLD}/people/{id}`, "erasePerson", {
     summary:
-      "Erases everything about a person in the background: nodes, roles, labels, comments, app events, and webhooks with the bodies that were delivered. The id may be any of theirs: a user, an account, a PSID, a device, a telephone number. Call it once for each",
+      "Erases everything about a person in the background: nodes, roles, labels, comments, app events, and webhooks with the bodies that were delivered. The id may be any id of the person: a user, an account, a PSID, a device, a telephone number. Send the request once for each id",
     response: erasure,
     errors: [400, 409],
     handle: erasePerson,
   }),
   route(`GET ${WORLD}/erasures/{id}`, "readErasure", {
-    summary: "The erased records of an erasure, counted by kind. The report does not name the person",
+    summary: "Counts the records that an erasure has erased, by kind. The report does not name the person",
     response: erasure,
     async handle({ world, path }) {
       const id = path.id as string;

@@ -10,8 +10,8 @@ export const seenRequest = Type.Object({
   operation: Type.String(),
   method: Type.String(),
   surface: Type.String(),
-  path: Type.String({ description: "its first 4,096 characters" }),
-  query: Type.String({ description: "as sent, the first 4,096 characters, without the values of secrets" }),
+  path: Type.String({ description: "the first 4,096 characters of the path" }),
+  query: Type.String({ description: "the query as it was sent, the first 4,096 characters, without the values of secrets" }),
   status: Type.Integer(),
   time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
   duration_ms: Type.Number(),
@@ -31,9 +31,9 @@ const story = Type.Object({
     Type.Object({
       place: Type.Unsafe<string>({ enum: ["access_token", "oauth_token", "bearer", "body"] }),
       type: text,
-      token: Type.Optional(Type.String({ description: "its id in the list of tokens" })),
+      token: Type.Optional(Type.String({ description: "the id of the token in the list of tokens" })),
       app: text,
-      refusal: Type.Optional(Type.String({ description: "why the token is not valid" })),
+      refusal: Type.Optional(Type.String({ description: "the reason why the token is not valid" })),
     }),
   ),
   node: Type.Optional(Type.Object({ id: Type.String(), type: Type.String() })),
@@ -41,11 +41,11 @@ const story = Type.Object({
   policy: Type.Optional(
     Type.Object({ name: Type.String(), summary: Type.String(), kinds: Type.Array(Type.String()), scopes: Type.Array(Type.String()) }),
   ),
-  is_concealed: Type.Optional(Type.Boolean({ description: "the node exists, but the caller may not know that" })),
+  is_concealed: Type.Optional(Type.Boolean({ description: "whether the node exists, but the caller may not know that" })),
   parameters: Type.Optional(
     Type.String({ description: "the parameters as they were read, as JSON: the first 4,096 characters, without the values of secrets" }),
   ),
-  error: Type.Optional(Type.String({ description: "its name in the list of errors" })),
+  error: Type.Optional(Type.String({ description: "the name of the error in the list of errors" })),
   fault: Type.Optional(Type.String({ description: "JSON of the fault that affected the request: its id and effect" })),
   deliveries: Type.Array(Type.String(), { description: "the webhooks that the request caused" }),
 });
@@ -68,11 +68,13 @@ export const requestFilter = Type.Object({
   operation: Type.Optional(Type.String({ description: "e.g. createPersona" })),
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
   status_class: Type.Optional(Type.Integer({ minimum: 1, maximum: 5, description: "the first digit of the status, e.g. 4" })),
-  method: Type.Optional(Type.String({ description: "as sent, e.g. POST" })),
-  app: Type.Optional(Type.String({ description: "its id" })),
+  method: Type.Optional(Type.String({ description: "the method of the request, e.g. POST" })),
+  app: Type.Optional(Type.String({ description: "the id of the app" })),
   search: Type.Optional(Type.String({ description: "a part of the path, the operation, the query or the trace id" })),
-  delivery: Type.Optional(Type.String({ description: "the request that caused this webhook, if it was recorded with its story" })),
-  since: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }),
+  delivery: Type.Optional(
+    Type.String({ description: "the id of a webhook: only the request that caused this webhook, if the request was recorded with its story" }),
+  ),
+  since: Type.Optional({ ...worldTime, description: "only requests since this world time: Unix seconds or ISO 8601" }),
 });
 export type RequestFilter = Static<typeof requestFilter>;
 

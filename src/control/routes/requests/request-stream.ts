@@ -14,11 +14,13 @@ const LINES_MAX = 20;
 
 export const requestsEvent = Type.Object(
   {
-    data: Type.Array(requestLine, { description: "the oldest first" }),
-    seen: Type.Integer({ description: "requests since the last event, whatever the filter" }),
-    refused: Type.Integer({ description: "how many of those that are still stored have a status from 400 to 499" }),
-    failed: Type.Integer({ description: "how many of those that are still stored have a status of 500 or more" }),
-    skipped: Type.Integer({ description: "matching requests that are left out, because there are too many or they are no longer stored" }),
+    data: Type.Array(requestLine, { description: "matching requests since the last event, the oldest first" }),
+    seen: Type.Integer({ description: "the number of all requests since the last event, whatever the filter" }),
+    refused: Type.Integer({ description: "the number of these requests with a status from 400 to 499 that are still stored" }),
+    failed: Type.Integer({ description: "the number of these requests with a status of 500 or more that are still stored" }),
+    skipped: Type.Integer({
+      description: "the number of matching requests that are left out, because there are too many or they are no longer stored",
+    }),
   },
   {
     description: "the data of an event `requests`; an event `alerts`, if requested, has the response of `/v1/worlds/{w}/alerts`",

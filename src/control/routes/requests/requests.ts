@@ -12,15 +12,19 @@ import { followRequests, requestsEvent } from "./request-stream.ts";
 
 const listQuery = Type.Object({
   ...requestFilter.properties,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: "only the newest of them" })),
-  stories: Type.Optional(Type.Boolean({ description: "true: each request with its story, if it was recorded" })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: "the most requests in the response, which has the newest ones" })),
+  stories: Type.Optional(Type.Boolean({ description: "true: each request has its story, if the story was recorded" })),
 });
 
 const streamQuery = Type.Object({
   ...requestFilter.properties,
-  after: Type.Optional(Type.Integer({ minimum: 0, description: "the id of the last event that the reader received; left out: from now on" })),
+  after: Type.Optional(
+    Type.Integer({ minimum: 0, description: "the id of the last event that the reader received; by default the stream begins now" }),
+  ),
   alerts: Type.Optional(
-    Type.Boolean({ description: "whether to send the world's alerts too, as events `alerts`: at once, and whenever they change" }),
+    Type.Boolean({
+      description: "whether the stream also has the world's alerts, as events `alerts`: one at once, and one whenever the alerts change",
+    }),
   ),
 });
 
@@ -30,7 +34,7 @@ const expectation = Type.Object(
     match: Type.Record(Type.String(), Type.Unknown(), {
       default: {},
       description:
-        "keys of the entry with their expected values. For query, request_body and response_body, a map is compared with the decoded form or JSON by key; a text must be part of it",
+        "expected values of the request's keys. In query, request_body and response_body, a map is compared by key with the decoded form or JSON, and a text must be part of the recorded text",
     }),
     ...countedWithin("requests"),
   },
@@ -102,7 +106,7 @@ async function expectRequests({ deps, world, body }: ControlRequest<unknown, Exp
 export const requestRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds/{w}/requests", "listRequests", {
     summary:
-      "The last 1,000 requests, or as many as fit in 8 MB, the newest first; with Accept: text/event-stream, each further request as it is served",
+      "Lists the last 1,000 requests, or as many as fit in 8 MB, the newest first; with Accept: text/event-stream, sends each new request as it is served",
     query: listQuery,
     response: listOf(storiedRequest),
     streams: [EVENT_STREAM],
@@ -111,7 +115,7 @@ export const requestRoutes: readonly ControlRoute[] = [
   }),
   route("GET /v1/worlds/{w}/requests/stream", "streamRequests", {
     summary:
-      "Requests as they come, as server-sent events with a cursor, ten a second at most; each is recorded with its story meanwhile. If there are too many to follow, some are only counted",
+      "Streams requests as server-sent events with a cursor, ten events a second at most. While somebody reads the stream, each request is recorded with its story. If too many requests come, some are only counted",
     query: streamQuery,
     response: requestsEvent,
     streams: [EVENT_STREAM],
@@ -121,12 +125,13 @@ export const requestRoutes: readonly ControlRoute[] = [
   }),
   route("GET /v1/worlds/{w}/requests/{trace_id}", "readRequest", {
     summary:
-      "One of the last requests, of any process on the same database; with its story if it was sent with debug=all, or while the stream was read",
+      "Reads one of the last requests, of any process on the same database. The request has a story if it was sent with debug=all, or while somebody read the stream of requests",
     response: storiedRequest,
     handle: readRequest,
   }),
   route("POST /v1/worlds/{w}/requests/expect", "expectRequests", {
-    summary: "Waits until the last requests contain the expected ones; 422 has the requests that were seen, and the nearest one with its differences",
+    summary:
+      "Waits until the last requests contain the expected ones. If they do not come, the response is 422, with the requests that were seen and the differences of the nearest one",
     body: expectation,
     response: met(seenRequest),
     errors: [422],

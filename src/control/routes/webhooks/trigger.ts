@@ -15,9 +15,9 @@ const triggerBody = (fields: FieldCatalogue) =>
     {
       object: Type.Unsafe<WebhookObject>({ enum: [...webhookObjects] }),
       field: Type.Unsafe<string>({ enum: [...new Set(fields.all.map(({ field }) => field))] }),
-      entity: { ...worldId, description: "the account, page or catalog of the event" },
-      phone_number: Type.Optional({ ...worldId, description: "one of the account's, if the event belongs to a number" }),
-      value: Type.Optional(Type.Object({}, { additionalProperties: true, description: "its payload; an example if left out" })),
+      entity: { ...worldId, description: "the id of the account, page or catalog of the event" },
+      phone_number: Type.Optional({ ...worldId, description: "the id of a phone number of the account, if the event belongs to a number" }),
+      value: Type.Optional(Type.Object({}, { additionalProperties: true, description: "the payload of the event (default: an example)" })),
     },
     { additionalProperties: false },
   );
@@ -49,7 +49,7 @@ async function triggerEvent({ world, body }: Trigger): Promise<unknown> {
   });
   if (deliveries.length === 0)
     throw unprocessable(
-      `no app gets ${body.field} of ${entity}: no app is subscribed, or none may see it. Give an app a callback and subscriptions, or run plaza listen`,
+      `no app gets ${body.field} of ${entity}: no app is subscribed, or no subscribed app may see the event. Give an app a callback and subscriptions, or run plaza listen`,
     );
   return { deliveries };
 }
@@ -61,7 +61,7 @@ async function exampleOf({ clock, database, ports }: World, field: WebhookField,
 
 const idText = Type.Unsafe<string>({ type: "string", pattern: "^[1-9][0-9]{0,18}$" });
 const exampleQuery = Type.Object({
-  entity: { ...idText, description: "the account or page of the event" },
+  entity: { ...idText, description: "the id of the account or page of the event" },
   phone_number: Type.Optional(idText),
 });
 
@@ -80,7 +80,7 @@ const fieldInList = Type.Object({
   field: Type.String(),
   summary: Type.String(),
   example: Type.Object({}, { additionalProperties: true, description: "an example payload of the entity 1000000000000001" }),
-  follows_overrides: Type.Boolean({ description: "it goes to the callback of the account or number, if that has one" }),
+  follows_overrides: Type.Boolean({ description: "whether an account or phone number with a callback of its own gets the webhook there" }),
 });
 
 const listFields = async ({ world }: ControlRequest): Promise<unknown> => ({
@@ -107,7 +107,7 @@ export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] =
     handle: listFields,
   }),
   route(`GET ${FIELDS}/{object}/{field}/example`, "readWebhookExample", {
-    summary: "The example payload of a field",
+    summary: "Reads the example payload of a field",
     query: exampleQuery,
     response: Type.Object({ value: Type.Object({}, { additionalProperties: true }) }),
     handle: readExample,

@@ -23,26 +23,28 @@ const statusName = Type.Unsafe<DeliveryStatus>({ enum: statusNames });
 
 const attempt = Type.Object({
   time,
-  callback_id: Type.Optional(Type.String({ description: "the callback; left out if there was none" })),
-  status: Type.Optional(Type.Integer({ description: "left out if there was no response" })),
+  callback_id: Type.Optional(Type.String({ description: "the id of the callback; left out if the app had none" })),
+  status: Type.Optional(Type.Integer({ description: "the status of the response; left out if there was no response" })),
   latency_ms: Type.Optional(Type.Number()),
-  answer: Type.Optional(Type.String({ description: "its first 256 bytes" })),
-  error: Type.Optional(Type.String({ description: "why there was no response" })),
+  answer: Type.Optional(Type.String({ description: "the first 256 bytes of the response" })),
+  error: Type.Optional(Type.String({ description: "the reason why there was no response" })),
 });
 
 export const delivery = Type.Object({
   id: Type.String(),
-  webhook_id: Type.String({ description: "the header of its requests" }),
+  webhook_id: Type.String({ description: "the webhook-id header of the requests that send it" }),
   app: Type.String(),
-  callback: Type.Optional(Type.String({ description: "left out if there is none" })),
+  callback: Type.Optional(Type.String({ description: "the address of the callback; left out if there is no callback" })),
   callback_id: Type.Optional(Type.String()),
   object: Type.String(),
-  field: Type.String({ description: "of its first event" }),
-  entity: Type.String({ description: "the account or page" }),
+  field: Type.String({ description: "the webhook field of the first event" }),
+  entity: Type.String({ description: "the id of the account or page that the webhook is about" }),
   phone_number: Type.Optional(Type.String()),
   status: statusName,
-  reason: Type.Optional(Type.String({ description: "queued, retry, callback_paused, no_callback, callback_not_verified, gone or gave_up" })),
-  updates: Type.Integer({ description: "events in the POST" }),
+  reason: Type.Optional(
+    Type.String({ description: "the reason of the status: queued, retry, callback_paused, no_callback, callback_not_verified, gone or gave_up" }),
+  ),
+  updates: Type.Integer({ description: "the number of events in the POST" }),
   time,
   next_attempt_time: Type.Optional(time),
   ended_time: Type.Optional(time),
@@ -54,7 +56,7 @@ const signed = Type.Object({
   signatures: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
-        "its signature headers, computed again with the app's current secret; left out if nothing was sent, and for a key with the access `read`",
+        "the signature headers of the attempt, computed again with the app's current secret; left out if nothing was sent, and for a key with the access `read`",
     }),
   ),
 });
@@ -62,11 +64,11 @@ const signed = Type.Object({
 const content = Type.Object({
   ...delivery.properties,
   attempts: Type.Array(signed),
-  body: Type.String({ description: "the exact body of its requests" }),
+  body: Type.String({ description: "the exact body of the requests that send the webhook" }),
   events: Type.Array(
     Type.Object({
       id: Type.String(),
-      delivery: Type.String({ description: "the id of its delivery, as `trigger` returned it" }),
+      delivery: Type.String({ description: "the id of the event's delivery, as `trigger` returned it" }),
       field: Type.String(),
       time,
     }),
@@ -84,16 +86,16 @@ const callback = Type.Object({
   reason: Type.Optional(
     Type.Unsafe<string>({
       enum: ["failed", "gone", "held"],
-      description: "why it is paused: every attempt failed for five days, it returned 410, or somebody paused it",
+      description: "the reason of a pause: every attempt failed for five days, the callback returned 410, or somebody paused it",
     }),
   ),
-  next_attempt_time: Type.Optional({ ...time, description: "when a failed callback is tried again, if webhooks wait for it" }),
+  next_attempt_time: Type.Optional({ ...time, description: "the time of the next attempt at a failed callback, if webhooks wait for it" }),
 });
 
 const deliveriesQuery = Type.Object({
-  status: Type.Optional(Type.String({ description: `${statusNames.join(", ")}; several with commas` })),
-  callback: Type.Optional(Type.String({ description: "its id or its URL" })),
-  field: Type.Optional(Type.String({ description: "of any of its events" })),
+  status: Type.Optional(Type.String({ description: `only webhooks with this status: ${statusNames.join(", ")}; separate several with commas` })),
+  callback: Type.Optional(Type.String({ description: "only webhooks to the callback with this id or URL" })),
+  field: Type.Optional(Type.String({ description: "only webhooks with an event of this webhook field" })),
   ...pageQuery.properties,
 });
 
@@ -114,7 +116,7 @@ function shownCallback(callback: CallbackRow) {
 
 function statusesOf(text: string | undefined): number[] | undefined {
   return text?.split(",").map((name) => {
-    if (!statusNames.includes(name as DeliveryStatus)) throw badRequest(`status is one of ${statusNames.join(", ")}`, "status");
+    if (!statusNames.includes(name as DeliveryStatus)) throw badRequest(`status must be one of ${statusNames.join(", ")}`, "status");
     return deliveryStatuses[name as DeliveryStatus];
   });
 }
@@ -174,7 +176,7 @@ async function replay(request: ControlRequest): Promise<void> {
 const span = Type.Object(
   {
     since: { ...worldTime, description: "only events since this world time: Unix seconds or ISO 8601" },
-    callback: Type.Optional(Type.String({ description: "its id or URL; all callbacks if left out" })),
+    callback: Type.Optional(Type.String({ description: "the id or URL of a callback (default: all callbacks)" })),
   },
   closed,
 );
@@ -202,29 +204,30 @@ export const webhookRoutes: readonly ControlRoute[] = [
     handle: list,
   }),
   route(`GET ${DELIVERIES}/stream`, "streamDeliveries", {
-    summary: `The newest ${NEWEST} webhooks as server-sent events: at once, and whenever something about them changes, twice a second at most`,
+    summary: `Streams the newest ${NEWEST} webhooks as server-sent events: at once, and whenever one of them changes, twice a second at most`,
     response: Type.Object({ data: Type.Array(delivery) }, { description: "the data of one event" }),
     streams: [EVENT_STREAM],
     isStreamAlone: true,
     handle: async (request) => watchStream(request, { event: "deliveries", everyMs: LOOK_EVERY_MS, look: () => readNewest(request) }),
   }),
   route(`GET ${DELIVERIES}/{id}`, "readDelivery", {
-    summary: "Reads a webhook with its body; if its event was sent in the request of another webhook, reads that one",
+    summary: "Reads a webhook with its body. If the event was sent in the POST of another webhook, the response is about that webhook",
     response: content,
     handle: read,
   }),
   route(`POST ${DELIVERIES}/replay`, "replayDeliveries", {
-    summary: "Sends the webhooks since a time again, to one callback or all, with the same ids and bodies, and resumes a paused callback",
+    summary: "Sends all webhooks since a time again, to one callback or to all, with the same ids and bodies, and resumes paused callbacks",
     body: span,
     response: Type.Object({ replayed: Type.Integer() }),
     handle: replaySpan,
   }),
   route(`POST ${DELIVERIES}/{id}/replay`, "replayDelivery", {
-    summary: "Sends a webhook again, with the same id and body, or the one that carried its event, and resumes a paused callback",
+    summary:
+      "Sends a webhook again, with the same id and body, and resumes its callback if it is paused. If the event was sent in the POST of another webhook, that webhook is sent",
     handle: replay,
   }),
   route(`GET ${CALLBACKS}`, "listCallbacks", {
-    summary: "Lists every callback that has had a webhook, and whether it works",
+    summary: "Lists every callback that has had a webhook, and says whether the callback works",
     query: pageQuery,
     response: listOf(callback),
     handle: (request) => respondWithList(request, "callbacks", (page, { database }) => listCallbacks(database.reader, page), shownCallback),

@@ -77,6 +77,6 @@ test("a snapshot of another version is a conflict, and the message says what to 
   const { ask } = await open();
   expect(await ask("POST", "orders/snapshots/old/restore")).toMatchObject({
     status: 409,
-    body: { error: { parameter: "name", message: "another version of Plaza took the snapshot: take it again" } },
+    body: { error: { parameter: "name", message: "another version of Plaza created the snapshot, so it cannot be restored: create a new one" } },
   });
 });

@@ -7,7 +7,7 @@ import { SNAPSHOT_NAME } from "#graph/worlds/hosting/world-slot";
 import { StateOutdated } from "#storage/database";
 
 const newSnapshot = Type.Object(
-  { name: Type.String({ pattern: SNAPSHOT_NAME, description: "letters, digits, - and _, 64 at most" }) },
+  { name: Type.String({ pattern: SNAPSHOT_NAME, description: "the name of the snapshot: letters, digits, - and _, 64 at most" }) },
   { additionalProperties: false },
 );
 const snapshotInList = Type.Object({ name: Type.String(), taken_at: Type.Integer({ description: "Unix seconds of real time" }) });
@@ -41,7 +41,8 @@ async function restoreSnapshot(request: ControlRequest): Promise<void> {
   try {
     if (!found(await request.deps.worlds.restoreSnapshot(worldOf(request), name), request)) throw notFound(`snapshot ${name}`);
   } catch (error) {
-    if (error instanceof StateOutdated) throw conflict("another version of Plaza took the snapshot: take it again", "name");
+    if (error instanceof StateOutdated)
+      throw conflict("another version of Plaza created the snapshot, so it cannot be restored: create a new one", "name");
     throw error;
   }
 }
@@ -81,7 +82,7 @@ export const snapshotRoutes: readonly ControlRoute[] = [
   }),
   route("POST /v1/worlds/{w}/reset", "resetWorld", {
     summary:
-      "Resets the world to its state when it was created. The first world gets the file of `--world`, the demo world of a sandbox, or is empty. Snapshots stay",
+      "Resets the world to its state when it was created. The world `default` gets the file of `--world` or the demo world of a sandbox, or is empty. Snapshots stay",
     isAboutWorld,
     handle: resetWorld,
   }),

@@ -9,14 +9,14 @@ import { DEFAULT_WORLD, WORLD_NAME } from "#graph/worlds/hosting/worlds.store";
 
 const name = Type.String({
   pattern: WORLD_NAME,
-  description: "lower-case letters, digits, - and _, 57 at most: it is part of addresses, `/w/{world}/…` and `{world}.localhost`",
+  description: "lower-case letters, digits, - and _, 57 at most, because the name is part of addresses: `/w/{world}/…` and `{world}.localhost`",
 });
 
 const worldInList = Type.Object({
   name: Type.String(),
-  open: Type.Boolean({ description: "whether this process has it open; a closed world opens when it is used" }),
-  profile: Type.Optional(Type.Union([Type.Literal("strict"), Type.Literal("clients")], { description: "of a world that is open" })),
-  empty: Type.Optional(Type.Boolean({ description: "for an open world: it has neither nodes nor tokens" })),
+  open: Type.Boolean({ description: "whether this process has the world open; a closed world opens when it is used" }),
+  profile: Type.Optional(Type.Union([Type.Literal("strict"), Type.Literal("clients")], { description: "the profile of an open world" })),
+  empty: Type.Optional(Type.Boolean({ description: "whether an open world has neither nodes nor tokens" })),
 });
 
 const newWorld = Type.Object(
@@ -34,7 +34,8 @@ const newWorld = Type.Object(
 const exportQuery = Type.Object({
   secrets: Type.Optional(
     Type.Boolean({
-      description: "true: include the apps' secrets and verify tokens in clear text. Without them, an imported app that is new gets a new secret",
+      description:
+        "true: the file contains the apps' secrets and verify tokens in clear text. If a file without secrets is imported, each new app gets a new secret",
     }),
   ),
 });
@@ -67,7 +68,7 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
   const fill = async (world: Parameters<typeof importWorld>[0]): Promise<void> => {
     found = await importWorld(world, registry, text ?? "", { isMerge: false });
   };
-  if (!(await worlds.make(body.name, text === undefined ? undefined : fill))) throw conflict(`there is a world ${body.name} already`, "name");
+  if (!(await worlds.make(body.name, text === undefined ? undefined : fill))) throw conflict(`a world ${body.name} exists already`, "name");
   return { name: body.name, ...warningsOf(found) };
 }
 
@@ -79,14 +80,14 @@ async function deleteWorld({ deps, path }: ControlRequest): Promise<void> {
 
 export const worldRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds", "listWorlds", {
-    summary: "Lists the worlds, the first one first, the others by name. A key that is bound to a world gets this world alone",
+    summary: "Lists the worlds: first the world `default`, then the others by name. A key that is bound to a world gets only that world",
     query: pageQuery,
     response: listOf(worldInList),
     servesBoundKeys: true,
     handle: listWorlds,
   }),
   route("POST /v1/worlds", "createWorld", {
-    summary: "Creates a world, empty or from a world file, which is loaded completely or not at all. Its address is `/w/{world}`",
+    summary: "Creates a world, empty or from a world file, which is loaded completely or not at all. The address of the world is `/w/{world}`",
     body: newWorld,
     status: 201,
     response: Type.Object({ name: Type.String(), warnings }),
@@ -101,7 +102,7 @@ export const worldRoutes: readonly ControlRoute[] = [
   }),
   route("POST /v1/worlds/{w}/import", "importWorld", {
     summary:
-      "Loads a world file, YAML or JSON, completely or not at all. An entry with an existing id replaces the stored one, except for secrets that it does not contain; records without an id (activity, followers) are added. With Accept: text/event-stream, the response has the events progress ({done, total}), and at the end result or error with the content of the ordinary response",
+      "Loads a world file, YAML or JSON, completely or not at all. An entry with an existing id replaces the stored entry, whose secrets stay if the file has none; records without an id (activity, followers) are added. With Accept: text/event-stream, the response consists of events: progress ({done, total}) several times, and at the end result or error with the content of the ordinary response",
     body: "text",
     response: Type.Object({ success: Type.Boolean(), warnings }),
     errors: [422],
@@ -115,14 +116,14 @@ export const worldRoutes: readonly ControlRoute[] = [
   }),
   route("GET /v1/worlds/{w}/export", "exportWorld", {
     summary:
-      "The state of the world as a world file. It contains the SHA-256 of each token, so that the token is valid wherever the file is imported; it contains the secrets of apps only on request. A key with the access `read` gets neither tokens nor secrets",
+      "Exports the state of the world as a world file. The file contains the SHA-256 of each token, so that the token is valid in a world that imports the file; it contains the secrets of apps only on request. A key with the access `read` gets neither tokens nor secrets",
     query: exportQuery,
     readsSecrets: (_, { secrets = "false" }) => secrets !== "false",
     response: "file",
     handle: async ({ deps, world, query, key }) => {
       const isReader = key.access === "read";
       if (isReader && query.secrets === true)
-        throw forbidden("this key reads no secrets: leave out secrets, or use a key with the access full", "secrets");
+        throw forbidden("this key may not read secrets: leave out secrets, or use a key with the access full", "secrets");
       return exportWorld(world, deps.registry, { ...query, hashes: !isReader });
     },
   }),

@@ -27,9 +27,9 @@ const reportRow = Type.Object({
 
 const touchInput = Type.Object(
   {
-    ad: { ...worldId, description: "the ad" },
+    ad: { ...worldId, description: "the id of the ad" },
     advertiser_id: Type.Optional(Type.String({ minLength: 1, description: "advertising id of the device" })),
-    attribution: Type.Optional(Type.String({ minLength: 1, description: "mobile cookie" })),
+    attribution: Type.Optional(Type.String({ minLength: 1, description: "mobile cookie of the device" })),
     ud: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "hashed person keys: em, ph, external_id" })),
     time: Type.Optional(time),
   },
@@ -51,11 +51,11 @@ const deviceTouch = Type.Object({
   id: Type.String(),
   kind: Type.Unsafe<Touch["kind"]>({ enum: ["click", "impression"] }),
   time: seconds,
-  until: Type.Integer({ description: "the end of its window, Unix seconds" }),
+  until: Type.Integer({ description: "Unix seconds until which events can be attributed to the click or impression" }),
   ad_id: Type.String(),
   campaign_id: Type.String(),
   objective: Type.String(),
-  claims: Type.Boolean({ description: "the ad may claim events of this app" }),
+  claims: Type.Boolean({ description: "whether events of this app can be attributed to the ad" }),
 });
 
 const deviceEvent = Type.Object({
@@ -106,7 +106,7 @@ const handleTouch =
 
 const touchRoute = (kind: Touch["kind"], edge: string, operation: string): ControlRoute =>
   route(`POST /v1/worlds/{w}/attribution/${edge}`, operation, {
-    summary: `Records ${kind === "click" ? "a click on" : "an impression of"} an ad; without time, the current time counts`,
+    summary: `Records ${kind === "click" ? "a click on" : "an impression of"} an ad; the default of its time is now`,
     body: touchInput,
     status: 201,
     response: Type.Object({ id: Type.String() }),
@@ -116,21 +116,21 @@ const touchRoute = (kind: Touch["kind"], edge: string, operation: string): Contr
 
 export const attributionControlRoutes: readonly ControlRoute[] = [
   route(`GET ${APP}/report`, "readAttributionReport", {
-    summary: "Events attributed to ads in the model of ads reporting: 1-day view through 28-day click",
+    summary: "Counts the events attributed to ads, in the model of ads reporting: within 28 days after a click, or 1 day after an impression",
     query: spanQuery,
     response: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
     handle: readReport,
   }),
   route(`GET ${APP}/device`, "readDevice", {
     summary:
-      "A device by one of its ids: its clicks and impressions with their windows, its newest 200 events, and the click or impression that each is attributed to, as in `app_attribution` with `consider_views`",
+      "Reads a device by one of its ids: its clicks and impressions, its newest 200 events, and the click or impression to which each event is attributed, as in `app_attribution` with `consider_views`",
     query: deviceQuery,
     response: Type.Object({
       ids: Type.Array(Type.String(), { description: "all ids of the device" }),
       touches: Type.Array(deviceTouch, {
         description: "clicks and impressions of the device, its persons and their other devices, the oldest first",
       }),
-      events: Type.Array(deviceEvent, { description: "the newest first" }),
+      events: Type.Array(deviceEvent, { description: "events of the device, the newest first" }),
     }),
     handle: readDevice,
   }),

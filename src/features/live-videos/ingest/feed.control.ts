@@ -20,14 +20,14 @@ const feedReport = Type.Object(
   {
     event: Type.Unsafe<(typeof kinds)[number]>({
       enum: [...kinds],
-      description: "check: whether an encoder may publish with the key; nothing changes. The others report what has happened",
+      description: "check asks whether an encoder may publish with the key, and changes nothing; the other events report that something has happened",
     }),
-    stream_key: Type.String({ minLength: 1, maxLength: 256, description: "as the encoder sends it" }),
+    stream_key: Type.String({ minLength: 1, maxLength: 256, description: "the stream key that the encoder sends" }),
     reason: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: "for `refused`: what is wrong with the encoder's stream, in words for the people who can change it",
+        description: "for `refused`: the defect of the encoder's stream, in words for the people who can mend it",
       }),
     ),
     session: Type.Optional(Type.Integer({ minimum: 1, description: "the feed that ended, as `started` returned it; the current one by default" })),
@@ -85,10 +85,10 @@ const text = Type.String({ minLength: 1 });
 const callbackForm = Type.Object({
   call: Type.Union(callbacks.map((name) => Type.Literal(name))),
   name: { ...text, description: "the stream key, or a path that ends with it" },
-  clientid: Type.Optional(Type.String({ description: "tells encoders apart" })),
+  clientid: Type.Optional(Type.String({ description: "an id that distinguishes encoders" })),
 });
 /** The JSON that MediaMTX sends. Actions other than `publish` are refused. */
-const callbackJson = Type.Object({ action: text, path: { ...text, description: "ends with the stream key" } });
+const callbackJson = Type.Object({ action: text, path: { ...text, description: "a path that ends with the stream key" } });
 
 /** Media servers that report regularly send a report every 30 s. After three missed reports their feed counts as lost. */
 const SILENT_MS_MAX = 90_000;
@@ -178,7 +178,7 @@ const keyIn = (path: string): string => (path.split("?", 1)[0] as string).split(
 export const feedControlRoutes: readonly ControlRoute[] = [
   route("POST /v1/worlds/{w}/live-feeds", "reportFeed", {
     summary:
-      "For a media server of your own: asks whether an encoder may publish with a key, and reports what its feed does. 404 if the key is unknown, 409 if the feed is not the current one",
+      "Lets a media server of your own ask whether an encoder may publish with a key, and report the events of the encoder's feed. The status is 404 if the key is unknown, and 409 if the feed is not the current one",
     body: feedReport,
     response: liveState,
     errors: [409],
@@ -186,7 +186,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
   }),
   route("POST /v1/worlds/{w}/live-feeds/callback", "takeFeedCallback", {
     summary:
-      "For a media server that can only call an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret; 403 if the encoder has to be refused",
+      "Takes the requests of a media server that can only call an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret, so no control key is needed; the status is 403 if the encoder has to be refused",
     body: "form",
     content: { "application/x-www-form-urlencoded": callbackForm, "application/json": callbackJson },
     needsNoKey: true,
