@@ -24,8 +24,8 @@ test("a node is created, changed, found by its id and deleted, with links to rel
   const id = await page.evaluate<string>("new URLSearchParams(location.search).get('id')");
   expect(id).toMatch(/^\d{5,}$/);
   await page.press("button", "Delete");
-  await page.click("Delete it and everything below it");
-  await page.shows("Deleted, with everything below it");
+  await page.click("Delete the node and everything below it");
+  await page.shows("The node is deleted, with everything below it");
   const { status } = await fetch(`${server.control_url}/v1/worlds/default/nodes/labels/${id}`, {
     headers: { authorization: `Bearer ${server.control_key}` },
   });

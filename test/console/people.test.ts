@@ -16,7 +16,7 @@ test("a person writes to themselves on the phone, the app responds, and each web
   });
   expect(subscribed.status).toBe(200);
   const page = await openConsole(server, "/phone?account=6001");
-  await page.shows("Phone of", "Write something", "None yet");
+  await page.shows("Phone of", "Write something", "No webhook yet");
   await page.fill("Message", "hello, me");
   await page.press("button", "Write");
   await page.shows("hello, me", "messages to app 1001 ✓ delivered");

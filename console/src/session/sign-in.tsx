@@ -26,8 +26,8 @@ export function SignIn({ onSignedIn }: { readonly onSignedIn: () => void }) {
         <label htmlFor="key">Control key</label>
         <input id="key" name="key" type="password" autoComplete="off" spellCheck={false} required aria-describedby="key-help key-problem" />
         <p id="key-help" className="quiet">
-          A sandbox prints an address that signs you in, and keeps its key in <code>control.key</code> in its data folder. Other servers have it in{" "}
-          <code>PLAZA_CONTROL_KEY</code>. Only this tab stores it, until you close it.
+          A sandbox prints an address that signs you in, and stores the key in <code>control.key</code> in its data folder. Other servers have the key
+          in <code>PLAZA_CONTROL_KEY</code>. Only this tab stores the key, until you close the tab.
         </p>
         <p id="key-problem" role="alert" className="bad">
           {problem}

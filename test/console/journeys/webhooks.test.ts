@@ -28,7 +28,7 @@ test(
     await fetch(`${server.base_url}/v26.0/2001/custom_labels?${query}`, { method: "POST", headers, body });
     await person.row("createLabel");
     await person.follow("page custom_labels");
-    await person.shows("retries later", "no database", "The last attempt failed; it is tried again at the time below.");
+    await person.shows("retries later", "no database", "The last attempt failed. The next attempt is at the time below.");
     await person.page.getByText("Signatures").click();
     await person.shows(`X-Hub-Signature-256: ${receiver.posts[0]?.headers["x-hub-signature-256"]}`);
     await person.look("journey-4-failed");

@@ -61,9 +61,9 @@ test(
     await person.open("Graph");
     await person.choose("Kind", "labels");
     await person.row("vip");
-    await person.press("Delete: Delete it and everything below it");
-    await person.press("Delete it and everything below it");
-    await person.shows("Deleted, with everything below it", "No labels yet");
+    await person.press("Delete: Delete the node and everything below it");
+    await person.press("Delete the node and everything below it");
+    await person.shows("The node is deleted, with everything below it", "No labels yet");
     await person.look("journey-7-broken");
     await person.open("Worlds");
     await person.press("Restore: Restore default to before");

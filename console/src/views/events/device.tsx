@@ -73,7 +73,9 @@ export function Device({ app, device, seen }: DeviceProps) {
       )}
       {data.ids.length > 1 && (
         <Block isOwn title="Ids">
-          <p>A request or a touch named them together: {data.ids.map((id) => id.replace(":", " ")).join(", ")}.</p>
+          <p>
+            These ids are one device, because a request, click or view had them together: {data.ids.map((id) => id.replace(":", " ")).join(", ")}.
+          </p>
         </Block>
       )}
     </section>

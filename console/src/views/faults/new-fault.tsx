@@ -96,7 +96,7 @@ export function NewFault() {
     try {
       await dataOf(api.POST("/v1/worlds/{w}/faults", { params: { path: { w } }, body }));
       setProblem(undefined);
-      say("Created: it affects the next match");
+      say("Created: the fault affects the next match");
       await client.invalidateQueries({ queryKey: ["faults", w] });
     } catch (error) {
       setProblem(problemOf(error));

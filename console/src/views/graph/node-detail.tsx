@@ -49,7 +49,7 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
       return String(saved.id);
     });
   const remove = () =>
-    change("Deleted, with everything below it", async () => {
+    change("The node is deleted, with everything below it", async () => {
       await deleteNode(w, kind.name, id ?? "");
       return undefined;
     });
@@ -66,7 +66,7 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
           <button type="button" className="primary" onClick={() => void save()}>
             {id === undefined ? "Create" : "Save"}
           </button>
-          {id !== undefined && <Sure text="Delete" sure="Delete it and everything below it" onSure={() => void remove()} />}
+          {id !== undefined && <Sure text="Delete" sure="Delete the node and everything below it" onSure={() => void remove()} />}
         </div>
       </div>
       {entry !== undefined && <Neighbours kind={kind.name} entry={entry} />}

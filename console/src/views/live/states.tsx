@@ -57,7 +57,7 @@ export const eventText = (event: string): string => EVENTS[event] ?? event.repla
 
 /** A bar that shows how long each state lasted, and each move in words. `now` is the world's time in Unix seconds. */
 export function Moves({ history, now }: { readonly history: LiveState["history"]; readonly now: number }) {
-  if (history.length === 0) return <p className="quiet">Its state has not changed since it was created.</p>;
+  if (history.length === 0) return <p className="quiet">The state has not changed since the video was created.</p>;
   const from = history[0]?.time ?? now;
   const whole = Math.max(1, now - from);
   return (

@@ -24,7 +24,7 @@ export function RequestRate({ tail }: { readonly tail: Tail }) {
   );
   const said =
     sums.seen === 0
-      ? "None in the last ten minutes."
+      ? "No request in the last ten minutes."
       : `${countOf(sums.seen, "request")} in the last ten minutes; refused ${shareOf(sums.refused, sums.seen)}, failed ${shareOf(sums.failed, sums.seen)}.`;
   return (
     <>

@@ -54,7 +54,8 @@ export function Phone() {
           <h2 className="block">Webhooks</h2>
           {caused.length === 0 && (
             <p className="block quiet">
-              None yet. An app gets them if it is subscribed to messages and comments, connected to the account, and has a token of the account.
+              No webhook yet. An app gets webhooks if it is subscribed to messages and comments, connected to the account, and has a token of the
+              account.
             </p>
           )}
           <ul className="phone-webhooks">

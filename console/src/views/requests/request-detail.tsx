@@ -24,7 +24,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
   if (error !== null)
     return (
       <Empty title="The server no longer has this request">
-        <p>It keeps the last 1,000, in memory: {error.message}.</p>
+        <p>The server keeps the last 1,000 requests, in memory: {error.message}.</p>
       </Empty>
     );
   if (request === undefined) return null;

@@ -66,7 +66,7 @@ export function Keys() {
           <option value="full">full access</option>
         </select>
         <button type="submit">Create a key</button>
-        <Sure text="Replace the key of this tab" sure="Replace it; the old key is valid for another day" onSure={() => void replace()} />
+        <Sure text="Replace the key of this tab" sure="Replace the key; the old one is valid for another day" onSure={() => void replace()} />
       </form>
       {value !== undefined && (
         <>

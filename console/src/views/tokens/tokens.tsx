@@ -84,7 +84,7 @@ function TokenDetail({ token, now }: { readonly token: Token; readonly now: numb
   const client = useQueryClient();
   const { id, type, app, scopes, issued_at, expires_at, data_access_expires_at, revoked_at } = token;
   const revoke = () =>
-    act("Revoked: it is refused from now on", async () => {
+    act("Revoked: the token is refused from now on", async () => {
       await dataOf(api.DELETE("/v1/worlds/{w}/tokens/{id}", { params: { path: { w, id } } }));
       forgetCopies();
       await client.invalidateQueries({ queryKey: ["tokens", w] });

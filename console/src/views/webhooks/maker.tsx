@@ -14,7 +14,7 @@ export function Maker({ delivery }: { readonly delivery: string }) {
   const request = data?.data[0];
   if (data === undefined) return null;
   if (request === undefined)
-    return <p className="quiet">Not one of the last recorded requests, but a trigger, background work, or an older request.</p>;
+    return <p className="quiet">The cause is not one of the recorded requests: it is a trigger, background work, or an older request.</p>;
   return (
     <p>
       <Link to="/requests" search={({ world }) => ({ world, request: request.trace_id })}>

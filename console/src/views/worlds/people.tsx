@@ -24,7 +24,7 @@ export function People() {
     });
   return (
     <Block isOwn title="Erase a person">
-      <p className="quiet">By any of their ids: a user, an account, a PSID, a device, a telephone number. Erase each id.</p>
+      <p className="quiet">Enter any id of the person: a user, an account, a PSID, a device, a telephone number. Erase each id.</p>
       <div className="actions">
         <input aria-label="Id of a person" placeholder="Id of a person" value={id} onChange={({ target }) => setId(target.value)} />
         {id.trim().length > 3 && <Sure text="Erase" sure={`Erase all data about ${id.trim()}`} onSure={() => void erase()} />}

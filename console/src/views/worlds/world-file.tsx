@@ -48,7 +48,7 @@ export function WorldFile() {
           Export this world
         </button>
       </div>
-      {secrets && <p className="quiet">Keep it as safe as the control key.</p>}
+      {secrets && <p className="quiet">Keep the file as safe as the control key.</p>}
       <form className="actions" onSubmit={load}>
         <label>
           Load a world file into it <input name="file" type="file" accept=".yaml,.yml,.json" required />
