@@ -97,10 +97,10 @@ async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, m
   const [{ startControlAlone }, { settings }] = await Promise.all([import("#main"), import("#features")]);
   const config = readConfig(given.data === undefined ? {} : { data: given.data }, environmentWithSecrets(), await findConfigFile(given), settings);
   if (!makesData && !hasData(config.data, "default"))
-    throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app makes it`);
+    throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app creates it`);
   if (!isKeyReplaced) return startControlAlone(config, log);
   const key = config.control_key ?? findServer(config.data).controlKey;
-  if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", "is required: it is the key that is replaced");
+  if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", "is required: set it to the control key that you want to replace");
   return startControlAlone(config, log, key);
 }
 
@@ -138,7 +138,7 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
   if (url === undefined) return undefined;
   if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
   const key = given.control_key ?? PLAZA_CONTROL_KEY ?? found.controlKey;
-  if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", `is required: there is no key in it, and none in ${data}`);
+  if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", `is required: neither this variable nor ${data} has a control key`);
   return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), connection: named === undefined ? ON_THIS_MACHINE : directTo(url) };
 }
 

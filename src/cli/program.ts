@@ -95,7 +95,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   addWebhookCommands(plaza);
   const groups = new Map(Object.keys(routeGroups).map((name) => [name, addGroup(plaza, name as keyof typeof routeGroups, routes)]));
   addWorldCommands(groups.get("world") as Command);
-  serverCommand(groups.get("clock") as Command, "next", "moves the time to what falls due first, and prints what that is")
+  serverCommand(groups.get("clock") as Command, "next", "moves the time to the next deadline, and prints that deadline")
     .option("--json", "print JSON, also on a terminal")
     .action(runs(async (given) => (await import("./requests/clock-next.ts")).clockNext(given)));
   addFeedCommands(groups.get("feed") as Command);
@@ -203,12 +203,16 @@ function addFeedCommands(feed: Command): void {
 }
 
 function addLiveCommands(live: Command): void {
-  serverCommand(live, "play", "starts an encoder in the server that sends a short clip with sound again and again; publishes the video if necessary")
+  serverCommand(
+    live,
+    "play",
+    "starts an encoder in the server, which sends a short clip with sound again and again; publishes the video if necessary",
+  )
     .argument("<video>", "id of the live video")
-    .option("--preview", "does not publish the video")
+    .option("--preview", "do not publish the video")
     .option("--json", "print JSON")
     .action(runs(async (given, video) => (await import("./requests/live.ts")).playTestClip(video, given)));
-  serverCommand(live, "stop", "stops that encoder; the video waits for another one, and its broadcast ends if none connects")
+  serverCommand(live, "stop", "stops the encoder of plaza live play; the broadcast waits for another encoder, and ends if none connects")
     .argument("<video>", "id of the live video")
     .option("--json", "print JSON")
     .action(runs(async (given, video) => (await import("./requests/live.ts")).stopTestClip(video, given)));

@@ -74,7 +74,7 @@ export const routeGroups = {
     commands: {
       list: { operation: "listNodes", summary: "lists the nodes of a kind", args: ["key"], named: { key: "kind" } },
       show: { operation: "readNode", summary: "shows a node as an entry of a world file", ...node },
-      make: { operation: "createNode", summary: "makes a node, with a new id if none is given", args: ["key"], named: { key: "kind" } },
+      make: { operation: "createNode", summary: "creates a node, with a new id if none is given", args: ["key"], named: { key: "kind" } },
       change: { operation: "updateNode", summary: "changes values of a node; null restores the default of a value", ...node },
       delete: { operation: "deleteNode", ...node },
     },
@@ -107,7 +107,7 @@ export const routeGroups = {
     },
   },
   expect: {
-    summary: "waits for requests, webhooks or app events; the exit code is 1 if they do not come",
+    summary: "waits for requests, webhooks or app events, and ends with exit code 1 if they do not come",
     commands: {
       requests: { operation: "expectRequests", summary: "waits until the last requests contain the expected ones; if not, prints the nearest one" },
       "app-events": {
@@ -138,7 +138,7 @@ export const routeGroups = {
     },
   },
   "in-app": {
-    summary: "does in the app what people do there: writes a message, presses a button, comments",
+    summary: "acts as a person in the app: writes a message, presses a button, comments",
     commands: {
       chatapp: { operation: "emitChatappEvent" },
       message: { operation: "sendInApp", summary: "sends a message of an account to itself, as in the app" },
@@ -148,7 +148,7 @@ export const routeGroups = {
     },
   },
   live: {
-    summary: "sends a test clip to live videos, and does what their pages and the platform do",
+    summary: "sends a test clip to live videos, and acts as their pages and the platform",
     commands: {
       list: { operation: "listRunningLiveVideos", summary: "lists the running broadcasts, the newest first" },
       show: { operation: "readLiveState", summary: "shows the state of a video: its feed, its key, its history", ...byId },
@@ -162,14 +162,14 @@ export const routeGroups = {
     },
   },
   feed: {
-    summary: "uploads files to product feeds, and shows what became of them",
+    summary: "uploads files to product feeds, and shows the reports of the uploads",
     commands: {
       uploads: { operation: "listFeedUploads", ...byId },
       report: { operation: "readFeedUpload", summary: "prints the report of an upload", args: ["id", "n"] },
     },
   },
   person: {
-    summary: "erases people, and shows what was erased",
+    summary: "erases people, and counts the erased records",
     commands: {
       erase: { operation: "erasePerson", ...byId },
       erasure: { operation: "readErasure", summary: "shows how many records an erasure erased, by kind", ...byId },
@@ -202,9 +202,9 @@ export const routeGroups = {
     },
   },
   audit: {
-    summary: "shows what control keys did",
+    summary: "shows the requests that were sent with control keys",
     commands: {
-      list: { operation: "listAudit", summary: "prints what control keys did, the newest first", isAlone: true },
+      list: { operation: "listAudit", summary: "prints the requests that were sent with control keys, the newest first", isAlone: true },
     },
   },
 } satisfies Readonly<Record<string, Group>>;
@@ -267,16 +267,16 @@ function askedRouteOf({ operation, args = [], named = {}, sends = {}, options, b
 /** The descriptions of the parameters of paths. */
 const pathWords: Readonly<Record<string, string>> = {
   w: "name of the world",
-  id: "its id, as list shows it",
+  id: "the id, as list shows it",
   key: "a key of a world file, e.g. labels",
-  name: "its name",
+  name: "the name",
   app: "id of the app",
   n: "number of the upload, as uploads shows it",
 };
 
 const valuesOfNode: Parameter = {
   ...{ place: "body", name: "set", flag: "set", shape: "pairs", isRequired: false },
-  description: "a value of the node, e.g. page=2001; JSON if it is not a text; repeatable",
+  description: "a value of the node, e.g. page=2001; a value that is not text is written as JSON; repeatable",
 };
 const fileOfNode: Parameter = {
   ...{ place: "body", name: "file", flag: "file", shape: "file", isRequired: false },

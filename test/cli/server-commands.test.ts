@@ -32,7 +32,9 @@ test("plaza status shows the server that runs on the data, and plaza stop ends i
     body: JSON.stringify({ operation: "listLabels", status: 503 }),
   });
   // The status has the alerts of the server's world (D-279).
-  expect((await runPlaza(["status"], { cwd })).stdout).toContain("\n  notice       Fault 1 is in effect for requests of listLabels; 0 met it.");
+  expect((await runPlaza(["status"], { cwd })).stdout).toContain(
+    "\n  notice       Fault 1 is in effect for requests of listLabels and has affected 0.",
+  );
   const json = JSON.parse((await runPlaza(["status", "--json"], { cwd })).stdout);
   expect(json.alerts).toMatchObject([{ kind: "fault", of: "1" }]);
   expect(json).toMatchObject({
@@ -66,7 +68,10 @@ test("a wrong key, a missing server, and a misspelt variable are reported", asyn
   expect((await runPlaza(["token", "list"], { cwd, env: own })).stderr).toContain("did you mean PLAZA_CONTROL_KEY?");
   expect(await runPlaza(["logs"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "no requests\n" });
   const nobody = await runPlaza(["trigger", "messages"], { cwd });
-  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining("no app is subscribed, or none may see it; plaza listen subscribes one") });
+  expect(nobody).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no app is subscribed, or no subscribed app may see the event; plaza listen subscribes an app"),
+  });
 });
 
 test("plaza logs shows the last requests, follows further ones, and does not keep a server from ending", async () => {
@@ -118,7 +123,7 @@ test("plaza doctor finds problems that keep a server from starting or working", 
   expect(await doctor([], ports)).toMatchObject({
     code: 0,
     stderr: "",
-    stdout: expect.stringContaining("ok       data: the first start makes the folder .plaza\n"),
+    stdout: expect.stringContaining("ok       data: the first start creates the folder .plaza\n"),
   });
   expect(await doctor([], { PLAZA_WORKERS: "two" })).toMatchObject({
     code: 1,
@@ -190,7 +195,7 @@ test("plaza init creates files with which plaza start begins, and keeps existing
   writeFileSync(join(cwd, "world.yaml"), "pages: []\n");
   const again = await runPlaza(["init"], { cwd });
   const files = ["config.schema.json", "plaza.config.yaml", "world.schema.json", "world.yaml"];
-  expect(again.stderr).toBe(files.map((file) => `${file} is there already and stays as it is\n`).join(""));
+  expect(again.stderr).toBe(files.map((file) => `${file} exists already and is not changed\n`).join(""));
   expect(again.stdout).not.toContain(".gitignore");
   expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toBe("pages: []\n");
 });

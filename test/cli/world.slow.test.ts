@@ -61,7 +61,7 @@ test("worlds are created, saved, restored, reset and deleted on unused data", as
   const world = (...given: string[]) => runPlaza(["world", ...given, "--data", data]);
   const pages = async () => JSON.parse((await world("export", "--world-name", "orders")).stdout).pages;
   expect(await world("new", "orders", worldFile(WORLD))).toMatchObject({ code: 0, stderr: "" });
-  expect(await world("new", "orders")).toMatchObject({ code: 1, stderr: "plaza: there is a world orders already\n" });
+  expect(await world("new", "orders")).toMatchObject({ code: 1, stderr: "plaza: a world orders exists already\n" });
   expect((await world("list")).stdout).toContain('{"name":"orders","open":false}');
   await world("import", worldFile('pages: [{id: "2002", name: Bar}]'), "--world-name", "orders");
   expect(await world("snapshot", "two", "--world-name", "orders")).toMatchObject({ code: 0, stderr: "" });

@@ -163,7 +163,7 @@ describe("a comparison", () => {
     expect(await asked({ secret: ["all", "secret-1=named"] })).toEqual(["named", "named"]);
     expect(await asked({ secret: ["all"], second_secret: ["secret-1=second"] })).toEqual(["all", "second"]);
     expect(await asked({ secret: ["secret-1=a=b"] })).toEqual(["a%3Db", "a%3Db"]);
-    const missing = "the recording has no values of its secrets: give secret-1=VALUE (access_token), or one VALUE for all\n";
+    const missing = "the recording does not have the values of its secrets: give secret-1=VALUE (access_token), or one VALUE for all\n";
     expect((await run(one, other, { recording: file })).err).toBe(`plaza: --secret: ${missing}`);
     expect(await run(one, other, { recording: file, second_secret: ["all"] })).toEqual({ code: 2, out: "", err: `plaza: --secret: ${missing}` });
   });
@@ -173,7 +173,7 @@ describe("a comparison", () => {
     for (const given of [{}, { recording: "x", conformance: true }])
       expect(await run(nobody, nobody, given)).toMatchObject({
         code: 2,
-        err: expect.stringContaining("name either --recording FILE or --conformance"),
+        err: expect.stringContaining("give either --recording FILE or --conformance"),
       });
   });
 });

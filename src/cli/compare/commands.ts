@@ -7,7 +7,7 @@ export function addContractCommands(plaza: Command): void {
     .command("conform")
     .description("checks any server against the interface, and reports the clauses that it keeps")
     .option("--base-url <URL>", "main address of the server; the other surfaces are expected below it")
-    .option("--control-url <URL>", "its control API, for cases that need it")
+    .option("--control-url <URL>", "control API of the server, for cases that need it")
     .option("--control-key <KEY>", "a key of that control API (default: PLAZA_CONTROL_KEY)")
     .option("--profile <NAME>", "profile of the server: strict or clients", "strict")
     .option("--area <NAME>", "only the cases of this area (repeatable)", collected)

@@ -73,7 +73,7 @@ async function orProblem<T>(option: string, make: () => T): Promise<Awaited<T>> 
 async function source(first: URL, second: URL, given: Given, translation: Translation): Promise<AsyncGenerator<Replayed>> {
   const { recording, conformance = false } = given;
   if ((recording === undefined) === (conformance === false))
-    throw new ConfigProblem("--recording", "name either --recording FILE or --conformance, for the requests to send");
+    throw new ConfigProblem("--recording", "give either --recording FILE or --conformance: they have the requests to send");
   return recording === undefined ? await ofCases(first, second, given, translation) : await ofRecording(first, second, given, translation);
 }
 
@@ -90,7 +90,7 @@ async function ofRecording(first: URL, second: URL, given: Given, translation: T
     if (missing.length > 0)
       throw new ConfigProblem(
         option,
-        `the recording has no values of its secrets: give ${missing.map(({ secret, name }) => `${secret}=VALUE (${name})`).join(", ")}, or one VALUE for all`,
+        `the recording does not have the values of its secrets: give ${missing.map(({ secret, name }) => `${secret}=VALUE (${name})`).join(", ")}, or one VALUE for all`,
       );
   }
   await expectServer({ baseUrl: first.href }, "first");

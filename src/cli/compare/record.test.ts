@@ -28,7 +28,7 @@ async function recording(more: Readonly<Record<string, unknown>> = {}) {
   const code = record({ upstream, out, ...more });
   let url: string | undefined;
   while (url === undefined) {
-    url = /Give your app (\S+) in place/.exec(streams.out)?.[1];
+    url = /use the address (\S+) in place/.exec(streams.out)?.[1];
     await Bun.sleep(1);
   }
   const base = url;
@@ -44,7 +44,7 @@ async function recording(more: Readonly<Record<string, unknown>> = {}) {
 
 test("an entry has everything that other programs read: address, parameters, headers, body, times and sizes", async () => {
   const { out, streams, post, end, entries, upstream, url } = await recording();
-  expect(streams.out).toBe(`Plaza records into ${out}. Give your app ${url} in place of ${upstream}; Ctrl-C ends the recording.\n`);
+  expect(streams.out).toBe(`Plaza records into ${out}. Let your app use the address ${url} in place of ${upstream}; Ctrl-C ends the recording.\n`);
   const fromMs = Date.now();
   expect(await post("/v26.0/2001?a=1&b=%20", '{"name":"é"}', { "content-type": "application/json", "x-own": "1" })).toBe(200);
   const [entry] = entries();

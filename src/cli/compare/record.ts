@@ -37,7 +37,7 @@ export function record({ upstream, out, host: givenHost = "127.0.0.1", port: giv
       throw error;
     }
     const own = `http://${addressOf(host)}:${proxy.port}`;
-    say(`Plaza records into ${out}. Give your app ${own} in place of ${base}; Ctrl-C ends the recording.`);
+    say(`Plaza records into ${out}. Let your app use the address ${own} in place of ${base}; Ctrl-C ends the recording.`);
     await nextSignal();
     await proxy.stop(0);
     recording.close();

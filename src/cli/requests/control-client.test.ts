@@ -50,7 +50,7 @@ describe("the server is", () => {
     variables({ PLAZA_CONTROL_KEY: undefined });
     const without = temporaryFolder();
     expect(shortOf({ data: without, control_url: "http://named:2" })).rejects.toThrow(
-      `PLAZA_CONTROL_KEY: is required: there is no key in it, and none in ${without}`,
+      `PLAZA_CONTROL_KEY: is required: neither this variable nor ${without} has a control key`,
     );
     expect(shortOf({ data, control_url: "named" })).rejects.toThrow('--control-url: "named" is not an address');
     expect(shortOf({ data, control_url: 5 })).rejects.toThrow('--control-url: "5" is not an address');

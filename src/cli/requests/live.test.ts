@@ -28,7 +28,7 @@ test("a preview is not published, and neither is a live video; a closed player i
   const streams = written();
   expect(await playTestClip("5301", { ...preview.given, world_name: "default", preview: true })).toBe(0);
   expect(askedOf(preview)).not.toContain(`POST ${VIDEO}/publish`);
-  expect(streams.err).toBe("It is a preview, which nobody sees before the video is published.\n");
+  expect(streams.err).toBe("The clip is a preview, which nobody sees before the video is published.\n");
   Object.assign(streams, { out: "", err: "" });
   const live = server("live", false);
   expect(await playTestClip("5301", { ...live.given, world_name: "a" })).toBe(0);

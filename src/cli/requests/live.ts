@@ -19,7 +19,7 @@ export const playTestClip = (video: string, given: Given): Promise<number> =>
       return 0;
     }
     say(`the test clip plays in live video ${video}, until the broadcast ends or you run: plaza live stop ${video}`);
-    if (PLANNED.includes(state) && given.preview === true) note("It is a preview, which nobody sees before the video is published.");
+    if (PLANNED.includes(state) && given.preview === true) note("The clip is a preview, which nobody sees before the video is published.");
     else if (embeddable === true) say(`watch it, in some seconds, at ${player}`);
     else note(`Its player opens once the video is embeddable: ${player}`);
     return 0;

@@ -38,11 +38,11 @@ test("without data nothing is created, and a key that does not exist cannot be r
   const data = join(temporaryFolder(), "data");
   const streams = written();
   expect(await withOwnServer({ data }, async () => 0)).toBe(2);
-  expect(streams.err).toBe(`plaza: --data: there is no data in ${data}; plaza start or plaza token create-app makes it\n`);
+  expect(streams.err).toBe(`plaza: --data: there is no data in ${data}; plaza start or plaza token create-app creates it\n`);
   expect(existsSync(data)).toBe(false);
   Object.assign(streams, { err: "" });
   expect(await withOwnServer({ data }, async () => 0, { isKeyReplaced: true, makesData: true })).toBe(2);
-  expect(streams.err).toBe("plaza: PLAZA_CONTROL_KEY: is required: it is the key that is replaced\n");
+  expect(streams.err).toBe("plaza: PLAZA_CONTROL_KEY: is required: set it to the control key that you want to replace\n");
 });
 
 test("a named server is asked, with the request's headers and its key; a missing server is reported", async () => {

@@ -36,7 +36,7 @@ test("worlds, snapshots and recordings are copied for their owner only, without 
   expect([statSync(to), statSync(join(to, "default.sqlite"))].map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600]);
   expect(streams).toEqual({
     out: `${data} is copied to ${to}\n`,
-    err: `the secret key is not: keep ${join(data, "secret.key")}, or PLAZA_SECRET_KEY, in another place\n`,
+    err: `the secret key is not in the copy: keep ${join(data, "secret.key")}, or PLAZA_SECRET_KEY, in another place\n`,
   });
 });
 

@@ -28,7 +28,7 @@ export async function backup(to: string, given: Given): Promise<number> {
     copyIfThere(join(config.data, SNAPSHOTS), join(to, SNAPSHOTS));
     if (given.recordings !== false) copyIfThere(config.recordings ?? join(config.data, RECORDINGS), join(to, RECORDINGS));
     say(`${config.data} is copied to ${resolve(to)}`);
-    note(`the secret key is not: keep ${join(config.data, "secret.key")}, or PLAZA_SECRET_KEY, in another place`);
+    note(`the secret key is not in the copy: keep ${join(config.data, "secret.key")}, or PLAZA_SECRET_KEY, in another place`);
     return 0;
   } catch (error) {
     if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);

@@ -117,14 +117,14 @@ describe("of a server", () => {
 describe("of the data", () => {
   test.each<[data: string, line: string]>([
     [":memory:", "ok       data: in memory, and deleted when the server ends"],
-    ["postgres://h/d", "ok       data: PostgreSQL; a server reports at /readyz whether it reaches it"],
+    ["postgres://h/d", "ok       data: PostgreSQL; a running server reports at /readyz whether it reaches the database"],
   ])("%s has no folder", async (data, line) => {
     expect((await found({ data })).about("data")).toEqual([line]);
   });
 
   test("the folder need not exist, and is not created", async () => {
     const data = join(temporaryFolder(), "data");
-    expect((await found({ data })).about("data")).toEqual([`ok       data: the first start makes the folder ${data}`]);
+    expect((await found({ data })).about("data")).toEqual([`ok       data: the first start creates the folder ${data}`]);
     expect(existsSync(data)).toBe(false);
   });
 

@@ -89,8 +89,8 @@ const GROUP_AND_OTHERS = 0o077;
 
 function filesOf({ data, disk_reserve_bytes }: Config): Finding[] {
   if (data === ":memory:") return [ok("data: in memory, and deleted when the server ends")];
-  if (data.startsWith("postgres")) return [ok("data: PostgreSQL; a server reports at /readyz whether it reaches it")];
-  if (!existsSync(data)) return [ok(`data: the first start makes the folder ${data}`)];
+  if (data.startsWith("postgres")) return [ok("data: PostgreSQL; a running server reports at /readyz whether it reaches the database")];
+  if (!existsSync(data)) return [ok(`data: the first start creates the folder ${data}`)];
   const findings: Finding[] = [];
   try {
     accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK);

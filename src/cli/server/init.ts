@@ -108,7 +108,7 @@ function create(folder: string, name: string, text: string): void {
     say(`created ${name}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    note(`${name} is there already and stays as it is`);
+    note(`${name} exists already and is not changed`);
   }
 }
 

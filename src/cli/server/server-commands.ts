@@ -12,35 +12,35 @@ export function addServerCommands(plaza: Command): void {
     runs(async (given) => (await import("./stop.ts")).stop(given)),
   );
   serverCommand(plaza, "logs", "shows the last requests that the graph served")
-    .option("--follow", "print each further request, until Ctrl-C")
-    .option("--operation <NAME>", "only of this operation, e.g. listPersonas")
-    .option("--status <N>", "only with this status")
-    .option("--limit <N>", "how many earlier requests to print (default: 20)")
+    .option("--follow", "print each new request too, until Ctrl-C")
+    .option("--operation <NAME>", "only requests of this operation, e.g. listPersonas")
+    .option("--status <N>", "only requests with this status")
+    .option("--limit <N>", "the number of earlier requests to print (default: 20)")
     .option("--json", "print one JSON object per line, with bodies")
     .action(runs(async (given) => (await import("./logs.ts")).logs(given)));
-  serverCommand(plaza, "call", "sends a request to the graph, prints the response, and if it is refused the reason")
+  serverCommand(plaza, "call", "sends a request to the graph, and prints the response, or the reason of a refusal")
     .argument("<method>", "GET, POST or DELETE")
-    .argument("<path>", "with or without a version, e.g. 2001/custom_labels")
-    .option("--as <WHO>", "whose token to send: the name or id of a person, page, account or app, or the value of a token")
-    .option("-f, --field <NAME=VALUE>", "a parameter: of the form of a POST, else of the query; repeatable", collected)
+    .argument("<path>", "the path, with or without a version, e.g. 2001/custom_labels")
+    .option("--as <WHO>", "send a token of the person, page, account or app with this name or id, or the token with this value")
+    .option("-f, --field <NAME=VALUE>", "a parameter, which is sent in the form of a POST, or else in the query; repeatable", collected)
     .option("--body <JSON>", "a JSON body; @FILE reads a file, and @- standard input")
     .option("--include", "print the status and the headers first")
     .action(runs(async (given, method, path) => (await import("../requests/call.ts")).call(method, path, given)));
-  serverCommand(plaza, "explain", "says why a request was answered as it was")
+  serverCommand(plaza, "explain", "says why a request got its response")
     .argument("<trace>", "pftrace_id of the response, or the trace of plaza logs")
     .option("--json", "print JSON")
     .action(runs(async (given, trace) => (await import("../requests/explain.ts")).explain(trace, given)));
   serverCommand(
     plaza,
     "mcp",
-    "serves coding agents on standard input and output by the Model Context Protocol; they start this command themselves",
+    "serves coding agents on standard input and output by the Model Context Protocol; the agents start this command themselves",
   ).action(runs(async (given) => (await import("../mcp.ts")).mcp(given)));
   serverCommand(plaza, "doctor", "finds problems that keep a server from starting or working, and says what to do")
     .option("--json", "print one JSON object per finding")
     .action(runs(async (given) => (await import("./doctor.ts")).doctor(given)));
   plaza
     .command("migrate")
-    .description("migrates the data of an earlier version, while servers of that version go on; ends at once on SIGTERM, and goes on when run again")
+    .description("migrates the data of an earlier version, also while servers of that version run; SIGTERM interrupts it, and the next run continues")
     .option("--data <WHERE>", "the data (default: that of plaza start)")
     .option("--config <FILE>", "config file of the server (default: plaza.config.yaml, if there is one)")
     .option("--dry-run", "only lists the migrations")

@@ -35,8 +35,8 @@ async function list(control: ControlRequests, { status, callback, field, limit, 
 }
 
 async function resend(control: ControlRequests, { since, callback, json }: Given, ids: readonly string[]): Promise<number> {
-  if ((since === undefined) === (ids.length === 0)) return fail("name either the ids of deliveries or --since", WRONG_USE);
-  if (callback !== undefined && since === undefined) return fail("--callback goes with --since", WRONG_USE);
+  if ((since === undefined) === (ids.length === 0)) return fail("give either ids of deliveries or --since", WRONG_USE);
+  if (callback !== undefined && since === undefined) return fail("--callback needs --since", WRONG_USE);
   if (since === undefined) {
     for (const id of ids) {
       await control.request("POST", `deliveries/${encodeURIComponent(id)}/replay`);

@@ -131,8 +131,8 @@ describe("an event", () => {
     expect(await trigger("calls", { ...stub.given, value: "{}", override: ["a=1"] })).toBe(2);
     expect(streams.err.split("\n")).toEqual([
       "plaza: the world has no social_accounts: choose an account, page or catalog as the entity",
-      "plaza: name either an event or a --script; --list shows the events",
-      "plaza: name either an event or a --script; --list shows the events",
+      "plaza: give either an event or a --script; --list shows the events",
+      "plaza: give either an event or a --script; --list shows the events",
       expect.stringContaining("plaza: --value: is not JSON: "),
       "plaza: --override: changes the example, and --value replaces it: give one of them",
       "",

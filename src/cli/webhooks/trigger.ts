@@ -16,7 +16,7 @@ const { all } = buildRegistry().webhookFields;
 export async function trigger(event: string | undefined, given: Given): Promise<number> {
   if (given.list === true) return listEvents();
   const { script } = given;
-  if ((event === undefined) === (script === undefined)) return fail("name either an event or a --script; --list shows the events", WRONG_USE);
+  if ((event === undefined) === (script === undefined)) return fail("give either an event or a --script; --list shows the events", WRONG_USE);
   return withServer(given, (control) =>
     script === undefined ? triggerOne(control, triggerOf(event as string, given), given) : runScript(control, String(script), given),
   );

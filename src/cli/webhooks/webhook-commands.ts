@@ -19,7 +19,7 @@ export function addWebhookCommands(plaza: Command): void {
   serverCommand(plaza, "trigger", "triggers an example event, or the events of a script, and prints the result of each delivery")
     .argument("[event]", "a webhook field, e.g. messages or social.comments")
     .option("--list", "list the events")
-    .option("--entity <ID>", "the account or page (default: the first one of the world)")
+    .option("--entity <ID>", "the id of the account or page (default: the first account or page of the world that has such events)")
     .option("--phone-number <ID>", "the business phone number, if the event belongs to one")
     .option("--override <PATH=VALUE>", "replace a value of the example, e.g. message.text=hello; repeatable", collected)
     .option("--value <JSON>", "the value of the event (default: an example)")
@@ -32,9 +32,9 @@ export function addWebhookCommands(plaza: Command): void {
 function addDeliveryCommands(deliveries: Command): void {
   serverCommand(deliveries, "list", "lists deliveries, the newest first")
     .option("--status <A,B>", "only deliveries with these states: waiting, sending, delivered, failed, unsubscribed")
-    .option("--callback <URL>", "only to this callback, by its address or id")
-    .option("--field <NAME>", "only of this webhook field")
-    .option("--limit <N>", "how many (default: 20)")
+    .option("--callback <URL>", "only deliveries to this callback, by its address or id")
+    .option("--field <NAME>", "only deliveries of this webhook field")
+    .option("--limit <N>", "the number of deliveries (default: 20)")
     .option("--json", "print one JSON object per line, with every attempt")
     .action(runs(async (given) => (await import("./deliveries.ts")).listDeliveries(given)));
   serverCommand(deliveries, "show", "prints deliveries with their bodies and every attempt")
@@ -42,7 +42,7 @@ function addDeliveryCommands(deliveries: Command): void {
     .action(runs(async (given, ids: string[]) => (await import("./deliveries.ts")).showDeliveries(given, ids)));
   serverCommand(deliveries, "resend", "sends deliveries again, with the same ids and bodies, and resumes a paused callback")
     .argument("[id...]", "ids, as list shows them")
-    .option("--since <TIME>", "all deliveries since this time: Unix seconds or ISO 8601, in the time of the world")
+    .option("--since <TIME>", "all deliveries since this world time: Unix seconds or ISO 8601")
     .option("--callback <URL>", "with --since: only deliveries to this callback, by its address or id")
     .option("--json", "print JSON")
     .action(runs(async (given, ids: string[]) => (await import("./deliveries.ts")).resendDeliveries(given, ids)));

@@ -238,7 +238,7 @@ describe("wrong use", () => {
   const nobody = "http://127.0.0.1:1";
 
   test.each<[() => string[], string]>([
-    [() => ["compare", nobody, nobody], "--recording: name either --recording FILE or --conformance"],
+    [() => ["compare", nobody, nobody], "--recording: give either --recording FILE or --conformance"],
     [() => ["compare", "here", nobody, "--conformance"], 'first: "here" is not an http address'],
     [() => ["compare", nobody, nobody, "--recording", "missing.har"], "missing.har cannot be read"],
     [() => ["compare", nobody, nobody, "--recording", har(`${nobody}/x`)], "first: http://127.0.0.1:1 does not respond: "],
@@ -249,7 +249,7 @@ describe("wrong use", () => {
     ],
     [
       () => ["compare", nobody, nobody, "--recording", har(`${nobody}/x`, [place("secret-1"), place("secret-2")]), "--secret", "secret-1=a"],
-      "--secret: the recording has no values of its secrets: give secret-2=VALUE (access_token), or one VALUE for all",
+      "--secret: the recording does not have the values of its secrets: give secret-2=VALUE (access_token), or one VALUE for all",
     ],
     [() => ["compare", nobody, nobody, "--conformance", "--profile", "lax"], '--profile: "lax" is neither strict nor clients'],
     [() => ["compare", nobody, nobody, "--conformance", "--area", "persona"], '--area: no case is of the area "persona"; the areas are '],

@@ -108,7 +108,7 @@ test("impossible requests are reported, with their exit code", async () => {
   expect(await run("trigger", "page.live_videos")).toEqual([1, expect.stringContaining("no app gets live_videos of 2001")]);
   expect(await run("trigger", "unheard_of")).toEqual([2, expect.stringContaining("there is no event unheard_of")]);
   expect(await run("trigger", "mesages")).toEqual([2, expect.stringContaining("did you mean messages?")]);
-  expect(await run("trigger")).toEqual([2, expect.stringContaining("name either an event or a --script")]);
+  expect(await run("trigger")).toEqual([2, expect.stringContaining("give either an event or a --script")]);
   expect(await run("trigger", "calls", "--override", "id")).toEqual([2, expect.stringContaining("is not path=value")]);
   expect(await run("trigger", "calls", "--value", "{}", "--override", "id=1")).toEqual([2, expect.stringContaining("give one of them")]);
   expect(await run("trigger", "calls", "--value", "{")).toEqual([2, expect.stringContaining("--value: is not JSON")]);
@@ -120,9 +120,6 @@ test("impossible requests are reported, with their exit code", async () => {
   expect(await run("listen", "--port", new URL(server.control_url).port)).toEqual([2, expect.stringContaining("is in use by another program")]);
   expect(await run("deliveries", "show", "1")).toEqual([1, "plaza: there is no delivery 1\n"]);
   expect(await run("deliveries", "resend")).toEqual([2, expect.stringContaining("the ids of deliveries or --since")]);
-  expect(await run("deliveries", "resend", "1", "--callback", "http://127.0.0.1/")).toEqual([
-    2,
-    expect.stringContaining("--callback goes with --since"),
-  ]);
+  expect(await run("deliveries", "resend", "1", "--callback", "http://127.0.0.1/")).toEqual([2, expect.stringContaining("--callback needs --since")]);
   expect(await run("deliveries", "list", "--limit", "0")).toEqual([1, expect.stringContaining("limit")]);
 });
