@@ -25,7 +25,7 @@ const sendRequest = tool("send_request", {
         description: "send a token of this page, person, account or app, by a name or id of status",
       }),
     ),
-    parameters: anyMap("parameters of the form of a POST, or else of the query"),
+    parameters: anyMap("parameters of the form of a POST, else of the query"),
     body: anyMap("a JSON body, instead of a form"),
   }),
   rest: "Select less with the parameter fields, or a smaller limit.",

@@ -67,7 +67,7 @@ const readDocs = tool("read_docs", {
     "Finds the section of the documentation that answers a question: guides for tests and webhooks, world files, commands, errors, decisions. Or reads a page.",
   input: input({
     query: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "words of a question; the answer is the best section" })),
-    page: Type.Optional(Type.String({ description: "read this page instead, e.g. guides/testing.md, from offset on" })),
+    page: Type.Optional(Type.String({ description: "a page to read instead, e.g. guides/testing.md" })),
     offset: Type.Optional(Type.Integer({ minimum: 0, description: "the number of characters to skip" })),
   }),
   isReading: true,
@@ -187,9 +187,9 @@ const findNodes = tool("find_nodes", {
     "Shows a node, or the nodes of a kind, as entries of a world file. The kinds are the keys of a world file, e.g. pages, labels, tokens.",
   input: input({
     kind: Type.String({ minLength: 1, description: "e.g. labels" }),
-    id: Type.Optional(Type.String({ minLength: 1, description: "show only the node with this id" })),
+    id: Type.Optional(Type.String({ minLength: 1, description: "only the node with this id" })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: "10 by default" })),
-    after: Type.Optional(Type.String({ description: "the value of after in the last answer, to get the next nodes" })),
+    after: Type.Optional(Type.String({ description: "the value of after in the last answer" })),
   }),
   isReading: true,
   rest: "Ask for one node by its id, or for fewer with limit.",
