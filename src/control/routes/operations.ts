@@ -26,7 +26,8 @@ const operation = Type.Object({
   path: Type.String({ description: "the path below the address of the surface, with `{version}` and `{id}`" }),
   versions: Type.Array(Type.String(), { description: "the versions that serve the operation now, the oldest first" }),
   token_places: Type.Array(Type.String(), {
-    description: "the places in which a request may send its token: access_token or oauth_token (both in the query), bearer, body, or client (client_id and client_secret)",
+    description:
+      "the places in which a request may send its token: access_token or oauth_token (both in the query), bearer, body, or client (client_id and client_secret)",
   }),
   all_places: Type.Boolean({ description: "whether the token must be in all of these places, not in one of them" }),
   kinds: Type.Array(Type.String(), { description: "the token types that may call the operation" }),
