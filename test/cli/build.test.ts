@@ -13,7 +13,8 @@ console.log('["generated.txt"]');`;
 /** A program with one source, which replaces Plaza's own. */
 function copyOfProgram(): string {
   const root = temporaryFolder();
-  for (const folder of ["bin", "tools", "tools/write-docs", "src/cli", "conformance", "spec"]) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of ["bin", "tools", "tools/write-docs", "src/cli", "clients/testing", "workbench", "conformance", "spec"])
+    mkdirSync(join(root, folder), { recursive: true });
   copyFileSync(join(ROOT, "bin/plaza"), join(root, "bin/plaza"));
   chmodSync(join(root, "bin/plaza"), 0o755);
   copyFileSync(join(ROOT, "tools/build.mjs"), join(root, "tools/build.mjs"));

@@ -29,7 +29,7 @@ test("bash completes commands, options, their values and events", async () => {
   writeFileSync(script, await scriptOf("bash"));
   writeFileSync(join(folder, "world.yaml"), "");
   const completed = (line: string) => completedByBash(script, folder, line.split(" "));
-  expect(completed("plaza st")).toEqual(["start", "status", "stop"]);
+  expect(completed("plaza st")).toEqual(["start", "status", "stop", "storm"]);
   expect(completed("plaza ")).toEqual(expect.arrayContaining(["trigger", "deliveries", "completion", "--version"]));
   expect(completed("plaza ")).not.toContain("worker");
   expect(completed("plaza deliveries ")).toEqual(expect.arrayContaining(["list", "resend", "show"]));

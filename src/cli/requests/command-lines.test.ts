@@ -208,6 +208,8 @@ describe("the program", () => {
         "intercept",
         "intercept",
         "storm",
+        "review",
+        "trace",
         "worker",
         "status",
         "stop",
