@@ -15,12 +15,22 @@ export interface FaultWords {
   readonly reset?: boolean | undefined;
   readonly cut_body_at?: number | undefined;
   readonly body_bytes_per_second?: number | undefined;
-  readonly effect?: "lose" | "repeat" | "reorder" | undefined;
+  readonly page_max?: number | undefined;
+  readonly revoke_tokens?: boolean | undefined;
+  readonly advance_seconds?: number | undefined;
+  readonly effect?: "lose" | "repeat" | "reorder" | "delay" | "batch" | undefined;
+  readonly skip?: number | undefined;
   readonly times?: number | undefined;
   readonly probability?: number | undefined;
 }
 
-const OF_WEBHOOKS = { lose: "is lost", repeat: "is sent twice", reorder: "arrives after later ones" } as const;
+const OF_WEBHOOKS = {
+  lose: "is lost",
+  repeat: "is sent twice",
+  reorder: "arrives after later ones",
+  delay: "arrives late",
+  batch: "waits and arrives in one POST with later ones",
+} as const;
 
 /** The requests or webhooks that the fault affects. */
 export function targetOf({ operation, webhook, node, query = {}, token }: FaultWords): string {
@@ -38,7 +48,7 @@ export function targetOf({ operation, webhook, node, query = {}, token }: FaultW
 /** The effect of a fault on a request or webhook. */
 export function effectOf(fault: FaultWords): string {
   const { status, code = 2, rate_limit, retry_after_seconds = 60, latency_ms, body, content_type, reset, cut_body_at, effect } = fault;
-  const { body_bytes_per_second: slow } = fault;
+  const { body_bytes_per_second: slow, page_max, revoke_tokens, advance_seconds } = fault;
   const does = [
     ...(effect === undefined ? [] : [OF_WEBHOOKS[effect]]),
     ...(latency_ms === undefined ? [] : [`is delayed by ${latency_ms} ms`]),
@@ -49,12 +59,16 @@ export function effectOf(fault: FaultWords): string {
     ...(cut_body_at === undefined ? [] : [`is cut off after ${cut_body_at} bytes`]),
     ...(slow === undefined ? [] : [`arrives at ${slow} bytes a second`]),
     ...(reset === true ? ["has its connection reset"] : []),
+    ...(page_max === undefined ? [] : [`has at most ${page_max} items on a page`]),
+    ...(revoke_tokens === true ? ["finds its tokens revoked"] : []),
+    ...(advance_seconds === undefined ? [] : [`comes after the clock has moved by ${advance_seconds} s`]),
   ];
   return does.join(", ");
 }
 
 /** How often a fault takes effect. */
-export function limitOf({ times, probability }: FaultWords): string {
+export function limitOf({ times, probability, skip = 0 }: FaultWords): string {
+  const after = skip === 0 ? "" : `, after ${skip} others`;
   const share = probability === undefined ? "" : `, ${Math.round(100 * probability)} % of the matches`;
-  return (times === undefined ? "always" : times === 1 ? "once" : `${times} times`) + share;
+  return (times === undefined ? "always" : times === 1 ? "once" : `${times} times`) + share + after;
 }
