@@ -58,7 +58,7 @@ import {
   tokenValue,
   traceId,
 } from "#system";
-import { errorFields, type Log } from "#telemetry/log";
+import { errorFields, type Log, levelOf } from "#telemetry/log";
 import { LoopWatch } from "#telemetry/loop-watch";
 import { type MetricsReport, metricsReport } from "#telemetry/metrics-report";
 import { requestLines, workLog } from "#telemetry/request-lines";
@@ -400,14 +400,16 @@ async function openWorlds(
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config),
     ...{ realNowMs, randomSecret, collectGarbage },
-    onError: (error) => log.error(errorFields(error), "an idle world could not be closed or reopened"),
+    onError: (error) => log[levelOf(error)](errorFields(error), "an idle world could not be closed or reopened"),
     openEmpty: async (profile = config.profile ?? "strict") =>
       openWorld({ ...worldOptions, name: "", database: await openDatabase({ data: ":memory:", world: "empty", migrations }), profile }),
     async openWorld(name, database, memory) {
       const world = await openWorld({ ...worldOptions, name, database, memory, observer: workLog(log, name, workBegins) });
       if (!(await ports.get("sealed_values").opensAny(database.reader, world))) throw wrongKey(config);
       if (keys.previous.length > 0) await database.write((tx) => world.ports.get("sealed_values").schedule(tx, world));
-      await followSettings(world, (error) => log.warn({ world: name, ...errorFields(error) }, "the world's settings could not be read again"));
+      await followSettings(world, (error) =>
+        log[levelOf(error)]({ world: name, ...errorFields(error) }, "the world's settings could not be read again"),
+      );
       return world;
     },
   });

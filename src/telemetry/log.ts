@@ -5,6 +5,7 @@
  * that may repeat a caller's input, such as the message of an error, is redacted and cut.
  */
 import { styleText } from "node:util";
+import { isUnreachable } from "#kernel/errors";
 import { redact } from "#kernel/redaction/redaction";
 import { StderrLines } from "./stderr-lines.ts";
 
@@ -102,6 +103,12 @@ export function shownFields(fields: LogFields): LogFields {
 }
 
 const excerpt = (text: string): string => (text.length > FIELD_CHARACTERS_MAX ? `${redact(text.slice(0, FIELD_CHARACTERS_MAX))}…` : redact(text));
+
+/**
+ * The level of a failure that is tried again. While the database is away, such failures come several times a second, and would hide the one line that
+ * names the problem of the database (D-341).
+ */
+export const levelOf = (error: unknown): "debug" | "error" => (isUnreachable(error) ? "debug" : "error");
 
 /** The fields of an error in the log: enough to find the place in the code. */
 export function errorFields(error: unknown): LogFields {

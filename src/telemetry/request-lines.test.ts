@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { WorkObserver } from "#graph/worlds/world";
+import { databaseUnreachable } from "#kernel/errors";
 import type { Log } from "./log.ts";
 import { requestLines, workLog } from "./request-lines.ts";
 
@@ -67,6 +68,7 @@ function logged(tell: (observer: WorkObserver) => void, world = "default", shown
 }
 
 const error = new Error("no");
+const away = databaseUnreachable();
 const OF_ERROR = { error: "no", error_name: "Error", stack: expect.any(String) };
 const callback = { id: "5", app: "7", url: "https://receiver/hook?key=s3cret", probe_due_ms: 1 };
 const of = (value: unknown) => value as never;
@@ -131,6 +133,7 @@ test.each<[name: string, tell: (observer: WorkObserver) => void, level: string, 
     /job failed and will run again/,
   ],
   ["work that failed", (on) => on.workFailed(error), "error", OF_ERROR, /will be tried again/],
+  ["work while the database is away", (on) => on.workFailed(away), "debug", { ...OF_ERROR, error: away.message, error_name: "GraphError" }, /again/],
 ])("%s", (_, tell, level, fields, message) => {
   expect(logged(tell)).toEqual([{ level, fields, message: expect.stringMatching(message) }]);
   // A line about another world gives the name of that world.

@@ -3,7 +3,7 @@ import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { WorkObserver } from "#graph/worlds/world";
 import { redact } from "#kernel/redaction/redaction";
-import { errorFields, type Log } from "./log.ts";
+import { errorFields, type Log, levelOf } from "./log.ts";
 
 /** The number of characters of a text of the request that a line quotes. */
 const CHARACTERS_MAX = 300;
@@ -71,7 +71,7 @@ export function workLog(log: Log, world: string, workBegins: WorkObserver["workB
           : "a callback has failed for five days and is paused; its events are kept, and one is sent each hour as a test",
       ),
     jobFailed: (kind, key, error) => log.error({ ...about, kind, key, ...errorFields(error) }, "a job failed and will run again"),
-    workFailed: (error) => log.error({ ...about, ...errorFields(error) }, "background work failed and will be tried again"),
+    workFailed: (error) => log[levelOf(error)]({ ...about, ...errorFields(error) }, "background work failed and will be tried again"),
   };
 }
 
