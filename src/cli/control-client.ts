@@ -42,7 +42,7 @@ type Run = (control: ControlRequests) => Promise<number>;
 
 /**
  * Calls `run` with the server of the command. Resolves with the exit code. A refusal, or a server that cannot be reached, becomes one line on stderr.
- * If no option gives a server and none runs on the data, it calls `ifNone` instead of `run`.
+ * If no option gives a server and no server runs on the data, this function calls `ifNone` instead of `run`.
  */
 export async function withServer(given: Given, run: Run, ifNone?: () => number): Promise<number> {
   for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);

@@ -27,7 +27,7 @@ const RUN_DUE_MS_MAX = 60_000;
  * (docs/operating/start.md).
  */
 const STOP_MS_MAX = 8_000;
-/** The time that running work gets in a world that is abandoned; a receiver on the same machine responds sooner. */
+/** The time in which running work may end when a world is abandoned. It is short, because a receiver on the same machine responds sooner. */
 const ABANDON_MS_MAX = 100;
 
 interface WorkLoopOptions {
@@ -73,7 +73,7 @@ export class WorkLoop {
     });
   }
 
-  /** Gives the source a turn, because new work is due or the clock was moved. Without a source, all sources get a turn. */
+  /** Gives the source a turn, because new work is due or the clock was moved. If `source` is undefined, all sources of work get a turn. */
   wake(source?: WorkSource): void {
     for (const runner of this.#runners) if (source === undefined || runner.source === source) this.#wake(runner);
   }

@@ -132,7 +132,7 @@ export interface ErrorDetails {
 /** The most characters of an error's message, and of a text in its data. The program's own texts are far shorter. */
 const TEXT_CHARACTERS_MAX = 2_000;
 
-/** Redacts and cuts a text. Errors repeat parts of a request, and a body that is read as a form may be the name of one parameter. */
+/** Redacts and cuts a text. An error may repeat a part of the request that is as long as the body, for example the name of a parameter in a form. */
 const excerpt = (text: string): string => (text.length > TEXT_CHARACTERS_MAX ? `${redact(text.slice(0, TEXT_CHARACTERS_MAX))}…` : redact(text));
 
 export class GraphError extends Error {

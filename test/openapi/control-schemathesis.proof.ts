@@ -21,7 +21,7 @@ const notAlwaysAccepted = [
     because: "D-278: which keys go together",
     operations: "^(createFault|mintToken|recordClick|recordImpression|readDevice|commentLiveInApp|createNode_(activity|live_videos|apps))$",
   },
-  { because: "D-278: what a comment or reaction belongs to is looked at first", operations: "^createNode_live_(comments|reactions)$" },
+  { because: "D-278: the live video and the author of a comment or reaction must exist", operations: "^createNode_live_(comments|reactions)$" },
   { because: "D-278: web addresses", operations: "^createNode_(personas|product_feeds|chatapp_accounts|phone_numbers)$" },
   {
     because: "D-278: several states with commas, a country, the length of a person's id, a span of time",

@@ -16,7 +16,7 @@ export interface Run {
 
 /**
  * The test files that `npm test` also runs on PostgreSQL, because their results depend on the database: stores, the storage suite, jobs, deliveries,
- * and the file of each feature that has the feature's name. For other files, the result on SQLite is enough.
+ * and the file of each feature that has the feature's name. The tests of all other files run on SQLite only.
  */
 const DATABASE_DECIDES =
   /\.store\.test\.ts$|^test\/storage-suite\/|^src\/(?:storage|jobs)\/|^src\/webhooks\/delivery\/|^src\/features\/([^/]+)\/\1\.test\.ts$/;

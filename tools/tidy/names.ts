@@ -15,7 +15,7 @@ export const names: Check = (files) =>
     const empty = words.find((word) => EMPTY_NAMES.test(word));
     const problems: Problem[] = [];
     const problem = (what: string, fix: string) => problems.push({ path, line: FIRST_LINE, what, fix });
-    if (empty !== undefined) problem(`the name "${empty}" says nothing about what is inside`, "name it after what it holds");
+    if (empty !== undefined) problem(`the name "${empty}" says nothing about what is inside`, "give the file or folder the name of its content");
     if (segments.some((segment) => /[A-Z_]/.test(segment))) problem("file names are lower case, words joined by -", "rename it");
     return problems;
   });

@@ -57,7 +57,7 @@ export const TRIMMED = "x-plaza-trimmed";
 /** The word whose value is the message for a wrong value, instead of the reader's own message. */
 export const PROBLEM = "x-plaza-problem";
 
-/** The word for a text, or for the keys of an object, that must be names that only a registry or a calendar knows. */
+/** The word that says which names a text, or the keys of an object, may have, if only a registry or a calendar knows these names. */
 export const NAMES_OF = "x-plaza-names-of";
 
 /** The word whose value is the only profile that accepts the alternative. */

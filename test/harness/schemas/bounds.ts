@@ -21,7 +21,7 @@ function refusedAt(schema: TSchema, value: object): string | undefined {
   }
 }
 
-/** Expects these bounds for each key of the schema. `rest` has the other keys that the schema requires. */
+/** Expects that each key in `all` has the bounds that `all` gives. `rest` has the other keys that the schema requires. */
 export function expectBounds(schema: TSchema, rest: object, all: Readonly<Record<string, Bounds>>): void {
   for (const [key, { right, wrong }] of Object.entries(all)) {
     for (const value of right)

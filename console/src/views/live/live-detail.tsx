@@ -84,7 +84,7 @@ function Actions({ state: { id, state, feed, test_encoder: isTest } }: { readonl
     [BEFORE.includes(state), "Publish", "Published: the broadcast began", "publish"],
     [TAKES.includes(state) && !feed.is_sending, "Send a test clip", "The server's encoder sends a test clip", "test-encoder"],
     [RUNS.includes(state), "■ End the broadcast", "The broadcast has ended", "end"],
-    [SHOWN.includes(state), "Take down", "Taken down, and its page has a restore notice", "takedown"],
+    [SHOWN.includes(state), "Take down", "The video was taken down, and its page got a restore notice", "takedown"],
     [state === "taken_down", "Send the restore notice again", "The restore notice was sent again", "restore-notice"],
     [state === "taken_down", "Restore", "Restored", "restore"],
   ];
