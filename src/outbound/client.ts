@@ -75,7 +75,7 @@ export class GuardedClient {
   }
 
   /**
-   * Sends the request to the first address that accepts a connection. Another address is tried only after one that accepted no connection, so nothing
+   * Sends the request to the first address that accepts a connection. The next address is tried only if the last one accepted no connection, so nothing
    * is sent twice.
    */
   async #sendToOneOf(

@@ -29,7 +29,7 @@ const SENTENCES: Readonly<Record<ProblemKind, string>> = {
     "Somebody deleted, replaced or changed the files of the database while the server used them. Nothing is read or written any more. Stop the server, restore the files from a backup, and start it again.",
   file_damaged: "The database is damaged. Stop the server, and restore the data from a backup.",
   stale_primary:
-    "A server of PostgreSQL accepts writes, but it is behind the one that Plaza used before, or not of its cluster. Plaza does not use it. Stop that server.",
+    "A server of PostgreSQL accepts writes, but it is behind the server that Plaza used before, or belongs to another cluster. Plaza does not use this server. Stop it.",
 };
 
 export const problemKinds = Object.keys(SENTENCES) as readonly ProblemKind[];

@@ -22,7 +22,7 @@ const AT_ONCE = 3;
 /** The number of failures after which a run stops, because one mistake makes many histories fail. */
 const PROBLEMS_MAX = 5;
 
-/** The wait at the end for webhooks that must not come. Such a webhook would arrive at once. */
+/** The wait at the end for webhooks that must not come. It is short, because a wrong webhook would arrive at once. */
 const LATE_WITHIN_MS = 500;
 
 /** The time limit of a test, because a proof plays for hours on a slow machine. */

@@ -128,7 +128,7 @@ class Given {
     if (!Array.isArray(required) || !required.every((name) => typeof name === "string"))
       return refuse(inside(place, "required"), "must be a list of keys");
     const declared = Object.entries(properties).map(([name, one]): [string, SchemaNode] => [name, this.nodeOf(one, inside(at, name), depth + 1)]);
-    // The reader looks for the keys that are declared, so a key that is only required is declared as any value.
+    // The reader looks only for declared keys. So a key that is required, but not declared, is declared here with any value.
     const undeclared = required.filter((name) => !Object.hasOwn(properties, name)).map((name): [string, SchemaNode] => [name, {}]);
     return {
       ...{ type: "object", properties: Object.fromEntries([...declared, ...undeclared]), required },

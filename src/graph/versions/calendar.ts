@@ -114,8 +114,8 @@ export const versionsEntry = Type.Object(
         Type.Object(
           {
             name: Type.String({ minLength: 1 }),
-            start: described(worldTime, "from then on it can be switched, and is on for new apps"),
-            end: described(worldTime, "from then on it is on for all; at least 90 days after the start"),
+            start: described(worldTime, "the time from which an app can switch the migration on; for new apps it is on"),
+            end: described(worldTime, "the time from which the migration is on for all apps; at least 90 days after the start"),
           },
           closed,
         ),

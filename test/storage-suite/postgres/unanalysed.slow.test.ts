@@ -1,4 +1,4 @@
-/** A table that was never analysed keeps its rate: the rows that a request reads do not grow with the stored ones. The test counts rows, not time. */
+/** Even if PostgreSQL never analysed a table, a request reads no more rows when the table has more. The test counts rows, not time. */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { startPostgresCluster } from "#harness/postgres-cluster";

@@ -20,7 +20,7 @@ export interface RowSink {
   row(line: number, raw: RawItem, warnings?: readonly Warning[]): void;
   /** Takes a row that the reader cannot parse, with the reason. */
   bad(line: number, reason: string): void;
-  /** Takes a warning about a field in the whole file. The warning changes no item. */
+  /** Takes a warning about a field in the whole file. The items of the file stay as they are. */
   warn(line: number, field: ItemField, reason: string): void;
 }
 

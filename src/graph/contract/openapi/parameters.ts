@@ -23,7 +23,7 @@ export const sharedParameters: Readonly<Record<string, Document>> = {
   if_none_match: {
     name: "If-None-Match",
     in: "header",
-    description: "Entity tags of responses that the caller has. If the response is one of them, its status is 304 and it has no body.",
+    description: "Entity tags of responses that the caller has. If the new response has one of these tags, its status is 304 and it has no body.",
     schema: { type: "string" },
   },
 };
