@@ -34,7 +34,7 @@ export interface Prepared {
 }
 
 /**
- * Makes a server that runs already ready for a case: loads the case's world, and if the case must be alone stores the state until `after` is called.
+ * Prepares a running server for a case: loads the case's world. If the case must be alone, stores the server's state, and `after` restores it.
  * `loaded` has the entries that this run has loaded.
  */
 export async function prepareGiven(target: Target, testCase: Case, receiver: string, loaded: Set<string>): Promise<Prepared> {

@@ -318,7 +318,7 @@ async function awaitMigrations(config: Config, registry: Registry, log: Log): Pr
   }
 }
 
-/** The log has a line when a migration begins, and then one at most in this time. */
+/** While a migration runs, the log gets a line about its progress at most once in this time. */
 const LINE_EVERY_MS = 1_000;
 
 function migrationLines(log: Log): OnProgress {

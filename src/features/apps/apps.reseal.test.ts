@@ -125,7 +125,7 @@ onEachDatabase("D-171: previous keys that stay", (database) => {
   test("are checked at the end of the first one, and each hour while another world still needs one", async () => {
     expect([await askedAgainIn(5_000), await askedAgainIn(9_000, 5_000, undefined, 7_000)]).toEqual([5_000, 5_000]);
     expect([await askedAgainIn(0), await askedAgainIn(-1, 5_000), await askedAgainIn(1)]).toEqual([3_600_000, 3_600_000, 1]);
-    // Keys of the configuration have no end.
+    // A previous key that the configuration gives has no time at which it ends.
     expect([await askedAgainIn(), await askedAgainIn(undefined)]).toEqual([undefined, undefined]);
   });
 });

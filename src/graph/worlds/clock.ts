@@ -52,7 +52,7 @@ export class WorldClock implements Clock {
     return worldTimeMs(this.#state, this.#realNowMs());
   }
 
-  /** The world time by the stored state, which another process may have changed. */
+  /** The world time, computed from the stored state of the clock, which another process may have changed. */
   async storedNowMs(reader: Reader): Promise<number> {
     return worldTimeMs(await readState(reader), this.#realNowMs());
   }

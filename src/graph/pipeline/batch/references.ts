@@ -152,7 +152,7 @@ function stringOf(json: string): string | undefined {
 
 /** One step of a path, in the part of JSONPath that batches use: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
 const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.\*|\[(\d+)\]|\[\*\]|\['([^']*)'\]/y;
-/** The most steps of a path. No response has so many levels. */
+/** The most steps of a path. No response is nested as deeply. */
 const STEPS_MAX = 32;
 
 interface Step {
