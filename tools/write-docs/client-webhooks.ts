@@ -16,7 +16,7 @@ export function clientWebhooks(catalogue: FieldCatalogue): string {
     "/** Written by `tools/build.mjs` from the definitions of the webhook fields; changes by hand are lost. */\n",
     ...catalogue.all.map((field) => `${docText(field.summary)}\nexport type ${nameOf(field)} = ${typeText(publicSchema(field.payload))};`),
     `/** A field of an object, and what an update of it says. */\nexport type FieldUpdate =\n${updates.join("\n")};`,
-    "/** The field of the events that an entry has under `messaging`, without a name, by object. */",
+    "/** For each object, the webhook field of the events under `messaging`, because these events do not have the name of their field. */",
     `export const messagingFields: Readonly<Record<string, string>> = ${JSON.stringify(Object.fromEntries(carried.map(({ object, field }) => [object, field])))};`,
     "",
   ].join("\n");

@@ -47,7 +47,7 @@ const count = plain(Type.Integer());
 /** Writes a time as ISO 8601 in UTC with a numeric offset, such as `2026-11-18T00:00:00+0000`. */
 const timestampText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
-/** Loads the usernames for a field with the username of an account. The column has the account's id. */
+/** Loads the usernames for a field that shows the username of an account. `column` is the column of the row with the account's id. */
 const usernameOf =
   (column: "id" | "owner"): NonNullable<Field["load"]> =>
   async ({ world }, reader, rows) => {

@@ -36,7 +36,7 @@ const health = Type.Object({
   key_frame_ms: Type.Unsafe<number | null>({ ...orNull(Type.Integer()), description: "between the last two key frames" }),
   width: Type.Integer({ description: "pixels" }),
   height: Type.Integer({ description: "pixels" }),
-  warnings: Type.Array(Type.String(), { description: "what to change at the encoder" }),
+  warnings: Type.Array(Type.String(), { description: "the settings of the encoder that need a change" }),
 });
 
 /** The live state of a video. The stream key is not part of it. */
@@ -60,7 +60,7 @@ export const liveState = Type.Object({
     Type.Object(
       {
         time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
-        reason: Type.String({ description: "what is wrong with the encoder's stream, and what to change" }),
+        reason: Type.String({ description: "the defect of the encoder's stream, and the change that mends it" }),
       },
       { description: "the last encoder with the right key that was refused; absent once an encoder sends" },
     ),
@@ -79,7 +79,9 @@ export const liveState = Type.Object({
       time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
       event: Type.String({ description: "the event; declared: an operator set the state" }),
       state: Type.Unsafe<State>({ ...oneOf(states), description: "the state after the event" }),
-      reason: Type.Optional(Type.String({ description: "only for `feed_refused`: what is wrong with the encoder's stream, and what to change" })),
+      reason: Type.Optional(
+        Type.String({ description: "only for `feed_refused`: the defect of the encoder's stream, and the change that mends it" }),
+      ),
     }),
     { description: "the last 50 events, oldest first" },
   ),
