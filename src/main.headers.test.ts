@@ -227,6 +227,9 @@ describe("requests of a server to others", () => {
 
   /** The requests by the file that sends them. */
   const SENT: Readonly<Record<string, readonly (readonly string[])[]>> = {
+    "features/login/login.callbacks.ts": [
+      ["POST /removed HTTP/1.1", "Content-Length: {bytes}", "Content-Type: application/x-www-form-urlencoded", ...USUAL],
+    ],
     "features/product-feeds/ingestion/files.ts": [
       ["GET /books.csv HTTP/1.1", ...FEED],
       ["GET /books.csv.gz?a=b HTTP/1.1", ...FEED],
@@ -263,10 +266,12 @@ describe("requests of a server to others", () => {
       return [`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`, body];
     });
     const scopes = ["chatapp_business_management"];
+    const url = (path: string) => `http://127.0.0.1:${port}${path}`;
     const { base_url, control_url, control_key } = await open({
+      profile: "clients",
       world: worldFile({
         ...feedWorld,
-        apps: [{ id: "1001", name: "Shop", secret: "s3cret", roles: [{ user: "3001", role: "administrator" }] }],
+        apps: [{ id: "1001", name: "Shop", secret: "s3cret", roles: [{ user: "3001", role: "administrator" }], deauthorize_url: url("/removed") }],
         chatapp_accounts: [{ id: "4001", name: "Chat", subscribed_apps: [{ app: "1001" }] }],
         tokens: [...feedWorld.tokens.filter(({ app }) => app === "1001"), { token: "admin", type: "system_user", app: "1001", user: "3001", scopes }],
       }),
@@ -277,7 +282,6 @@ describe("requests of a server to others", () => {
       const response = await fetch(`${url}?${query}`, { method: "POST", headers: { ...headers, ...type }, body: JSON.stringify(body) });
       expect({ url, status: response.status, body: response.ok || (await response.text()) }).toEqual({ url, status: response.status, body: true });
     };
-    const url = (path: string) => `http://127.0.0.1:${port}${path}`;
     const ofApp = { object: "page", callback_url: url("/hook"), verify_token: "v", fields: "live_videos" };
     await ask(`${base_url}/v26.0/1001/subscriptions`, "app", ofApp);
     await ask(`${base_url}/v26.0/2001/subscribed_apps`, "page", { subscribed_fields: "live_videos" });
@@ -285,6 +289,8 @@ describe("requests of a server to others", () => {
     const world = `${control_url}/v1/worlds/default`;
     for (const path of ["/books.csv", "/books.csv.gz?a=b"]) await ask(`${world}/feeds/8101/uploads`, control_key as string, { url: url(path) });
     await ask(`${world}/deliveries/trigger`, control_key as string, { object: "page", field: "live_videos", entity: "2001" });
+    const removed = await fetch(`${base_url}/v26.0/me/permissions`, { method: "DELETE", headers: { authorization: "Bearer reader" } });
+    expect(await removed.json()).toEqual({ success: true });
     const all = Object.values(SENT).flat();
     while (heads.length < all.length) await Bun.sleep(5);
     const byFirstLine = (one: readonly string[], other: readonly string[]) => (`${one[0]}` < `${other[0]}` ? -1 : 1);

@@ -40,7 +40,10 @@ const nodesIn = (file: File): { key: string; id: string }[] =>
 
 const MOUNTS = { base: "", app: "/app", microblog: "/microblog/v1.0", ads: "/ads", social_login: "/social-login" } as const;
 
-/** The responses to every read of every node with every token, without the parts that differ in each request or that name the world. */
+/**
+ * The responses to every read of every node with every token, without the parts that differ in each request or that name the world. The value of a
+ * page token is left out as well: it is derived from the world's name (D-386), so that no token of one world is a token of another.
+ */
 async function responses(server: OwnServer, world: string, ids: readonly string[], tokens: readonly string[]): Promise<string[]> {
   const held = await server.plaza.worlds.hold(world);
   const requests: { path: string; token: string }[] = [];
@@ -60,7 +63,9 @@ async function responses(server: OwnServer, world: string, ids: readonly string[
     requests.map(async ({ path, token }) => {
       const query = `access_token=${token}&oauth_token=${token}`;
       const response = await fetch(`${server.baseUrl}/w/${world}${path}?${query}`, { headers: { authorization: `Bearer ${token}` } });
-      const body = (await response.text()).replaceAll(`/w/${world}/`, "/w/…/").replace(/"(pftrace_id|before|after)":"[^"]*"/g, '"$1":"…"');
+      const body = (await response.text())
+        .replaceAll(`/w/${world}/`, "/w/…/")
+        .replace(/"(pftrace_id|before|after|access_token)":"[^"]*"/g, '"$1":"…"');
       return `${token} ${path} ${response.status} ${body.replace(/(before|after)=[\w-]+/g, "$1=…")}`;
     }),
   );
