@@ -130,6 +130,10 @@ describe("responses of a server", () => {
     "permissions-policy: camera=(), microphone=(), geolocation=()",
   ];
   const CONTROL: Readonly<Record<string, readonly Row[]>> = {
+    "/llms.txt": [["GET /llms.txt", "200 OK", [DATE, LENGTH, "content-type: text/markdown; charset=utf-8"]]],
+    "/:folder{llms|guides|interface|recipes|operating|reference|decisions}/:page{.+\\.md}": [
+      ["GET /llms/errors.md", "200 OK", [DATE, LENGTH, "content-type: text/markdown; charset=utf-8"]],
+    ],
     "/assets/*": [
       ["GET /assets/a.css", "200 OK", [DATE, LENGTH, ...PAGE, FOREVER, "content-type: text/css"]],
       [
@@ -142,8 +146,6 @@ describe("responses of a server", () => {
     "/reference/*": [["GET /reference/a.css", "200 OK", [DATE, LENGTH, ...PAGE, FOREVER, "content-type: text/css"]]],
     "/docs": [["GET /docs", "200 OK", REFERENCE]],
     "/docs/": [["GET /docs/", "200 OK", REFERENCE]],
-    "/llms.txt": [["GET /llms.txt", "200 OK", [DATE, LENGTH, "content-type: text/markdown; charset=utf-8"]]],
-    "/llms/:page": [["GET /llms/errors.md", "200 OK", [DATE, LENGTH, "content-type: text/markdown; charset=utf-8"]]],
     "/healthz": [["GET /healthz", "200 OK", JSON_ALONE]],
     "/readyz": [["GET /readyz", "200 OK", JSON_ALONE]],
     "/v1/openapi.json": [["GET /v1/openapi.json", "200 OK", JSON_ALONE]],
@@ -152,6 +154,7 @@ describe("responses of a server", () => {
       ["GET /v1/worlds", "401 Unauthorized", [...JSON_ALONE, "www-authenticate: Bearer"]],
       ["DELETE /healthz", "404 Not Found", JSON_ALONE],
     ],
+    "/mcp": [["GET /mcp", "401 Unauthorized", [...JSON_ALONE, "www-authenticate: Bearer"]]],
     "/*": [
       [
         "GET /worlds/default",

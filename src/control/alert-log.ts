@@ -36,7 +36,11 @@ export class AlertLog {
     // A timer of the machine, because an alert may begin without any event, when too much time has passed.
     const timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
     timer.unref();
-    ending.addEventListener("abort", () => clearInterval(timer));
+    const end = (): void => {
+      clearInterval(timer);
+      ending.removeEventListener("abort", end);
+    };
+    ending.addEventListener("abort", end);
   }
 
   /** Logs the alerts that began or ended since the last call. Notices are intended, and not logged. Never rejects. */

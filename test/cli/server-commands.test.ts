@@ -106,8 +106,10 @@ test("plaza logs shows the last requests, follows further ones, and does not kee
 test("plaza logs reports that a followed world was deleted", async () => {
   const cwd = newFolder();
   const plaza = await startPlaza([], { cwd });
-  expect((await runPlaza(["world", "new", "orders"], { cwd })).code).toBe(0);
-  await fetch(`${plaza.ready.base_url}/w/orders/v26.0/2001`);
+  writeFileSync(join(cwd, "world.json"), JSON.stringify({ apps: [{ id: "1001", name: "A" }], tokens: [{ token: "t", type: "app", app: "1001" }] }));
+  expect((await runPlaza(["world", "new", "orders", "world.json"], { cwd })).code).toBe(0);
+  // Only a token of the world opens the world.
+  await fetch(`${plaza.ready.base_url}/w/orders/v26.0/2001`, { headers: { authorization: "Bearer t" } });
   const following = spawnPlaza(["logs", "--follow", "--world-name", "orders"], { cwd });
   const { value } = await following.stdout.getReader().read();
   expect(new TextDecoder().decode(value)).toContain("/v26.0/2001");

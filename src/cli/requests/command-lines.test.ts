@@ -206,7 +206,6 @@ describe("the program", () => {
         "start",
         "exec",
         "intercept",
-        "intercept",
         "storm",
         "review",
         "trace",
