@@ -31,6 +31,7 @@ async function open(given: object) {
 const SHAPES: readonly (readonly [shape: RegExp, shown: string])[] = [
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/, "{date}"],
   [/(?<=^x-pf-trace-id: )A[\w-]{11}$/, "{trace id}"],
+  [/(?<=sha1=)[0-9a-f]{40}$/, "{40 hexadecimal digits}"],
   [/(?<=sha256=)[0-9a-f]{64}$/, "{64 hexadecimal digits}"],
   [/(?<=v1,)[\w+/]{43}=$/, "{44 of base64}"],
   [/(?<=msg_)\d+$/, "{id}"],
@@ -245,6 +246,8 @@ describe("requests of a server to others", () => {
       [
         ...["POST /hook HTTP/1.1", "Content-Length: {bytes}", "Content-Type: application/json", ...USUAL],
         "X-Hub-Signature-256: sha256={64 hexadecimal digits}",
+        // D-307: only the profile clients, which has the login, sends this one.
+        "X-Hub-Signature: sha1={40 hexadecimal digits}",
         ...["webhook-id: msg_{id}", "webhook-signature: v1,{44 of base64}", "webhook-timestamp: {unix seconds}"],
       ],
     ],
