@@ -7,6 +7,12 @@ import { surfaces } from "#surfaces/surfaces";
 
 export const registry = buildRegistry();
 
+/** The endpoints that a server with this profile serves. Some are only in the profile `clients` (D-381). */
+export const endpointsOf = (profile: "strict" | "clients") =>
+  registry.endpoints.filter(
+    ({ access: { surfaces, clientsSurfaces = [] } }) => surfaces.length > 0 || (profile === "clients" && clientsSurfaces.length > 0),
+  );
+
 /** 2026-11-18, a time at which one marketing version is left. */
 const NOW = 1_795_000_000;
 

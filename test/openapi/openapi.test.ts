@@ -2,18 +2,18 @@ import { expect, test } from "bun:test";
 import { pascal } from "#graph/contract/openapi/addresses";
 import { withoutCitations } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
-import { documentOf, type Operation, registry } from "./documents.ts";
+import { documentOf, endpointsOf, type Operation, registry } from "./documents.ts";
 
 test("every operation is in the document, and nothing else", () => {
-  const { paths } = documentOf();
-  const text = JSON.stringify(paths);
-  const named = new Set(Object.values(paths).flatMap((item) => Object.values(item).flatMap((operation) => operation["x-plaza-operations"])));
-  // Only the response profile `clients` has token inspection on the base surface; here, it has a surface of its own.
-  // The profile strict has no login (D-381).
-  const endpoints = registry.endpoints.filter(({ access }) => access.surfaces.length > 0);
-  expect(named).toEqual(new Set(endpoints.map(({ access }) => access.operation)));
-  for (const { served } of endpoints) {
-    if (served !== undefined) expect(text).toContain(JSON.stringify(withoutCitations(served.contract.summary)).slice(1, -1));
+  for (const profile of ["strict", "clients"] as const) {
+    const { paths } = documentOf({ profile });
+    const text = JSON.stringify(paths);
+    const named = new Set(Object.values(paths).flatMap((item) => Object.values(item).flatMap((operation) => operation["x-plaza-operations"])));
+    const endpoints = endpointsOf(profile);
+    expect(named).toEqual(new Set(endpoints.map(({ access }) => access.operation)));
+    for (const { served } of endpoints) {
+      if (served !== undefined) expect(text).toContain(JSON.stringify(withoutCitations(served.contract.summary)).slice(1, -1));
+    }
   }
 });
 

@@ -3,6 +3,7 @@ import type { Endpoint } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { fullWorld, nodeOfType } from "#harness/full-world";
 import type { TestPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
 import type { Json } from "./variants.ts";
 
 const schedule = {
@@ -22,6 +23,10 @@ const device = {
 const live = {
   ...{ title: "Opening", description: "of the terrace", embeddable: true },
   ...{ targeting: { geo_locations: { countries: ["DE"] }, excluded_countries: ["FR"] }, crossposting_actions: [] },
+};
+const exchange = {
+  ...{ client_id: "1001", client_secret: "s3cret", grant_type: "client_credentials" },
+  ...{ code: "code", redirect_uri: "https://example.com/back", code_verifier: "v" },
 };
 const place = { id: "9901", location: { latitude: 52.5, longitude: 13.4 } };
 
@@ -85,6 +90,11 @@ export const taken = (callback: string): Readonly<Record<string, readonly Json[]
       { event: "CUSTOM_APP_EVENTS", custom_events: [event], ...device },
       { event: "MOBILE_APP_INSTALL", ...device },
     ],
+    readAccessToken: [exchange],
+    createAccessToken: [exchange],
+    extendAccessToken: [{ grant_type: "pf_exchange_token", client_secret: "s3cret" }],
+    refreshAccessToken: [{ grant_type: "pf_refresh_token" }],
+    deletePermission: [{ permission: "pages_messaging" }],
     listAttribution: [{ advertiser_id: "cdda802e-fb9c-47ad-9866-0794d394c912", attribution: "", event: "CUSTOM_APP_EVENTS", consider_views: true }],
   };
 };
@@ -99,6 +109,8 @@ export const world = {
   chatapp_accounts: fullWorld.chatapp_accounts.map((account) => ({ subscribed_apps: [{ app: "1001" }], ...account })),
 };
 
+const ofPerson = { type: "user", app: nodeId("1001"), user: nodeId("3001"), scopes: ["pages_messaging"] } as const;
+
 export interface Verdict {
   /** Whether the request is refused because of a parameter. */
   readonly isRefused: boolean;
@@ -108,10 +120,12 @@ export interface Verdict {
 
 export async function send(plaza: TestPlaza, { access, served, nodeType }: Endpoint, params: Json): Promise<Verdict> {
   const kinds = access.policy.kinds as readonly string[];
-  const token = `full-${kindsOf[access.operation] ?? tokenTypes.find((one) => kinds.includes(one))}`;
+  const given = `full-${kindsOf[access.operation] ?? tokenTypes.find((one) => kinds.includes(one))}`;
+  // D-384: this request may end the token that it has.
+  const token = access.operation === "deletePermission" ? await plaza.mint(ofPerson) : given;
   const contract = served?.contract;
   const isBody = contract?.method === "POST";
-  const surface = access.surfaces[0] as SurfaceName;
+  const surface = (access.surfaces[0] ?? access.clientsSurfaces?.[0]) as SurfaceName;
   const path = `${nodeType === undefined ? "" : `/${nodeOfType[nodeType]}`}${contract?.edge === null ? "" : `/${contract?.edge}`}`;
   const isVersioned = access.versions !== "unversioned" && surface !== "microblog" && surface !== "app";
   const query = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, typeof value === "object" ? JSON.stringify(value) : value]));

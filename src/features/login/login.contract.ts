@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { definePolicy } from "#auth/policy";
 import { type Access, type FieldSet, listOperation, readOperation, writeOperation } from "#graph/contract/operation";
+import { PROBLEM } from "#graph/schema/schema-node";
 import { taskMissing } from "#kernel/errors";
 import type { AccountRow } from "./login.accounts.ts";
 
@@ -66,7 +67,13 @@ const exchange = {
   params: Type.Object({
     client_id: text("the app"),
     client_secret: text("the app's secret"),
-    grant_type: text("authorization_code (also if it is missing), client_credentials, or the name of an exchange that ends with _exchange_token"),
+    grant_type: Type.Optional(
+      Type.String({
+        pattern: "^(authorization_code|client_credentials|[a-z]{1,20}_exchange_token)$",
+        [PROBLEM]: "must be authorization_code, client_credentials, or the name of an exchange that ends with _exchange_token",
+        description: "authorization_code (also if it is missing), client_credentials, or the name of an exchange that ends with _exchange_token",
+      }),
+    ),
     code: text("the code of the dialog"),
     redirect_uri: text("the address to which the dialog sent the code"),
     code_verifier: text("the verifier, if the dialog was opened with `code_challenge`"),

@@ -19,18 +19,12 @@ export function handleExchange(request: Exchange): Promise<Issued> {
   const { caller, params, graphRequest, world } = request;
   const grant = params.grant_type ?? "authorization_code";
   if (grant === "authorization_code") return exchangeCode(request);
-  const isBase = graphRequest.surface === "base";
-  if (grant === "client_credentials" && isBase) {
+  if (graphRequest.surface !== "base") throw invalidParameter("grant_type", "must be authorization_code");
+  if (grant === "client_credentials") {
     // D-11: the app's id and secret are a token of the app.
     return Promise.resolve({ access_token: `${caller.app.id}|${world.sealer.open(caller.app.sealed_secret)}`, token_type: "bearer" });
   }
-  if (/^[a-z]{1,20}_exchange_token$/.test(grant) && isBase) return exchangeToken(request, grant);
-  throw invalidParameter(
-    "grant_type",
-    isBase
-      ? "must be authorization_code, client_credentials, or the name of an exchange that ends with _exchange_token"
-      : "must be authorization_code",
-  );
+  return exchangeToken(request, grant);
 }
 
 const refusedCode = (problem: string): GraphError => invalidParameter("code", problem);
