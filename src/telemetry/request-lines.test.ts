@@ -105,6 +105,13 @@ test.each<[name: string, tell: (observer: WorkObserver) => void, level: string, 
     /no longer subscribed/,
   ],
   [
+    "a callback that begins to fail",
+    (on) => on.callbackBeganToFail(of(callback)),
+    "warn",
+    { callback: "5", app: "7", url: "https://receiver/hook" },
+    /did not take a webhook/,
+  ],
+  [
     "a callback that fails",
     (on) => on.callbackFails(of(callback)),
     "warn",

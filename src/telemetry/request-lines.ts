@@ -62,6 +62,8 @@ export function workLog(log: Log, world: string, workBegins: WorkObserver["workB
       ),
     deliveryUnsubscribed: ({ app, object, field }) =>
       log.debug({ ...about, app, object, field }, "a webhook is not sent: its app is no longer subscribed"),
+    callbackBeganToFail: ({ id, app, url }) =>
+      log.warn({ ...about, callback: id, app, url: withoutQuery(url) }, "a callback did not take a webhook, which is sent again later"),
     callbackFails: ({ id, app, url }) => log.warn({ ...about, callback: id, app, url: withoutQuery(url) }, "a callback has failed for an hour"),
     callbackPaused: (callback) =>
       log.error(

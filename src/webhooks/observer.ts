@@ -31,6 +31,8 @@ export interface WebhookObserver {
   deliveryOverdue(overdue: OldestWaiting): void;
   /** Called when a delivery ended because its app would not get the events any more (D-138). */
   deliveryUnsubscribed(delivery: Pick<ClaimedRow, "app" | "callback" | "object" | "field">): void;
+  /** Called when an attempt at a callback failed, and the one before did not. */
+  callbackBeganToFail(callback: CallbackRow): void;
   /** Called when a callback has failed for an hour. */
   callbackFails(callback: CallbackRow): void;
   /** Called when a callback is paused, because it has failed for five days or returned 410 (D-137). */
@@ -44,6 +46,7 @@ export const silentObserver: WebhookObserver = {
   attemptBroke: () => {},
   deliveryOverdue: () => {},
   deliveryUnsubscribed: () => {},
+  callbackBeganToFail: () => {},
   callbackFails: () => {},
   callbackPaused: () => {},
 };

@@ -26,13 +26,13 @@ onEachDatabase("ends of attempts", (kind) => {
       database,
       Array.from({ length: count }, (_, at) => ({ id: at + 1, status: 1, fence: FENCE })),
     );
-    const [waits, paused]: [Record<string, string | undefined>, string[]] = [{}, []];
+    const [waits, changes]: [Record<string, string | undefined>, string[]] = [{}, []];
     const writer = new ResultWriter({
       ...{ clock, database, jobs: webhooks.deps.jobs, callbacks: new Callbacks(database, new TimeOrderedIds(() => 1)) },
       onStored({ claimed, waitsIn }) {
         waits[claimed.row.id] = waitsIn;
       },
-      onPaused: ({ id }) => paused.push(id),
+      onHealth: ({ callback: { id }, became }) => void changes.push(`${id} ${became}`),
     });
     const add = (id: number, outcome: Outcome, callback = "71", isRetry = true): void => {
       const event = {
@@ -51,7 +51,7 @@ onEachDatabase("ends of attempts", (kind) => {
       writer.add({ claimed, outcome, wasSent: true, atMs: 700 });
     };
     const health = async (id: string) => (await findCallback(database.reader, id))?.failing_since_ms;
-    return { database, writer, waits, paused, add, health };
+    return { database, writer, waits, changes, add, health };
   }
 
   const delivered = (time_ms: number, callback = "71"): Outcome => ({
@@ -79,10 +79,19 @@ onEachDatabase("ends of attempts", (kind) => {
   });
 
   test("410 pauses a callback, and is reported once", async () => {
-    const { writer, add, paused } = await open();
+    const { writer, add, changes } = await open();
     for (const id of [1, 2]) add(id, { kind: "failed", attempt: { time_ms: 20, callback: "71", status: 410 }, endedMs: 20 });
     await writer.flush();
-    expect(paused).toEqual(["71"]);
+    expect(changes).toEqual(["71 paused"]);
+  });
+
+  test("a first failure is reported once, and again after a success", async () => {
+    const { writer, add, changes } = await open();
+    for (const [id, outcome] of [failed(20), failed(30), delivered(40), failed(50)].entries()) {
+      add(id + 1, outcome);
+      await writer.flush();
+    }
+    expect(changes).toEqual(["71 failing", "71 failing"]);
   });
 
   test("each delivery has the state of its end, or waits for the same attempt in the same place or elsewhere", async () => {

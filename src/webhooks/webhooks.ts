@@ -62,6 +62,7 @@ export class Webhooks {
         this.metrics.recordUnsubscribed(delivery);
         observer.deliveryUnsubscribed(delivery);
       },
+      callbackBeganToFail: (callback) => observer.callbackBeganToFail(callback),
       callbackFails: (callback) => observer.callbackFails(callback),
       callbackPaused: (callback) => observer.callbackPaused(callback),
     };

@@ -111,6 +111,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
       attemptBroke: (_delivery, error) => errors.push(error),
       deliveryOverdue: (one) => overdue.push(one),
       deliveryUnsubscribed: () => {},
+      callbackBeganToFail: () => {},
       callbackFails: (callback) => alerts.push(callback),
       callbackPaused: (callback) => pauses.push(callback),
     },

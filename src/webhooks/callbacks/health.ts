@@ -82,13 +82,19 @@ export interface HealthDeps {
   readonly jobs: Jobs<unknown>;
 }
 
-/** Stores the results of attempts at a callback, in their order. Returns the callback if they paused it. */
+/** A callback that has begun to fail, or that was paused. */
+export interface HealthChange {
+  readonly callback: CallbackRow;
+  readonly became: "failing" | "paused";
+}
+
+/** Stores the results of attempts at a callback, in their order. Returns the callback if it began to fail, or was paused. */
 export async function recordAttempts(
   tx: Transaction,
   { callbacks, jobs }: HealthDeps,
   id: string,
   attemptResults: readonly AttemptResult[],
-): Promise<CallbackRow | undefined> {
+): Promise<HealthChange | undefined> {
   const known = callbacks.peek(id);
   // Most callbacks work, and nothing about their health is stored.
   if (known !== undefined && isWorking(known) && attemptResults.every(({ result }) => result === "delivered")) return undefined;
@@ -100,7 +106,9 @@ export async function recordAttempts(
   await saveHealth(tx, id, after);
   await setAlert(tx, jobs, id, before, after);
   const isPausedNow = (before.paused_ms === null && after.paused_ms !== null) || (!isGone(before) && isGone(after));
-  return isPausedNow ? { ...before, ...after } : undefined;
+  const callback = { ...before, ...after };
+  if (isPausedNow) return { callback, became: "paused" };
+  return before.failing_since_ms === null && after.failing_since_ms !== null ? { callback, became: "failing" } : undefined;
 }
 
 async function setAlert(tx: Transaction, jobs: Jobs<unknown>, id: string, before: Health, after: Health): Promise<void> {

@@ -5,7 +5,7 @@
 import type { WorkSession } from "#jobs/work-session";
 import type { Turn, TurnEnd, WorkSource } from "#jobs/work-source";
 import type { Transaction } from "#storage/database";
-import type { CallbackRow } from "../callbacks/callbacks.store.ts";
+import type { HealthChange } from "../callbacks/health.ts";
 import type { DeliveryDeps, WebhookDeps } from "../deps.ts";
 import type { Stored } from "../events/emit.ts";
 import { isAttempted, type Outcome } from "../observer.ts";
@@ -51,7 +51,7 @@ export class DeliveryDispatcher implements WorkSource {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#queues = new EndpointQueues({ ...options, wakeIn: (ms) => options.loop.wakeIn(this, ms) });
-    this.#results = new ResultWriter({ ...options, onStored: (result) => this.#stored(result), onPaused: (callback) => this.#paused(callback) });
+    this.#results = new ResultWriter({ ...options, onStored: (result) => this.#stored(result), onHealth: (change) => this.#healthChanged(change) });
     options.loop.add(this);
   }
 
@@ -275,8 +275,13 @@ export class DeliveryDispatcher implements WorkSource {
     this.#options.loop.wake(this);
   }
 
-  #paused(callback: CallbackRow): void {
-    this.#options.observer.callbackPaused(callback);
+  #healthChanged({ callback, became }: HealthChange): void {
+    const { observer } = this.#options;
+    if (became === "failing") {
+      observer.callbackBeganToFail(callback);
+      return;
+    }
+    observer.callbackPaused(callback);
     this.#giveBack(this.#queues.get(callback.id));
   }
 

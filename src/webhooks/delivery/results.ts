@@ -3,9 +3,8 @@
  * sooner a result is stored, the fewer deliveries are sent twice after the process is killed.
  */
 import type { Transaction } from "#storage/database";
-import type { CallbackRow } from "../callbacks/callbacks.store.ts";
 import type { Callbacks } from "../callbacks/callbacks.ts";
-import { type AttemptResult, recordAttempts, recordDeparture } from "../callbacks/health.ts";
+import { type AttemptResult, type HealthChange, recordAttempts, recordDeparture } from "../callbacks/health.ts";
 import { beginRetention } from "../callbacks/health-jobs.ts";
 import type { DeliveryDeps, WebhookDeps } from "../deps.ts";
 import { type AttemptedOutcome, isAttempted, type Outcome } from "../observer.ts";
@@ -32,7 +31,7 @@ export interface ResultWriterOptions extends Pick<DeliveryDeps, "clock" | "datab
   /** Called for each result after its commit. */
   onStored(result: StoredResult): void;
   /** Called after the commit if the results paused the callback. */
-  onPaused(callback: CallbackRow): void;
+  onHealth(change: HealthChange): void;
 }
 
 export class ResultWriter {
@@ -124,8 +123,8 @@ export class ResultWriter {
   /** Stores the health of callbacks in the order of their ids, since two processes that lock the same callbacks must do it in one order. */
   async #storeHealth(tx: Transaction, attemptResults: ReadonlyMap<string, readonly AttemptResult[]>, left: ReadonlySet<string>): Promise<void> {
     for (const [id, attempts] of [...attemptResults].sort(byKey)) {
-      const paused = await recordAttempts(tx, this.#options, id, attempts);
-      if (paused !== undefined) tx.afterCommit(() => this.#options.onPaused(paused));
+      const change = await recordAttempts(tx, this.#options, id, attempts);
+      if (change !== undefined) tx.afterCommit(() => this.#options.onHealth(change));
     }
     for (const id of [...left].sort()) await recordDeparture(tx, this.#options, id);
   }

@@ -165,7 +165,7 @@ onEachDatabase("a commit that was rolled back", (kind) => {
           last = writer.flush();
         });
       },
-      onPaused() {},
+      onHealth() {},
     });
     writer.add(resultOf("1"));
     await writer.flush();
