@@ -76,7 +76,7 @@ function tokenOf(caller: Caller, type: TokenKind): string {
 
 async function hasSucceeded(plaza: TestPlaza, { access, served, nodeType }: Endpoint, params: object, token: string): Promise<boolean> {
   const contract = served?.contract;
-  const surface = access.surfaces[0] as SurfaceName;
+  const surface = (access.surfaces[0] ?? access.clientsSurfaces?.[0]) as SurfaceName;
   const isVersioned = access.versions !== "unversioned" && surface !== "microblog" && surface !== "app";
   const path = `${nodeType === undefined ? "" : `/${nodeOfType[nodeType]}`}${contract?.edge === null ? "" : `/${contract?.edge}`}`;
   const isBody = contract?.method === "POST";

@@ -64,7 +64,7 @@ interface Target {
 function targetOf({ access, served, nodeType }: Endpoint): Target {
   const kinds = access.policy.kinds as readonly string[];
   const token = `full-${kindsOf[access.operation] ?? tokenTypes.find((one) => kinds.includes(one))}`;
-  const surface = access.surfaces[0] as SurfaceName;
+  const surface = (access.surfaces[0] ?? access.clientsSurfaces?.[0]) as SurfaceName;
   const isVersioned = access.versions !== "unversioned" && surface !== "microblog" && surface !== "app";
   const edge = served?.contract.edge;
   const node = nodeType === undefined ? "" : `/${nodeOfType[nodeType]}`;
