@@ -18,6 +18,11 @@ test("every operation has one section, and each page is short", () => {
   for (const [name, text] of pages) expect({ name, isShort: Buffer.byteLength(text) <= PAGE_BYTES_MAX }).toEqual({ name, isShort: true });
 });
 
+test("every operation has the address of a surface, also one that only the profile clients serves", () => {
+  for (const [name, text] of pages) expect({ name, unknown: text.match(/^`[A-Z]+ \{undefined\}.*/gm) }).toEqual({ name, unknown: null });
+  expect(pages.get("llms/login.md")).toContain("`GET {social_login_host}/{version}/refresh_access_token`");
+});
+
 test("llms.txt links to every other page", () => {
   const linked = [...(pages.get("llms.txt") ?? "").matchAll(/\]\(([\w/-]+\.md)\)/g)].map(([, path]) => path as string);
   expect(linked.filter((path) => path.startsWith("llms/"))).toEqual([...pages.keys()].slice(1));

@@ -100,7 +100,8 @@ function operationPart(endpoint: Endpoint, registry: Registry): string {
 }
 
 function addressOf({ access, nodeType, served }: Endpoint): string {
-  const surface = surfaces.find(({ name }) => name === access.surfaces[0]);
+  const [shown] = [...access.surfaces, ...(access.clientsSurfaces ?? [])];
+  const surface = surfaces.find(({ name }) => name === shown);
   const version = hasVersion(access) ? "/{version}" : "";
   const edge = served?.contract.edge ?? null;
   return `{${surface?.address}}${version}${nodeType === undefined ? "" : `/{${nodeType}_id}`}${edge === null ? "" : `/${edge}`}`;
