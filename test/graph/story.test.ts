@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { Parsed } from "#graph/pipeline/parse";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import type { Reached } from "#graph/pipeline/stages";
-import { StoryRecorder, storyOf } from "#graph/pipeline/story/story";
+import { refusalStoryOf, StoryRecorder, storyOf } from "#graph/pipeline/story/story";
 import type { World } from "#graph/worlds/world";
 
 const response = { status: 200, body: "{}" } as unknown as GraphResponse;
@@ -99,4 +99,10 @@ test("it is recorded while somebody watches, or for a request that asks for it, 
     false,
   ]);
   expect([isRecorded(true, "all", 1), isRecorded(false, "all", 1), isRecorded(true, undefined, 1)]).toEqual([false, false, false]);
+});
+
+test("D-272: a refused request that nobody watched has the step that refused it", () => {
+  const refused = refusalStoryOf({} as World, { batchDepth: 0 } as GraphRequest, "check")?.finish({}, response, { error: "tokenInvalid" });
+  expect(refused?.story).toMatchObject({ steps: [{ name: "check", duration_ms: 0 }], error: "tokenInvalid" });
+  expect(refusalStoryOf({} as World, { batchDepth: 1 } as GraphRequest, "check")).toBeUndefined();
 });

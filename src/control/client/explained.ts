@@ -49,7 +49,7 @@ export async function explained(
     ...line("refused", error?.message),
     ...line("parameter", error?.error_data?.parameter),
     ...line("cause", story?.error === undefined ? undefined : await causeOf(control, story.error)),
-    ...(story === undefined ? line("story", "not recorded: send the request with debug=all") : linesOfStory(story, line)),
+    ...(story === undefined ? line("story", "not recorded, because the request was served: send it with debug=all") : linesOfStory(story, line)),
   ];
 }
 

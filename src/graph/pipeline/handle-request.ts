@@ -12,6 +12,7 @@ import { formatVersion, type Version } from "#kernel/versions";
 import type { Registry } from "../contract/registry.ts";
 import { withPairs } from "../request-text/pairs.ts";
 import { type AppliedFault, changesWorld, type RequestFaultInput } from "../worlds/fault-injection.ts";
+import type { StoryStep } from "../worlds/request-log.ts";
 import type { World } from "../worlds/world.ts";
 import { authenticate, findTokens } from "./authenticate.ts";
 import { authorizeCaller, authorizingAgain, conceal, countingChecks, countRequest, see } from "./authorize.ts";
@@ -36,7 +37,7 @@ import {
   recordMarketingUse,
 } from "./route.ts";
 import type { Addressed, Authenticated, Incoming, Reached, Resolved, Versioned } from "./stages.ts";
-import { type StoryRecorder, storyOf } from "./story/story.ts";
+import { refusalStoryOf, type StoryRecorder, storyOf } from "./story/story.ts";
 
 export interface RequestDeps {
   readonly registry: Registry;
@@ -88,6 +89,8 @@ function traced(deps: RequestDeps, tracing: Tracing, world: World, request: Grap
 interface Progress {
   reached: Reached;
   fault?: AppliedFault<RequestFaultInput> | undefined;
+  /** The step that the request is in. */
+  step: StoryStep;
   story?: StoryRecorder | undefined;
   span?: OpenSpan | undefined;
 }
@@ -95,7 +98,7 @@ interface Progress {
 async function serve(deps: RequestDeps, world: World, request: GraphRequest, span?: OpenSpan): Promise<GraphResponse> {
   const { registry } = deps;
   const incoming: Incoming = { request, world, registry, traceId: deps.traceId(), now: unixSeconds(world.clock), upgrades: [] };
-  const progress: Progress = { reached: {}, story: storyOf(world, request, deps.monotonicMs), span };
+  const progress: Progress = { reached: {}, step: "understand", story: storyOf(world, request, deps.monotonicMs), span };
   try {
     // 1 Address. 2 Authenticate: check every token of the request. D-93: this is before any response can show anything else about the request.
     span?.step("authenticate");
@@ -115,6 +118,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest, spa
     const error = graphErrorOf(deps, incoming, thrown);
     span?.set({ "error.type": error.errorName });
     if (error.entry.status >= UNEXPECTED) span?.fail(error.errorName);
+    progress.story ??= refusalStoryOf(world, request, progress.step);
     return reported(progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error.errorName);
   }
 }
@@ -179,6 +183,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   }
 
   // 5 See: check whether the caller may know that the node exists.
+  progress.step = "check";
   story?.begin("check");
   span?.step("visibility");
   const visible = await see(incoming, resolved);
@@ -210,11 +215,13 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   if (parsed.kind === "write") span?.step("prepare");
   const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
   // 10 Handle: call the feature, for a write in one transaction.
+  progress.step = "handle";
   story?.begin("handle", parsed);
   span?.step("handle");
   const result = await (parsed.kind === "write" ? write(parsed, prepared, authorizingAgain(incoming, versioned, check), story) : read(parsed));
 
   // 11 Respond: make the fields, then undo changes down to the version that serves.
+  progress.step = "respond";
   story?.begin("respond");
   span?.step("respond");
   world.workBegins(operation);
@@ -227,7 +234,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
  */
 async function readPart(around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {
   const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };
-  const progress: Progress = { reached: {} };
+  const progress: Progress = { reached: {}, step: "understand" };
   try {
     const addressed = addressOf(incoming, progress);
     const authenticated = authenticate(incoming, addressed, await findTokens(incoming, addressed));

@@ -9,7 +9,7 @@ import { redact, redactJson } from "#kernel/redaction/redaction";
 export interface RequestStory {
   /**
    * The steps of the pipeline that the request took, in order, with their durations. The story of a refused request ends with the step that refused
-   * it.
+   * it; if nobody watched, it has only this step, with the duration 0.
    */
   readonly steps: readonly { readonly name: StoryStep; readonly duration_ms: number }[];
   readonly credentials: readonly StoryCredential[];

@@ -1,5 +1,6 @@
 /**
- * Records the story of a request (the explanation of its response) while somebody watches. If nobody watches, this costs a request one comparison.
+ * Records the story of a request, which explains its response (D-272): of each request while somebody watches, and of each refused request. All other
+ * requests pay one comparison.
  */
 import { redactJson } from "#kernel/redaction/redaction";
 import { formatVersion } from "#kernel/versions";
@@ -23,13 +24,14 @@ export class StoryRecorder {
   readonly #world: World;
   readonly #nowMs: () => number;
   readonly #steps: { name: StoryStep; duration_ms: number }[] = [];
-  #step: StoryStep = "understand";
+  #step: StoryStep;
   #sinceMs: number;
   #parameters: string | undefined;
   #deliveries: readonly string[] = [];
 
-  constructor(world: World, nowMs: () => number) {
+  constructor(world: World, nowMs: () => number, step: StoryStep = "understand") {
     this.#world = world;
+    this.#step = step;
     this.#nowMs = nowMs;
     this.#sinceMs = nowMs();
   }
@@ -83,6 +85,11 @@ export class StoryRecorder {
 export function storyOf(world: World, request: GraphRequest, nowMs: () => number): StoryRecorder | undefined {
   const isWatched = (world.requests.isWatched || request.query.debug === "all") && request.batchDepth === 0;
   return isWatched ? new StoryRecorder(world, nowMs) : undefined;
+}
+
+/** The story of a refused request that nobody watched. Its only step is the one that refused the request, with the duration 0. */
+export function refusalStoryOf(world: World, request: GraphRequest, step: StoryStep): StoryRecorder | undefined {
+  return request.batchDepth === 0 ? new StoryRecorder(world, () => 0, step) : undefined;
 }
 
 const credentialsOf = ({ credentials = [], dead = [] }: Reached): StoryCredential[] => [
