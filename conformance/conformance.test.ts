@@ -87,6 +87,8 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["SELECT DISTINCT o.name FROM open_worlds o", "a row for each world that a process has open, looked at together for those whose process is gone"],
   ["SELECT 1 AS one FROM product_feeds f WHERE f.id <>", "looks once at each feed, for an id that a file brought along"],
   ["SELECT CAST(s.target AS TEXT) AS target, s.metric, s.start", "an export, which reads all in pages"],
+  ["f JOIN feed_uploads u ON u.feed = f.id AND u.n = f.next_upload - 1", "once a minute, for alerts: the last upload of each of the newest feeds"],
+  ["DELETE FROM passed_requests", "once, when a person is erased; it holds requests on their way to another process"],
   ["v.is_on_map = 1", "the map: its index holds those that are live, all of which are looked at"],
   ["SELECT CAST(a.id AS TEXT) AS id FROM ads a WHERE a.app =", "once, when an app is deleted"],
   ["a.app_connections LIKE $1", "once, when an owner is deleted"],
