@@ -48,7 +48,8 @@ export async function prepareGiven(target: Target, testCase: Case, receiver: str
     });
     return response.status < 300;
   };
-  if (!(await post("/snapshots", { name: SNAPSHOT }))) return { obstacle: "must be alone, and the server makes no snapshot", after: nothing };
+  if (!(await post("/snapshots", { name: SNAPSHOT })))
+    return { obstacle: "the case must have the server to itself, and this server refuses to make a snapshot", after: nothing };
   return {
     after: async () => {
       if (!(await post(`/snapshots/${SNAPSHOT}/restore`, {}))) throw new Error("the state from before the case could not be restored");

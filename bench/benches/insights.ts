@@ -87,7 +87,7 @@ async function timeReads(store: Store, targets: number): Promise<number> {
 }
 
 export const bench: Bench = {
-  summary: `Recording ${MANY.toLocaleString("en")} activities at seconds of their own, ${PER_TRANSACTION.toLocaleString("en")} a commit, against the bare upserts; reads with this number recorded against ${FEW.toLocaleString("en")}.`,
+  summary: `Recording ${MANY.toLocaleString("en")} activities, each at another second, ${PER_TRANSACTION.toLocaleString("en")} in each commit, compared to bare upserts; and reads after that, compared to reads after ${FEW.toLocaleString("en")}.`,
   async run({ rounds }) {
     const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
     const migrations = [{ feature: "microblog-insights", migrations: microblogInsights.migrations }];

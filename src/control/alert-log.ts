@@ -14,7 +14,7 @@ export const countLevels = (alerts: readonly Alert[]) =>
 
 /** A problem that is logged a minute later is soon enough, because these problems last for hours. */
 const LOOK_EVERY_MS = 60_000;
-/** The number of alerts that are remembered, of all worlds together. Further alerts are not logged. */
+/** The number of alerts of all worlds that are remembered. An alert above this number is not logged. */
 const KNOWN_MAX = 10_000;
 
 export class AlertLog {

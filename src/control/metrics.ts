@@ -206,8 +206,8 @@ function writeProcesses(page: Page, processes: readonly ProcessReport[]): void {
   write("process_resident_memory_bytes", "gauge", "Resident memory.", ({ residentBytes }) => residentBytes);
   write("process_heap_bytes", "gauge", "Memory of the heap in use.", ({ heapBytes }) => heapBytes);
   write("process_cpu_seconds_total", "counter", "CPU time.", ({ cpuSeconds }) => cpuSeconds);
-  write("process_start_time_seconds", "gauge", "Unix time of the start.", ({ startedSeconds }) => startedSeconds);
-  write("process_uptime_seconds", "gauge", "Time since the start.", ({ uptimeSeconds }) => uptimeSeconds);
+  write("process_start_time_seconds", "gauge", "Unix time at which the process started.", ({ startedSeconds }) => startedSeconds);
+  write("process_uptime_seconds", "gauge", "Time since the process started.", ({ uptimeSeconds }) => uptimeSeconds);
   write("process_open_fds", "gauge", "Open files, connections included.", ({ openFiles }) => openFiles);
   write("process_max_fds", "gauge", "Files that the system lets it open.", ({ openFilesMax }) => openFilesMax);
   const lag = "99 of 100 timers of the last five minutes were late by no more than this.";

@@ -38,7 +38,7 @@ function fetchLibrary(folder, { version, integrity }) {
   const [{ filename }] = JSON.parse(run("npm", "pack", `${LIBRARY}@${version}`, "--pack-destination", folder, "--json", "--ignore-scripts"));
   const archive = join(folder, filename);
   const found = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
-  if (found !== integrity) throw new Error(`${LIBRARY} ${version} is not what console/reference/package-lock.json names`);
+  if (found !== integrity) throw new Error(`${LIBRARY} ${version} does not have the checksum that console/reference/package-lock.json says`);
   run("tar", "-xzf", archive, "-C", folder, FILES);
   return join(folder, FILES);
 }

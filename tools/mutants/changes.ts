@@ -42,7 +42,7 @@ const OTHER_METHODS: Readonly<Record<string, string>> = {
 /** Methods that a mutant leaves out: `list.filter(f)` becomes `list`. */
 const DROPPED_METHODS = new Set(["filter", "sort", "toSorted", "reverse", "toReversed", "trim", "toLowerCase", "toUpperCase", "slice"]);
 
-/** From this number on, a number is a duration or a size. One millisecond or byte more is seldom a real mistake, but twice as many is. */
+/** A number of this size or more is a duration or a size in bytes. One millisecond or byte more is seldom a real mistake, but twice as many is. */
 const LARGE = 1_000;
 
 /** Properties that only documents show. `npm run check` compares the documents. */

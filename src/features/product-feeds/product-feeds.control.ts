@@ -232,7 +232,7 @@ export const feedAlerts = async ({ database: { reader }, clock }: World): Promis
       status === "failed" || status === "done"
         ? {
             ...{ kind: "feed", level: "warning", of: feed, time: ended_time },
-            text: `Upload ${n} of feed ${feed} failed: ${problem ?? "it was not read completely"}. The feed is unchanged.`,
+            text: `Upload ${n} of feed ${feed} failed: ${problem ?? "the file was not read to its end"}. The feed is unchanged.`,
           }
         : {
             ...{ kind: "feed", level: "error", of: feed, time: created_time },

@@ -50,7 +50,7 @@ const fieldsOf = (...of: readonly WebhookObject[]) =>
     [PROBLEM]: `must be fields of ${of.join(", ")}`,
   });
 
-/** The rule that `fields` must be fields of the `object`. It is written as conditions, which generators of types do not see. */
+/** The rule that `fields` must be fields of the `object`. The rule is written with `if` and `then`, which generators of types leave out. */
 const ofTheirObject = objects.reduceRight<Record<string, unknown>>(
   (otherwise, one) => ({
     if: { properties: { object: { const: one } } },

@@ -9,7 +9,7 @@ export interface ResponseHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reason phrases by status. Only people read the phrases. */
+/** The reason phrase of each status. Programs read the status, and only people read the phrase. */
 const reasons: Readonly<Record<number, string>> = {
   200: "OK",
   201: "Created",

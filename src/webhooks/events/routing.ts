@@ -17,7 +17,7 @@ export interface AppCallback {
 
 export interface RouteFacts {
   readonly honoursOverrides: boolean;
-  /** The override's URL for the phone number. Overrides were verified when they were set (ROUTE-27, D-57). */
+  /** The URL of the override for the phone number of the event. Overrides were verified when they were set (ROUTE-27, D-57). */
   readonly phoneOverride: string | undefined;
   readonly accountOverride: string | undefined;
   readonly appCallback: AppCallback | undefined;

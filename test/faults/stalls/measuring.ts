@@ -1,6 +1,6 @@
 /**
- * Sends loads to a server process while another process sends it requests. Judges by the server's own metrics, by the times of these requests, and by
- * the delays of the machine itself.
+ * Sends loads to a server process while another process sends it requests. Measures whether the server stalls: by the server's own metrics, by the
+ * times of these requests, and by the delays of the machine itself.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterThisTest } from "#harness/cleanup";

@@ -20,7 +20,7 @@ async function takeIds({ servers }: Stage, { world, place }: Scene, feed: Feed, 
   for (const [retailer, { id }] of feed.items)
     if (after.has(retailer) && ids.get(retailer) !== id) return `the item ${retailer} has the id ${ids.get(retailer)}, and no longer ${id}`;
   for (const [retailer, id] of ids) {
-    if (!feed.items.has(retailer) && world.idsSeen.has(id)) return `the new item ${retailer} has the id ${id}, which something else had`;
+    if (!feed.items.has(retailer) && world.idsSeen.has(id)) return `the new item ${retailer} has the id ${id}, which another node had before`;
     world.idsSeen.add(id);
     if (BigInt(id) > world.lastMinted) world.lastMinted = BigInt(id);
   }

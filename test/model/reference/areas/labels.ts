@@ -11,7 +11,7 @@ import { isMigrated } from "../versions.ts";
 import { pageOfPerson, type World } from "../world.ts";
 import { emitOfPage, PAGE_MESSAGING, pageShape, shownPage } from "./page-messaging.ts";
 
-/** D-36: a label has two views. In the response profile `clients`, both names of its name mean the same. */
+/** D-36: a label has two views. In the response profile `clients`, the fields `name` and `page_label_name` have the same value. */
 function shapeOf({ profile }: World, own: "name" | "page_label_name"): Shape {
   const names = profile === "clients" ? ["id", "name", "page_label_name"] : ["id", own];
   return { fields: { ...Object.fromEntries(names.map((name) => [name, true as const])), page: pageShape }, defaults: names, always: ["id"] };
