@@ -87,7 +87,7 @@ async function timeReads(store: Store, targets: number): Promise<number> {
 }
 
 export const bench: Bench = {
-  summary: `Recording ${MANY.toLocaleString("en")} activities, each at another second, ${PER_TRANSACTION.toLocaleString("en")} in each commit, compared to bare upserts; and reads after that, compared to reads after ${FEW.toLocaleString("en")}.`,
+  summary: `Records ${MANY.toLocaleString("en")} activities, each with a second of its own, ${PER_TRANSACTION.toLocaleString("en")} in each commit, and compares the time to bare upserts. Then reads, and compares the time to reads with ${FEW.toLocaleString("en")} activities recorded.`,
   async run({ rounds }) {
     const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
     const migrations = [{ feature: "microblog-insights", migrations: microblogInsights.migrations }];

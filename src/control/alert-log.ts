@@ -5,8 +5,12 @@ import type { OpenWorld } from "#graph/worlds/open-world";
 import type { Log } from "#telemetry/log";
 
 /** Rejects if the database cannot be reached. */
-export const featureAlerts = async ({ features }: Registry, world: OpenWorld): Promise<readonly Alert[]> =>
-  (await Promise.all(features.map((feature) => feature.alerts?.(world) ?? []))).flat();
+export async function featureAlerts({ features }: Registry, world: OpenWorld): Promise<readonly Alert[]> {
+  const alerts: Alert[] = [];
+  // One after the other, so that alerts take one connection to PostgreSQL and not several.
+  for (const feature of features) alerts.push(...((await feature.alerts?.(world)) ?? []));
+  return alerts;
+}
 
 /** The number of alerts of a level in a world. */
 export const countLevels = (alerts: readonly Alert[]) =>
@@ -14,7 +18,7 @@ export const countLevels = (alerts: readonly Alert[]) =>
 
 /** A problem that is logged a minute later is soon enough, because these problems last for hours. */
 const LOOK_EVERY_MS = 60_000;
-/** The number of alerts of all worlds that are remembered. An alert above this number is not logged. */
+/** The most alerts that are remembered, of all worlds together. If there are more at a time, the log leaves them out. */
 const KNOWN_MAX = 10_000;
 
 export class AlertLog {

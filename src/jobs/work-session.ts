@@ -11,8 +11,8 @@ import type { Database, Transaction } from "#storage/database";
 import { deleteSession, findEndedSessions, renewSession, saveSession } from "./work-sessions.store.ts";
 
 /**
- * The length of a lease. A living process may stall for a shorter time, and its work must not happen twice. If a process is killed, another process
- * goes on with its work after this time.
+ * The length of a lease. A process that only stalls must not be taken for dead, because its work would then be done twice. If a process is killed,
+ * another process goes on with its work after this time.
  */
 export const LEASE_MS = 5_000;
 /** The interval at which a lease is renewed, so that four renewals can fail before the lease ends. */

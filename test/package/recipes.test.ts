@@ -113,7 +113,7 @@ test(
     await run(fixture, [join(environment, "bin/pip"), "install", "--quiet", PYTEST, fixture]);
     const path = pathWith(join(environment, "bin"), join(consumer, "node_modules/.bin"));
     expect(await paste(folder, commandOf("pytest"), path)).toEqual({ code: 0, output: expect.stringContaining("2 passed") });
-    expect(await paste(join(fixture, "tests"), "pytest", path)).toEqual({ code: 0, output: expect.stringContaining("10 passed") });
+    expect(await paste(join(fixture, "tests"), "pytest", path)).toEqual({ code: 0, output: expect.stringContaining("11 passed") });
     await expectNothingLeft();
     writeFileSync(join(folder, "test_killed.py"), "import os\n\ndef test_killed(plaza):\n    os.kill(os.getpid(), 9)\n");
     expect((await paste(folder, "pytest test_killed.py", path)).code).toBe(137);

@@ -151,7 +151,7 @@ onEachDatabase("the live state of a video", (database) => {
     await request("POST", "live-videos/5301/ingest", { event: "lost" });
     expect(await alerts()).toEqual(["warning 5301: its encoder has disconnected"]);
     await advance(150);
-    expect(await alerts()).toEqual(["error 5301: its encoder did not come back"]);
+    expect(await alerts()).toEqual(["error 5301: its encoder did not come back in time"]);
     await request("PUT", "live-videos/5301/sealing", { fails: true });
     await request("POST", "live-videos/5301/end");
     expect(await alerts()).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * JSON Schemas that callers write: a part of JSON Schema that the readers of requests can check, with limits on size, depth and patterns. It has no
+ * JSON Schemas that callers write. Only those keywords are allowed that this server can check, and size, depth and patterns are limited. It has no
  * references, so nothing is loaded from elsewhere.
  */
 import type { TSchema } from "typebox";

@@ -119,7 +119,7 @@ test("impossible requests are reported, with their exit code", async () => {
   expect(await run("listen", "--port", "70000")).toEqual([2, expect.stringContaining('--port: "70000" is not an integer from 0 to 65535')]);
   expect(await run("listen", "--port", new URL(server.control_url).port)).toEqual([2, expect.stringContaining("is in use by another program")]);
   expect(await run("deliveries", "show", "1")).toEqual([1, "plaza: there is no delivery 1\n"]);
-  expect(await run("deliveries", "resend")).toEqual([2, expect.stringContaining("the ids of deliveries or --since")]);
+  expect(await run("deliveries", "resend")).toEqual([2, expect.stringContaining("give either ids of deliveries or --since")]);
   expect(await run("deliveries", "resend", "1", "--callback", "http://127.0.0.1/")).toEqual([2, expect.stringContaining("--callback needs --since")]);
   expect(await run("deliveries", "list", "--limit", "0")).toEqual([1, expect.stringContaining("limit")]);
 });

@@ -1,6 +1,6 @@
 /**
- * Sends loads to a server process while another process sends it requests. Measures whether the server stalls: by the server's own metrics, by the
- * times of these requests, and by the delays of the machine itself.
+ * Sends loads to a server process while another process sends it requests. Measures whether the server stalls, by the server's own metrics and by the
+ * times of these requests. The delays of the machine itself are measured too, so that the server is not blamed for them.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterThisTest } from "#harness/cleanup";

@@ -23,7 +23,7 @@ const ids = oneOf<Readonly<Record<string, Value>>>(
   [2, fc.record({ attribution: cookie })],
   [2, fc.record({ advertiser_id: device, attribution: cookie })],
 );
-/** The time of a touch or an event, so that attribution windows end between some of them. */
+/** The time of a click, an impression or an event. The times are spread, so that some events are inside the attribution window of a click and some after it. */
 const time: Arbitrary<number> = fc
   .constantFrom(0, -1, -3_600, -DAY, -DAY - 1, -28 * DAY, -28 * DAY - 1, -29 * DAY, -30 * DAY, -30 * DAY - 1)
   .map((offset) => NOW + offset);

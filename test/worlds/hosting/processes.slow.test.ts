@@ -41,7 +41,7 @@ test("a world that one process creates, resets or deletes changes in all of them
   expect((await control("POST", "/orders/reset")).status).toBe(200);
   await seenSoon(made);
   expect((await control("DELETE", "/orders")).status).toBe(200);
-  await seenSoon("400 ");
+  await seenSoon("403 ");
   const again = { ...worldOf("orders"), labels: [{ id: "5009", page: "2001", name: "new" }] };
   expect((await control("POST", "", { name: "orders", file: again })).status).toBe(201);
   await seenSoon("200 new");

@@ -14,7 +14,7 @@ const LINES_MAX = 20;
 
 export const requestsEvent = Type.Object(
   {
-    data: Type.Array(requestLine, { description: "the requests since the last event that match the filter, the oldest first" }),
+    data: Type.Array(requestLine, { description: "the requests that match the filter and came after the last event, the oldest first" }),
     seen: Type.Integer({ description: "the number of all requests since the last event, whatever the filter" }),
     refused: Type.Integer({ description: "the number of these requests with a status from 400 to 499 that are still stored" }),
     failed: Type.Integer({ description: "the number of these requests with a status of 500 or more that are still stored" }),
