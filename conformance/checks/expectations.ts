@@ -10,7 +10,9 @@ export interface Expectation {
   readonly headers?: Readonly<Record<string, unknown>>;
   /** The matcher of each value, by its JSON path. */
   readonly json?: Readonly<Record<string, unknown>>;
-  /** The keys that an object must have, and no others, by the JSON path of the object. A list in place of an object has the keys of the top level. */
+  /**
+   * The keys that an object must have, and no others, by the JSON path of the object. A plain list of keys is for the object at the top of the body.
+   */
   readonly keys?: Readonly<Record<string, unknown>> | readonly string[];
   /** The matcher of the raw body. */
   readonly text?: unknown;

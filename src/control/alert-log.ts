@@ -18,7 +18,7 @@ export const countLevels = (alerts: readonly Alert[]) =>
 
 /** A problem that is logged a minute later is soon enough, because these problems last for hours. */
 const LOOK_EVERY_MS = 60_000;
-/** The most alerts that are remembered, of all worlds together. If there are more at a time, the log leaves them out. */
+/** The most alerts that are remembered, of all worlds together. Alerts beyond this number are not logged. */
 const KNOWN_MAX = 10_000;
 
 export class AlertLog {

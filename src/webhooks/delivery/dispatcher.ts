@@ -197,8 +197,8 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   /**
-   * Gives back deliveries that the session owns in the database but this process does not hold. While the session lives, no other process gives them
-   * back.
+   * Releases the deliveries that the database lists as claimed by this session, but that this process does not have in memory, so that they can be
+   * claimed again. While the session lives, no other process does this.
    */
   async #giveBackUnknown(session: WorkSession, nowMs: number): Promise<void> {
     await this.#options.database.write(async (tx) => giveBackUnknown(tx, { fence: await session.fenceFor(tx), nowMs, held: this.#held }));
