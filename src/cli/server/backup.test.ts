@@ -40,6 +40,14 @@ test("worlds, snapshots and recordings are copied for their owner only, without 
   });
 });
 
+test("--json has the two folders", async () => {
+  const data = await dataFolder();
+  const to = temporaryFolder();
+  const streams = written();
+  expect(await backup(to, { data, json: true })).toBe(0);
+  expect(JSON.parse(streams.out)).toEqual({ from: data, to });
+});
+
 test("the copy survives a power failure, with the folders that were created for it", async () => {
   const data = await dataFolder();
   const folder = temporaryFolder();

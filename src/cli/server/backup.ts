@@ -27,7 +27,7 @@ export async function backup(to: string, given: Given): Promise<number> {
     // These folders are copied after the databases, which only refer to recordings that exist by then.
     copyIfThere(join(config.data, SNAPSHOTS), join(to, SNAPSHOTS));
     if (given.recordings !== false) copyIfThere(config.recordings ?? join(config.data, RECORDINGS), join(to, RECORDINGS));
-    say(`${config.data} is copied to ${resolve(to)}`);
+    say(given.json === true ? JSON.stringify({ from: config.data, to: resolve(to) }) : `${config.data} is copied to ${resolve(to)}`);
     note(`the secret key is not in the copy: keep ${join(config.data, "secret.key")}, or PLAZA_SECRET_KEY, in another place`);
     return 0;
   } catch (error) {

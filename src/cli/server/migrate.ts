@@ -24,20 +24,24 @@ export async function migrateData(given: Given): Promise<number> {
   try {
     const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
     const report = new ProgressLines();
-    const databases = await databasesIn(config.data, migrationsOf(buildRegistry()), { version, onProgress: (progress) => report.show(progress) });
+    const databases = await databasesIn(config.data, migrationsOf(buildRegistry()), {
+      version,
+      onProgress: (progress) => given.json !== true && report.show(progress),
+    });
     const pending = await pendingWorlds(databases);
     const count = pending.reduce((sum, { migrations }) => sum + migrations.length, 0);
-    for (const { world, migrations } of pending) for (const migration of migrations) say(printable(`${world}: ${migration}`));
-    if (count === 0) say("nothing to migrate");
-    else if (given.dry_run === true) say(`${count} to run; nothing was changed`);
-    else {
+    const isRun = count > 0 && given.dry_run !== true;
+    const tell = given.json === true ? () => {} : say;
+    for (const { world, migrations } of pending) for (const migration of migrations) tell(printable(`${world}: ${migration}`));
+    if (isRun) {
       await run(
         databases,
         pending.map(({ world }) => world),
         report,
       );
-      say(`${count} run`);
     }
+    tell(count === 0 ? "nothing to migrate" : isRun ? `${count} run` : `${count} to run; nothing was changed`);
+    if (given.json === true) say(JSON.stringify({ worlds: pending, run: isRun ? count : 0 }));
     return 0;
   } catch (error) {
     explain(error, log);

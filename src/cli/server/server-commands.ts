@@ -8,9 +8,9 @@ export function addServerCommands(plaza: Command): void {
   serverCommand(plaza, "status", "shows the running server; the exit code is 1 if no server runs")
     .option("--json", "print one line of JSON")
     .action(runs(async (given) => (await import("./status.ts")).status(given)));
-  serverCommand(plaza, "stop", "ends the running server, and waits until it has ended").action(
-    runs(async (given) => (await import("./stop.ts")).stop(given)),
-  );
+  serverCommand(plaza, "stop", "ends the running server, and waits until it has ended")
+    .option("--json", "print the id of the ended process as JSON, or null if no server ran")
+    .action(runs(async (given) => (await import("./stop.ts")).stop(given)));
   serverCommand(plaza, "logs", "shows the last requests that the graph served")
     .option("--follow", "print each new request too, until Ctrl-C")
     .option("--operation <NAME>", "only requests of this operation, e.g. listPersonas")
@@ -44,6 +44,7 @@ export function addServerCommands(plaza: Command): void {
     .option("--data <WHERE>", "the data (default: that of plaza start)")
     .option("--config <FILE>", "config file of the server (default: plaza.config.yaml, if there is one)")
     .option("--dry-run", "only lists the migrations")
+    .option("--json", "print JSON: the migrations of each world, and how many were run")
     .action(runs(async (given) => (await import("./migrate.ts")).migrateData(given)));
   plaza
     .command("backup")
@@ -52,6 +53,7 @@ export function addServerCommands(plaza: Command): void {
     .option("--data <FOLDER>", "the data (default: that of plaza start)")
     .option("--config <FILE>", "config file of the server (default: plaza.config.yaml, if there is one)")
     .option("--no-recordings", "leave out the recordings of live video")
+    .option("--json", "print the two folders as JSON")
     .action(runs(async (given, folder) => (await import("./backup.ts")).backup(folder, given)));
   plaza
     .command("init")

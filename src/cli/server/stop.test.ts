@@ -61,3 +61,14 @@ test("without a server there is nothing to end", async () => {
   expect(await stop({ data: temporaryFolder() })).toBe(0);
   expect(streams).toEqual({ out: "", err: "no server runs on the data\n" });
 });
+
+test("--json has the id of the process, or null", async () => {
+  const stub = controlStub(({ path }) => {
+    if (path === "/healthz") queueMicrotask(stub.stop);
+    return { pid: 77, drain_delay_ms: 0 };
+  });
+  const streams = written();
+  expect(await stop({ ...stub.given, data: temporaryFolder(), json: true })).toBe(0);
+  expect(await stop({ data: temporaryFolder(), json: true })).toBe(0);
+  expect(streams).toEqual({ out: '{"pid":77}\n{"pid":null}\n', err: "" });
+});

@@ -16,7 +16,8 @@ export function stop(given: Given): Promise<number> {
     given,
     (control) => stopServer(control, given),
     () => {
-      note("no server runs on the data");
+      if (given.json === true) say(JSON.stringify({ pid: null }));
+      else note("no server runs on the data");
       return 0;
     },
   );
@@ -30,7 +31,7 @@ async function stopServer(control: ControlRequests, given: Given): Promise<numbe
   await control.request("POST", "/v1/server/stop");
   for (let waited = 0; waited < withinMs; waited += LOOK_MS) {
     if (!(isHere ? isRunning(pid) : await isListening(control.url))) {
-      say(`the server (process ${pid}) has ended`);
+      say(given.json === true ? JSON.stringify({ pid }) : `the server (process ${pid}) has ended`);
       return 0;
     }
     await sleepMs(LOOK_MS);

@@ -1,0 +1,33 @@
+/** Checks what `plaza migrate` prints. */
+import { expect, test } from "bun:test";
+import { migrationsOf } from "#graph/worlds/open-world";
+import { written } from "#harness/cli/printed";
+import { temporaryFolder } from "#harness/server";
+import { buildRegistry } from "#main";
+import { databasesIn } from "#storage/open";
+import { migrateData } from "./migrate.ts";
+
+test("the migrations of each world, as text or as JSON; a dry run changes nothing", async () => {
+  const data = temporaryFolder();
+  // Data of a version that had no login.
+  const earlier = migrationsOf(buildRegistry()).filter(({ feature }) => feature !== "login");
+  await (await (await databasesIn(data, earlier, { version: "0.0.1" })).open("default")).close();
+  const streams = written();
+  const printed = async (given: object): Promise<string> => {
+    streams.out = "";
+    expect(await migrateData({ data, ...given })).toBe(0);
+    return streams.out;
+  };
+  const { worlds, run } = JSON.parse(await printed({ json: true, dry_run: true })) as {
+    worlds: { world: string; migrations: string[] }[];
+    run: number;
+  };
+  const lines = worlds.flatMap(({ world, migrations }) => migrations.map((one) => `${world}: ${one}`));
+  expect(lines.length).toBeGreaterThan(0);
+  expect(run).toBe(0);
+  expect(await printed({ dry_run: true })).toBe(`${[...lines, `${lines.length} to run; nothing was changed`].join("\n")}\n`);
+  expect(JSON.parse(await printed({ json: true }))).toEqual({ worlds, run: lines.length });
+  expect(JSON.parse(await printed({ json: true }))).toEqual({ worlds: [], run: 0 });
+  expect(await printed({})).toBe("nothing to migrate\n");
+  expect(streams.err).toBe("");
+});
