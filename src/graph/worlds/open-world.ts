@@ -107,7 +107,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
   database.onInvalidate((kind) => {
     if (kind === erasureFact) world.requests.clear();
   });
-  answerOtherProcesses(world, (error) => (options.observer ?? nobody).workFailed(error));
+  world.onClosed(answerOtherProcesses(world, (error) => (options.observer ?? nobody).workFailed(error)));
   return world;
 }
 

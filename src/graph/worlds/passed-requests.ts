@@ -25,35 +25,55 @@ const WATCHED_MS = 12_000;
 /** Only PostgreSQL has data that several processes use. */
 const isShared = ({ database }: Pick<World, "database">): boolean => database.dialect === "postgres";
 
-/** Answers other processes, and records the stories of requests while another process watches. `onError` gets the failure of an answer. */
-export function answerOtherProcesses(world: World, onError: (error: unknown) => void): void {
-  if (!isShared(world)) return;
+/**
+ * Answers other processes, and records the stories of requests while another process watches. `onError` gets the failure of an answer. Returns a
+ * function that ends this, for a world that is closed.
+ */
+export function answerOtherProcesses(world: World, onError: (error: unknown) => void): () => void {
+  if (!isShared(world)) return () => {};
+  const { database, requests } = world;
+  const timers = new Set<ReturnType<typeof setTimeout>>();
+  let isOver = false;
+  const later = (act: () => void, ms: number): (() => void) => {
+    if (isOver) return () => {};
+    // A timer, because the processes that asked or watched may have ended, and cannot say so.
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      act();
+    }, ms);
+    timers.add(timer.unref());
+    return () => {
+      timers.delete(timer);
+      clearTimeout(timer);
+    };
+  };
+  const answer = async (traceId: string): Promise<void> => {
+    const entry = requests.find(traceId);
+    if (entry === undefined) return;
+    await database.write(async (tx) => {
+      await passRequest(tx, traceId, JSON.stringify(entry));
+      tx.invalidate(PASSED, traceId);
+    });
+    later(() => void database.write((tx) => removeRequest(tx, traceId)).catch(() => {}), KEPT_MS);
+  };
   let unwatch: (() => void) | undefined;
-  let watchedUntil: ReturnType<typeof setTimeout> | undefined;
-  world.database.onInvalidate((kind, key) => {
-    if (kind === ASKED && key !== undefined) answer(world, key).catch(onError);
-    if (kind !== WATCHED) return;
-    unwatch ??= world.requests.watch();
-    clearTimeout(watchedUntil);
-    // A timer, because a process that was killed cannot say that it watches no more.
-    watchedUntil = setTimeout(() => {
-      unwatch?.();
-      unwatch = undefined;
-    }, WATCHED_MS);
-    watchedUntil.unref();
+  let stayWatched = () => {};
+  const endWatch = () => {
+    unwatch?.();
+    unwatch = undefined;
+  };
+  database.onInvalidate((kind, key) => {
+    if (kind === ASKED && key !== undefined) answer(key).catch(onError);
+    if (kind !== WATCHED || isOver) return;
+    unwatch ??= requests.watch();
+    stayWatched();
+    stayWatched = later(endWatch, WATCHED_MS);
   });
-}
-
-async function answer({ requests, database }: World, traceId: string): Promise<void> {
-  const entry = requests.find(traceId);
-  if (entry === undefined) return;
-  await database.write(async (tx) => {
-    await passRequest(tx, traceId, JSON.stringify(entry));
-    tx.invalidate(PASSED, traceId);
-  });
-  // A timer, because the process that asked may have ended.
-  const forget = setTimeout(() => void database.write((tx) => removeRequest(tx, traceId)).catch(() => {}), KEPT_MS);
-  forget.unref();
+  return () => {
+    isOver = true;
+    for (const timer of timers) clearTimeout(timer);
+    endWatch();
+  };
 }
 
 /** Finds a request that this or another process has served. */

@@ -144,6 +144,7 @@ export class World {
   readonly #clock: WorldClock;
   readonly #workFailed: WorkObserver["workFailed"];
   readonly #nodes: FactCache<NodeRef>;
+  readonly #ends: (() => void)[] = [];
   readonly #facts = new Map<string, FactCache<unknown>>();
 
   constructor(parts: WorldParts) {
@@ -215,12 +216,22 @@ export class World {
   /** Ends background work, and then closes the store. */
   async close(): Promise<void> {
     await this.work.stop();
-    await this.database.close();
+    await this.#closeDatabase();
   }
 
   /** Closes a world whose state is replaced. Running work is not waited for, and its results are dropped. */
   async abandon(): Promise<void> {
     await this.work.abandon();
+    await this.#closeDatabase();
+  }
+
+  /** Has `end` called when the world is closed. */
+  onClosed(end: () => void): void {
+    this.#ends.push(end);
+  }
+
+  async #closeDatabase(): Promise<void> {
+    for (const end of this.#ends) end();
     await this.database.close();
   }
 

@@ -43,13 +43,13 @@ function countTimers(): ReadonlyMap<unknown, string> {
   const { setTimeout, setInterval, clearTimeout, clearInterval } = globalThis;
   const setting = (set: typeof setTimeout | typeof setInterval) =>
     ((fire: (...given: unknown[]) => void, ms: number, ...given: unknown[]) => {
-      const stack = new Error().stack ?? "";
+      const place = placeIn(new Error().stack ?? "");
       const once = set === setTimeout;
       const timer = set(() => {
         if (once) running.delete(timer);
         fire(...given);
       }, ms);
-      if (!stack.includes(DRIVER)) running.set(timer, placeIn(stack));
+      if (!place.includes(DRIVER)) running.set(timer, place);
       return timer;
     }) as never;
   const clearing = (clear: typeof clearTimeout) => (timer?: ReturnType<typeof setTimeout>) => {
