@@ -25,6 +25,8 @@ export interface AppFacts {
   readonly redirect_uris: readonly string[];
   /** D-385: the app's callback for people who remove the app. */
   readonly deauthorize_url?: string | undefined;
+  /** D-387: the app's callback for people who want their data deleted. */
+  readonly data_deletion_url?: string | undefined;
   /** D-82: which migrations the app itself has switched on or off, by name. */
   readonly migrations: Readonly<Record<string, boolean>>;
   /** The SHA-256 of the app's secret in hex, to check a token of the form `{app_id}|{app_secret}`. */

@@ -138,13 +138,15 @@ export const routeGroups = {
     },
   },
   "in-app": {
-    summary: "acts as a person in the app: writes a message, presses a button, comments",
+    summary: "acts as a person in the app: writes a message, presses a button, comments, removes an app",
     commands: {
       chatapp: { operation: "emitChatappEvent" },
       message: { operation: "sendInApp", summary: "sends a message of an account to itself, as in the app" },
       postback: { operation: "pressInApp", summary: "presses a button in a message of an account to itself" },
       comment: { operation: "commentInApp", summary: "comments on a post as an account" },
       "live-comment": { operation: "commentLiveInApp", summary: "comments on a live video as an account" },
+      "remove-app": { operation: "removeAppInApp", summary: "removes an app as a person, who may also ask the app to delete her data" },
+      "data-deletions": { operation: "listDataDeletions", summary: "lists requests of people to delete data, with the answers of the apps" },
     },
   },
   live: {

@@ -42,6 +42,8 @@ const lines: readonly string[] = [
   "in-app chatapp --account 4001 --field messages --value {}",
   "in-app message --social-account 6001 --text hi",
   "in-app comment --social-account 6001 --media 6101 --text nice",
+  "in-app remove-app --app 1001 --user 3001",
+  "in-app data-deletions",
   "live list",
   "live show 5301",
   "live publish 5301",

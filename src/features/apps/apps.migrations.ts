@@ -9,7 +9,7 @@ export const appMigrations: readonly Migration[] = [
         created_time BIGINT NOT NULL, marketing_first_used_time BIGINT NOT NULL, auto_upgrade INTEGER NOT NULL,
         require_appsecret_proof INTEGER NOT NULL, allow_tokenless_events INTEGER NOT NULL, automatic_event_logging INTEGER NOT NULL,
         access_level TEXT NOT NULL, messaging_access INTEGER NOT NULL, event_name_limit INTEGER NOT NULL, event_schemas TEXT NOT NULL,
-        migrations TEXT NOT NULL, redirect_uris TEXT NOT NULL, deauthorize_url TEXT
+        migrations TEXT NOT NULL, redirect_uris TEXT NOT NULL, deauthorize_url TEXT, data_deletion_url TEXT
       ) WITHOUT ROWID`,
       `CREATE TABLE app_roles (app BIGINT NOT NULL, person BIGINT NOT NULL, role TEXT NOT NULL, is_microblog_user INTEGER NOT NULL,
         PRIMARY KEY (app, person, role)) WITHOUT ROWID`,

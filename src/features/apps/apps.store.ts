@@ -32,6 +32,7 @@ export interface AppRow extends Row {
   migrations: string;
   redirect_uris: string;
   deauthorize_url: string | null;
+  data_deletion_url: string | null;
 }
 
 /** The columns of an app without the id. The columns of the second list hold 0 or 1. */
@@ -46,7 +47,7 @@ const columns = [
   "event_name_limit",
 ] as const;
 const flags = ["auto_upgrade", "require_appsecret_proof", "allow_tokenless_events", "automatic_event_logging", "messaging_access"] as const;
-const all = [...columns, ...flags, "event_schemas", "migrations", "redirect_uris", "deauthorize_url"];
+const all = [...columns, ...flags, "event_schemas", "migrations", "redirect_uris", "deauthorize_url", "data_deletion_url"];
 
 const select = append(sql`SELECT CAST(a.id AS TEXT) AS id,`, `${all.map((column) => `a.${column}`).join(", ")} FROM apps a`);
 const saved = `(id, ${all.join(", ")}) VALUES ${placeholders(all.length + 1)}
@@ -81,8 +82,9 @@ export async function insertApp(tx: Transaction, app: AppFacts): Promise<boolean
 }
 
 export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
-  const texts = [JSON.stringify(app.event_schemas), JSON.stringify(app.migrations), JSON.stringify(app.redirect_uris), app.deauthorize_url ?? null];
-  const values = [app.id, ...columns.map((column) => app[column]), ...flags.map((column) => (app[column] ? 1 : 0)), ...texts];
+  const texts = [JSON.stringify(app.event_schemas), JSON.stringify(app.migrations), JSON.stringify(app.redirect_uris)];
+  const callbacks = [app.deauthorize_url ?? null, app.data_deletion_url ?? null];
+  const values = [app.id, ...columns.map((column) => app[column]), ...flags.map((column) => (app[column] ? 1 : 0)), ...texts, ...callbacks];
   await tx.runOne(append(sql`INSERT INTO apps`, saved, values));
   tx.invalidate(appFact, app.id);
 }
@@ -157,4 +159,5 @@ const recordOf = (row: AppRow): AppFacts => ({
   migrations: JSON.parse(row.migrations),
   redirect_uris: JSON.parse(row.redirect_uris),
   deauthorize_url: row.deauthorize_url ?? undefined,
+  data_deletion_url: row.data_deletion_url ?? undefined,
 });

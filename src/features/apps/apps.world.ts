@@ -66,6 +66,12 @@ const entry = closedMap({
     description: "the addresses to which the login dialog may send people back; compared exactly",
   }),
   deauthorize_url: Type.Optional(Type.String({ format: "callback", description: "gets a signed request when a person removes the app" })),
+  data_deletion_url: Type.Optional(
+    Type.String({
+      format: "callback",
+      description: "gets a signed request when a person wants her data deleted; responds with url and confirmation_code",
+    }),
+  ),
 });
 type Entry = Static<typeof entry>;
 

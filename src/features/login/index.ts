@@ -2,7 +2,7 @@
 import { defineFeature } from "#graph/contract/feature";
 import { serveList, serveRead, serveWrite } from "#graph/contract/operation";
 import { handleListAccounts } from "./login.accounts.ts";
-import { deauthorizationJob } from "./login.callbacks.ts";
+import { callbackJob } from "./login.callbacks.ts";
 import {
   deletePermission,
   exchangeByForm,
@@ -16,6 +16,7 @@ import {
   readPermissions,
   refreshAccessToken,
 } from "./login.contract.ts";
+import { loginControlRoutes } from "./login.control.ts";
 import { handleDeletePermission, handleExchange, handleExtend, handleReadPermissions, handleRefresh } from "./login.handlers.ts";
 import { loginMigrations } from "./login.migrations.ts";
 import { forgetOwner } from "./login.store.ts";
@@ -36,7 +37,8 @@ export const login = defineFeature({
     serveWrite(deletePermission, handleDeletePermission),
     serveList(listAccounts, handleListAccounts),
   ],
-  jobs: [deauthorizationJob],
+  jobs: [callbackJob],
+  controlRoutes: loginControlRoutes,
   onOwnerDeleted: forgetOwner,
   needs: ["app", "page", "user", "social_account"],
 });

@@ -1,4 +1,4 @@
-/** D-385: tells an app that a person removed it, by a signed request to the app's `deauthorize_url`. */
+/** D-385, D-387: tells an app by a signed request that a person removed it (`deauthorize_url`) or wants her data deleted (`data_deletion_url`). */
 import { createHmac } from "node:crypto";
 import type { AppFacts } from "#auth/app-facts";
 import type { World } from "#graph/worlds/world";
@@ -8,25 +8,42 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
 import type { Transaction } from "#storage/database";
+import { answerDeletion, insertDeletion } from "./login.store.ts";
 
-const KIND = "login_deauthorization";
-/** As for the handshake of a callback: the app has to answer quickly, and its answer is not read. */
+const KIND = "login_callback";
+/** As for the handshake of a callback: the app has to answer quickly. */
 const DEADLINE_MS = 15_000;
 const RESPONSE_BYTES_MAX = 65_536;
 /** The runs before Plaza gives up. With the waits below they take 15 hours. */
 const ATTEMPTS_MAX = 5;
 const WAIT_MS = 3_600_000;
 
+/** The fields of an app that hold the addresses. */
+type Callback = "deauthorize_url" | "data_deletion_url";
+
+interface Payload {
+  readonly person: NodeId;
+  readonly issued_at: number;
+  /** The number of this attempt; 1 for the first. The number of the job's runs does not count them, because each attempt is a job of its own. */
+  readonly attempt: number;
+}
+
 /** A person removes an app at most once until the next login, so the pair is the key of the job. */
-export async function scheduleDeauthorization(
-  tx: Transaction,
-  { jobs, clock }: World,
-  { id, deauthorize_url }: AppFacts,
-  person: NodeId,
-): Promise<void> {
-  if (deauthorize_url === undefined) return;
-  const payload = { person, issued_at: unixSeconds(clock) };
-  await jobs.schedule(tx, { kind: KIND, key: `${id}/${person}`, share: id, dueMs: clock.nowMs(), payload });
+export async function scheduleDeauthorization(tx: Transaction, world: World, app: AppFacts, person: NodeId): Promise<void> {
+  if (app.deauthorize_url !== undefined)
+    await schedule(tx, world, app.id, "deauthorize_url", { person, issued_at: unixSeconds(world.clock), attempt: 1 });
+}
+
+/** A later request of the same person to the same app replaces an earlier one. */
+export async function scheduleDeletion(tx: Transaction, world: World, app: NodeId, person: NodeId): Promise<void> {
+  const issued_at = unixSeconds(world.clock);
+  await insertDeletion(tx, app, person, issued_at);
+  await schedule(tx, world, app, "data_deletion_url", { person, issued_at, attempt: 1 });
+}
+
+async function schedule(tx: Transaction, { jobs, clock }: World, app: NodeId, callback: Callback, payload: Payload, waitMs = 0): Promise<void> {
+  const key = `${app}/${callback}/${payload.person}`;
+  await jobs.schedule(tx, { kind: KIND, key, share: app, dueMs: clock.nowMs() + waitMs, payload });
 }
 
 /**
@@ -38,29 +55,48 @@ export function signedRequest(payload: Readonly<Record<string, unknown>>, secret
   return `${createHmac("sha256", secret).update(encoded).digest("base64url")}.${encoded}`;
 }
 
-export const deauthorizationJob: JobKind<World> = {
+export const callbackJob: JobKind<World> = {
   kind: KIND,
   atOnceMax: { running: 4, waiting: 32, ofShare: 4 },
-  async run(world, key, payload, job) {
-    const [app = ""] = key.split("/");
-    const { person, issued_at } = payload as { person: string; issued_at: number };
-    const facts = await world.ports.get("app").findFacts(world.database.reader, nodeId(app));
-    const url = facts?.deauthorize_url;
-    const isDone =
-      facts === undefined || url === undefined || (await job.whileWaiting(() => send(world, url, facts, { user_id: person, issued_at })));
+  async run(world, key, given, job) {
+    const [id = "", callback] = key.split("/") as [string, Callback];
+    const app = nodeId(id);
+    const payload = given as Payload;
+    const { person, issued_at, attempt } = payload;
+    const facts = await world.ports.get("app").findFacts(world.database.reader, app);
+    const url = facts?.[callback];
+    const answer: Answer =
+      facts === undefined || url === undefined
+        ? { problem: `the app has no ${callback}`, isFinal: true }
+        : await job.whileWaiting(() => send(world, url, facts, { user_id: person, issued_at }));
+    const result = callback === "data_deletion_url" ? confirmationIn(answer) : answer;
     await world.database.write(async (tx) => {
       await job.settle(tx);
-      if (isDone || job.attempt >= ATTEMPTS_MAX) return;
-      await world.jobs.schedule(tx, { kind: KIND, key, share: app, dueMs: world.clock.nowMs() + job.attempt * WAIT_MS, payload });
+      if (callback === "data_deletion_url") {
+        const { url = "", confirmation_code = "", problem = "" } = result;
+        const confirmed_at = problem === "" ? unixSeconds(world.clock) : 0;
+        await answerDeletion(tx, { app, person, confirmed_at, url, confirmation_code, problem });
+      }
+      if (result.problem !== undefined && answer.isFinal !== true && attempt < ATTEMPTS_MAX)
+        await schedule(tx, world, app, callback, { ...payload, attempt: attempt + 1 }, attempt * WAIT_MS);
     });
   },
 };
 
-/** Sends the request. Returns whether the app answered with a status of success. */
-async function send(world: World, url: string, app: AppFacts, payload: Readonly<Record<string, unknown>>): Promise<boolean> {
+/** The body of a response with a status of success, or why there is none. */
+interface Answer {
+  readonly body?: string;
+  readonly url?: string;
+  readonly confirmation_code?: string;
+  readonly problem?: string;
+  /** Whether another attempt is useless. */
+  readonly isFinal?: true;
+}
+
+async function send(world: World, url: string, app: AppFacts, payload: Readonly<Record<string, unknown>>): Promise<Answer> {
   const body = new URLSearchParams({ signed_request: signedRequest(payload, world.sealer.open(app.sealed_secret)) }).toString();
   try {
-    const { status } = await world.outbound.request({
+    const response = await world.outbound.request({
       method: "POST",
       url,
       headers: { "Content-Type": "application/x-www-form-urlencoded", "User-Agent": "plaza" },
@@ -68,9 +104,33 @@ async function send(world: World, url: string, app: AppFacts, payload: Readonly<
       deadlineMs: DEADLINE_MS,
       responseBytesMax: RESPONSE_BYTES_MAX,
     });
-    return status >= 200 && status < 300;
+    if (response.status < 200 || response.status > 299) return { problem: `the app answered with the status ${response.status}` };
+    return { body: response.body.toString("utf8") };
   } catch (error) {
-    if (error instanceof CallbackRefused || error instanceof RequestFailed) return false;
+    if (error instanceof CallbackRefused || error instanceof RequestFailed) return { problem: `the app gave no answer: ${error.message}` };
     throw error;
+  }
+}
+
+/** Visible ASCII characters, so that every database stores the answer and every terminal shows it. */
+const VISIBLE = /^[!-~]{1,2000}$/;
+
+/** D-387: the app answers with the address of a page about the deletion, and with a code that the person can name there. */
+function confirmationIn({ body, problem }: Answer): Pick<Answer, "url" | "confirmation_code" | "problem"> {
+  if (body === undefined) return { problem: problem ?? "" };
+  const { url, confirmation_code } = objectIn(body);
+  if (typeof url !== "string" || !VISIBLE.test(url) || !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    return { problem: "the app's answer has no url; it must be JSON with the address of a page about the deletion" };
+  if (typeof confirmation_code !== "string" || !VISIBLE.test(confirmation_code))
+    return { problem: "the app's answer has no confirmation_code; it must be JSON with a text of visible ASCII characters" };
+  return { url, confirmation_code };
+}
+
+function objectIn(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
   }
 }

@@ -103,7 +103,7 @@ function redirectProblem({ id, redirect_uris }: AppFacts, given: string): string
   if (given === "") return "redirect_uri is missing.";
   if (redirect_uris.includes(given)) return undefined;
   const shown = given.slice(0, STATE_CHARACTERS_MAX);
-  return `redirect_uri is not one of the addresses of app ${id}: ${shown}. Add exactly this address to redirect_uris of the app, in the world file or with plaza node update apps ${id}.`;
+  return `redirect_uri is not one of the addresses of app ${id}: ${shown}. Add exactly this address to redirect_uris of the app, in the world file or with plaza node change apps ${id} --set 'redirect_uris=[…]'.`;
 }
 
 /** The address with further parameters in its query. */

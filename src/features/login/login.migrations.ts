@@ -18,6 +18,11 @@ export const loginMigrations: readonly Migration[] = [
         PRIMARY KEY (app, person, permission)) WITHOUT ROWID`,
       // This index finds the permissions of a deleted person.
       "CREATE INDEX login_permissions_by_person ON login_permissions (person)",
+      // D-387: the latest request of a person to delete her data, and the app's answer. `problem` says why the app has not confirmed the request.
+      `CREATE TABLE login_deletions (
+        app BIGINT NOT NULL, person BIGINT NOT NULL, requested_at BIGINT NOT NULL, confirmed_at BIGINT NOT NULL, url TEXT NOT NULL,
+        confirmation_code TEXT NOT NULL, problem TEXT NOT NULL, PRIMARY KEY (app, person)) WITHOUT ROWID`,
+      "CREATE INDEX login_deletions_by_person ON login_deletions (person)",
     ],
   },
 ];

@@ -1,5 +1,6 @@
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
 /** The permissions that a person gave in the dialog, for one exchange of a code. Times are in Unix seconds. */
@@ -95,10 +96,52 @@ export async function deletePermissions(tx: Transaction, app: NodeId, person: No
   await tx.run(sql`DELETE FROM login_permissions WHERE app = ${app} AND person = ${person}`);
 }
 
+/** D-387: an app's answer to the request of a person to delete her data. */
+interface DeletionAnswer {
+  app: string;
+  person: string;
+  /** Unix seconds. 0: the app has not confirmed the request. */
+  confirmed_at: number;
+  /** The page on which the app shows the state of the deletion, and the code of the request there. Empty before the app has confirmed the request. */
+  url: string;
+  confirmation_code: string;
+  /** Why the app has not confirmed the request; empty if it has, or if it was not asked yet. */
+  problem: string;
+}
+
+/** The latest request of a person to an app, with the app's answer. */
+export interface DeletionRow extends DeletionAnswer, Row {
+  /** Unix seconds. */
+  requested_at: number;
+}
+
+/** Stores a request, in place of an earlier one of the person to the app. */
+export async function insertDeletion(tx: Transaction, app: NodeId, person: NodeId, requestedAt: number): Promise<void> {
+  await tx.run(sql`
+    INSERT INTO login_deletions (app, person, requested_at, confirmed_at, url, confirmation_code, problem)
+    VALUES (${app}, ${person}, ${requestedAt}, 0, '', '', '')
+    ON CONFLICT (app, person) DO UPDATE SET requested_at = excluded.requested_at, confirmed_at = 0, url = '', confirmation_code = '', problem = ''`);
+}
+
+/** Stores the app's answer to a request, or why it has none. */
+export async function answerDeletion(tx: Transaction, { app, person, confirmed_at, url, confirmation_code, problem }: DeletionAnswer): Promise<void> {
+  await tx.run(sql`
+    UPDATE login_deletions SET confirmed_at = ${confirmed_at}, url = ${url}, confirmation_code = ${confirmation_code}, problem = ${problem}
+    WHERE app = ${app} AND person = ${person}`);
+}
+
+const deletionRows = sql`
+  SELECT CAST(d.app AS TEXT) AS app, CAST(d.person AS TEXT) AS person, d.requested_at, d.confirmed_at, d.url, d.confirmation_code, d.problem
+  FROM login_deletions d WHERE d.app > 0`;
+
+export const listDeletions = (reader: Reader, page: PageRequest): Promise<ListPage<DeletionRow>> =>
+  readPage<DeletionRow>(reader, deletionRows, ordered("ascending", "d.app", "d.person"), page);
+
 /** Deletes all that is stored for a removed app, user or account. */
 export async function forgetOwner(tx: Transaction, owner: NodeId): Promise<void> {
   await tx.run(sql`
     DELETE FROM login_tokens WHERE code IN (SELECT c.hash FROM login_codes c WHERE c.app = ${owner} OR c.person = ${owner})`);
   await tx.run(sql`DELETE FROM login_codes WHERE app = ${owner} OR person = ${owner}`);
   await tx.run(sql`DELETE FROM login_permissions WHERE app = ${owner} OR person = ${owner}`);
+  await tx.run(sql`DELETE FROM login_deletions WHERE app = ${owner} OR person = ${owner}`);
 }
