@@ -115,6 +115,9 @@ export class World {
   /** Actions of people who use the social app. */
   readonly inApp = {
     selfMessage: (body: Body<"sendInApp">) => this.control<Result<"sendInApp">>("POST", "in-app/self-message", body),
+    /** The messages of an account with itself, the oldest first. */
+    messages: async (social_account: string) =>
+      (await this.control<Result<"readInApp">>("GET", `in-app/messages?${new URLSearchParams({ social_account })}`)).data,
     postback: (body: Body<"pressInApp">) => this.control<Result<"pressInApp">>("POST", "in-app/postback", body),
     comment: (body: Body<"commentInApp">) => this.control<Result<"commentInApp">>("POST", "in-app/comment", body),
     liveComment: (body: Body<"commentLiveInApp">) => this.control<Result<"commentLiveInApp">>("POST", "in-app/live-comment", body),

@@ -142,6 +142,7 @@ export const routeGroups = {
     commands: {
       chatapp: { operation: "emitChatappEvent" },
       message: { operation: "sendInApp", summary: "sends a message of an account to itself, as in the app" },
+      messages: { operation: "readInApp", summary: "shows the messages of an account with itself" },
       postback: { operation: "pressInApp", summary: "presses a button in a message of an account to itself" },
       comment: { operation: "commentInApp", summary: "comments on a post as an account" },
       "live-comment": { operation: "commentLiveInApp", summary: "comments on a live video as an account" },

@@ -65,6 +65,7 @@ describe("a command sends", () => {
     ["events sums 1001 --since 5", get(`${WORLD}/app-events/1001/sums?since=5`)],
     ["events deactivate 1001 a/b", post(`${WORLD}/app-events/1001/names/a%2Fb/deactivate`)],
     ["in-app message --social-account 4 --text hi", post(`${WORLD}/in-app/self-message`, { social_account: "4", text: "hi" })],
+    ["in-app messages --social-account 4", get(`${WORLD}/in-app/messages?social_account=4`)],
     ["live takedown 5301 --reason COPYRIGHT", post(`${WORLD}/live-videos/5301/takedown?reason=COPYRIGHT`)],
     ["live sealing 5301 --no-fails", { method: "PUT", path: `${WORLD}/live-videos/5301/sealing`, body: { fails: false } }],
     ["person erase 9001", remove(`${WORLD}/people/9001`)],

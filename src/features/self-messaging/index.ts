@@ -7,16 +7,19 @@ import { serveWrite } from "#graph/contract/operation";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { selfMessagingControlRoutes } from "./self-messaging.control.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
+import { selfMessagingMigrations } from "./self-messaging.migrations.ts";
 import { BUSINESS_ROLE_SCOPES, flows, selfMessagingPolicy, subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
+import { deleteThread } from "./self-messaging.store.ts";
 import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messaging.webhooks.ts";
 
 export const selfMessaging = defineFeature({
   name: "self-messaging",
-  migrations: [],
+  migrations: selfMessagingMigrations,
   policies: [selfMessagingPolicy],
   scopes: [...Object.values(flows).flatMap((flow) => Object.values(flow).flat()), ...BUSINESS_ROLE_SCOPES],
   operations: [serveWrite(sendSelfMessage, handleSendSelfMessage)],
   controlRoutes: selfMessagingControlRoutes,
+  onOwnerDeleted: deleteThread,
   webhookFields: [messageWebhook, commentWebhook, liveCommentWebhook],
   needs: ["app", "live_video", "media", "media_writes", "page_role", "social_account", "webhook_subscription"],
   ports: (ports) => ({

@@ -17,7 +17,11 @@ test("a pressed button belongs to a message, and may have an empty text", () => 
   expectBounds(
     bodyOf("pressInApp"),
     { social_account: "6001", title: "", payload: "", mid: "m" },
-    { mid: { right: ["x"], wrong: [""] }, title: { right: [""], wrong: [1] }, payload: { right: [""], wrong: [undefined] } },
+    {
+      mid: { right: ["x", textOf(1_000)], wrong: ["", textOf(1_001)] },
+      title: { right: ["", textOf(1_000)], wrong: [1, textOf(1_001)] },
+      payload: { right: ["", textOf(1_000)], wrong: [undefined, textOf(1_001)] },
+    },
   );
 });
 

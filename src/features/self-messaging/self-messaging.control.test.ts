@@ -122,6 +122,40 @@ onEachDatabase("a person's actions in the app", (database) => {
     }
   });
 
+  test("D-406: the thread has what the person wrote and pressed and what the app sent, in their order, also after the clock was set back", async () => {
+    const { act, plaza, request } = await open();
+    const thread = async (id: string) => (await request("GET", `in-app/messages?social_account=${id}`)).body.data;
+    expect(await thread("6001")).toEqual([]);
+    const { id: first } = (await act("self-message", { social_account: "6001", text: "hi" })).body;
+    await request("PUT", "clock", { now: 1_794_000_000, frozen: true });
+    const sent = await plaza.post("/v26.0/6901/messages", { surface: "social_login", bearer: "own", body: { message: { text: "Sure?" } } });
+    expect(sent.status).toBe(200);
+    const mid = sent.body.id;
+    await act("postback", { social_account: "6001", title: "Yes", payload: "YES_1", mid });
+    await act("self-message", { social_account: "6002", text: "mine" });
+    expect(await thread("6001")).toEqual([
+      { mid: first, time: 1_795_000_000, text: "hi" },
+      { mid, time: 1_794_000_000, app: "1001", text: "Sure?" },
+      { mid, time: 1_794_000_000, text: "Yes", payload: "YES_1" },
+    ]);
+    expect(await thread("6003")).toEqual([]);
+    expect(await request("GET", "in-app/messages?social_account=6009")).toMatchObject({
+      status: 422,
+      body: { error: { parameter: "social_account" } },
+    });
+    await request("DELETE", "nodes/social_accounts/6001");
+    await request("POST", "nodes/social_accounts", { id: "6001", username: "cafe", social_scoped_id: "6901" });
+    expect(await thread("6001")).toEqual([]);
+    expect((await thread("6002")).length).toBe(1);
+  });
+
+  test("D-406: a full thread keeps its newest 200 messages", async () => {
+    const { act, request } = await open();
+    for (let n = 1; n <= 203; n++) await act("self-message", { social_account: "6001", text: String(n) });
+    const { data } = (await request("GET", "in-app/messages?social_account=6001")).body;
+    expect(data.map(({ text }: { text: string }) => text)).toEqual(Array.from({ length: 200 }, (_, at) => String(at + 4)));
+  });
+
   test("a revoked token ends an app's webhooks at once", async () => {
     const { act, received, request } = await open();
     const [token] = (await request("GET", "tokens")).body.data;

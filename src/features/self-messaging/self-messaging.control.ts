@@ -10,6 +10,7 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { TEXT_CHARACTERS_MAX } from "./self-messaging.contract.ts";
 import { type CommentedMedia, type CommentField, comment, pressButton, type Recipient, writeToSelf } from "./self-messaging.events.ts";
+import { readThread, THREAD_MESSAGES_MAX } from "./self-messaging.store.ts";
 import { LIVE_PRODUCT_TYPE } from "./self-messaging.webhooks.ts";
 
 const closed = { additionalProperties: false };
@@ -24,9 +25,9 @@ const message = Type.Object(
 const postback = Type.Object(
   {
     social_account: account,
-    title: Type.String({ description: "the text of the button" }),
-    payload: Type.String({ description: "the payload of the button" }),
-    mid: Type.String({ minLength: 1, description: "the id of the message that has the button" }),
+    title: Type.String({ maxLength: TEXT_CHARACTERS_MAX, description: "the text of the button" }),
+    payload: Type.String({ maxLength: TEXT_CHARACTERS_MAX, description: "the payload of the button" }),
+    mid: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, description: "the id of the message that has the button" }),
   },
   closed,
 );
@@ -47,6 +48,18 @@ const newLiveComment = Type.Object(
   closed,
 );
 const made = Type.Object({ id: Type.String() });
+const threadQuery = Type.Object({ social_account: { ...worldId, description: "the id of the account whose thread is read" } });
+const thread = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      mid: Type.String({ description: "the id of the message; of a pressed button: the id of the message that has the button" }),
+      time: Type.Number({ description: "the world's time when it was sent, in Unix seconds" }),
+      app: Type.Optional(Type.String({ description: "the app that sent the message; absent if the person wrote it or pressed the button" })),
+      text: Type.String({ description: "the text of the message or of the button" }),
+      payload: Type.Optional(Type.String({ description: "the payload of a pressed button; absent for a message" })),
+    }),
+  ),
+});
 
 async function accountOf(reader: Reader, world: World, id: NodeId): Promise<SocialAccountFacts> {
   const account = await world.ports.get("social_account").findAccount(reader, id);
@@ -76,6 +89,20 @@ const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlRequ
   world.database.write(async (tx) => {
     await pressButton(tx, world, await recipientOf(tx, world, social_account), pressed);
   });
+
+/** D-406: in the order in which the messages were sent, which a clock that was set back does not change. */
+async function readInApp({ world, query: { social_account } }: ControlRequest<Static<typeof threadQuery>>) {
+  const { reader } = world.database;
+  const { id } = await accountOf(reader, world, social_account);
+  const messages = await readThread(reader, id);
+  return {
+    data: messages.map(({ mid, time_ms, app, text, payload }) => ({
+      ...{ mid, time: time_ms / 1_000, text },
+      ...(app === null ? {} : { app }),
+      ...(payload === null ? {} : { payload }),
+    })),
+  };
+}
 
 /**
  * Finds a live video and the account that it belongs to. If the page of the video has several accounts, the video belongs to the author of the
@@ -126,6 +153,13 @@ export const selfMessagingControlRoutes: readonly ControlRoute[] = [
     response: made,
     errors: [422],
     handle: sendInApp,
+  }),
+  route(`GET ${IN_APP}/messages`, "readInApp", {
+    summary: `The last ${THREAD_MESSAGES_MAX} messages of an account with itself, oldest first, with the buttons that were pressed`,
+    query: threadQuery,
+    response: thread,
+    errors: [422],
+    handle: readInApp,
   }),
   route(`POST ${IN_APP}/postback`, "pressInApp", {
     summary: "Presses a button in a message of an account to itself, as a person does in the app",

@@ -6,6 +6,7 @@ import type { SocialAccountFacts } from "#features/social-accounts/api";
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
+import { addToThread } from "./self-messaging.store.ts";
 import {
   type CommentPayload,
   commentWebhook,
@@ -61,16 +62,25 @@ function commentPayload(from: SocialAccountFacts, media: CommentedMedia, id: Nod
   };
 }
 
-/** HOOK-19: sends a message of an account to itself, by emitting its echo. Returns the id of the message. */
-export async function writeToSelf(tx: Transaction, world: World, account: Recipient, text: string): Promise<NodeId> {
+/**
+ * HOOK-19: sends a message of an account to itself: emits its echo, and adds it to the account's thread (D-406). `app` is the app that sends the
+ * message; undefined if the person writes it. Returns the id of the message.
+ */
+export async function writeToSelf(tx: Transaction, world: World, account: Recipient, text: string, app?: NodeId): Promise<NodeId> {
   const mid = world.ids.mint();
-  await world.webhooks.emit(tx, messageWebhook, { entity: account.id, payload: echoPayload(account, mid, text, world.clock.nowMs()) });
+  const time_ms = world.clock.nowMs();
+  await addToThread(tx, account.id, { mid, time_ms, app: app ?? null, text, payload: null });
+  await world.webhooks.emit(tx, messageWebhook, { entity: account.id, payload: echoPayload(account, mid, text, time_ms) });
   return mid;
 }
 
-/** HOOK-10: emits the event of a pressed button. */
-export const pressButton = (tx: Transaction, world: World, account: Recipient, postback: Postback): Promise<void> =>
-  world.webhooks.emit(tx, messageWebhook, { entity: account.id, payload: postbackPayload(account, postback, world.clock.nowMs()) });
+/** HOOK-10: emits the event of a pressed button, and adds the button to the account's thread (D-406). */
+export async function pressButton(tx: Transaction, world: World, account: Recipient, postback: Postback): Promise<void> {
+  const time_ms = world.clock.nowMs();
+  const { title, payload, mid } = postback;
+  await addToThread(tx, account.id, { mid, time_ms, app: null, text: title, payload });
+  await world.webhooks.emit(tx, messageWebhook, { entity: account.id, payload: postbackPayload(account, postback, time_ms) });
+}
 
 const commentWebhooks = { comments: commentWebhook, live_comments: liveCommentWebhook };
 export type CommentField = keyof typeof commentWebhooks;

@@ -8,9 +8,9 @@ import { writeToSelf } from "./self-messaging.events.ts";
 type Send = OperationRequest<Static<typeof sendSelfMessage.params>>;
 
 export async function handleSendSelfMessage(request: Send, tx: Transaction) {
-  const { node, params, world } = request;
+  const { node, params, world, caller } = request;
   const account = await world.ports.get("social_account").findAccount(tx, node.owner);
   // The account may have been removed, or its social-scoped id changed, since the request began.
   if (account === undefined || account.social_scoped_id !== node.id) throw notFoundNode(request);
-  return { id: await writeToSelf(tx, world, { ...account, social_scoped_id: node.id }, params.message.text) };
+  return { id: await writeToSelf(tx, world, { ...account, social_scoped_id: node.id }, params.message.text, caller.app.id) };
 }
