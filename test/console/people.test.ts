@@ -27,6 +27,37 @@ test("a person writes to themselves on the phone, the app responds, and each web
   });
   expect(sent.status).toBe(200);
   await page.shows("hello from the app");
+  // The button belongs to the message below which it was pressed, although the person has written since and the clock was set back.
+  await page.fill("Message", "one more");
+  await page.press("button", "Write");
+  await page.shows("one more");
+  const control = (path: string, method: string, body?: object) =>
+    fetch(`${server.control_url}/v1/worlds/default/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${server.control_key}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  expect((await control("clock", "PUT", { now: 1_790_000_000, frozen: true })).status).toBe(200);
+  await page.click("Press a button of it");
+  await page.fill("Text of the button", "Yes");
+  await page.fill("Payload for the app", "YES_1");
+  await page.press("button", "Press");
+  await page.shows("pressed Yes YES_1");
+  const { id: mid } = (await sent.json()) as { id: string };
+  const thread = (await (await control("in-app/messages?social_account=6001", "GET")).json()) as { data: { text: string; mid: string }[] };
+  expect(thread.data.map(({ text }) => text)).toEqual(["hello, me", "hello from the app", "one more", "Yes"]);
+  expect(thread.data.at(-1)?.mid).toBe(mid);
+  // The thread is the same after another view and after a reload.
+  await page.click("Tokens");
+  await page.shows("Create a token");
+  await page.click("Phone");
+  const said = ".message > span:not(.hidden)";
+  const texts = () => page.evaluate<string[]>(`[...document.querySelectorAll(${JSON.stringify(said)})].map((one) => one.innerText.trim())`);
+  await page.shows("pressed Yes YES_1");
+  expect(await texts()).toEqual(["hello, me", "hello from the app", "one more", "pressed Yes YES_1"]);
+  await page.go("/phone?account=6001");
+  await page.shows("pressed Yes YES_1");
+  expect(await texts()).toEqual(["hello, me", "hello from the app", "one more", "pressed Yes YES_1"]);
   await page.fill("Comment", "nice");
   await page.press("button", "Comment");
   await page.shows("Commented", "comments to app 1001");

@@ -2,11 +2,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
+import { listNodes } from "../../api/graph/nodes.ts";
 import { act } from "../../parts/notices.tsx";
 import { Block, Problem, WorldTime } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { listNodes } from "../graph/nodes.ts";
 import { DeviceTimeline } from "./device-timeline.tsx";
 import { type DeviceView, eventText, readDevice, touchText } from "./devices.ts";
 

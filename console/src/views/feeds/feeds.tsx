@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback } from "react";
+import { listNodes, textOf } from "../../api/graph/nodes.ts";
 import { useList } from "../../api/lists.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Split } from "../../parts/split.tsx";
 import { Empty, Problem, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { listNodes, textOf } from "../graph/nodes.ts";
 import { NewUpload } from "./new-upload.tsx";
 import { UploadDetail, UploadStatus } from "./upload-detail.tsx";
 import { readUploads, type Upload } from "./uploads.ts";

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { type FormEvent, useCallback, useMemo } from "react";
+import { type Entry, kindsQuery, listNodes, textOf } from "../../api/graph/nodes.ts";
 import { useList } from "../../api/lists.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Split } from "../../parts/split.tsx";
 import { Empty, Problem } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { NodeDetail } from "./node-detail.tsx";
-import { type Entry, kindsQuery, listNodes, textOf } from "./nodes.ts";
 
 const route = getRouteApi("/graph");
 

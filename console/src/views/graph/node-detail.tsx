@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { createNode, deleteNode, type Entry, kindNamedBy, kindsQuery, nodeQuery, textOf, updateNode } from "../../api/graph/nodes.ts";
 import { operationsQuery } from "../../api/queries.ts";
 import { parseExact } from "../../parts/json.ts";
 import { JsonEditor } from "../../parts/lazy.tsx";
@@ -8,7 +9,6 @@ import { say } from "../../parts/notices.tsx";
 import { Sure } from "../../parts/sure.tsx";
 import { Block, Empty, problemOf } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { createNode, deleteNode, type Entry, kindNamedBy, kindsQuery, nodeQuery, textOf, updateNode } from "./nodes.ts";
 
 interface NodeDetailProps {
   readonly kind: { readonly name: string; readonly required: readonly string[] };

@@ -3,8 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import type { paths } from "../../../generated/control-api.d.ts";
 import { follow } from "../../api/events.ts";
+import { listNodes } from "../../api/graph/nodes.ts";
 import { useList } from "../../api/lists.ts";
-import { listNodes } from "../graph/nodes.ts";
 
 export type LiveState = paths["/v1/worlds/{w}/live-videos/{id}/ingest"]["get"]["responses"][200]["content"]["application/json"];
 

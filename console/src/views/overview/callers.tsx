@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { api, dataOf } from "../../api/client.ts";
+import { listNodes } from "../../api/graph/nodes.ts";
 import type { RequestLine, Tail } from "../../api/tail.ts";
 import { WorldTime } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { listNodes } from "../graph/nodes.ts";
 import { Panel } from "./panel.tsx";
 
 const SHOWN = 10;

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { api, dataOf } from "../../api/client.ts";
+import { type Entry, listNodes } from "../../api/graph/nodes.ts";
 import { act } from "../../parts/notices.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { type Entry, listNodes } from "../graph/nodes.ts";
 
 const named = ({ id, caption, title }: Entry): string => `${String(caption ?? title ?? "")} ${String(id)}`.trim();
 

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { listNodes } from "../../api/graph/nodes.ts";
 import { Empty, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { listNodes } from "../graph/nodes.ts";
 import { useDeliveries } from "../webhooks/deliveries.ts";
 import { DeliveryStatus } from "../webhooks/statuses.tsx";
 import { Comments } from "./comments.tsx";
@@ -47,7 +47,7 @@ export function Phone() {
       </div>
       <div className="phone-view">
         <div className="phone">
-          <Thread key={`${w} ${id}`} account={id} scoped={scoped} />
+          <Thread key={`${w} ${id}`} account={id} />
           <Comments key={`comments ${w} ${id}`} account={id} />
         </div>
         <section className="scroll" aria-label="Webhooks of this account" tabIndex={0}>

@@ -1,100 +1,111 @@
-import { useQueries } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useEffect, useRef } from "react";
 import { api, dataOf } from "../../api/client.ts";
-import { requestQuery } from "../../api/queries.ts";
 import { useTail } from "../../api/tail.ts";
 import { sayProblem } from "../../parts/notices.tsx";
+import { WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-interface Message {
-  readonly key: string;
-  readonly text: string;
-  readonly isOwn: boolean;
-  readonly atMs: number;
-  readonly mid: string;
-}
+const threadQuery = (w: string, social_account: string) =>
+  queryOptions({
+    queryKey: ["thread", w, social_account],
+    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/in-app/messages", { params: { path: { w }, query: { social_account } } })),
+  });
+type Message = Awaited<ReturnType<NonNullable<ReturnType<typeof threadQuery>["queryFn"]>>>["data"][number];
 
-interface ThreadProps {
-  readonly account: string;
-  /** The id to which apps send messages for this account; undefined if the account gets no messages. */
-  readonly scoped: string | undefined;
-}
-
-/** The messages of a person, and the messages that apps sent to the person, from the log of requests. */
-export function Thread({ account, scoped }: ThreadProps) {
+/** The conversation of an account with itself, in which apps respond. The server keeps the conversation. */
+export function Thread({ account }: { readonly account: string }) {
   const w = useWorld();
-  const [own, setOwn] = useState<readonly Message[]>([]);
-  const sent = useSent(w, scoped);
-  const messages = [...own, ...sent].sort((a, b) => a.atMs - b.atMs);
-  const write = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const text = String(new FormData(form).get("text"));
+  const client = useQueryClient();
+  const { lines } = useTail();
+  const messages = useQuery(threadQuery(w, account)).data?.data;
+  const end = useRef<HTMLLIElement>(null);
+  const sent = lines.find(({ operation }) => operation === "sendSelfMessage")?.trace_id;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read anew after each message of an app.
+  useEffect(() => void client.invalidateQueries({ queryKey: threadQuery(w, account).queryKey }), [client, w, account, sent]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the newest message is in sight.
+  useEffect(() => void end.current?.scrollIntoView({ block: "nearest" }), [messages?.length]);
+  const doing = async (action: () => Promise<unknown>): Promise<void> => {
     try {
-      const { id } = await dataOf(
-        api.POST("/v1/worlds/{w}/in-app/self-message", { params: { path: { w } }, body: { social_account: account, text } }),
-      );
-      setOwn((before) => [...before, { key: id, text, isOwn: true, atMs: Date.now(), mid: id }]);
-      form.reset();
+      await action();
+      await client.invalidateQueries({ queryKey: threadQuery(w, account).queryKey });
     } catch (error) {
       sayProblem(error);
     }
   };
+  const write = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const text = String(new FormData(form).get("text"));
+    void doing(async () => {
+      await dataOf(api.POST("/v1/worlds/{w}/in-app/self-message", { params: { path: { w } }, body: { social_account: account, text } }));
+      form.reset();
+    });
+  };
+  const press = (mid: string, title: string, payload: string): Promise<void> =>
+    doing(() =>
+      dataOf(api.POST("/v1/worlds/{w}/in-app/postback", { params: { path: { w } }, body: { social_account: account, title, payload, mid } })),
+    );
   return (
     <section className="thread" aria-label="Thread">
       <h2>To myself</h2>
-      <ol className="messages">
-        {messages.length === 0 && <li className="quiet">Write something. The app gets the echo, and may respond.</li>}
-        {messages.map(({ key, text, isOwn }) => (
-          <li key={key} className={isOwn ? "message own" : "message"}>
-            <span className="hidden">{isOwn ? "Written here: " : "From the app: "}</span>
-            {text}
-          </li>
+      <ol className="messages" tabIndex={0} aria-label="Messages">
+        {messages?.length === 0 && <li className="quiet">Write something. The app gets the echo, and may respond.</li>}
+        {messages?.map((message, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a button may be pressed twice, and nothing moves in a thread.
+          <Said key={at} message={message} among={messages} onPress={press} />
         ))}
+        <li ref={end} className="end" aria-hidden="true" />
       </ol>
-      <form className="actions" onSubmit={(event) => void write(event)}>
-        <input name="text" aria-label="Message" placeholder="Message" required maxLength={1000} />
+      <form className="actions" onSubmit={write}>
+        <input name="text" aria-label="Message" placeholder="Message" required maxLength={1000} autoComplete="off" />
         <button type="submit" className="primary">
           Write
         </button>
       </form>
-      <Press
-        account={account}
-        mid={messages.at(-1)?.mid}
-        onPressed={(title, mid) =>
-          setOwn((before) => [...before, { key: `${mid} ${Date.now()}`, text: `pressed: ${title}`, isOwn: true, atMs: Date.now(), mid }])
-        }
-      />
     </section>
   );
 }
 
-interface PressProps {
-  readonly account: string;
-  /** The id of the message that has the button. */
-  readonly mid: string | undefined;
-  readonly onPressed: (title: string, mid: string) => void;
+interface SaidProps {
+  readonly message: Message;
+  readonly among: readonly Message[];
+  readonly onPress: (mid: string, title: string, payload: string) => Promise<void>;
 }
 
-/** A field for a pressed button. Messages to oneself have no buttons to press, so a person types the title of the button. */
-function Press({ account, mid, onPressed }: PressProps) {
-  const w = useWorld();
-  const press = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+/** One message of the thread. A pressed button quotes the message that it belongs to. */
+function Said({ message: { mid, time, app, text, payload }, among, onPress }: SaidProps) {
+  const answered = payload === undefined ? undefined : among.find((one) => one.mid === mid && one.payload === undefined);
+  return (
+    <li className={app === undefined ? "message own" : "message"}>
+      <span className="hidden">{app === undefined ? "Written here: " : "From the app: "}</span>
+      {answered !== undefined && <q className="quiet one-line">{answered.text}</q>}
+      <span>
+        {payload !== undefined && <span className="quiet">pressed </span>}
+        {text}
+        {payload !== undefined && <code className="quiet"> {payload}</code>}
+      </span>
+      <small className="quiet">
+        {app !== undefined && `app ${app} · `}
+        <WorldTime seconds={time} />
+      </small>
+      {app !== undefined && <Press onPress={(title, value) => onPress(mid, title, value)} />}
+    </li>
+  );
+}
+
+/** A field for a button of the message above it. The interface has no buttons in messages to oneself, so a person types the button. */
+function Press({ onPress }: { readonly onPress: (title: string, payload: string) => Promise<void> }) {
+  const press = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    if (mid === undefined) return;
-    const given = new FormData(event.currentTarget);
-    const [title, payload] = [String(given.get("title")), String(given.get("payload"))];
-    try {
-      await dataOf(api.POST("/v1/worlds/{w}/in-app/postback", { params: { path: { w } }, body: { social_account: account, title, payload, mid } }));
-      onPressed(title, mid);
-    } catch (error) {
-      sayProblem(error);
-    }
+    const form = event.currentTarget;
+    const given = new FormData(form);
+    void onPress(String(given.get("title")), String(given.get("payload"))).then(() => form.closest("details")?.removeAttribute("open"));
   };
   return (
     <details>
-      <summary>Press a button of the last message</summary>
-      <form className="form" onSubmit={(event) => void press(event)}>
+      <summary>Press a button of it</summary>
+      <form className="form" onSubmit={press}>
         <label className="field">
           Text of the button
           <input name="title" required />
@@ -103,42 +114,8 @@ function Press({ account, mid, onPressed }: PressProps) {
           Payload for the app
           <input name="payload" required />
         </label>
-        <button type="submit" disabled={mid === undefined}>
-          Press
-        </button>
+        <button type="submit">Press</button>
       </form>
     </details>
   );
-}
-
-/** The messages of apps to an account, from the requests that sent the messages. */
-function useSent(w: string, scoped: string | undefined): Message[] {
-  const { lines } = useTail();
-  const sending = lines.filter(({ operation, status, path }) => operation === "sendSelfMessage" && status === 200 && path.includes(`/${scoped}/`));
-  const requests = useQueries({ queries: sending.map(({ trace_id }) => requestQuery(w, trace_id)) });
-  return requests.flatMap(({ data }) => {
-    if (data === undefined) return [];
-    const body = jsonOf(data.request_body);
-    const mid = String((jsonOf(data.response_body) as { message_id?: unknown }).message_id ?? data.trace_id);
-    return [{ key: data.trace_id, text: findText(body) ?? "(no text)", isOwn: false, atMs: data.time * 1000, mid }];
-  });
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    const { message } = Object.fromEntries(new URLSearchParams(text));
-    return message === undefined || message === text ? {} : { message: jsonOf(message) };
-  }
-}
-
-const entriesOf = (value: unknown): [string, unknown][] => (typeof value === "object" && value !== null ? Object.entries(value) : []);
-
-function findText(value: unknown): string | undefined {
-  for (const [key, inner] of entriesOf(value)) {
-    const found = key === "text" && typeof inner === "string" ? inner : findText(inner);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -2,11 +2,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
+import { listNodes, textOf } from "../../api/graph/nodes.ts";
 import { operationsQuery } from "../../api/queries.ts";
 import { Block, Code, CopyButton, problemOf } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { listNodes, textOf } from "../graph/nodes.ts";
 
 /** The kind of node that each kind of token acts for, and the section of a world file that has such nodes. */
 const PRINCIPALS = {

@@ -1,6 +1,6 @@
 /** Nodes of every kind, in the form that a world file has. The console takes the kinds from the document of the control API. */
 import { queryOptions } from "@tanstack/react-query";
-import { api, dataOf } from "../../api/client.ts";
+import { api, dataOf } from "../client.ts";
 
 export type Entry = Readonly<Record<string, unknown>>;
 
