@@ -380,6 +380,7 @@ async function openWorlds(
   const migrations = migrationsOf(registry);
   const worldOptions = {
     ...{ registry, ports, outbound, keys, rateLimits, faults, recordings, realNowMs, randomSecret, collectGarbage },
+    isSandbox: config.sandbox,
     profile: config.profile ?? "strict",
     seed: config.seed,
     calendar: standardCalendar,
@@ -396,7 +397,7 @@ async function openWorlds(
   const worlds = Worlds.open({
     databases,
     openMax: worldsWithin(config.open_worlds_max, openFilesMax() ?? FILES_MAX_UNKNOWN),
-    newMemory: () => newWorldMemory({ faults, rateLimits }),
+    newMemory: () => newWorldMemory(worldOptions),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config),
     ...{ realNowMs, randomSecret, collectGarbage },

@@ -7,12 +7,14 @@ import { constants } from "node:os";
 import { findConfigFile } from "#config/config-file";
 import { environment, variableOf } from "#config/option";
 import { environmentWithSecrets } from "#config/secret-files";
+import { unservedReport } from "#control/client/unserved";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import type { RunningInterception } from "./intercept/interception.ts";
 import { exitCodeOf, explain } from "./process-end.ts";
 import { withUmaskOfUser } from "./processes/private-files.ts";
 import { withoutProxyFor } from "./proxies.ts";
+import { note, printable } from "./terminal/output.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 import type { RunningTrace } from "./workbench/commands.ts";
 
@@ -45,6 +47,7 @@ export async function exec([program = "", ...args]: readonly string[], flags: Re
   const code = await run(program, args, { ...environment(), ...withoutProxyFor(environment()), ...own });
   await traced?.finish([program, ...args], code);
   process.stderr.write(intercepted?.report() ?? "");
+  for (const line of unservedReport(server.unserved())) note(printable(line));
   await Promise.all([server.stop(), intercepted?.stop()]);
   // The program exits at once, because nothing of the server is needed any more.
   return process.exit(code);

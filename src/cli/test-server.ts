@@ -2,6 +2,7 @@
 import { forTests } from "#config/for-tests";
 import { type ConfigFile, readConfig, type Values } from "#config/read-config";
 import { settings } from "#features";
+import type { UnservedNames } from "#graph/worlds/unserved";
 import type { InterceptedHosts } from "#http/intercept/intercepted-hosts";
 import { startPlaza } from "#main";
 import { Log } from "#telemetry/log";
@@ -12,6 +13,8 @@ export interface TestServer {
   readonly controlKey: string;
   /** The port for intercepted hosts; undefined if there are none. */
   readonly interceptedPort: number | undefined;
+  /** The names that programs asked for and that Plaza does not have, of each world. */
+  unserved(): readonly UnservedNames[];
   stop(): Promise<void>;
 }
 
@@ -24,6 +27,6 @@ export async function startTestServer(
 ): Promise<TestServer> {
   const config = readConfig({ ...forTests, ...flags }, environment, file, settings);
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
-  const { ready, stop, interceptedPort } = await startPlaza(config, log, { part: "all", intercepted });
-  return { ready: { ...ready }, interceptedPort, controlKey: ready.control_key ?? config.control_key ?? "", stop };
+  const { ready, stop, interceptedPort, worlds } = await startPlaza(config, log, { part: "all", intercepted });
+  return { ready: { ...ready }, interceptedPort, controlKey: ready.control_key ?? config.control_key ?? "", unserved: () => worlds.unserved(), stop };
 }

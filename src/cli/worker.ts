@@ -3,6 +3,7 @@ import type { Config } from "#config/config";
 import { type TestEvent, testEventsOf } from "#features/app-events";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
+import type { TakenNames } from "#graph/worlds/unserved";
 import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
 import { errorFields, Log } from "#telemetry/log";
@@ -29,6 +30,7 @@ export type ServedMetrics = Omit<MetricsReport, "webhooks" | "processes">;
 interface SeenInWorld {
   readonly world: string;
   readonly requests: readonly RequestEntry[];
+  readonly unserved: TakenNames | undefined;
   readonly appEvents: readonly (readonly TestEvent[])[];
 }
 
@@ -117,7 +119,7 @@ function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
   const newOf = (world: OpenWorld): SeenInWorld => {
     const requests = world.requests.from(reported.get(world.requests) ?? 0);
     reported.set(world.requests, world.requests.count);
-    return { world: world.name, requests, appEvents: testEventsOf(world).takeNew() };
+    return { world: world.name, requests, unserved: world.unserved?.take(), appEvents: testEventsOf(world).takeNew() };
   };
   return () => {
     const { webhooks: _, processes: __, ...report } = readMetrics();
@@ -126,7 +128,7 @@ function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
     const count = `${requestCount} ${problems.length} ${Object.values(failures).join()}`;
     if (count === reportedCount) return;
     reportedCount = count;
-    const seen = [...worlds.open()].map(newOf).filter(({ requests }) => requests.length > 0);
+    const seen = [...worlds.open()].map(newOf).filter(({ requests, unserved }) => requests.length > 0 || unserved?.entries.length);
     send({ kind: "served", metrics: report, worlds: seen });
   };
 }

@@ -58,11 +58,12 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
   };
 }
 
-async function adopt(worlds: Worlds, { world: name, requests, appEvents }: ServedMessage["worlds"][number]): Promise<void> {
+async function adopt(worlds: Worlds, { world: name, requests, unserved, appEvents }: ServedMessage["worlds"][number]): Promise<void> {
   const held = await worlds.hold(name);
   // The world was deleted meanwhile.
   if (held === undefined) return;
   for (const entry of requests) held.world.requests.adopt(entry);
+  if (unserved !== undefined) held.world.unserved?.adopt(unserved);
   testEventsOf(held.world).addShown(appEvents);
   held.leave();
 }

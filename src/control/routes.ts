@@ -14,6 +14,7 @@ import { peopleRoutes } from "./routes/people/people.ts";
 import { requestRoutes } from "./routes/requests/requests.ts";
 import { serverRoutes } from "./routes/server.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
+import { unservedRoutes } from "./routes/unserved.ts";
 import { versionRoutes } from "./routes/versions.ts";
 import { triggerRoutes } from "./routes/webhooks/trigger.ts";
 import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
@@ -37,6 +38,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...versionRoutes,
     ...alertRoutes,
     ...requestRoutes,
+    ...unservedRoutes,
     ...faultRoutes,
     ...webhookRoutes,
     ...webhookExpectationRoutes,

@@ -127,6 +127,8 @@ export interface ErrorDetails {
   readonly userMessage?: string;
   /** Headers that the response with this error has, e.g. Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The field that does not exist, and the served one that was perhaps meant. Not part of the response. */
+  readonly unknownField?: { readonly name: string; readonly meant: string | undefined };
 }
 
 /** The most characters of an error's message, and of a text in its data. The program's own texts are far shorter. */
@@ -173,7 +175,17 @@ export const unknownObject404 = (id: string): GraphError =>
   );
 
 export const fieldUnavailable = (field: string): GraphError =>
-  new GraphError("fieldUnavailable", `(#100) Field ${field} is not available for this object`, { data: { parameter: "fields", field } });
+  new GraphError("fieldUnavailable", `(#100) Field ${field} is not available for this object`, {
+    ...{ data: { parameter: "fields", field }, unknownField: { name: field, meant: undefined } },
+  });
+
+/** `meant` is the served field that is close to the unknown one. */
+export const unknownField = (name: string, meant: string | undefined): GraphError =>
+  new GraphError(
+    "invalidParameter",
+    `(#100) Param fields names a field that does not exist: ${name}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+    { data: { parameter: "fields", field: name }, unknownField: { name, meant } },
+  );
 
 /**
  * D-02, D-03: the error about an unknown path. `path` is the part that is not understood, e.g. `/v99.0`; `versions` are the versions that the caller

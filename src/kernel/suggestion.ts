@@ -6,6 +6,12 @@ const SHORT_WORD_LETTERS_MAX = 5;
 
 /** Returns the text `; did you mean name?`, or an empty text if no known word is close. */
 export function suggestion(word: string, known: readonly string[]): string {
+  const near = nearest(word, known);
+  return near === undefined ? "" : `; did you mean ${near}?`;
+}
+
+/** Returns the known word with the fewest typing mistakes. Undefined if no known word is close. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
   let near: string | undefined;
   let fewest = Math.min(word.length <= SHORT_WORD_LETTERS_MAX ? 1 : MISTAKES_MAX, word.length - 1) + 1;
   for (const other of known) {
@@ -14,7 +20,7 @@ export function suggestion(word: string, known: readonly string[]): string {
     const mistakes = mistakesBetween(word, other);
     if (mistakes < fewest) [near, fewest] = [other, mistakes];
   }
-  return near === undefined ? "" : `; did you mean ${near}?`;
+  return near;
 }
 
 /** The number of letters to add, remove, replace or swap with their neighbour, to make one word the other. */

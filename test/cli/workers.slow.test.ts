@@ -103,6 +103,10 @@ describe("--workers", () => {
       status: 200,
       body: { count: 30 },
     });
+    // D-394: a worker sends the names that it does not serve together with its requests.
+    expect((await plaza.page("insights")).status).toBe(400);
+    await plaza.control("POST", "requests/expect", { match: { status: 400 }, within_ms: 5_000 });
+    expect(await plaza.control("GET", "unserved")).toMatchObject({ body: { data: [{ name: "page/insights", count: 1 }] } });
     const metrics = await (await fetch(`${plaza.ready.control_url}/metrics`)).text();
     expect(metrics).toContain('plaza_calls_total{operation="listLabels",status="200"} 30');
     await plaza.end();

@@ -64,6 +64,7 @@ const held = (world: OpenWorld, name: string) => (name === "default" ? { world, 
 const loneWorld = (world: OpenWorld): ControlAppOptions["deps"]["worlds"] => ({
   default: world,
   open: () => [world].values(),
+  unserved: () => [],
   hold: async (name) => held(world, name),
   holdIf: async (name) => held(world, name),
   list: async () => ({ rows: [], hasPrevious: false, hasNext: false }),

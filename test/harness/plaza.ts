@@ -50,6 +50,8 @@ export interface PlazaOptions {
   readonly keys?: KeyRing;
   /** The seed of ids and secrets, which are the same in each world with that seed. */
   readonly seed?: number;
+  /** Default: true. */
+  readonly isSandbox?: boolean;
 }
 
 export interface TestRequest {
@@ -105,6 +107,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     recordings: options.recordings,
     keys: options.keys ?? { current: new Uint8Array(32).fill(7), previous: [], isOwn: false, rotate() {}, retire() {} },
     realNowMs: () => time.realMs,
+    isSandbox: options.isSandbox ?? true,
     timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
     seededIds: (next) => new SeededIds(next),
   });

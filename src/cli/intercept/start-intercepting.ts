@@ -2,8 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
+import { unservedReport } from "#control/client/unserved";
 import { type RunningPlaza, startPlaza } from "#main";
 import type { Log } from "#telemetry/log";
+import { note, printable } from "../terminal/output.ts";
 import { type Interception, intercept } from "./interception.ts";
 
 export interface InterceptingPlaza extends RunningPlaza {
@@ -29,6 +31,7 @@ export async function startIntercepting(
       ...{ ...plaza, variablesFile },
       stop: async (others) => {
         process.stderr.write(running.report());
+        for (const line of unservedReport(plaza.worlds.unserved())) note(printable(line));
         await running.stop();
         await plaza.stop(others);
       },

@@ -23,6 +23,12 @@ const ALERTS = [
   { kind: "fault", level: "notice", text: "a \u001b[31mfault" },
 ];
 
+const UNSERVED = [
+  { kind: "edge", name: "page/insights", method: "GET", count: 3, apps: ["1001", "1002"], first_time: 1, last_time: 2, trace_id: "AbC" },
+  { kind: "field", name: "nmae", of: "page", did_you_mean: "name", count: 1, apps: ["1001"], first_time: 1, last_time: 2, trace_id: "DeF" },
+  { kind: "version", name: "v\u001b9.0", count: 1, apps: [], first_time: 1, last_time: 2, trace_id: "GhI" },
+];
+
 const responses =
   (more: object = {}, isReady = true) =>
   ({ path }: Asked): unknown => {
@@ -31,6 +37,7 @@ const responses =
     if (path === "/v1/worlds") return { data: WORLDS };
     if (path === "/v1/worlds/default/callbacks?limit=1000") return { data: CALLBACKS };
     if (path === "/v1/worlds/default/alerts") return { data: ALERTS };
+    if (path === "/v1/worlds/default/unserved") return { data: UNSERVED, others: 0 };
     return Response.json({ error: { message: `nobody knows ${path}` } }, { status: 404 });
   };
 
@@ -48,6 +55,9 @@ test("a ready server: its worlds, failing callbacks, and other alerts", async ()
   world        orders: clients
   callback     http://no/: failing
   notice       a \\u001b[31mfault
+  not served   GET page/insights, 3 times, by the apps 1001, 1002 (trace AbC)
+  not served   the field nmae of page, once, by app 1001; did you mean name? (trace DeF)
+  not served   the version v\\u001b9.0, once (trace GhI)
 `,
     err: "",
   });
@@ -67,7 +77,7 @@ test("--json prints everything on one line", async () => {
   expect(await status({ ...given, json: true })).toBe(0);
   expect(streams.out.split("\n")).toHaveLength(2);
   expect(JSON.parse(streams.out)).toEqual({
-    ...{ ...SERVER, control_url: `${url}/v1`, ready: true, worlds: WORLDS, alerts: ALERTS },
+    ...{ ...SERVER, control_url: `${url}/v1`, ready: true, worlds: WORLDS, alerts: ALERTS, unserved: UNSERVED },
     callbacks: [{ url: "http://no/", status: "failing" }],
   });
 });
@@ -77,7 +87,7 @@ test("D-341: a server without its database says so and why, is asked nothing tha
   const streams = written();
   expect(await status(given)).toBe(1);
   expect(streams.out).toStartWith("Plaza 1.2.3 runs, but it cannot use its database\n  process");
-  expect(asked.map(({ path }) => path)).toEqual(["/v1/server", "/readyz", "/v1/worlds/default/alerts"]);
+  expect(asked.map(({ path }) => path)).toEqual(["/v1/server", "/readyz", "/v1/worlds/default/alerts", "/v1/worlds/default/unserved"]);
   expect(streams.out).toContain("  notice       a \\u001b[31mfault\n");
   Object.assign(streams, { out: "" });
   expect(await status({ ...given, json: true })).toBe(1);

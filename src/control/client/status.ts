@@ -2,6 +2,7 @@
 import type { Alert } from "#control-contract/alert";
 import { timeText } from "#kernel/clock";
 import type { ControlRequests } from "./requests.ts";
+import { type UnservedList, unservedText } from "./unserved.ts";
 
 export interface ServerStatus {
   readonly version: string;
@@ -19,8 +20,12 @@ export interface ServerStatus {
   readonly callbacks: readonly { readonly url: string; readonly status: string }[];
   /** The alerts of the world, among them those about callbacks. */
   readonly alerts: readonly Alert[];
+  /** The names that programs asked for and that Plaza does not have. */
+  readonly unserved: UnservedList["data"];
 }
 
+/** The number of lines about names that are not served. */
+const UNSERVED_MAX = 10;
 /** The number of callbacks that are read; a person does not read more. */
 const CALLBACKS_MAX = 1_000;
 
@@ -32,7 +37,8 @@ export async function statusOf(control: ControlRequests): Promise<ServerStatus> 
   const callbacks = ready ? ((await control.request("GET", `callbacks?limit=${CALLBACKS_MAX}`)).data as ServerStatus["callbacks"]) : [];
   const broken = callbacks.filter(({ status: health }) => health !== "working").map(({ url, status: health }) => ({ url, status: health }));
   const alerts = (await control.request("GET", "alerts")).data;
-  return { ...server, control_url: `${control.url}/v1`, ready, worlds, callbacks: broken, alerts };
+  const unserved = ((await control.request("GET", "unserved")) as UnservedList).data;
+  return { ...server, control_url: `${control.url}/v1`, ready, worlds, callbacks: broken, alerts, unserved };
 }
 
 /** The status as text, with a line for each fact. */
@@ -49,6 +55,7 @@ export function statusLines({
   worlds,
   callbacks,
   alerts,
+  unserved,
 }: ServerStatus): string[] {
   const many = processes === 1 ? "" : `, ${processes} processes`;
   return [
@@ -60,5 +67,7 @@ export function statusLines({
     ...worlds.map(({ name, profile, empty }) => `  world        ${name}: ${profile}${empty ? ", empty" : ""}`),
     ...callbacks.map(({ url, status: health }) => `  callback     ${url}: ${health}`),
     ...alerts.filter(({ kind }) => !kind.startsWith("callback_")).map(({ level, text }) => `  ${level.padEnd(12)} ${text}`),
+    ...unserved.slice(0, UNSERVED_MAX).map((one) => `  not served   ${unservedText(one)} (trace ${one.trace_id})`),
+    ...(unserved.length > UNSERVED_MAX ? [`  not served   and ${unserved.length - UNSERVED_MAX} more: plaza status --json lists all`] : []),
   ];
 }

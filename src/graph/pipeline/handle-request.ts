@@ -38,6 +38,7 @@ import {
 } from "./route.ts";
 import type { Addressed, Authenticated, Incoming, Reached, Resolved, Versioned } from "./stages.ts";
 import { refusalStoryOf, type StoryRecorder, storyOf } from "./story/story.ts";
+import { noteLeftOut, noteRefusal } from "./unserved.ts";
 
 export interface RequestDeps {
   readonly registry: Registry;
@@ -118,13 +119,15 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest, spa
     const error = graphErrorOf(deps, incoming, thrown);
     span?.set({ "error.type": error.errorName });
     if (error.entry.status >= UNEXPECTED) span?.fail(error.errorName);
+    await noteRefusal(incoming, progress.reached, error);
     progress.story ??= refusalStoryOf(world, request, progress.step);
     return reported(progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error.errorName);
   }
 }
 
 function serveMany(deps: RequestDeps, incoming: Incoming, authenticated: Authenticated, many: Many): Promise<GraphResponse> {
-  return dispatchMany((part) => handleRequest(deps, incoming.world, part), incoming, authenticated, many);
+  const batchTraceId = incoming.request.batchTraceId ?? incoming.traceId;
+  return dispatchMany((part) => handleRequest(deps, incoming.world, { ...part, batchTraceId }), incoming, authenticated, many);
 }
 
 /** The first step: reads version, id and edge, and then the method, which a parameter may override. */
@@ -211,6 +214,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   // 8 Parse: read parameters, fields and page by the contract.
   span?.step("parse");
   const parsed = shortened(parse(incoming, versioned, check), progress.fault);
+  noteLeftOut(incoming, versioned, parsed);
   // 9 Prepare: send the requests of a write to other servers, before the write's transaction.
   if (parsed.kind === "write") span?.step("prepare");
   const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;

@@ -63,6 +63,8 @@ export interface GraphRequest {
   readonly defect?: GraphError | undefined;
   /** How deep this request is nested in batches: 0 for a request that came over HTTP. */
   readonly batchDepth: number;
+  /** The trace id of the batch of which this request is a part. The request log has the batch, and not its parts. */
+  readonly batchTraceId?: string;
   /**
    * The share of capacity that the request uses. Requests in a batch have the share of the batch. Undefined if the server has no such limits, as in
    * tests.

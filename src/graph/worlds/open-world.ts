@@ -22,6 +22,7 @@ import { answerOtherProcesses } from "./passed-requests.ts";
 import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
 import { RequestLog } from "./request-log.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
+import { UnservedNames } from "./unserved.ts";
 import { type Profile, type WorkObserver, World, type WorldSettings } from "./world.ts";
 
 interface WorldOptions {
@@ -48,6 +49,7 @@ interface WorldOptions {
   readonly recordings?: string | undefined;
   readonly keys: KeyRing;
   readonly realNowMs: () => number;
+  readonly isSandbox: boolean;
   /** Makes ids that grow with time. `processNumber` makes the ids of two processes different. */
   readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
   readonly seededIds: (next: bigint) => IdMinter;
@@ -105,7 +107,9 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     if (kind === undefined || kind === settingFact) world.work.wake();
   });
   database.onInvalidate((kind) => {
-    if (kind === erasureFact) world.requests.clear();
+    if (kind !== erasureFact) return;
+    world.requests.clear();
+    world.unserved?.clear();
   });
   world.onClosed(answerOtherProcesses(world, (error) => (options.observer ?? nobody).workFailed(error)));
   return world;
@@ -129,18 +133,23 @@ async function nextSeededId(database: World["database"], seed: number): Promise<
 /** The memory that a process keeps about a world besides the world's database, whether the world is open or idle. */
 export interface WorldMemory {
   readonly requests: RequestLog;
+  readonly unserved: UnservedNames | undefined;
   readonly faults: Faults;
   readonly rateLimits: RateLimits;
 }
 
-export const newWorldMemory = (tools: { readonly faults: FaultTools; readonly rateLimits: RateLimitConfig }): WorldMemory => ({
+type MemoryTools = Pick<WorldOptions, "faults" | "rateLimits" | "isSandbox">;
+
+export const newWorldMemory = (tools: MemoryTools): WorldMemory => ({
   requests: new RequestLog(),
+  unserved: tools.isSandbox ? new UnservedNames() : undefined,
   faults: new Faults(tools.faults),
   rateLimits: new RateLimits(tools.rateLimits),
 });
 
-export function clearMemory({ requests, faults, rateLimits }: WorldMemory): void {
+export function clearMemory({ requests, unserved, faults, rateLimits }: WorldMemory): void {
   requests.clear();
+  unserved?.clear();
   faults.clear();
   rateLimits.clear();
 }

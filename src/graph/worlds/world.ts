@@ -28,6 +28,7 @@ import { DEFAULT_WORLD } from "./hosting/worlds.store.ts";
 import { findNode, nodeFact } from "./nodes.store.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
+import type { UnservedNames } from "./unserved.ts";
 
 /** How requests are read: `strict` as the interface says, `clients` also as existing client libraries send requests. */
 export type Profile = "strict" | "clients";
@@ -56,6 +57,7 @@ export interface WorldParts {
   readonly settings: WorldSettings;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
+  readonly unserved: UnservedNames | undefined;
   readonly faults: Faults;
   /** The client for all requests of the world to other servers (D-64). */
   readonly outbound: GuardedClient;
@@ -121,6 +123,8 @@ export class World {
   readonly settings: WorldSettings;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
+  /** D-394: the names that programs asked for in vain. Undefined outside of a sandbox. */
+  readonly unserved: UnservedNames | undefined;
   /** Called before each part of a request that may hold the event loop. */
   readonly workBegins: WorkObserver["workBegins"];
   readonly faults: Faults;
@@ -159,6 +163,7 @@ export class World {
     this.settings = parts.settings;
     this.rateLimits = parts.rateLimits;
     this.requests = parts.requests;
+    this.unserved = parts.unserved;
     this.faults = parts.faults;
     this.outbound = parts.outbound;
     this.randomSecret = parts.randomSecret;

@@ -72,13 +72,15 @@ describe("plaza exec --as", () => {
       if (!made.ok) throw new Error(await made.text());
       const first = await (await fetch("https://graph.example.com/v26.0/2001/custom_labels?limit=1&access_token=t")).json();
       const next = await (await fetch(first.paging.next)).json();
+      await fetch("https://graph.example.com/v26.0/2001/insights?access_token=t");
       const ads = await (await fetch("https://ads.example.com/v26.0/nothing?access_token=t")).json();
       console.log(JSON.stringify([first.data.length, new URL(first.paging.next).origin, next.data.length, ads.error.code]));`;
     const hosts = ["--as", "graph.example.com=base/second", "--as", "ads.example.com=ads"];
     expect(await runPlaza(["exec", ...hosts, "--", BUN, "-e", script])).toEqual({
       code: 0,
       stdout: `${JSON.stringify([1, "https://graph.example.com", 1, 2500])}\n`,
-      stderr: "",
+      // D-394: the world `second` is part of the report, too.
+      stderr: "plaza: the command asked for 2 things that Plaza does not have:\n  GET nothing, once\n  GET page/insights, once, by app 1001\n",
     });
   });
 
@@ -119,12 +121,21 @@ describe("plaza intercept", () => {
   test("starts a server whose variables a shell reads, and removes its files at the end", async () => {
     const plaza = await startPlaza(["--as", "graph.example.com", "--data", ":memory:"], {}, "intercept");
     const file = String(plaza.ready.variables_file);
-    const shell = Bun.spawn(["sh", "-c", `. ${file}; exec node -e "fetch('${PAGE}').then((r) => r.text()).then(console.log)"`], {
-      env: { PATH: process.env.PATH ?? "" },
-      stdout: "pipe",
-    });
+    const shell = Bun.spawn(
+      [
+        "sh",
+        "-c",
+        `. ${file}; exec node -e "const read = (url) => fetch(url).then((r) => r.text()); read('${PAGE}').then(console.log); read('${PAGE.replace("2001", "2001/insights")}')"`,
+      ],
+      {
+        env: { PATH: process.env.PATH ?? "" },
+        stdout: "pipe",
+      },
+    );
     expect(await new Response(shell.stdout).text()).toBe('{"id":"2001","name":"Demo cafe"}\n');
-    expect((await plaza.end()).code).toBe(0);
+    const { code, stderr } = await plaza.end();
+    expect(code).toBe(0);
+    expect(stderr).toContain("plaza: the command asked for 1 thing that Plaza does not have:\n  GET page/insights, once, by app 1001\n");
     expect(await Bun.file(file).exists()).toBeFalse();
   });
 });

@@ -30,6 +30,9 @@ test(
     await person.shows(/3 requests in the last ten minutes; refused 67 %, failed none\./, "2 times", "1001 Demo shop", "v26.0");
     await person.shows(/custom_labels/, "waiting, retries later", /in \d+ \w+: a webhook is sent again to/);
     await person.shows("1 alert");
+    expect(await person.page.getByText("Not served").count()).toBe(0);
+    for (const name of ["insights", "persona"]) await fetch(labels.replace("custom_labels", name), { headers });
+    await person.shows("Your programs asked for 2 things that Plaza does not have.", "GET page/insights", "Did you mean page/personas?");
     const chart = person.page.getByRole("img", { name: /Requests a second in the last ten minutes/ });
     await chart.locator("canvas").waitFor();
     await person.look("overview");

@@ -94,6 +94,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-384": "permissions that a dialog stored; no history opens a dialog",
   "D-385": "apps that a person removes; no history ends its own tokens in this way",
   "D-386": "page tokens, whose values are derived from a key of the server",
+  "D-394": "the list of names that are not served, which changes no response",
   "D-307": "signatures of webhooks",
   "D-295": "encoders that are refused; no history has an encoder",
   "D-296": "numbers of sessions and the ends of playlists; no history has an encoder",

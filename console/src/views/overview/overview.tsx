@@ -11,6 +11,7 @@ import { LatestErrors } from "./latest-errors.tsx";
 import { LiveNow } from "./live-now.tsx";
 import { Panel } from "./panel.tsx";
 import { RequestRate } from "./request-rate.tsx";
+import { NotServed } from "./unserved.tsx";
 import { WebhooksNow } from "./webhooks-now.tsx";
 
 export function Overview() {
@@ -25,6 +26,7 @@ export function Overview() {
         </Panel>
         <Attention world={world} />
         <LatestErrors tail={tail} />
+        <NotServed tail={tail} />
         <WebhooksNow />
         <DueNext />
         <LiveNow />

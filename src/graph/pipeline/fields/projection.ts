@@ -1,9 +1,9 @@
 /** Decides which fields a response has, before anything is read (D-33, D-37, D-38). */
 import type { TSchema } from "typebox";
 import type { Policy } from "#auth/policy";
-import { fieldUnavailable, invalidParameter } from "#kernel/errors";
+import { fieldUnavailable, invalidParameter, unknownField } from "#kernel/errors";
 import { joined, named, type Selection, selectionText } from "#kernel/selection";
-import { suggestion } from "#kernel/suggestion";
+import { nearest } from "#kernel/suggestion";
 import type { Field, FieldSet } from "../../contract/operation.ts";
 import type { SchemaNode } from "../../schema/schema-node.ts";
 
@@ -27,7 +27,7 @@ export interface Projection {
   readonly policy: Policy | undefined;
   /** Whether the value of some field is not in the row. */
   readonly needsReads: boolean;
-  /** D-163: selected names that the set does not have, for `debug=all`. */
+  /** D-163, D-394: selected names that the set does not have, e.g. `cover`, or `owner{cover}` if the set of a nested object does not have it. */
   readonly leftOut: readonly string[];
 }
 
@@ -81,8 +81,11 @@ function resolve(set: FieldSet, given: Selection | undefined, profile: "strict" 
   const leftOut: string[] = [];
   for (const [name, inner] of selection) {
     const field = Object.hasOwn(set.fields, name) ? set.fields[name] : undefined;
-    if (field !== undefined && isServed(field, profile)) chosen.push(choose(name, field, inner, profile, isField));
-    else if (set.isExhaustive === true && isField(name)) throw fieldUnavailable(name);
+    if (field !== undefined && isServed(field, profile)) {
+      const one = choose(name, field, inner, profile, isField);
+      chosen.push(one);
+      for (const within of one.inner?.leftOut ?? []) leftOut.push(`${name}{${within}}`);
+    } else if (set.isExhaustive === true && isField(name)) throw fieldUnavailable(name);
     else leftOut.push(requireLeftOut(name, served, set.isExhaustive === true ? "strict" : profile));
   }
   // D-33, D-37: `id` and other required fields are in every response, whatever `fields` selects.
@@ -100,9 +103,9 @@ const isServed = (field: Field | undefined, profile: "strict" | "clients"): bool
  * profile refuses such names, or if the name looks misspelt.
  */
 function requireLeftOut(name: string, served: readonly string[], profile: "strict" | "clients"): string {
-  const meant = suggestion(name, served);
-  if (profile === "clients" && meant === "") return name;
-  throw invalidParameter("fields", `names a field that does not exist: ${name}${meant}`, { field: name });
+  const meant = nearest(name, served);
+  if (profile === "clients" && meant === undefined) return name;
+  throw unknownField(name, meant);
 }
 
 function choose(name: string, field: Field, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Chosen {

@@ -124,6 +124,8 @@ onEachDatabase("D-172: a person is erased", (database) => {
     });
     expect(JSON.stringify((await request("GET", "requests")).body)).toContain(ADA);
 
+    plaza.world.unserved?.note({ kind: "edge", method: "GET", name: ADA }, { app: "1001", timeMs: 1, trace_id: "t" });
+
     expect((await erase(ada.user)).erased).toEqual({ users: 1, "app events": 1 });
     expect((await erase(ada.psid)).erased).toEqual({ people: 1 });
     expect((await erase(ada.account)).erased).toEqual({ "social accounts": 1 });
@@ -133,7 +135,7 @@ onEachDatabase("D-172: a person is erased", (database) => {
     for (const needle of [ADA, ...ids, sha256(ada.user)]) expect({ needle, held: await held(needle) }).toEqual({ needle, held: [] });
     expect(await held(BOB)).toEqual(of.bob);
     for (const id of Object.values(bob)) expect((await held(id)).length).toBeGreaterThan(0);
-    expect(JSON.stringify((await request("GET", "requests")).body)).not.toContain(ADA);
+    for (const list of ["requests", "unserved"]) expect(JSON.stringify((await request("GET", list)).body)).not.toContain(ADA);
 
     // After the erasure, waiting deliveries are not sent, and past deliveries cannot be replayed.
     plaza.time.realMs += 3_600_000;

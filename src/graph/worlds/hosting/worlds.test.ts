@@ -50,6 +50,7 @@ async function opened(openMax = 100) {
     openEmpty: async (profile) => ({ name: "", profile, close: async () => void events.push("empty world closed") }) as unknown as OpenWorld,
     newMemory: () =>
       newWorldMemory({
+        isSandbox: false,
         faults: { sleepMs: async () => {}, randomFraction: () => 0, monotonicMs: () => 0 },
         rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 },
       }),

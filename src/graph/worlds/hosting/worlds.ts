@@ -9,6 +9,7 @@ import { Turns } from "#kernel/turns";
 import type { Database, Databases, Reader, SavedState, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
+import type { UnservedNames } from "../unserved.ts";
 import type { Profile } from "../world.ts";
 import { ClosedWorlds, type Outside } from "./closed-worlds.ts";
 import { IdleWorlds } from "./idle-worlds.ts";
@@ -88,6 +89,11 @@ export class Worlds {
   /** The worlds that are open in this process, the first world first. */
   *open(): IterableIterator<OpenWorld> {
     for (const { world } of this.#slots.values()) if (world !== undefined) yield world;
+  }
+
+  /** The names that programs asked for in vain in each world of this process, also in idle worlds. */
+  unserved(): UnservedNames[] {
+    return [...this.#slots.values()].flatMap(({ memory }) => memory.unserved ?? []);
   }
 
   /**

@@ -1,0 +1,49 @@
+/** Describes the names that programs asked for and that Plaza does not have (D-394). */
+export interface UnservedName {
+  readonly kind: "edge" | "field" | "version";
+  readonly name: string;
+  readonly method?: string;
+  readonly of?: string;
+  readonly did_you_mean?: string;
+  readonly hint?: string;
+  readonly count: number;
+  readonly apps: readonly string[];
+  readonly trace_id: string;
+}
+
+export interface UnservedList {
+  readonly data: readonly UnservedName[];
+  readonly others: number;
+}
+
+/** The most lines of a report. A person does not read more. */
+const LINES_MAX = 20;
+
+/** A line for each name, with an indentation of two blanks. */
+function unservedLines({ data, others }: UnservedList): string[] {
+  const hidden = data.length - LINES_MAX;
+  return [
+    ...data.slice(0, LINES_MAX).map((one) => `  ${unservedText(one)}`),
+    ...(hidden > 0 ? [`  and ${hidden} more`] : []),
+    ...(others > 0 ? [`  and others, for which there was no room: ${timesText(others)}`] : []),
+  ];
+}
+
+/** The name, how often it was asked for, by whom, and the name that was perhaps meant. */
+export function unservedText({ kind, name, method, of, did_you_mean: meant, hint, count, apps }: UnservedName): string {
+  const asked = { edge: `${method} ${name}`, field: `the field ${name} of ${of}`, version: `the version ${name}` }[kind];
+  const by = apps.length === 0 ? "" : `, by ${apps.length === 1 ? "app" : "the apps"} ${apps.join(", ")}`;
+  return `${asked}, ${timesText(count)}${by}${meant === undefined ? "" : `; did you mean ${meant}?`}${hint === undefined ? "" : `; ${hint}`}`;
+}
+
+const timesText = (count: number): string => (count === 1 ? "once" : `${count} times`);
+
+/** The lines of the report at the end of a run, about all worlds of its server. Empty if every name was served. */
+export function unservedReport(worlds: Iterable<{ list(): readonly UnservedName[]; readonly others: number }>): string[] {
+  const all = [...worlds];
+  const data = all.flatMap((names) => names.list()).sort((one, other) => other.count - one.count);
+  if (data.length === 0) return [];
+  const others = all.reduce((sum, names) => sum + names.others, 0);
+  const head = `plaza: the command asked for ${data.length === 1 ? "1 thing" : `${data.length} things`} that Plaza does not have:`;
+  return [head, ...unservedLines({ data, others })];
+}

@@ -1,0 +1,44 @@
+/** The route for the names that programs asked for and that Plaza does not have (D-394). */
+import { Type } from "typebox";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { NAMES_MAX, type Unserved } from "#graph/worlds/unserved";
+
+const unserved = Type.Object({
+  kind: Type.Unsafe<Unserved["kind"]>({ enum: ["edge", "field", "version"] }),
+  name: Type.String({ description: "the name, e.g. fan_count; for an edge its address, with the node type in place of the id, e.g. page/insights" }),
+  method: Type.Optional(Type.String({ description: "for an edge the method of the requests" })),
+  of: Type.Optional(Type.String({ description: "for a field the node type or the edge of which it was asked, e.g. page" })),
+  did_you_mean: Type.Optional(Type.String({ description: "the name that Plaza has and that differs only in a few letters" })),
+  hint: Type.Optional(Type.String({ description: "says how Plaza serves this edge to other requests, e.g. by another method" })),
+  count: Type.Integer({ description: "how often it was asked for" }),
+  apps: Type.Array(Type.String(), { description: "the apps that asked, at most 10; requests without a valid token have no app" }),
+  first_time: Type.Number({ description: "world time in Unix seconds at which it was asked for first" }),
+  last_time: Type.Number({ description: "world time in Unix seconds at which it was asked for last" }),
+  trace_id: Type.String({ description: "the last request that asked" }),
+});
+
+const list = Type.Object({
+  data: Type.Array(unserved),
+  others: Type.Integer({ description: `how many requests asked for other names, after the list had ${NAMES_MAX}` }),
+  paging: Type.Object({}),
+});
+
+const shown = ({ first_ms, last_ms, trace_id, ...asked }: Unserved) => ({
+  ...asked,
+  ...{ first_time: first_ms / 1000, last_time: last_ms / 1000, trace_id },
+});
+
+const listUnserved = async ({ world: { unserved: names } }: ControlRequest): Promise<unknown> => ({
+  data: (names?.list() ?? []).map(shown),
+  others: names?.others ?? 0,
+  paging: {},
+});
+
+export const unservedRoutes: readonly ControlRoute[] = [
+  route("GET /v1/worlds/{w}/unserved", "listUnserved", {
+    summary:
+      "Lists the edges, fields and versions that programs asked for and that Plaza does not have, the most frequent first. Only a sandbox collects them, in memory, until a reset or its end",
+    response: list,
+    handle: listUnserved,
+  }),
+];

@@ -1,0 +1,101 @@
+/**
+ * The names that programs asked for and that Plaza does not have (D-394): edges, fields and versions of a larger platform. Only a sandbox collects
+ * them, in the memory of each process. The entries have no values of secrets, and each of their texts is limited.
+ */
+import { detached } from "#kernel/text";
+
+/** Something that a request asked for and that Plaza does not have. */
+export interface UnservedName {
+  readonly kind: "edge" | "field" | "version";
+  /** For an edge its address with the node type in place of the id (`page/insights`), for a field and a version its name. */
+  readonly name: string;
+  /** The method of a request for an edge. */
+  readonly method?: string;
+  /** The node type or the edge whose field it is. */
+  readonly of?: string;
+  /** The name that is served and differs only in a few letters. */
+  readonly did_you_mean?: string;
+  /** Set if the edge is served to other requests: on another surface, by another method, in another profile. */
+  readonly hint?: string;
+}
+
+export interface Unserved extends UnservedName {
+  readonly count: number;
+  /** The ids of the apps that asked, at most 10. Requests without a valid token have no app. */
+  readonly apps: readonly string[];
+  /** World time in Unix ms. */
+  readonly first_ms: number;
+  readonly last_ms: number;
+  /** The trace id of the last request that asked. */
+  readonly trace_id: string;
+}
+
+/** A program's code asks for some dozens of names. More names come from addresses that contain values. */
+export const NAMES_MAX = 200;
+/** Names of the interface have at most half as many characters. */
+export const NAME_CHARACTERS_MAX = 100;
+const APPS_MAX = 10;
+
+/** The request that asked. */
+export interface Asking {
+  readonly app: string | undefined;
+  /** World time in Unix ms. */
+  readonly timeMs: number;
+  readonly trace_id: string;
+}
+
+export class UnservedNames {
+  readonly #entries = new Map<string, Unserved>();
+  #others = 0;
+
+  note(asked: UnservedName, { app, timeMs, trace_id }: Asking): void {
+    this.#add({ ...asked, count: 1, apps: app === undefined ? [] : [app], first_ms: timeMs, last_ms: timeMs, trace_id });
+  }
+
+  /** Adds entries of another process. */
+  adopt({ entries, others }: TakenNames): void {
+    for (const entry of entries) this.#add(entry);
+    this.#others += others;
+  }
+
+  #add(entry: Unserved): void {
+    const key = `${entry.kind} ${entry.method} ${entry.of} ${entry.name}`;
+    const known = this.#entries.get(key);
+    if (known !== undefined) {
+      const apps = known.apps.length >= APPS_MAX || isWithin(entry.apps, known.apps) ? known.apps : joined(known.apps, entry.apps);
+      const { count, last_ms, trace_id } = entry;
+      this.#entries.set(key, { ...known, apps, last_ms, trace_id, count: known.count + count });
+    } else if (this.#entries.size < NAMES_MAX) this.#entries.set(detached(key), { ...entry, name: detached(entry.name) });
+    else this.#others += entry.count;
+  }
+
+  /** All entries, the most frequent first. */
+  list(): Unserved[] {
+    return [...this.#entries.values()].sort((one, other) => other.count - one.count);
+  }
+
+  /** How many requests asked for other names, when the list already had as many names as it may have. */
+  get others(): number {
+    return this.#others;
+  }
+
+  /** Returns all entries and forgets them, for another process. */
+  take(): TakenNames {
+    const taken = { entries: this.list(), others: this.#others };
+    this.clear();
+    return taken;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#others = 0;
+  }
+}
+
+export interface TakenNames {
+  readonly entries: readonly Unserved[];
+  readonly others: number;
+}
+
+const isWithin = (some: readonly string[], all: readonly string[]): boolean => some.every((one) => all.includes(one));
+const joined = (one: readonly string[], other: readonly string[]): string[] => [...new Set([...one, ...other])].slice(0, APPS_MAX);
