@@ -1,4 +1,5 @@
 /** All commands of `plaza`. Each command loads its modules when it runs, so that `start` is ready in a tenth of a second. */
+
 import { Argument, Command, CommanderError, Option } from "commander";
 import { forTests } from "#config/for-tests";
 import type { Option as ConfigOption } from "#config/option";
@@ -86,8 +87,8 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   addContractCommands(plaza);
   plaza
     .command("schema")
-    .description("prints the JSON Schema by which an editor checks a file")
-    .addArgument(new Argument("<file>", "world, or config for plaza.config.yaml").choices(["world", "config"]))
+    .description("prints the JSON Schema of a file, by which an editor checks it, or of the JSON that a command prints")
+    .addArgument(new Argument("<name>", "world, config for plaza.config.yaml, or a command").choices(SCHEMAS))
     .action(async (name: SchemaName) => {
       const { schemaText } = await import("./server/init.ts");
       process.stdout.write(schemaText(name));
@@ -104,6 +105,19 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
 }
 
 /** The options of `start` that `exec` does not have: its server prints no ready line, and several processes could not share data in memory. */
+const SCHEMAS = [
+  "world",
+  "config",
+  "start",
+  "status",
+  "stop",
+  "doctor",
+  "migrate",
+  "backup",
+  "live play",
+  "compare",
+  "conform",
+] satisfies SchemaName[];
 const NOT_OF_EXEC = ["json", "workers"];
 
 /** The options of `start` for commands with a server of their own. */

@@ -1,7 +1,9 @@
 /** Runs `bin/plaza` as a process of its own, as a script would. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { printedBy } from "#harness/cli/printed";
 
 export const PROGRAM = join(import.meta.dir, "../../bin/plaza");
 
@@ -109,7 +111,7 @@ export class RunningPlaza {
 export async function startPlaza(args: readonly string[], options?: SpawnOptions, command: "start" | "intercept" = "start"): Promise<RunningPlaza> {
   const running = spawnPlaza([command, "--json", ...FREE_PORTS, ...args], options);
   const { line, rest } = await firstLine(running);
-  return new RunningPlaza(running, JSON.parse(line) as Ready, rest);
+  return new RunningPlaza(running, printedBy("start", line) as Ready, rest);
 }
 
 async function firstLine(running: Process): Promise<{ line: string; rest: Promise<string> }> {

@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { printedBy } from "#harness/cli/printed";
 import { testOnPostgres } from "#harness/databases";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, PROGRAM, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
@@ -35,7 +36,7 @@ test("plaza status shows the server that runs on the data, and plaza stop ends i
   expect((await runPlaza(["status"], { cwd })).stdout).toContain(
     "\n  notice       Fault 1 is in effect for requests of listLabels and has affected 0.",
   );
-  const json = JSON.parse((await runPlaza(["status", "--json"], { cwd })).stdout);
+  const json = printedBy("status", (await runPlaza(["status", "--json"], { cwd })).stdout) as { alerts: object[] };
   expect(json.alerts).toMatchObject([{ kind: "fault", of: "1" }]);
   expect(json).toMatchObject({
     pid,

@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { otherNameCertificate, otherNameKey, receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
+import { mcpOverHttp } from "#harness/cli/mcp";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
@@ -131,4 +132,23 @@ test("unusable files are named, with exit code 2", async () => {
     expect(ended.code).toBe(2);
     expect(ended.stderr).toStartWith(`plaza: ${message}`);
   }
+});
+
+test("the tool send_request of MCP reaches a graph over TLS, in the world of the connection", async () => {
+  const files = filesOf(otherNameCertificate, otherNameKey);
+  const { ready } = await startPlaza(["--data", ":memory:", "--tls-cert", files.cert, "--tls-key", files.key]);
+  const { control_url, control_key = "" } = ready;
+  const headers = { authorization: `Bearer ${control_key}`, "content-type": "application/json" };
+  const trusting = { tls: { rejectUnauthorized: false } };
+  const pages = [{ id: "2002", name: "Bar", roles: [{ user: "3001", tasks: ["MESSAGING"] }] }];
+  const tokens = [{ token: "bar-token", type: "page", app: "1001", page: "2002", user: "3001", scopes: ["pages_messaging"] }];
+  const labels = [{ id: "5001", page: "2002", name: "only here" }];
+  const file = JSON.stringify({ apps: [{ id: "1001", name: "Shop", secret: "s" }], users: [{ id: "3001", name: "Ada" }], pages, tokens, labels });
+  const body = JSON.stringify({ name: "bar", file });
+  expect(await fetch(`${control_url}/v1/worlds`, { method: "POST", headers, body, ...trusting })).toMatchObject({ status: 201 });
+  const send = (url: string | URL, init?: RequestInit) => fetch(url, { ...init, ...trusting });
+  const { call } = await mcpOverHttp(`${control_url}/mcp?world=bar`, control_key, { send });
+  const answer = await call("send_request", { method: "GET", path: "2002/custom_labels", as: "Bar" });
+  expect(answer).toEqual({ text: expect.stringMatching(/^200 [\s\S]*only here/), isError: false });
+  expect(await call("send_request", { method: "GET", path: "2001/custom_labels", as: "Bar" })).toMatchObject({ text: expect.stringMatching(/^40/) });
 });

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Ajv from "ajv";
 import { tokenKinds } from "#auth/token";
+import { printedJson } from "#cli/terminal/printed-json";
 import { configFileSchema } from "#config/config-file";
 import { optionsWith } from "#config/options";
 import { readConfig } from "#config/read-config";
@@ -111,13 +112,15 @@ describe("plaza.config.yaml", () => {
     expect(() => read(values)).toThrow(new RegExp(`${name}|--${name.replaceAll("_", "-")}`));
   });
 
-  test("plaza schema prints both, and names the known ones", async () => {
+  test("plaza schema prints both and those of commands, and names the known ones", async () => {
     const printed = async (file: string) => runPlaza(["schema", file]);
     for (const file of ["world", "config"]) {
       const { stdout } = await printed(file);
       expect(JSON.parse(stdout)).toEqual(JSON.parse(readFileSync(join(ROOT, `docs/reference/${file}.schema.json`), "utf8")));
     }
-    expect(await printed("labels")).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("Allowed choices are world, config.") });
+    for (const [command, described] of Object.entries(printedJson)) expect(JSON.parse((await printed(command)).stdout)).toEqual(described as object);
+    const stderr = expect.stringContaining("Allowed choices are world, config, start,");
+    expect(await printed("labels")).toMatchObject({ code: 2, stdout: "", stderr });
     await endAll();
   });
 

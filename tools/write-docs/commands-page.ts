@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import { program, readRoutes } from "#cli/program";
+import { printedJson } from "#cli/terminal/printed-json";
+import { propertiesOf, type Schema, schemaText } from "#control/llms/schema-text";
 import { code, page, table } from "./markdown.ts";
 
 const routes = await readRoutes();
@@ -44,5 +46,21 @@ function section(command: Command, name: string): string {
     `## plaza${name}${usage.join("")}`,
     `It ${command.description()}.`,
     ...(rows.length === 0 ? [] : [table(["option", "meaning"], rows)]),
+    ...jsonOf(name.trim()),
   ].join("\n\n");
 }
+
+/** The JSON of a command that does not print the response of one route. */
+function jsonOf(name: string): string[] {
+  const schema = Object.entries(printedJson).find(([command]) => command === name)?.[1] as Schema | undefined;
+  if (schema === undefined) return [];
+  return [`\`--json\` prints ${schema.description ?? "an object"}:`, table(["key", "value", "meaning"], rowsOf(schema, ""))];
+}
+
+/** A row for each key, also of inner objects. */
+const rowsOf = (schema: Schema, above: string): string[][] =>
+  propertiesOf(schema).flatMap(({ name, schema: inner, isRequired }) => {
+    const path = above + name;
+    const below = inner.type === "array" ? rowsOf(inner.items ?? {}, `${path}[].`) : rowsOf(inner, `${path}.`);
+    return [[code(path), `${schemaText(inner)}${isRequired ? "" : ", optional"}`, inner.description ?? ""], ...below];
+  });

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
 import { controlStub } from "#harness/cli/control-stub";
-import { written } from "#harness/cli/printed";
+import { printedBy, written } from "#harness/cli/printed";
 import { variables } from "#harness/cli/variables";
 import { temporaryFolder } from "#harness/server";
 import { buildRegistry } from "#main";
@@ -144,7 +144,7 @@ describe("a comparison", () => {
     expect((await run(one, other, { recording: recording(["/v26.0/2001/personas"]), rules })).code).toBe(0);
     expect((await run(one, other, { recording: recording(["/same"]), rules: `${rules}.none` })).err).toStartWith("plaza: --rules: ");
     const json = await run(one, other, { recording: recording(["/x"]), json: true });
-    expect(JSON.parse(json.out)).toMatchObject({ requests: 1, differences: [{ request: "GET /x", path: "body.name" }] });
+    expect(printedBy("compare", json.out)).toMatchObject({ requests: 1, differences: [{ request: "GET /x", path: "body.name" }] });
   });
 
   test("sends each server its own secrets, one for all or by their names", async () => {
@@ -216,7 +216,7 @@ test("a comparison with a recording sends each body byte for byte, and names the
   expect(bodies.slice(0, 2)).toEqual([bytes, bytes]);
   streams.out = "";
   expect(await compare(first, second, { recording, json: true })).toBe(0);
-  expect(JSON.parse(streams.out)).toMatchObject({
+  expect(printedBy("compare", streams.out)).toMatchObject({
     requests: 3,
     other_statuses: [{ request: "POST /v26.0/2001/live_videos?access_token=…", recorded: 200, first: 400, second: 400 }],
   });

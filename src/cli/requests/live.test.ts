@@ -1,7 +1,7 @@
 /** The requests and the output of `plaza live`. */
 import { expect, test } from "bun:test";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
-import { written } from "#harness/cli/printed";
+import { printedBy, written } from "#harness/cli/printed";
 import { playTestClip, stopTestClip } from "./live.ts";
 
 const server = (state: string, embeddable: boolean) =>
@@ -45,4 +45,14 @@ test("a refusal is one line; stopping prints the state of the video", async () =
   expect(await stopTestClip("5301", { ...stub.given, world_name: "default" })).toBe(0);
   expect(askedOf(stub)).toEqual([`DELETE ${VIDEO}/test-encoder`]);
   expect(streams.out).toBe("the test clip no longer plays in live video 5301, which is reconnecting\n");
+});
+
+test("--json has the player, and what the server returns when the clip stops", async () => {
+  const streams = written();
+  const stub = server("live", true);
+  expect(await playTestClip("5301", { ...stub.given, json: true })).toBe(0);
+  expect(printedBy("live play", streams.out)).toEqual({ player: "http://graph/player/5301", embeddable: true });
+  streams.out = "";
+  expect(await stopTestClip("5301", { ...stub.given, json: true })).toBe(0);
+  expect(streams).toEqual({ out: '{"id":"5301","state":"live"}\n', err: "" });
 });

@@ -3,7 +3,7 @@ import { beforeEach, expect, spyOn, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
-import { written } from "#harness/cli/printed";
+import { printedBy, written } from "#harness/cli/printed";
 import { variables } from "#harness/cli/variables";
 import { diskSteps } from "#harness/disk/disk-steps";
 import { temporaryFolder } from "#harness/server";
@@ -45,7 +45,7 @@ test("--json has the two folders", async () => {
   const to = temporaryFolder();
   const streams = written();
   expect(await backup(to, { data, json: true })).toBe(0);
-  expect(JSON.parse(streams.out)).toEqual({ from: data, to });
+  expect(printedBy("backup", streams.out)).toEqual({ from: data, to });
 });
 
 test("the copy survives a power failure, with the folders that were created for it", async () => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { controlStub } from "#harness/cli/control-stub";
-import { written } from "#harness/cli/printed";
+import { printedBy, written } from "#harness/cli/printed";
 import { variables } from "#harness/cli/variables";
 import { temporaryFolder } from "#harness/server";
 import { version } from "#package.json";
@@ -33,6 +33,14 @@ test("every line says ok for a correct folder", async () => {
       `ok       data: the folder ${data}`,
       expect.stringMatching(/^ok {7}limits: \d+ open files, enough for \d+ connections$/),
     ],
+  });
+});
+
+test("--json has an object for each finding", async () => {
+  const { code, lines } = await found({ data: ":memory:", json: true });
+  expect({ code, printed: lines.map((line) => printedBy("doctor", line)) }).toMatchObject({
+    code: 0,
+    printed: [{ health: "ok", text: expect.stringContaining("Plaza") }, ...Array(lines.length - 1).fill({ health: "ok" })],
   });
 });
 

@@ -7,6 +7,7 @@ import { worldFileSchema } from "#graph/worlds/file/file-schema";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { buildRegistry } from "#main";
 import { note, say } from "../terminal/output.ts";
+import { printedJson } from "../terminal/printed-json.ts";
 
 /** The folder of this package in a project that has installed it. */
 const PACKAGE = "node_modules/plaza-graph";
@@ -94,7 +95,7 @@ function commandIn(folder: string): string {
 }
 
 /** The line by which an editor finds the schema: in the package, or beside the file if the project does not have the package. */
-function schemaLine(folder: string, name: SchemaName): string {
+function schemaLine(folder: string, name: "world" | "config"): string {
   const file = `${name}.schema.json`;
   const packaged = `${PACKAGE}/docs/reference/${file}`;
   const hasPackage = existsSync(join(folder, packaged));
@@ -122,12 +123,13 @@ function ignoreData(folder: string): void {
   say(`added ${IGNORED} to .gitignore`);
 }
 
-/** `plaza schema world|config`: prints the JSON Schema by which an editor checks such a file, for a project without the package. */
+/** The schemas of files, for an editor in a project without the package. `plaza schema` also prints the schemas of the JSON that commands print. */
 const schemas = {
   world: () => worldFileSchema(sectionsOf(buildRegistry())),
   config: () => configFileSchema(settings),
 };
 
-export type SchemaName = keyof typeof schemas;
+export type SchemaName = keyof typeof schemas | keyof typeof printedJson;
 
-export const schemaText = (name: SchemaName): string => `${JSON.stringify(schemas[name](), undefined, 1)}\n`;
+export const schemaText = (name: SchemaName): string =>
+  `${JSON.stringify(name === "world" || name === "config" ? schemas[name]() : printedJson[name], undefined, 1)}\n`;

@@ -1,7 +1,7 @@
 /** Checks what `plaza migrate` prints. */
 import { expect, test } from "bun:test";
 import { migrationsOf } from "#graph/worlds/open-world";
-import { written } from "#harness/cli/printed";
+import { printedBy, written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
 import { buildRegistry } from "#main";
 import { databasesIn } from "#storage/open";
@@ -18,7 +18,7 @@ test("the migrations of each world, as text or as JSON; a dry run changes nothin
     expect(await migrateData({ data, ...given })).toBe(0);
     return streams.out;
   };
-  const { worlds, run } = JSON.parse(await printed({ json: true, dry_run: true })) as {
+  const { worlds, run } = printedBy("migrate", await printed({ json: true, dry_run: true })) as {
     worlds: { world: string; migrations: string[] }[];
     run: number;
   };
@@ -26,7 +26,7 @@ test("the migrations of each world, as text or as JSON; a dry run changes nothin
   expect(lines.length).toBeGreaterThan(0);
   expect(run).toBe(0);
   expect(await printed({ dry_run: true })).toBe(`${[...lines, `${lines.length} to run; nothing was changed`].join("\n")}\n`);
-  expect(JSON.parse(await printed({ json: true }))).toEqual({ worlds, run: lines.length });
+  expect(printedBy("migrate", await printed({ json: true }))).toEqual({ worlds, run: lines.length });
   expect(JSON.parse(await printed({ json: true }))).toEqual({ worlds: [], run: 0 });
   expect(await printed({})).toBe("nothing to migrate\n");
   expect(streams.err).toBe("");

@@ -3,7 +3,7 @@ import { expect, spyOn, test } from "bun:test";
 import { announceServer } from "#config/server-files";
 import { afterThisTest } from "#harness/cleanup";
 import { controlStub } from "#harness/cli/control-stub";
-import { written } from "#harness/cli/printed";
+import { printedBy, written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
 import { stop } from "./stop.ts";
 
@@ -70,5 +70,6 @@ test("--json has the id of the process, or null", async () => {
   const streams = written();
   expect(await stop({ ...stub.given, data: temporaryFolder(), json: true })).toBe(0);
   expect(await stop({ data: temporaryFolder(), json: true })).toBe(0);
-  expect(streams).toEqual({ out: '{"pid":77}\n{"pid":null}\n', err: "" });
+  const printed = streams.out.trimEnd().split("\n");
+  expect({ printed: printed.map((line) => printedBy("stop", line)), err: streams.err }).toEqual({ printed: [{ pid: 77 }, { pid: null }], err: "" });
 });

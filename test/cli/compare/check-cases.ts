@@ -1,4 +1,5 @@
 /** Runs `plaza conform` on a running server. */
+import { printedBy } from "#harness/cli/printed";
 import { type Ready, runPlaza } from "../plaza-process.ts";
 
 interface Report {
@@ -10,7 +11,7 @@ interface Report {
 export async function checkCases({ base_url, control_url, control_key }: Ready, profile: string, area?: string) {
   const given = ["--base-url", base_url, "--control-url", control_url, "--control-key", control_key as string, "--profile", profile];
   const { code, stdout } = await runPlaza(["conform", ...given, ...(area === undefined ? [] : ["--area", area]), "--json"]);
-  const { broken, results } = JSON.parse(stdout) as Report;
+  const { broken, results } = printedBy("conform", stdout) as Report;
   const failed = results.filter(({ outcome }) => outcome === "failed").map(({ title, failure }) => ({ title, failure }));
   return { code, failed, broken };
 }

@@ -1,5 +1,7 @@
 /** Records the output of a command that runs in the process of its test. */
-import { spyOn } from "bun:test";
+import { expect, spyOn } from "bun:test";
+import Ajv2020 from "ajv/dist/2020";
+import { printedJson } from "#cli/terminal/printed-json";
 import { afterThisTest } from "../cleanup.ts";
 
 /** Records everything that is written from this call to the end of the test. */
@@ -17,3 +19,18 @@ export function written() {
   }
   return streams;
 }
+
+/** The JSON that a command printed. Fails if its documentation describes other JSON. */
+export function printedBy(command: keyof typeof printedJson, line: string): unknown {
+  const json: unknown = JSON.parse(line);
+  const ajv = new Ajv2020({ strict: false });
+  const isDescribed = ajv.validate(closed(printedJson[command]) as object, json);
+  expect({ command, json, errors: isDescribed ? [] : ajv.errors }).toEqual({ command, json, errors: [] });
+  return json;
+}
+
+/** The schema, without properties that it does not name. */
+const closed = (schema: unknown): unknown =>
+  JSON.parse(JSON.stringify(schema), (_, value: { type?: unknown } | null) =>
+    value?.type === "object" ? { ...value, additionalProperties: false } : value,
+  );

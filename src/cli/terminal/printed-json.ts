@@ -1,0 +1,133 @@
+/**
+ * The JSON that `--json` prints for the commands whose JSON is not the response of one route. `docs/reference/commands.md` is written from this, and
+ * the tests of the commands check their output by it.
+ */
+import { Type } from "typebox";
+
+const text = (description: string) => Type.String({ description });
+const alertLevel = Type.Unsafe<"error" | "warning" | "notice">({ enum: ["error", "warning", "notice"] });
+
+const status = Type.Object({
+  version: text("the version of the server"),
+  pid: Type.Integer(),
+  started_at: Type.Number({ description: "Unix seconds of real time" }),
+  ready: Type.Boolean({ description: "whether the server can use its database" }),
+  control_url: text("the address of the control API"),
+  data: Type.Unsafe<string>({ enum: ["sqlite", "memory", "postgres"] }),
+  sandbox: Type.Boolean(),
+  processes: Type.Integer({ description: "the number of processes that serve the graph" }),
+  drain_delay_ms: Type.Integer({ description: "the time for which the server still serves requests after it was told to stop" }),
+  newest_version: text("the newest version of the graph"),
+  base_url: text("the address of the graph"),
+  app_base_url: Type.String(),
+  microblog_base_url: Type.String(),
+  ads_base_url: Type.String(),
+  social_login_host: Type.String(),
+  rtmp_url: Type.Optional(text("the address for encoders; left out if encoders cannot connect")),
+  worlds: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      open: Type.Boolean({ description: "false: nothing is known about the world until somebody uses it" }),
+      profile: Type.Optional(Type.Unsafe<string>({ enum: ["strict", "clients"] })),
+      empty: Type.Optional(Type.Boolean()),
+    }),
+    { description: "empty if the server is not ready" },
+  ),
+  callbacks: Type.Array(Type.Object({ url: Type.String(), status: Type.String() }), { description: "the callbacks that do not work" }),
+  alerts: Type.Array(
+    Type.Object({ kind: Type.String(), level: alertLevel, of: Type.String(), text: Type.String(), time: Type.Optional(Type.Number()) }),
+    { description: "the alerts of the world, as the control API lists them" },
+  ),
+});
+
+const start = Type.Object({
+  ready: Type.Literal(true),
+  pid: Type.Integer(),
+  base_url: text("the address of the graph"),
+  app_base_url: Type.String(),
+  microblog_base_url: Type.String(),
+  ads_base_url: Type.String(),
+  social_login_host: Type.String(),
+  control_url: text("the address of the control API"),
+  control_key: Type.Optional(text("the key of the control API; only of a sandbox")),
+  rtmp_url: Type.Union([Type.String(), Type.Null()], { description: "the address for encoders; null if encoders cannot connect" }),
+  variables_file: Type.Optional(text("with --as: the file with the variables for programs whose requests are intercepted")),
+});
+
+const stop = Type.Object({ pid: Type.Union([Type.Integer(), Type.Null()], { description: "the ended process; null if no server ran" }) });
+
+const doctor = Type.Object(
+  {
+    health: Type.Unsafe<"ok" | "warning" | "problem">({ enum: ["ok", "warning", "problem"] }),
+    text: text("the finding, and how to mend it"),
+  },
+  { description: "one object a line, one for each finding" },
+);
+
+const migrate = Type.Object({
+  worlds: Type.Array(Type.Object({ world: Type.String(), migrations: Type.Array(Type.String()) }), {
+    description: "the migrations that were to run",
+  }),
+  run: Type.Integer({ description: "how many were run; 0 with --dry-run" }),
+});
+
+const backup = Type.Object({ from: text("the data folder"), to: text("the folder of the copy") });
+
+const play = Type.Object({
+  player: text("the address of the player"),
+  embeddable: Type.Boolean({ description: "whether the player opens for everybody" }),
+});
+
+const compare = Type.Object({
+  requests: Type.Integer({ description: "how many requests both servers got" }),
+  differences: Type.Array(
+    Type.Object({
+      operation: Type.String(),
+      request: text("method, path and query, without secrets"),
+      path: text("the place of the difference, e.g. body.data.0.name"),
+      first: Type.String(),
+      second: Type.String(),
+    }),
+  ),
+  other_statuses: Type.Optional(
+    Type.Array(Type.Object({ request: Type.String(), recorded: Type.Integer(), first: Type.Integer(), second: Type.Integer() }), {
+      description: "with --recording: requests whose response had another status than in the recording",
+    }),
+  ),
+});
+
+const ids = Type.Array(Type.String());
+
+const conform = Type.Object({
+  passed: Type.Integer(),
+  failed: Type.Integer(),
+  skipped: Type.Integer(),
+  covered: Type.Integer({ description: "how many clauses a passing case shows" }),
+  total: Type.Integer({ description: "how many clauses there are" }),
+  broken: Type.Array(Type.String(), { description: "the clauses that a failing case shows" }),
+  uncovered: Type.Array(Type.String(), { description: "the clauses without a passing case" }),
+  results: Type.Array(
+    Type.Object({
+      title: Type.String(),
+      area: Type.String(),
+      file: Type.String(),
+      clauses: ids,
+      decisions: ids,
+      profile: Type.Unsafe<string>({ enum: ["strict", "clients"] }),
+      outcome: Type.Unsafe<string>({ enum: ["passed", "failed", "skipped"] }),
+      duration_ms: Type.Integer(),
+      failure: Type.Optional(
+        Type.Object({
+          step: Type.Integer({ description: "the step of the case that failed" }),
+          sent: text("the request as a command for a shell"),
+          problems: Type.Array(Type.Object({ where: Type.String(), expected: Type.String(), got: Type.String() })),
+          response: Type.String(),
+        }),
+      ),
+      reason: Type.Optional(text("the reason why the case was skipped")),
+    }),
+  ),
+});
+
+/** By the words of the command after `plaza`. */
+export const printedJson = { start, status, stop, doctor, migrate, backup, "live play": play, compare, conform };
