@@ -26,6 +26,12 @@ export function addServerCommands(plaza: Command): void {
     .option("--body <JSON>", "a JSON body; @FILE reads a file, and @- standard input")
     .option("--include", "print the status and the headers first")
     .action(runs(async (given, method, path) => (await import("../requests/call.ts")).call(method, path, given)));
+  serverCommand(plaza, "login", "logs in to an app as a person of the sandbox, and prints the token, for scripts")
+    .requiredOption("--as <WHO>", "the person or the social account, by name or id")
+    .option("--app <APP>", "the app, by name or id (default: the only app of the world)")
+    .option("--scope <NAMES>", "the permissions to grant, separated by commas (default: all that Plaza has)")
+    .option("--json", "print JSON, with the permissions of the token")
+    .action(runs(async (given) => (await import("../requests/login.ts")).login(given)));
   serverCommand(plaza, "explain", "says why a request got its response")
     .argument("<trace>", "pftrace_id of the response, or the trace of plaza logs")
     .option("--json", "print JSON")

@@ -143,9 +143,14 @@ async function tokenOf(control: ControlRequests, as: string): Promise<string> {
 }
 
 /** The ids of the nodes that have this id or name. */
-async function idsNamed(control: ControlRequests, text: string): Promise<string[]> {
+export async function idsNamed(
+  control: ControlRequests,
+  text: string,
+  kinds = Object.keys(PRINCIPALS) as readonly (keyof typeof PRINCIPALS)[],
+): Promise<string[]> {
   const found = new Set<string>();
-  for (const [kind, names] of Object.entries(PRINCIPALS)) {
+  for (const kind of kinds) {
+    const names: readonly string[] = PRINCIPALS[kind];
     const { data } = (await control.request("GET", `nodes/${kind}?limit=1000`)) as { data: readonly Record<string, unknown>[] };
     for (const node of data) if (node.id === text || names.some((name) => node[name] === text)) found.add(String(node.id));
   }

@@ -1,12 +1,15 @@
 /** The control routes of the login: what a person does in the settings of the platform (operating.md: in-app). */
 import { type Static, Type } from "typebox";
-import { unprocessable } from "#control-contract/errors";
-import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { badRequest, conflict, unprocessable } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList, warnings, warningsOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldId } from "#graph/worlds/file/schema-words";
+import { scopeWarnings } from "#graph/worlds/tokens";
 import { scheduleDeletion } from "./login.callbacks.ts";
-import { removeApp } from "./login.permissions.ts";
+import { isPerson, SCOPE_NAME, SCOPES_MAX } from "./login.dialog.ts";
+import { ALWAYS, decide, removeApp } from "./login.permissions.ts";
 import { type DeletionRow, listDeletions } from "./login.store.ts";
+import { issueToken, LONG_SECONDS } from "./login.tokens.ts";
 
 const removal = Type.Object(
   {
@@ -16,6 +19,53 @@ const removal = Type.Object(
   },
   { additionalProperties: false },
 );
+
+const newLogin = Type.Object(
+  {
+    app: { ...worldId, description: "the id of the app" },
+    user: Type.Optional({ ...worldId, description: "the id of the person; give either this or `social_account`" }),
+    social_account: Type.Optional({ ...worldId, description: "the id of the account that logs in" }),
+    scopes: Type.Optional(
+      Type.Array(Type.String({ pattern: SCOPE_NAME.source }), {
+        maxItems: SCOPES_MAX,
+        description: "the permissions that the person grants; all that Plaza has by default",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const loggedIn = Type.Object({
+  access_token: Type.String({ description: "the value of the token; it is shown only here and cannot be read again" }),
+  token_type: Type.Literal("bearer"),
+  expires_in: Type.Integer({ description: "seconds" }),
+  app: Type.String(),
+  user: Type.Optional(Type.String()),
+  social_account: Type.Optional(Type.String()),
+  scopes: Type.Array(Type.String(), { description: "the permissions of the token: the granted ones, and those that were granted before" }),
+  warnings,
+});
+
+/** D-388. */
+async function handleLogin({ deps, world, body }: ControlRequest<unknown, Static<typeof newLogin>>): Promise<unknown> {
+  if (!deps.server.sandbox) throw conflict("only in a sandbox can you act as a person who logs in; POST …/tokens makes a token for a script");
+  const { app, user, social_account, scopes = [...deps.registry.scopes].sort() } = body;
+  const person = user ?? social_account;
+  if (person === undefined || (user !== undefined && social_account !== undefined)) throw badRequest("give either user or social_account", "user");
+  const granted = user === undefined ? scopes : [...new Set([ALWAYS, ...scopes])];
+  const issued = await world.database.write(async (tx) => {
+    if ((await world.ports.get("app").findFacts(tx, app)) === undefined) throw unprocessable(`there is no app ${app}`, "app");
+    if (!(await isPerson(tx, world, user === undefined, person)))
+      throw unprocessable(`there is no ${user === undefined ? "social account" : "user"} ${person}`, user === undefined ? "social_account" : "user");
+    const allowed = await decide(tx, app, person, granted, granted);
+    return issueToken(tx, world, { app, person, is_account: user === undefined, scopes: allowed }, LONG_SECONDS, undefined);
+  });
+  return {
+    ...{ access_token: issued.value, token_type: "bearer", expires_in: LONG_SECONDS, app, user, social_account },
+    scopes: [...issued.token.scopes],
+    ...warningsOf(scopeWarnings([{ scopes: scopes.filter((scope) => scope !== ALWAYS) }], deps.registry.scopes)),
+  };
+}
 
 const deletion = Type.Object({
   app: Type.String(),
@@ -48,6 +98,14 @@ const shown = ({ app, person, requested_at, confirmed_at, url, confirmation_code
 const IN_APP = "/v1/worlds/{w}/in-app";
 
 export const loginControlRoutes: readonly ControlRoute[] = [
+  route(`POST ${IN_APP}/login`, "logInInApp", {
+    summary: "Logs in to an app as a person of a sandbox, who grants permissions, and returns a token of 60 days. Only this response shows the value",
+    body: newLogin,
+    status: 201,
+    response: loggedIn,
+    errors: [409, 422],
+    handle: handleLogin,
+  }),
   route(`POST ${IN_APP}/remove-app`, "removeAppInApp", {
     summary:
       "Removes an app as a person, as in the settings of the platform. The app's tokens for the person are revoked, and its callbacks are told",

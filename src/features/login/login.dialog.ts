@@ -10,8 +10,10 @@ import type { SurfaceName } from "#graph/pipeline/request";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId, nodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
 import { SealBroken } from "#storage/sealing";
-import { deleteOldCodes, insertCode, listPermissions, savePermission } from "./login.store.ts";
+import { ALWAYS, decide } from "./login.permissions.ts";
+import { deleteOldCodes, insertCode } from "./login.store.ts";
 
 /** How long a code may wait for its exchange (RFC 6749, 4.1.2, recommends 10 minutes at most). */
 const CODE_SECONDS = 600;
@@ -20,12 +22,12 @@ const CODE_KEPT_SECONDS = 86_400;
 /** How long a person may look at the dialog. */
 const FORM_SECONDS = 3_600;
 const CODE_BYTES = 32;
-const SCOPES_MAX = 100;
+export const SCOPES_MAX = 100;
+/** The form of the name of a permission. */
+export const SCOPE_NAME = /^[a-z][a-z0-9_.]{0,99}$/;
 const STATE_CHARACTERS_MAX = 2_000;
 /** The people whom the dialog shows. Others are named by their id. */
 export const PEOPLE_SHOWN_MAX = 100;
-/** The permission that every login has. */
-const ALWAYS = "public_profile";
 
 /** A page that says what is wrong. The person stays there, because the address to return to is missing or not the app's. */
 export interface Problem {
@@ -83,7 +85,7 @@ export async function openDialog(world: World, surface: SurfaceName, query: URLS
     return redirectTo(redirect_uri, { error: "invalid_request", error_reason: "invalid_request", error_description: "state is too long" });
   if ((query.get("response_type") ?? "code") !== "code") return back("unsupported_response_type", "invalid_request", "response_type must be code");
   const scopes = [...new Set((query.get("scope") ?? "").split(/[\s,]+/).filter((scope) => scope !== ""))];
-  if (scopes.length > SCOPES_MAX || scopes.some((scope) => !/^[a-z][a-z0-9_.]{0,99}$/.test(scope)))
+  if (scopes.length > SCOPES_MAX || scopes.some((scope) => !SCOPE_NAME.test(scope)))
     return back("invalid_scope", "invalid_scope", "scope must be a list of names of permissions, separated by commas");
   const challenge = query.get("code_challenge") ?? "";
   if (challenge !== "" && (query.get("code_challenge_method") !== "S256" || !/^[A-Za-z0-9_-]{43}$/.test(challenge)))
@@ -135,7 +137,7 @@ export async function answerDialog(world: World, surface: SurfaceName, form: URL
     });
   }
   const person = form.get("person_id") || (form.get("person") ?? "");
-  if (!(await isPerson(world, host, person)))
+  if (!(await isPerson(world.database.reader, world, host === "social_login", person)))
     return problem(`${person === "" ? "Nobody was chosen" : `${person} is not the id of a person`}. Go back, and choose who you are.`);
   const chosen = form.getAll("scope");
   const granted = scopes.filter((scope) => scope === ALWAYS || chosen.includes(scope));
@@ -158,10 +160,10 @@ function openedForm({ sealer }: World, token: string): SealedForm | undefined {
   }
 }
 
-async function isPerson({ ports, database }: World, host: Asked["host"], id: string): Promise<boolean> {
+export async function isPerson(reader: Reader, { ports }: World, isAccount: boolean, id: string): Promise<boolean> {
   if (!isNodeId(id)) return false;
-  if (host === "base") return ports.get("user").isPerson(database.reader, id);
-  return (await ports.get("social_account").findAccount(database.reader, id))?.id === id;
+  if (!isAccount) return ports.get("user").isPerson(reader, id);
+  return (await ports.get("social_account").findAccount(reader, id))?.id === id;
 }
 
 interface Choice extends Asked {
@@ -169,18 +171,14 @@ interface Choice extends Asked {
   readonly granted: readonly string[];
 }
 
-/** Stores a code and the person's decisions. A permission that was granted before and is not asked for now stays granted. */
+/** Stores a code and the person's decisions. */
 async function giveCode(world: World, { app, person, host, redirect_uri, scopes, granted, challenge }: Choice): Promise<string> {
   const code = world.randomSecret(CODE_BYTES);
   await world.database.write(async (tx) => {
     const now = unixSeconds(world.clock);
     await deleteOldCodes(tx, now - CODE_KEPT_SECONDS);
-    const before = (await listPermissions(tx, app, person)).filter(({ status }) => status === "granted").map(({ permission }) => permission);
-    for (const permission of new Set([...scopes, ...granted]))
-      await savePermission(tx, app, person, { permission, status: granted.includes(permission) ? "granted" : "declined" });
-    const kept = before.filter((permission) => !scopes.includes(permission));
     const grant = { app, person, is_account: host === "social_login", redirect_uri, challenge, expires_at: now + CODE_SECONDS };
-    await insertCode(tx, hashOf(code), { ...grant, scopes: [...new Set([...granted, ...kept])] });
+    await insertCode(tx, hashOf(code), { ...grant, scopes: await decide(tx, app, person, scopes, granted) });
   });
   return code;
 }

@@ -1,4 +1,4 @@
-/** D-384, D-385: what happens to an app's tokens when a person takes a permission back, or removes the app. */
+/** D-384, D-385: the permissions that a person gives to an app and takes back, and the app's tokens when she removes it. */
 import type { AppFacts } from "#auth/app-facts";
 import { revocationTime } from "#auth/token";
 import { tokenFact } from "#auth/tokens";
@@ -9,7 +9,21 @@ import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { scheduleDeauthorization } from "./login.callbacks.ts";
-import { deletePermissions, savePermission } from "./login.store.ts";
+import { deletePermissions, listPermissions, savePermission } from "./login.store.ts";
+
+/** The permission that every login of a person has. */
+export const ALWAYS = "public_profile";
+
+/**
+ * Stores for each permission that the app asked for whether the person granted it. Returns the permissions of the new token: the granted ones, and
+ * those that she granted before and was not asked for now.
+ */
+export async function decide(tx: Transaction, app: NodeId, person: NodeId, asked: readonly string[], granted: readonly string[]): Promise<string[]> {
+  const before = (await listPermissions(tx, app, person)).filter(({ status }) => status === "granted").map(({ permission }) => permission);
+  for (const permission of new Set([...asked, ...granted]))
+    await savePermission(tx, app, person, { permission, status: granted.includes(permission) ? "granted" : "declined" });
+  return [...new Set([...granted, ...before.filter((permission) => !asked.includes(permission))])];
+}
 
 /** Takes one permission from all tokens that the app has for the person. */
 export async function removePermission(tx: Transaction, app: NodeId, person: NodeId, permission: string): Promise<void> {
