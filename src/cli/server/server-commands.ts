@@ -18,24 +18,7 @@ export function addServerCommands(plaza: Command): void {
     .option("--limit <N>", "the number of earlier requests to print (default: 20)")
     .option("--json", "print one JSON object per line, with bodies")
     .action(runs(async (given) => (await import("./logs.ts")).logs(given)));
-  serverCommand(plaza, "call", "sends a request to the graph, and prints the response, or the reason of a refusal")
-    .argument("<method>", "GET, POST or DELETE")
-    .argument("<path>", "the path, with or without a version, e.g. 2001/custom_labels")
-    .option("--as <WHO>", "send a token of the person, page, account or app with this name or id, or the token with this value")
-    .option("-f, --field <NAME=VALUE>", "a parameter, which is sent in the form of a POST, or else in the query; repeatable", collected)
-    .option("--body <JSON>", "a JSON body; @FILE reads a file, and @- standard input")
-    .option("--include", "print the status and the headers first")
-    .action(runs(async (given, method, path) => (await import("../requests/call.ts")).call(method, path, given)));
-  serverCommand(plaza, "login", "logs in to an app as a person of the sandbox, and prints the token, for scripts")
-    .requiredOption("--as <WHO>", "the person or the social account, by name or id")
-    .option("--app <APP>", "the app, by name or id (default: the only app of the world)")
-    .option("--scope <NAMES>", "the permissions to grant, separated by commas (default: all that Plaza has)")
-    .option("--json", "print JSON, with the permissions of the token")
-    .action(runs(async (given) => (await import("../requests/login.ts")).login(given)));
-  serverCommand(plaza, "explain", "says why a request got its response")
-    .argument("<trace>", "pftrace_id of the response, or the trace of plaza logs")
-    .option("--json", "print JSON")
-    .action(runs(async (given, trace) => (await import("../requests/explain.ts")).explain(trace, given)));
+  addGraphCommands(plaza);
   serverCommand(
     plaza,
     "mcp",
@@ -78,4 +61,26 @@ export function addServerCommands(plaza: Command): void {
       const { completionScript } = await import("../completion/shells.ts");
       process.stdout.write(completionScript(shell, plaza));
     });
+}
+
+/** Commands that send requests to the graph, log in there, and explain its responses. */
+function addGraphCommands(plaza: Command): void {
+  serverCommand(plaza, "call", "sends a request to the graph, and prints the response, or the reason of a refusal")
+    .argument("<method>", "GET, POST or DELETE")
+    .argument("<path>", "the path, with or without a version, e.g. 2001/custom_labels")
+    .option("--as <WHO>", "send a token of the person, page, account or app with this name or id, or the token with this value")
+    .option("-f, --field <NAME=VALUE>", "a parameter, which is sent in the form of a POST, or else in the query; repeatable", collected)
+    .option("--body <JSON>", "a JSON body; @FILE reads a file, and @- standard input")
+    .option("--include", "print the status and the headers first")
+    .action(runs(async (given, method, path) => (await import("../requests/call.ts")).call(method, path, given)));
+  serverCommand(plaza, "login", "logs in to an app as a person of the sandbox, and prints the token, for scripts")
+    .requiredOption("--as <WHO>", "the person or the social account, by name or id")
+    .option("--app <APP>", "the app, by name or id (default: the only app of the world)")
+    .option("--scope <NAMES>", "the permissions to grant, separated by commas (default: all that Plaza has)")
+    .option("--json", "print JSON, with the permissions of the token")
+    .action(runs(async (given) => (await import("../requests/login.ts")).login(given)));
+  serverCommand(plaza, "explain", "says why a request got its response")
+    .argument("<trace>", "pftrace_id of the response, or the trace of plaza logs")
+    .option("--json", "print JSON")
+    .action(runs(async (given, trace) => (await import("../requests/explain.ts")).explain(trace, given)));
 }

@@ -6,8 +6,9 @@ import { type ControlRequest, type ControlRoute, route } from "#control-contract
 import { worldId } from "#graph/worlds/file/schema-words";
 import { scopeWarnings } from "#graph/worlds/tokens";
 import { scheduleDeletion } from "./login.callbacks.ts";
-import { isPerson, SCOPE_NAME, SCOPES_MAX } from "./login.dialog.ts";
+import { isPerson } from "./login.dialog.ts";
 import { ALWAYS, decide, removeApp } from "./login.permissions.ts";
+import { SCOPE_NAME, SCOPES_MAX } from "./login.request.ts";
 import { type DeletionRow, listDeletions } from "./login.store.ts";
 import { issueToken, LONG_SECONDS } from "./login.tokens.ts";
 
@@ -57,7 +58,7 @@ async function handleLogin({ deps, world, body }: ControlRequest<unknown, Static
     if ((await world.ports.get("app").findFacts(tx, app)) === undefined) throw unprocessable(`there is no app ${app}`, "app");
     if (!(await isPerson(tx, world, user === undefined, person)))
       throw unprocessable(`there is no ${user === undefined ? "social account" : "user"} ${person}`, user === undefined ? "social_account" : "user");
-    const allowed = await decide(tx, app, person, granted, granted);
+    const allowed = await decide(tx, app, person, { asked: granted, granted, isRerequest: true });
     return issueToken(tx, world, { app, person, is_account: user === undefined, scopes: allowed }, LONG_SECONDS, undefined);
   });
   return {

@@ -9,17 +9,28 @@ import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { scheduleDeauthorization } from "./login.callbacks.ts";
-import { deletePermissions, listPermissions, savePermission } from "./login.store.ts";
+import { deletePermissions, listPermissions, type Permission, savePermission } from "./login.store.ts";
 
 /** The permission that every login of a person has. */
 export const ALWAYS = "public_profile";
+
+interface Decision {
+  readonly asked: readonly string[];
+  readonly granted: readonly string[];
+  /** Whether the app asks again for permissions that the person declined before. Without that they stay declined. */
+  readonly isRerequest: boolean;
+}
 
 /**
  * Stores for each permission that the app asked for whether the person granted it. Returns the permissions of the new token: the granted ones, and
  * those that she granted before and was not asked for now.
  */
-export async function decide(tx: Transaction, app: NodeId, person: NodeId, asked: readonly string[], granted: readonly string[]): Promise<string[]> {
-  const before = (await listPermissions(tx, app, person)).filter(({ status }) => status === "granted").map(({ permission }) => permission);
+export async function decide(tx: Transaction, app: NodeId, person: NodeId, { asked, granted: chosen, isRerequest }: Decision): Promise<string[]> {
+  const known = await listPermissions(tx, app, person);
+  const named = (wanted: Permission["status"]) => known.filter(({ status }) => status === wanted).map(({ permission }) => permission);
+  const before = named("granted");
+  const refused = isRerequest ? [] : named("declined").filter((permission) => permission !== ALWAYS);
+  const granted = chosen.filter((permission) => !refused.includes(permission));
   for (const permission of new Set([...asked, ...granted]))
     await savePermission(tx, app, person, { permission, status: granted.includes(permission) ? "granted" : "declined" });
   return [...new Set([...granted, ...before.filter((permission) => !asked.includes(permission))])];

@@ -1,7 +1,8 @@
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { allWithIds } from "#storage/id-lists";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, sql } from "#storage/sql";
+import { type Row, type Sql, sql } from "#storage/sql";
 
 /** The permissions that a person gave in the dialog, for one exchange of a code. Times are in Unix seconds. */
 export interface Grant {
@@ -84,6 +85,17 @@ export async function listPermissions(reader: Reader, app: NodeId, person: NodeI
     SELECT p.permission, p.status FROM login_permissions p WHERE p.app = ${app} AND p.person = ${person} ORDER BY p.permission
     LIMIT ${PERMISSIONS_MAX}`);
   return rows.map(({ permission, status }) => ({ permission, status: status === "granted" ? "granted" : "declined" }));
+}
+
+const declinedRows = (app: NodeId): Sql => sql`
+  SELECT CAST(p.person AS TEXT) AS person, p.permission FROM login_permissions p WHERE p.app = ${app} AND p.status = 'declined'`;
+
+/** The permissions that these people declined to the app, by the ids of the people. */
+export async function findDeclined(reader: Reader, app: NodeId, people: readonly string[]): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  for (const { person, permission } of await allWithIds<{ person: string; permission: string }>(reader, declinedRows(app), "p.person", people))
+    found.set(person, [...(found.get(person) ?? []), permission]);
+  return found;
 }
 
 export async function savePermission(tx: Transaction, app: NodeId, person: NodeId, { permission, status }: Permission): Promise<void> {

@@ -23,8 +23,8 @@ const BROWSER = "b".repeat(32);
 const query = (given: Record<string, string> = {}) =>
   new URLSearchParams({ client_id: "1001", redirect_uri: BACK, scope: SCOPES, state: "x&y", ...given });
 
-/** Opens the dialog and sends its form, as a person does. Returns the parameters of the address to which the person comes back. */
-async function logIn(
+/** Opens the dialog and sends its form, as a person does. Returns the address to which the person comes back. */
+async function locationOf(
   plaza: TestPlaza,
   given: Record<string, string> = {},
   chosen: Record<string, string | string[]> = {},
@@ -36,8 +36,10 @@ async function logIn(
   const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one]));
   const answer = await answerDialog(plaza.world, surface, new URLSearchParams(pairs), BROWSER);
   if (answer.kind !== "redirect") throw new Error(JSON.stringify(answer));
-  return new URL(answer.location).searchParams;
+  return answer.location;
 }
+
+const logIn = async (...given: Parameters<typeof locationOf>) => new URL(await locationOf(...given)).searchParams;
 
 const codeOf = async (...given: Parameters<typeof logIn>): Promise<string> => (await logIn(...given)).get("code") ?? "";
 
@@ -120,13 +122,75 @@ onEachDatabase("login", (database) => {
       { permission: "public_profile", status: "granted" },
     ]);
     // A field beside the asked permissions grants nothing, and earlier permissions stay.
-    const later = await tokenOf(plaza, { scope: "email" }, { scope: ["email", "ads_management"] });
+    const later = await tokenOf(plaza, { scope: "email", auth_type: "rerequest" }, { scope: ["email", "ads_management"] });
     expect(
       (await listed(later))
         .filter(({ status }: { status: string }) => status === "granted")
         .map(({ permission }: { permission: string }) => permission),
     ).toEqual([...["email", "pages_show_list", "public_profile"]]);
     expect((await plaza.get("/v26.0/me/accounts", { bearer: later })).status).toBe(200);
+  });
+
+  test("D-384: a declined permission stays declined until the app asks for it again with rerequest", async () => {
+    const plaza = await open();
+    await tokenOf(plaza, {}, { scope: ["pages_show_list"] });
+    const formFor = async (given: Record<string, string>) => {
+      const form = await openDialog(plaza.world, "base", query(given), BROWSER);
+      return form.kind === "form" ? form.people : [];
+    };
+    expect(await formFor({})).toEqual([
+      { id: "3001", name: "Ada", declined: ["pages_messaging", "email"] },
+      { id: "3002", name: "Bob", declined: [] },
+    ]);
+    expect(await formFor({ scope: "email" })).toMatchObject([{ declined: ["email"] }, { declined: [] }]);
+    expect(await formFor({ client_id: "1002" })).toMatchObject([{ declined: [] }, { declined: [] }]);
+    expect(await formFor({ auth_type: "rerequest" })).toMatchObject([{ declined: [] }, { declined: [] }]);
+    const statusOf = async (bearer: string, permission: string) =>
+      (await plaza.get("/v26.0/me/permissions", { bearer })).body.data.find((one: { permission: string }) => one.permission === permission)?.status;
+    // The box is ticked all the same, e.g. by a script.
+    const later = await tokenOf(plaza, {});
+    expect([await statusOf(later, "email"), await statusOf(later, "pages_show_list")]).toEqual(["declined", "granted"]);
+    const asked = await tokenOf(plaza, { auth_type: "reauthenticate,rerequest" });
+    expect(await statusOf(asked, "email")).toBe("granted");
+    // A permission that was taken back counts as declined.
+    await plaza.delete("/v26.0/me/permissions", { bearer: asked, query: { permission: "email" } });
+    expect(await statusOf(await tokenOf(plaza, {}), "email")).toBe("declined");
+    await plaza.delete("/v26.0/me/permissions", { bearer: asked, query: { permission: "public_profile" } });
+    expect(await statusOf(await tokenOf(plaza, {}), "public_profile")).toBe("granted");
+  });
+
+  test("D-389: an app gets a token in the fragment, with or without a code, and the lists of permissions", async () => {
+    const plaza = await open();
+    const answerFor = async (given: Record<string, string>, chosen: Record<string, string | string[]> = {}) => {
+      const { hash, search } = new URL(await locationOf(plaza, given, chosen));
+      return { query: Object.fromEntries(new URLSearchParams(search)), fragment: Object.fromEntries(new URLSearchParams(hash.slice(1))) };
+    };
+    const token = await answerFor({ response_type: "token" });
+    expect(token).toEqual({
+      query: {},
+      fragment: { access_token: expect.stringMatching(/^PLZ/), token_type: "bearer", expires_in: "5400", state: "x&y" },
+    });
+    expect((await plaza.get("/v26.0/me", { bearer: token.fragment.access_token ?? "" })).body).toEqual({ id: "3001", name: "Ada" });
+    const both = await answerFor({ response_type: "code token granted_scopes", auth_type: "rerequest" }, { scope: ["email"] });
+    expect(both).toEqual({
+      query: {},
+      fragment: {
+        ...{ access_token: expect.any(String), token_type: "bearer", expires_in: "5400", code: expect.any(String), state: "x&y" },
+        ...{ granted_scopes: "public_profile,email", denied_scopes: "pages_show_list,pages_messaging" },
+      },
+    });
+    expect(await answerFor({ response_type: "code,granted_scopes", scope: "email" })).toEqual({
+      query: { code: expect.any(String), granted_scopes: "public_profile,email", denied_scopes: "", state: "x&y" },
+      fragment: {},
+    });
+    const { code = "", access_token = "" } = both.fragment;
+    expect((await exchange(plaza, code)).status).toBe(200);
+    expect((await plaza.get("/v26.0/me", { bearer: access_token })).status).toBe(200);
+    // A code that is sent twice ends the token that came with it.
+    expect((await exchange(plaza, code)).status).toBe(400);
+    expect((await plaza.get("/v26.0/me", { bearer: access_token })).status).toBe(401);
+    const cancelled = await answerFor({ response_type: "token" }, { action: "cancel" });
+    expect(cancelled).toMatchObject({ query: {}, fragment: { error: "access_denied", error_reason: "user_denied", state: "x&y" } });
   });
 
   test("D-384: a permission that is taken back is missing at once; removing the app revokes all its tokens for the person", async () => {
@@ -221,7 +285,7 @@ describe("attacks on a login", () => {
     for (const redirect_uri of near) {
       expect(await refusalOf(plaza, { redirect_uri })).toStartWith("redirect_uri is ");
       // Other errors do not lead there either.
-      expect(await refusalOf(plaza, { redirect_uri, response_type: "token" })).toStartWith("redirect_uri is ");
+      expect(await refusalOf(plaza, { redirect_uri, response_type: "id_token" })).toStartWith("redirect_uri is ");
     }
     for (const client_id of ["", "9", "2001", "1001x", "0"])
       expect(await refusalOf(plaza, { client_id })).toStartWith("client_id is not the id of an app");
@@ -232,9 +296,21 @@ describe("attacks on a login", () => {
 
   test("D-381: errors of the request go to the registered address, with the state", async () => {
     const plaza = await open();
-    expect(await refusalOf(plaza, { response_type: "token" })).toEqual({
-      ...{ error: "unsupported_response_type", error_reason: "invalid_request", error_description: "response_type must be code", state: "x&y" },
+    const error_description = "response_type must be code, token or both, and may have granted_scopes besides";
+    for (const response_type of ["", "granted_scopes", "id_token", "code id_token", "none"])
+      expect(await refusalOf(plaza, { response_type })).toEqual({
+        ...{ error: "unsupported_response_type", error_reason: "invalid_request", error_description, state: "x&y" },
+      });
+    for (const response_type of ["token", "code token", "code granted_scopes", "id_token"]) {
+      const account = await openDialog(plaza.world, "social_login", query({ response_type }), BROWSER);
+      expect(account.kind === "redirect" ? account.location : "").toContain("error_description=response_type+must+be+code&");
+    }
+    expect(await refusalOf(plaza, { auth_type: "rerequest,x" })).toMatchObject({
+      error: "invalid_request",
+      error_description: expect.stringContaining("auth_type must be"),
     });
+    const inFragment = await openDialog(plaza.world, "base", query({ response_type: "token", scope: "?" }), BROWSER);
+    expect(inFragment.kind === "redirect" ? inFragment.location : "").toStartWith(`${BACK}#error=invalid_scope&`);
     expect(await refusalOf(plaza, { scope: "a b <script>" })).toMatchObject({ error: "invalid_scope", state: "x&y" });
     expect(await refusalOf(plaza, { state: "x".repeat(2_001) })).toEqual({
       ...{ error: "invalid_request", error_reason: "invalid_request", error_description: "state is too long" },

@@ -67,28 +67,43 @@ const STYLE =
   "body{font:16px/1.5 system-ui,sans-serif;max-width:30rem;margin:3rem auto;padding:0 1rem}fieldset{border:1px solid #8886;margin:1rem 0;padding:.5rem 1rem}" +
   "label{display:block;margin:.3rem 0}button{font:inherit;padding:.4rem 1rem;margin-right:.5rem}code{overflow-wrap:anywhere}";
 
-const pageOf = (title: string, nonce: string, body: string): string =>
+const pageOf = (title: string, nonce: string, body: string, style = ""): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${title}</title><style nonce="${nonce}">${STYLE}</style></head><body><main>${body}</main></body></html>`;
+<title>${title}</title><style nonce="${nonce}">${STYLE}${style}</style></head><body><main>${body}</main></body></html>`;
 
 const problemPage = (text: string, nonce: string): string => pageOf("Login", nonce, `<h1>This login cannot go on</h1><p>${escaped(text)}</p>`);
 
-function formPage({ app, people, scopes, form_token }: Form, nonce: string): string {
-  const choices = people.map(
-    ({ id, name }, at) =>
-      `<label><input type="radio" name="person" value="${id}"${at === 0 ? " checked" : ""}> ${escaped(name)} <small>${id}</small></label>`,
-  );
+/** Hides the boxes of permissions that the chosen person is not asked for. The server decides all the same, whatever the browser shows. */
+const hiddenBoxes = ({ people, scopes }: Form): string =>
+  people
+    .filter(({ declined }) => declined.length > 0)
+    .map(({ id, declined }) => {
+      const boxes = declined.map((scope) => `.s${scopes.indexOf(scope)}`).join(",");
+      return `form:has(#p${id}:checked) :is(${boxes}${declined.length === scopes.length ? ",.asked" : ""}){display:none}`;
+    })
+    .join("");
+
+function formPage(form: Form, nonce: string): string {
+  const { app, people, scopes, form_token } = form;
+  const choices = people.map(({ id, name, declined }, at) => {
+    const note = declined.length === 0 ? "" : `; declined before: ${declined.join(", ")}`;
+    return `<label><input type="radio" name="person" id="p${id}" value="${id}"${at === 0 ? " checked" : ""}> ${escaped(name)} <small>${id}${note}</small></label>`;
+  });
+  const hasDeclined = people.some(({ declined }) => declined.length > 0);
   const further = `<label>Another person, by id <input name="person_id" inputmode="numeric" pattern="[0-9]*" autocomplete="off"></label>`;
-  const asked = scopes.map((scope) => `<label><input type="checkbox" name="scope" value="${scope}" checked> ${scope}</label>`);
+  const asked = scopes.map((scope, at) => `<label class="s${at}"><input type="checkbox" name="scope" value="${scope}" checked> ${scope}</label>`);
   return pageOf(
     "Log in",
     nonce,
     `<h1>Log in to ${escaped(app === "" ? "the app" : app)}</h1>
 <form method="post"><input type="hidden" name="form_token" value="${escaped(form_token)}">
 <fieldset><legend>Who are you?</legend>${choices.join("")}${people.length === PEOPLE_SHOWN_MAX || people.length === 0 ? further : ""}</fieldset>
-${asked.length === 0 ? "" : `<fieldset><legend>The app may have</legend>${asked.join("")}</fieldset>`}
+${asked.length === 0 ? "" : `<fieldset class="asked"><legend>The app may have</legend>${asked.join("")}</fieldset>`}
 <button name="action" value="allow">Continue</button><button name="action" value="cancel" formnovalidate>Cancel</button></form>
-<p><small>This is a sandbox, so you choose who you are. Clear a permission to decline it.</small></p>`,
+<p><small>This is a sandbox, so you choose who you are. Clear a permission to decline it.${
+      hasDeclined ? " The app asks again for declined permissions if it opens this page with auth_type=rerequest." : ""
+    }</small></p>`,
+    hiddenBoxes(form),
   );
 }
 
