@@ -16,3 +16,67 @@ export function startChild(command: string, program = ownProgram()): ChildProces
     serialization: "advanced",
   });
 }
+
+/** A child process that ended by itself. Another attempt may succeed. */
+export class ChildDied extends Error {
+  constructor(command: string, ending: string) {
+    super(`the child process ${command} ended with ${ending}`);
+  }
+}
+
+/** A child process that has not answered in time. */
+export class ChildIsSilent extends Error {}
+
+export interface AskedChildOptions {
+  /** The longest time for an answer. */
+  readonly turnMsMax: number;
+  readonly program?: string | undefined;
+}
+
+/** A child process that answers each message of its parent with one message. Parent and child take turns. */
+export class AskedChild<Question extends object, Answer> {
+  readonly #command: string;
+  readonly #child: ChildProcess;
+  readonly #turnMsMax: number;
+  readonly #answers: Answer[] = [];
+  #died: ChildDied | undefined;
+  /** Wakes the code that waits for an answer of the child, or for the end of the child. */
+  #wake = (): void => {};
+
+  constructor(command: string, { turnMsMax, program }: AskedChildOptions) {
+    this.#command = command;
+    this.#turnMsMax = turnMsMax;
+    this.#child = startChild(command, program);
+    this.#child.on("message", (message: Answer) => {
+      this.#answers.push(message);
+      this.#wake();
+    });
+    this.#child.on("error", (error) => this.#end(error.message));
+    this.#child.on("exit", (code, signal) => this.#end(signal ?? `exit code ${code}`));
+  }
+
+  /** Throws `ChildDied` or `ChildIsSilent`. */
+  async ask(message: Question): Promise<Answer> {
+    // A child that has just ended receives nothing; the code below notices its end.
+    if (this.#child.connected) this.#child.send(message, () => {});
+    const waited = Promise.withResolvers<void>();
+    this.#wake = () => waited.resolve();
+    if (this.#answers.length > 0 || this.#died !== undefined) waited.resolve();
+    // timer: the child process takes real time, so its turn is limited by the machine's clock and not by the world's.
+    const timer = setTimeout(() => waited.resolve(), this.#turnMsMax);
+    await waited.promise;
+    clearTimeout(timer);
+    const answer = this.#answers.shift();
+    if (answer !== undefined) return answer;
+    throw this.#died ?? new ChildIsSilent();
+  }
+
+  stop(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  #end(ending: string): void {
+    this.#died ??= new ChildDied(this.#command, ending);
+    this.#wake();
+  }
+}

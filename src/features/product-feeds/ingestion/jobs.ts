@@ -3,6 +3,7 @@
  * only one job, so that two files of a feed are never read at the same time.
  */
 import type { World } from "#graph/worlds/world";
+import { ChildDied } from "#jobs/child-process";
 import type { JobKind, RunningJob } from "#jobs/job-kind";
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -14,7 +15,7 @@ import { READERS_MAX, ROWS_PER_WRITE, RUNS_MAX, UPLOADS_KEPT_MAX } from "../prod
 import { beginGeneration, deleteGeneration, findFeed, findSpareGeneration } from "../product-feeds.store.ts";
 import { fetchFile } from "./files.ts";
 import { Ingestion, type ShownItems, UploadLost } from "./ingestion.ts";
-import { ReaderDied, readInChild } from "./reading-process.ts";
+import { readInChild } from "./reading-process.ts";
 import type { UploadRow } from "./upload.ts";
 import { claimUpload, deleteOldUploads, deleteParts, findPart, findSparePart, findWaitingUpload, type RunningUpload } from "./uploads.store.ts";
 
@@ -64,7 +65,7 @@ async function ingestFeed(world: World, key: string, payload: unknown, job: Runn
       try {
         await ingest(world, claimed, job);
       } catch (error) {
-        if (error instanceof ReaderDied) {
+        if (error instanceof ChildDied) {
           reading = { ...reading, died: reading.died + 1 };
           const next = reading;
           await world.database.write((tx) => job.remember(tx, next));

@@ -8,10 +8,11 @@ import { onEachDatabase } from "#harness/databases";
 import { csv, HEADER, openFeeds, row } from "#harness/feeds";
 import { until } from "#harness/live/connections";
 import { temporaryFolder } from "#harness/server";
+import { ChildDied } from "#jobs/child-process";
 import { sql } from "#storage/sql";
 import type { Bytes } from "../formats/bytes.ts";
 import { RUNS_MAX, UNPACKED_FREELY_BYTES } from "../product-feeds.limits.ts";
-import { ReaderDied, readInChild } from "./reading-process.ts";
+import { readInChild } from "./reading-process.ts";
 
 async function* fileOf(text: string): Bytes {
   yield Buffer.from(text);
@@ -34,7 +35,7 @@ test("D-314: a process that is silent for too long is ended, and one that ends b
   const problem = await endOf(readInChild(fileOf(HEADER), undefined, { program: silent, turnMsMax: 500 }));
   expect(problem).toMatchObject({ name: "FeedFileProblem", message: "reading the file takes too long: it made no progress for 0.5 s" });
   for (const source of ["process.exit(3);", 'process.on("message", () => { process.send({ kind: "part" }, () => process.exit(3)); });'])
-    expect(await endOf(readInChild(fileOf(HEADER), undefined, { program: programOf(source) }))).toBeInstanceOf(ReaderDied);
+    expect(await endOf(readInChild(fileOf(HEADER), undefined, { program: programOf(source) }))).toBeInstanceOf(ChildDied);
 });
 
 test("D-314: a process ends with its parent, whatever ends that", async () => {
