@@ -54,7 +54,7 @@ const noFile: Filled = { file: undefined, warnings: [] };
 export async function fillWorld(world: OpenWorld, registry: Registry, config: Config): Promise<Filled> {
   const file = config.world === undefined ? undefined : readWorldFile(config.world);
   let warnings: readonly string[] = [];
-  if (file !== undefined) warnings = await importWorld(world, registry, file, { isMerge: config.import });
+  if (file !== undefined) warnings = await importWorld(world, registry, file, { isMerge: config.import, mayHold: true });
   else if (config.sandbox) await importWorld(world, registry, demoWorld, { isMerge: false });
   await sendWebhooks(world, registry, config);
   return { file, warnings };

@@ -7,6 +7,9 @@ if (process.argv.at(-1) === "ingest") {
 } else if (process.argv.at(-1) === "read-feed") {
   const { readFeedForServer } = await import("./read-feed.ts");
   process.exitCode = await readFeedForServer();
+} else if (process.argv.at(-1) === "read-world-file") {
+  const { readWorldFileForServer } = await import("./processes/read-world-file.ts");
+  process.exitCode = await readWorldFileForServer();
 } else if (process.argv.at(-1) === "check-data") {
   const { checkData } = await import("./check-data.ts");
   process.exitCode = await checkData();

@@ -40,16 +40,20 @@ async function* contentOf(pieces: AsyncIterator<Piece>): AsyncGenerator<Uint8Arr
   for (let next = await pieces.next(); next.done !== true && next.value instanceof Uint8Array; next = await pieces.next()) yield next.value;
 }
 
-/** Reads a whole body into memory. Throws as soon as the body exceeds the limit. */
-export async function bodyBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+/** The pieces of a body as they arrive. Throws as soon as the body exceeds the limit. */
+export async function* bodyPieces(request: Request, bytesMax: number): AsyncGenerator<Uint8Array> {
   const tooLarge = () => new ControlError("body_too_large", `the body is larger than ${bytesMax} bytes`);
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
-  const parts: Uint8Array[] = [];
   let length = 0;
-  for await (const part of request.body ?? []) {
-    length += part.length;
+  for await (const piece of request.body ?? []) {
+    length += piece.length;
     if (length > bytesMax) throw tooLarge();
-    parts.push(part);
+    yield piece;
   }
-  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
+}
+
+/** Reads a whole body into memory. Throws as soon as the body exceeds the limit. */
+export async function bodyBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const pieces = await Array.fromAsync(bodyPieces(request, bytesMax));
+  return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
 }

@@ -112,6 +112,8 @@ export interface ControlRoute {
    * JSON with other keys.
    */
   readonly body?: TSchema | "text" | "entry" | "file" | "form";
+  /** The member of a JSON body that is a world file. The handler gets the file as text, whether it was sent as text or as an object. */
+  readonly fileMember?: string;
   /** The schema of a body of the kind `file` or `form`, by media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
   readonly status?: 200 | 201;

@@ -7,11 +7,8 @@ import { type ControlKeyRow, findControlKey, hasBoundKeys } from "#auth/control-
 import { hashOf } from "#auth/tokens";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, forbidden, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, progressStream, wantsEvents } from "#control-contract/event-stream";
-import { bodyBytes } from "#control-contract/multipart-file";
 import type { CallerKey, ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
 import { parametersReader } from "#graph/pipeline/parameters";
-import { boundJson } from "#graph/response/json";
-import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import type { HeldWorld } from "#graph/worlds/hosting/world-slot";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
@@ -20,7 +17,6 @@ import type { Health } from "#http/routes/health";
 import { wholeResponse } from "#http/web";
 import { BoundedMap } from "#kernel/bounded-map";
 import { GraphError, isUnreachable } from "#kernel/errors";
-import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
 import type { PageGuard } from "#kernel/page-guard";
 import { hideAddressSecrets } from "#kernel/redaction/addresses";
 import { isStorableText } from "#kernel/text";
@@ -33,14 +29,8 @@ import { consoleFiles, consolePage, referenceFiles, referencePage } from "./cons
 import { home, isBrowser } from "./home.ts";
 import type { McpMount } from "./mcp/mount.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
+import { readBody } from "./request-body.ts";
 import { controlRoutes } from "./routes.ts";
-
-/** The size of a JSON body, for a node with its longest list: a page with 10,000 people is some 600 kB. */
-const JSON_BYTES_MAX = 16 * 1024 * 1024;
-/** The size of a form, which may come without a control key. */
-const FORM_BYTES_MAX = 16_384;
-/** The size of a world file, which allows some millions of labels. */
-const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface ControlAppOptions {
   /** Looked at while the API listens. Undefined for an API of one command. */
@@ -308,7 +298,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
         world: held.world,
         path,
         query: queryOf(readQuery, c.req.query()),
-        body: await readBody(route.body, c.req.raw),
+        body: await readBody(route, c.req.raw),
         url: origin + pathname,
         header: (name) => c.req.header(name),
       };
@@ -390,30 +380,6 @@ function queryOf(read: (source: Record<string, unknown>) => unknown, source: Rec
     if (!(error instanceof GraphError)) throw error;
     const { parameter } = error.details.data ?? {};
     throw badRequest(error.message.replace(/^\(#\d+\) Param /, ""), typeof parameter === "string" ? parameter : undefined);
-  }
-}
-
-async function readBody(body: ControlRoute["body"], request: Request): Promise<unknown> {
-  if (body === undefined) return undefined;
-  if (body === "file") return request;
-  const bytesMax = body === "text" ? WORLD_FILE_BYTES_MAX : body === "form" ? FORM_BYTES_MAX : JSON_BYTES_MAX;
-  const text = decode(await bodyBytes(request, bytesMax));
-  if (body === "text" || body === "form") return text;
-  boundJson(text, (problem) => badRequest(`the body ${problem}`));
-  let value: unknown;
-  try {
-    value = parseExactJson(text);
-  } catch (error) {
-    throw error instanceof InexactNumber ? badRequest(error.message, error.key) : badRequest("the body is not valid JSON");
-  }
-  return body === "entry" ? value : entryReader(body)(value);
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw badRequest("the body is not valid UTF-8");
   }
 }
 

@@ -126,14 +126,15 @@ describe("a body", () => {
   const MIB = 1_048_576;
 
   test.each([
-    ["POST", "nodes/labels", 16 * MIB],
-    ["POST", "import", 256 * MIB],
-    ["POST", "live-feeds/callback", 16_384],
-  ])("of %s %s may have %i bytes, but not one more", async (method, path, bytesMax) => {
+    ["POST", "/default/nodes/labels", 2 * MIB],
+    ["POST", "", 16 * MIB],
+    ["POST", "/default/import", 256 * MIB],
+    ["POST", "/default/live-feeds/callback", 16_384],
+  ])("of %s /v1/worlds%s may have %i bytes, but not one more", async (method, path, bytesMax) => {
     const { served } = await openControl();
     const statusOf = async (bytes: number) => {
       const headers = { authorization: `Bearer ${KEY}`, "content-length": String(bytes) };
-      return (await controlApp(served).request(`/v1/worlds/default/${path}`, { method, headers, body: "no" })).status;
+      return (await controlApp(served).request(`/v1/worlds${path}`, { method, headers, body: "no" })).status;
     };
     expect(await statusOf(bytesMax + 1)).toBe(413);
     expect(await statusOf(bytesMax)).not.toBe(413);

@@ -30,7 +30,7 @@ export interface Transaction extends Reader {
    * another process is claiming. The text is empty on SQLite, where writers take turns.
    */
   skipLocked(alias: string): string;
-  /** For a body with very many statements: lets SQLite serve reads between them. PostgreSQL always serves reads meanwhile. */
+  /** For a body with very many statements: lets the event loop serve others between them. Only writers of SQLite wait for the body's end. */
   pause(): Promise<void>;
   /**
    * Invalidates a cached fact: when the transaction has committed, the fact leaves the cache of this process, and within 1 s the cache of every other

@@ -86,6 +86,13 @@ describe("D-337: what JSON costs is bounded before it is parsed", () => {
     expect(read(JSON.stringify(",[".repeat(JSON_VALUES_MAX)))).toBeString();
   });
 
+  test("by the digits of a number", () => {
+    expect(JSON.stringify(read(`[${"7".repeat(10_000)}]`))).toContain("777");
+    for (const text of ["7".repeat(10_001), `[1,-${"7".repeat(5_001)}.${"7".repeat(5_001)}]`])
+      expect(() => read(text)).toThrow("It has a number of more than 10000 digits");
+    expect(() => read(`["${"7".repeat(20_000)}"]`)).not.toThrow();
+  });
+
   test("by the number of values, of which a number with many digits is five", () => {
     const long = (count: number) => `[${"12345678901234567,".repeat(count)}1]`;
     expect(read(long(29_990))).toHaveLength(29_991);

@@ -12,6 +12,8 @@ export const JSON_DEPTH_MAX = 32;
  * The most digits that a number may have to be read as a binary float without a check: up to 15 significant digits survive a binary float unchanged.
  */
 const EXACT_DIGITS_MAX = 15;
+/** The most digits of a number. D-337: the runtime takes 20 ms for a number of a million digits (measured), and nobody means such a number. */
+const DIGITS_MAX = 10_000;
 /**
  * The most values of a JSON text. D-337: `JSON.parse` cannot be interrupted, and 150,000 lists take it 20 ms (measured). The most events that a
  * request may have, with six parameters each, are 80,000 values.
@@ -73,6 +75,7 @@ export function boundJson(text: string, refused: Refusal): boolean {
       if (++digits > EXACT_DIGITS_MAX) mayBeInexact = true;
       // Counted once for each number.
       if (digits === EXACT_DIGITS_MAX + 1) values += LONG_NUMBER_VALUES - 1;
+      if (digits > DIGITS_MAX) throw refused(`has a number of more than ${DIGITS_MAX} digits`);
     } else if (digits > 0 && (unit === 101 || unit === 69)) mayBeInexact = true;
     // A comma, a colon or a bracket separates two numbers.
     else if (unit !== 46) {

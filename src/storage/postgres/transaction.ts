@@ -1,5 +1,6 @@
 /** The transaction of one run of a write's body. */
 import { createHash } from "node:crypto";
+import { nextTurn } from "#kernel/turns";
 import { NotOneRow, type Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import type { Result } from "./pipelined-queries.ts";
@@ -62,7 +63,9 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     return (await this.#query<R>(statement)).rows;
   }
 
-  async pause(): Promise<void> {}
+  pause(): Promise<void> {
+    return nextTurn();
+  }
 
   async run(statement: Sql): Promise<number> {
     return (await this.#query(statement)).rowCount;

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readEvents } from "#control-contract/event-stream";
+import type { ControlDeps } from "#control-contract/route";
+import { exportWorld } from "#graph/worlds/file/import-export";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import { nextTurn } from "#kernel/turns";
@@ -59,6 +62,87 @@ describe("import and export", () => {
       body: { error: { parameter: "labels[0].page", message: "labels[0].page refers to 3, which does not exist (line 2)" } },
     });
   });
+});
+
+describe("a new world's file", () => {
+  async function creating() {
+    const { plaza } = await openControl({ world: {} });
+    const worlds = {
+      default: plaza.world,
+      open: () => [plaza.world].values(),
+      hold: async () => ({ world: plaza.world, leave: () => {}, onReplaced: () => () => {} }),
+      make: async (_name: string, fill?: (world: OpenWorld) => Promise<void>) => {
+        await fill?.(plaza.world);
+        return true;
+      },
+    } as unknown as ControlDeps["worlds"];
+    const { app } = await openControl({}, { worlds });
+    const create = async (body: string) => {
+      const response = await app.request("/v1/worlds", { method: "POST", headers: { authorization: `Bearer ${KEY}` }, body });
+      return { status: response.status, body: (await response.json()) as { error: object } };
+    };
+    return { create, nodes: async () => (await exportWorld(plaza.world, plaza.registry)) as { labels?: { name: string }[] } };
+  }
+  const labels = Array.from({ length: 20_000 }, (_, at) => ({ id: String(500_000 + at), page: "2999", name: `é𐀀 "${at}"`, users: [] }));
+  const file = { pages: [{ id: "2999" }], labels };
+
+  test.each([
+    ["an object", JSON.stringify({ name: "new", file })],
+    ["an object over many lines", JSON.stringify({ file, name: "new" }, undefined, 2)],
+    ["text in JSON", JSON.stringify({ name: "new", file: JSON.stringify(file) })],
+    [
+      "text in YAML, with escapes",
+      `{"file":"${"pages:\\n- {id: \\u00222999\\u0022}\\nlabels:\\n"}${labels.map(({ id, name }) => `- {id: ${id}, page: 2999, name: ${JSON.stringify(JSON.stringify(name)).slice(1, -1)}}\\n`).join("")}","name":"new"}`,
+    ],
+  ])("is loaded from %s", async (_, body) => {
+    const { create, nodes } = await creating();
+    expect(await create(body)).toEqual({ status: 201, body: { name: "new" } } as never);
+    expect((await nodes()).labels?.map(({ name }) => name)).toEqual(labels.map(({ name }) => name));
+  });
+
+  test("is refused with the place of its problem, in the file's own lines", async () => {
+    const { create } = await creating();
+    const lost = { ...file, labels: [...labels, { id: "1", page: "3", name: "lost" }] };
+    for (const sent of [lost, JSON.stringify(lost)])
+      expect(await create(JSON.stringify({ name: "new", file: sent }))).toMatchObject({
+        status: 422,
+        body: { error: { parameter: "labels[20000].page" } },
+      });
+    expect(await create('{"name":"new",\n"file":{"pages":\n[{"name":7}]}}')).toMatchObject({
+      ...{ status: 422, body: { error: { parameter: "pages[0].name", message: expect.stringContaining("(line 2)") } } },
+    });
+  });
+
+  test("does not make a wrong body right", async () => {
+    const { create } = await creating();
+    const refused = async (body: string) => {
+      const { status, body: sent } = await create(body);
+      return { status, ...sent.error };
+    };
+    for (const body of ["", "{", '{"name":"new"} 1', '{"name":"new",}', '["new"]', '{"name":"new","file":{"pages":[}}'])
+      expect(await refused(body)).toMatchObject({
+        status: expect.any(Number),
+        message: expect.stringMatching(/not valid JSON|must be a map|is invalid/),
+      });
+    expect(await refused('{"name":"new","file":7}')).toMatchObject({ status: 400, parameter: "file" });
+    expect(await refused('{"name":"new","file":"pages: []","more":1}')).toMatchObject({ status: 400, parameter: "more" });
+    expect(await refused(`{"name":"${"n".repeat(2_097_152)}"}`)).toMatchObject({ status: 413, parameter: "name" });
+    expect(await refused(`{"name":[${"1,".repeat(200_000)}1]}`)).toMatchObject({ status: 400, message: "the body has more than 150000 values" });
+    expect(await refused(`{${Array.from({ length: 101 }, (_, at) => `"f${at}":1`).join(",")}}`)).toMatchObject({
+      ...{ status: 400, message: "the body has more than 100 members" },
+    });
+  });
+});
+
+test("an export of many entries is JSON with a line for each thousand", async () => {
+  const { app, request } = await openControl();
+  const labels = Array.from({ length: 2_500 }, (_, at) => ({ id: String(500_000 + at), page: "2001", name: `label ${at}` }));
+  await request("POST", "import", { labels });
+  const response = await app.request("/v1/worlds/default/export", { headers: { authorization: `Bearer ${KEY}` } });
+  const text = await response.text();
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect((JSON.parse(text) as { labels: unknown[] }).labels).toHaveLength(2_503);
+  expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(100_000);
 });
 
 onEachDatabase("a long import", (database) => {

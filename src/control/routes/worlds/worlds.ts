@@ -6,6 +6,7 @@ import { listOf, pageQuery, respondWithList, warnings, warningsOf } from "#contr
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { exportWorld, importWorld, isEmpty } from "#graph/worlds/file/import-export";
 import { DEFAULT_WORLD, WORLD_NAME } from "#graph/worlds/hosting/worlds.store";
+import { nextTurn } from "#kernel/turns";
 
 const name = Type.String({
   pattern: WORLD_NAME,
@@ -61,8 +62,7 @@ async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Pr
 
 async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof newWorld>>): Promise<unknown> {
   const { registry, worlds } = deps;
-  const { file } = body;
-  const text = typeof file === "object" ? JSON.stringify(file) : file;
+  const text = body.file as string | undefined;
   if (text?.trim() === "") throw unprocessable("file is empty: send a world file, or leave out file", "file");
   let found: readonly string[] = [];
   const fill = async (world: Parameters<typeof importWorld>[0]): Promise<void> => {
@@ -70,6 +70,39 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
   };
   if (!(await worlds.make(body.name, text === undefined ? undefined : fill))) throw conflict(`a world ${body.name} exists already`, "name");
   return { name: body.name, ...warningsOf(found) };
+}
+
+/** The number of entries that are written at a time. A thousand small entries are some 100 kB, which take 1 ms. */
+const ENTRIES_WRITTEN = 1_000;
+
+/**
+ * A response with a world file as JSON. The text is made in pieces while the client takes it, because the text of a large world at once would make
+ * others wait.
+ */
+function jsonInTurns(file: Readonly<Record<string, unknown>>): Response {
+  function* pieces(): Generator<string> {
+    let open = "{";
+    for (const [key, value] of Object.entries(file)) {
+      yield `${open}${JSON.stringify(key)}:`;
+      open = ",\n";
+      if (Array.isArray(value) && value.length > ENTRIES_WRITTEN) {
+        // A line ends with each piece, because streams are read by lines.
+        for (let at = 0; at < value.length; at += ENTRIES_WRITTEN)
+          yield `${at === 0 ? "[" : ",\n"}${JSON.stringify(value.slice(at, at + ENTRIES_WRITTEN)).slice(1, -1)}`;
+        yield "]";
+      } else yield JSON.stringify(value);
+    }
+    yield "}\n";
+  }
+  const encoder = new TextEncoder();
+  const written = pieces();
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    await nextTurn();
+    const { done, value } = written.next();
+    if (done === true) controller.close();
+    else controller.enqueue(encoder.encode(value));
+  };
+  return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { headers: { "content-type": "application/json" } });
 }
 
 async function deleteWorld({ deps, path }: ControlRequest): Promise<void> {
@@ -89,6 +122,7 @@ export const worldRoutes: readonly ControlRoute[] = [
   route("POST /v1/worlds", "createWorld", {
     summary: "Creates a world, empty or from a world file, which is loaded completely or not at all. The address of the world is `/w/{world}`",
     body: newWorld,
+    fileMember: "file",
     status: 201,
     response: Type.Object({ name: Type.String(), warnings }),
     errors: [409, 422],
@@ -124,7 +158,7 @@ export const worldRoutes: readonly ControlRoute[] = [
       const isReader = key.access === "read";
       if (isReader && query.secrets === true)
         throw forbidden("this key may not read secrets: leave out secrets, or use a key with the access full", "secrets");
-      return exportWorld(world, deps.registry, { ...query, hashes: !isReader });
+      return jsonInTurns(await exportWorld(world, deps.registry, { ...query, hashes: !isReader }));
     },
   }),
 ];

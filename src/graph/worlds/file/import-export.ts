@@ -9,6 +9,7 @@ import { insertToken, listTokens } from "#auth/tokens.store";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import { suggestion } from "#kernel/suggestion";
+import { nextTurn } from "#kernel/turns";
 import type { Reader, Transaction } from "#storage/database";
 import type { Reference, WorldEntry, WorldSection } from "../../contract/feature.ts";
 import type { Registry } from "../../contract/registry.ts";
@@ -26,18 +27,18 @@ import { entryOf, ownSchemas, saveSettings, type WorldSettings, withSettings } f
 import { scopeWarnings, type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
 import type { Profile } from "../world.ts";
 import { entryReader } from "./entry-reader.ts";
+import { atItsLine, type FileText, type PartsTaker, readParts } from "./parts.ts";
 import { below, WorldProblem } from "./schema-words.ts";
-import { atItsLine, parseWorldFile } from "./text.ts";
+import type { WorldPart } from "./text.ts";
 
 export interface ImportOptions {
   /** Whether an entry replaces a stored entry with the same id. If not, such an entry is an error. */
   readonly isMerge: boolean;
+  /** True at the start (`FileText`). */
+  readonly mayHold?: boolean | undefined;
   /** Called repeatedly with the number of entries that are stored so far. */
   readonly onStored?: ((count: number, total: number) => void) | undefined;
 }
-
-/** The keys of a world file that are about the world itself and not about the nodes of features. */
-const ownKeys = { ...ownSchemas, tokens: Type.Array(tokenEntry) };
 
 export interface WorldFile {
   readonly clock: { now?: number; frozen: boolean } | undefined;
@@ -52,56 +53,93 @@ export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await has
 
 /** Loads a file into a world. Returns warnings about the file. Throws `WorldFileProblem` with the path and the line of a problem. */
 export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<readonly string[]> {
-  const file = await readWorldFile(text, world, registry);
-  await loadAll(world, file, text, (tx) => load(tx, world, file, options));
+  const source = { text, mayHold: options.mayHold };
+  const file = await readWorldFile(source, world, registry);
+  await loadAll(world, file, source, (tx) => load(tx, world, file, options));
   return scopeWarnings(file.tokens, registry.scopes);
 }
 
 /** Reads and checks a file, and stores nothing. Throws `WorldFileProblem` if the file is wrong. */
-export async function readWorldFile(text: string, world: OpenWorld, registry: Registry): Promise<WorldFile> {
-  const top = await parseWorldFile(text);
-  return withLines(text, async () => readTop(top, registry, world.calendar));
-}
+export const readWorldFile = (source: FileText, world: OpenWorld, registry: Registry): Promise<WorldFile> =>
+  withLines(source, () => readParts(source, () => new FileTaker(registry, world.calendar)));
 
 /**
  * Sets clock, profile and calendar, and runs `body` in one transaction. While `body` runs, the world already has the file's time and profile, because
  * entries are checked with them. Throws `WorldFileProblem` if an entry is wrong.
  */
-export function loadAll(world: OpenWorld, { clock, settings }: WorldFile, text: string, body: (tx: Transaction) => Promise<void>): Promise<void> {
+export function loadAll(world: OpenWorld, { clock, settings }: WorldFile, source: FileText, body: (tx: Transaction) => Promise<void>): Promise<void> {
   const run = (): Promise<void> => {
     if (clock === undefined) return world.database.write(body);
     return world.clock.setWith(clock.now === undefined ? world.clock.nowMs() : clock.now * 1000, clock.frozen, body);
   };
-  return withLines(text, () => withSettings(world, settings, run));
+  return withLines(source, () => withSettings(world, settings, run));
 }
 
-async function withLines<T>(text: string, run: () => Promise<T>): Promise<T> {
+async function withLines<T>(source: FileText, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    if (error instanceof WorldProblem) throw await atItsLine(error, text);
+    if (error instanceof WorldProblem) throw await atItsLine(error, source);
     throw error;
   }
 }
 
-function readTop(top: Readonly<Record<string, unknown>>, registry: Registry, calendar: VersionCalendar): WorldFile {
-  const sections = sectionsOf(registry);
-  const known = [...Object.keys(ownKeys), ...sections.map(({ key }) => key)];
-  // Editors read the key `$schema` of a JSON file, because JSON has no comments.
-  for (const key of Object.keys(top))
-    if (key !== "$schema" && !known.includes(key)) throw new WorldProblem(key, `is not known here${suggestion(key, known)}`);
-  const read = (key: string, schema: TSchema): unknown =>
-    top[key] === undefined || top[key] === null ? undefined : readUnder(key, schema, top[key]);
-  const versions = read("versions", ownKeys.versions) as VersionsEntry | undefined;
-  return {
-    clock: read("clock", ownKeys.clock) as WorldFile["clock"],
-    settings: {
-      profile: read("profile", ownKeys.profile) as Profile | undefined,
-      calendar: versions === undefined ? undefined : calendarUnder("versions", calendar, versions, registry),
-    },
-    tokens: (read("tokens", ownKeys.tokens) ?? []) as readonly TokenEntry[],
-    sections: sections.map((section) => ({ section, entries: (read(section.key, listOf(section)) ?? []) as readonly WorldEntry[] })),
-  };
+/** Checks the parts of a file by their schemas. Throws `WorldProblem`. */
+class FileTaker implements PartsTaker<WorldFile> {
+  readonly #registry: Registry;
+  readonly #calendar: VersionCalendar;
+  readonly #sections: readonly WorldSection[];
+  /** The schema of an entry, by the key of its list. */
+  readonly #entries = new Map<string, TSchema>([["tokens", tokenEntry]]);
+  readonly #own = new Map<string, unknown>();
+  readonly #lists = new Map<string, unknown[]>();
+
+  constructor(registry: Registry, calendar: VersionCalendar) {
+    this.#registry = registry;
+    this.#calendar = calendar;
+    this.#sections = sectionsOf(registry);
+    for (const { key, entry } of this.#sections) this.#entries.set(key, entry);
+  }
+
+  take(part: WorldPart): void {
+    const { key } = part;
+    // Editors read the key `$schema` of a JSON file, because JSON has no comments.
+    if (key === "$schema") return;
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) this.#takeEntries(part, entry);
+    else if (!Object.hasOwn(ownSchemas, key)) {
+      const known = [...Object.keys(ownSchemas), ...this.#entries.keys()];
+      throw new WorldProblem(key, `is not known here${suggestion(key, known)}`);
+    } else {
+      const value = "items" in part ? part.items : (part.value ?? undefined);
+      if (value !== undefined) this.#own.set(key, readUnder(key, ownSchemas[key as keyof typeof ownSchemas], value));
+    }
+  }
+
+  #takeEntries(part: WorldPart, schema: TSchema): void {
+    const { key } = part;
+    if ("value" in part) {
+      // A list without a value has no entries. Other values are not lists, and are refused.
+      if (part.value !== null) readUnder(key, Type.Array(schema), part.value);
+      return;
+    }
+    const entries = this.#lists.getOrInsertComputed(key, () => []);
+    for (const item of part.items) entries.push(readUnder(`${key}[${entries.length}]`, schema, item));
+  }
+
+  result(): WorldFile {
+    const versions = this.#own.get("versions") as VersionsEntry | undefined;
+    const entriesOf = (key: string): readonly unknown[] => this.#lists.get(key) ?? [];
+    return {
+      clock: this.#own.get("clock") as WorldFile["clock"],
+      settings: {
+        profile: this.#own.get("profile") as Profile | undefined,
+        calendar: versions === undefined ? undefined : calendarUnder("versions", this.#calendar, versions, this.#registry),
+      },
+      tokens: entriesOf("tokens") as readonly TokenEntry[],
+      sections: this.#sections.map((section) => ({ section, entries: entriesOf(section.key) as readonly WorldEntry[] })),
+    };
+  }
 }
 
 function calendarUnder(key: string, base: VersionCalendar, entry: VersionsEntry, registry: Registry): VersionCalendar {
@@ -113,14 +151,6 @@ function calendarUnder(key: string, base: VersionCalendar, entry: VersionsEntry,
   }
 }
 
-const lists = new WeakMap<WorldSection, ReturnType<typeof Type.Array>>();
-
-function listOf(section: WorldSection) {
-  const list = lists.get(section) ?? Type.Array(section.entry);
-  lists.set(section, list);
-  return list;
-}
-
 function readUnder(key: string, schema: TSchema, value: unknown): unknown {
   try {
     return entryReader(schema)(value);
@@ -129,20 +159,24 @@ function readUnder(key: string, schema: TSchema, value: unknown): unknown {
   }
 }
 
-/** After how many entries the progress is reported. A thousand small entries take some milliseconds. */
+/** After how many entries the progress is reported. */
 const REPORTED_EVERY = 1_000;
+/** After how many entries others are served. A hundred entries of some statements each take 5 ms. */
+const PAUSED_EVERY = 100;
 
 async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerge, onStored }: ImportOptions): Promise<void> {
   const total = file.sections.reduce((sum, { entries }) => sum + entries.length, 0);
   let count = 0;
   const stored = (): Promise<void> | undefined => {
-    if (++count % REPORTED_EVERY !== 0) return undefined;
-    onStored?.(count, total);
-    return tx.pause();
+    if (++count % REPORTED_EVERY === 0) onStored?.(count, total);
+    return count % PAUSED_EVERY === 0 ? tx.pause() : undefined;
   };
   for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge, undefined, stored);
   await requireReferences(tx, world, file);
-  for (const [index, entry] of file.tokens.entries()) await insertTokenEntry(tx, world, entry, `tokens[${index}]`, isMerge);
+  for (const [index, entry] of file.tokens.entries()) {
+    if (index % PAUSED_EVERY === PAUSED_EVERY - 1) await tx.pause();
+    await insertTokenEntry(tx, world, entry, `tokens[${index}]`, isMerge);
+  }
   await saveSettings(tx, file.settings);
 }
 
@@ -167,11 +201,15 @@ export async function requireReferences(
   for (const { section, entries } of sections) {
     for (const [index, entry] of entries.entries()) {
       const place = `${section.key}[${index}]`;
+      if (index % PAUSED_EVERY === PAUSED_EVERY - 1) await tx.pause();
       await check(entry, section.references(entry), place);
       requireMigrations(section.migrationNames?.(entry) ?? [], `${place}.migrations`, settings.calendar ?? world.calendar);
     }
   }
-  for (const [index, entry] of tokens.entries()) await check(entry, tokenReferences(entry), `tokens[${index}]`);
+  for (const [index, entry] of tokens.entries()) {
+    if (index % PAUSED_EVERY === PAUSED_EVERY - 1) await tx.pause();
+    await check(entry, tokenReferences(entry), `tokens[${index}]`);
+  }
 }
 
 /** Stores the entries of a section. `only` has the entries to store; the entries that are not in it are only checked for repeated identities. */
@@ -244,8 +282,8 @@ export async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry:
   }
 }
 
-/** The number of rows that are read at a time: a page of labels is some 100 kB. */
-const EXPORT_PAGE_ROWS = 500;
+/** The number of rows that are read at a time. Then others are served. */
+const EXPORT_PAGE_ROWS = 200;
 
 export interface ExportOptions {
   /** Whether the export has the secrets of apps and callbacks in clear text. */
@@ -285,7 +323,9 @@ export function exportWorld(
       (token) => all.push(token),
     );
     // The oldest token comes first, because an import makes ids for tokens in this order, so that the next export has the same order.
+    let read = 0;
     for (const token of all.reverse()) {
+      if (++read % EXPORT_PAGE_ROWS === 0) await nextTurn();
       const hash = await findTokenHash(reader, token.id);
       if (hash !== undefined) tokens.push(tokenToEntry(token, hash));
     }
@@ -304,6 +344,7 @@ async function eachPage<T>(read: ReadList<T>, take: (row: T) => void): Promise<v
   for (;;) {
     const page = await read(after === undefined ? { limit: EXPORT_PAGE_ROWS } : { limit: EXPORT_PAGE_ROWS, after });
     for (const row of page.rows) take(row);
+    await nextTurn();
     if (!page.hasNext || page.lastKey === undefined) return;
     after = page.lastKey;
   }

@@ -32,7 +32,7 @@ export interface Reloaded {
  * Applies the difference between two texts. `before` is the text that was loaded last. If this throws `WorldFileProblem`, the world is not changed.
  */
 export async function reloadWorld(world: OpenWorld, registry: Registry, before: string, after: string): Promise<Reloaded> {
-  const [old, file] = [await readWorldFile(before, world, registry), await readWorldFile(after, world, registry)];
+  const [old, file] = [await readWorldFile({ text: before }, world, registry), await readWorldFile({ text: after }, world, registry)];
   const sections = file.sections.map(({ section, entries }, index) => {
     const known = old.sections[index]?.entries ?? [];
     return {
@@ -50,7 +50,7 @@ export async function reloadWorld(world: OpenWorld, registry: Registry, before: 
       calendar: isDeepStrictEqual(old.settings.calendar, file.settings.calendar) ? undefined : file.settings.calendar,
     },
   };
-  await loadAll(world, changed, after, async (tx) => {
+  await loadAll(world, changed, { text: after }, async (tx) => {
     // Entries that left the file are removed first, because a new entry may have the same name. Entries are removed in the reverse order of sections,
     // because later sections depend on earlier ones.
     for (const { section, removed } of sections.toReversed()) for (const entry of removed) await remove(tx, registry, world, section, entry);

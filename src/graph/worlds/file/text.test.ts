@@ -1,13 +1,26 @@
 /** The text of a world file: which reader reads it, which texts are refused, and on which line. */
 import { expect, test } from "bun:test";
+import { atItsLine, type FileText, readParts } from "./parts.ts";
 import { WorldProblem } from "./schema-words.ts";
-import { atItsLine, parseWorldFile, WorldFileProblem } from "./text.ts";
+import { WorldFileProblem, type WorldPart } from "./text.ts";
 
-const read = async (text: string) => ({ file: await parseWorldFile(text) });
+/** The top level of a file, put together from its parts. */
+class WholeFile {
+  readonly #values: Record<string, unknown> = {};
 
-async function problemOf(text: string): Promise<WorldFileProblem> {
+  take(part: WorldPart): void {
+    const items = "items" in part ? [...((this.#values[part.key] as unknown[] | undefined) ?? []), ...part.items] : undefined;
+    Object.assign(this.#values, { [part.key]: "items" in part ? items : part.value });
+  }
+
+  result = () => this.#values;
+}
+
+const read = async (text: string, file: Omit<FileText, "text"> = {}) => ({ file: await readParts({ text, ...file }, () => new WholeFile()) });
+
+async function problemOf(text: string, file?: Omit<FileText, "text">): Promise<WorldFileProblem> {
   try {
-    await read(text);
+    await read(text, file);
   } catch (error) {
     if (error instanceof WorldFileProblem) return error;
     throw error;
@@ -78,7 +91,8 @@ test("a file that nests too deep is refused before it is parsed; brackets in tex
     expect((await problemOf(text)).message).toBe(`${deep} (line 1)`);
   expect((await problemOf(`a: 1\nlabels: ${"[".repeat(65)}`)).message).toBe(`${deep} (line 2)`);
   for (const text of ["- ".repeat(100_000), "? ".repeat(100_000), `a:\n${" ".repeat(1_000)}b: 1`]) expect((await problemOf(text)).message).toBe(deep);
-  expect(await parseWorldFile(`a: "${"[".repeat(100)}"\nb: ${"[".repeat(60)}${"]".repeat(60)}`)).toMatchObject({ a: "[".repeat(100) });
+  for (const text of [`a: "${"[".repeat(100)}"\nb: ${"[".repeat(60)}${"]".repeat(60)}`, `{"a":"${"[".repeat(100)}"}`])
+    expect((await read(text)).file).toMatchObject({ a: "[".repeat(100) });
 });
 
 test("an alias is refused with its line; its sign in text is allowed", async () => {
@@ -97,20 +111,48 @@ test("an alias is refused with its line; its sign in text is allowed", async () 
 const LABELS = "labels:\n  - id: 1\n    name: x\n  - id: 2\n    name: y\n    users:\n      - 7\n";
 
 test("a problem has the line of its path, or of the closest one around it", async () => {
-  const lineOf = async (path: string, text = LABELS) => (await atItsLine(new WorldProblem(path, "is wrong"), text)).line;
+  const lineOf = async (path: string, text = LABELS) => (await atItsLine(new WorldProblem(path, "is wrong"), { text })).line;
   expect([await lineOf("labels[0].id"), await lineOf("labels[1].name"), await lineOf("labels[1].users[0]")]).toEqual([2, 5, 7]);
   expect([await lineOf("labels[1].users[3]"), await lineOf("labels[1].color"), await lineOf("labels[9].id"), await lineOf("labels")]).toEqual([
     ...[7, 4, 2, 2],
   ]);
   expect([await lineOf("pages[0]"), await lineOf("")]).toEqual([undefined, undefined]);
   expect(await lineOf("a[1].b", '{\n"a": [\n{"b": 1},\n{"b": 2}\n]}')).toBe(4);
-  const problem = await atItsLine(new WorldProblem("labels[1].name", "is wrong"), LABELS);
+  const problem = await atItsLine(new WorldProblem("labels[1].name", "is wrong"), { text: LABELS });
   expect([problem.message, problem.path]).toEqual(["labels[1].name is wrong (line 5)", "labels[1].name"]);
-  expect((await atItsLine(new WorldProblem("pages[0]", "is wrong"), LABELS)).message).toBe("pages[0] is wrong");
+  expect((await atItsLine(new WorldProblem("pages[0]", "is wrong"), { text: LABELS })).message).toBe("pages[0] is wrong");
+});
+
+/** Enough lines that another process reads the file. */
+const MANY_LINES = "# é𐀀 many lines\n".repeat(40_000);
+
+test("a long file in YAML is read by another process, with the same values, problems and lines", async () => {
+  const entries = Array.from({ length: 5_000 }, (_, at) => `- {id: ${at}, name: "é𐀀 ${at}", share: .inf}\n`).join("");
+  const long = `${MANY_LINES}clock: {now: 7}\nlabels:\n${entries}pages: []\n`;
+  const here = await read(long, { mayHold: true });
+  expect(here.file.labels).toHaveLength(5_000);
+  expect(await read(long)).toEqual(here);
+  for (const wrong of ["- 1", "a: [1", "a: 9007199254740993", `a: ${"[".repeat(65)}`, "a: *x", "a: 1\nb: 2\na: 3"]) {
+    const problem = await problemOf(`${MANY_LINES}${wrong}`, { mayHold: true });
+    expect(await problemOf(`${MANY_LINES}${wrong}`)).toEqual(problem);
+  }
+  const { line } = await atItsLine(new WorldProblem("labels[1].name", "is wrong"), { text: MANY_LINES + LABELS });
+  expect(line).toBe(40_005);
+});
+
+test("JSON is refused at a repeated key, and at an entry that is too long for the memory, with the line", async () => {
+  expect(await problemOf('{"a": [1],\n"b": 2,\n"a": [3]}')).toMatchObject({ problem: "Map keys must be unique", line: 3 });
+  const long = `"${"x".repeat(5_000_000)}"`;
+  for (const [text, line] of [
+    [`{"b": 1,\n"a": [1,\n2, ${long}]}`, 3],
+    [`{"b": 1,\n"a": {"c": ${long}}}`, 2],
+    [`{"b": 1,\n"a":\n${long}}`, 3],
+  ] as const)
+    expect(await problemOf(text)).toMatchObject({ path: "a", line, problem: "has an entry of more than 4194304 characters" });
 });
 
 test("no line is looked for in a text of more than two million characters", async () => {
   const padded = (characters: number): string => LABELS + "#".padEnd(characters - LABELS.length, "x");
-  const lineOf = async (text: string) => (await atItsLine(new WorldProblem("labels[1].name", "is wrong"), text)).line;
+  const lineOf = async (text: string) => (await atItsLine(new WorldProblem("labels[1].name", "is wrong"), { text })).line;
   expect([await lineOf(padded(2_000_000)), await lineOf(padded(2_000_001))]).toEqual([5, undefined]);
 });

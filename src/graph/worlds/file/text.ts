@@ -1,6 +1,4 @@
-/** Parses the text of a world file, and finds the line of a problem. */
-import { parseExactJson } from "#kernel/json/exact-json";
-import type { WorldProblem } from "./schema-words.ts";
+/** Parses a world file in YAML, and finds the line of a problem. */
 import { readWithLines, readYaml, YamlProblem } from "./yaml.ts";
 
 /** The reason why a world file cannot be loaded. If this error is thrown, no part of the file is stored. */
@@ -17,8 +15,11 @@ export class WorldFileProblem extends Error {
   }
 }
 
-/** Parses a world file in YAML or JSON, and returns its top level. Throws `WorldFileProblem` if the text is not a world file. */
-export async function parseWorldFile(text: string): Promise<Readonly<Record<string, unknown>>> {
+/** A value at the top of a file, or some of the items of a list there. */
+export type WorldPart = { readonly key: string; readonly items: readonly unknown[] } | { readonly key: string; readonly value: unknown };
+
+/** Parses a world file in YAML, and returns its top level. Throws `WorldFileProblem` if the text is not a world file. */
+export async function parseYamlFile(text: string): Promise<Readonly<Record<string, unknown>>> {
   const value = await parse(text);
   if (value === null || value === undefined) return {};
   if (typeof value !== "object" || Array.isArray(value)) throw new WorldFileProblem("a world file is a map, e.g. `pages: […]`", "", undefined);
@@ -27,13 +28,6 @@ export async function parseWorldFile(text: string): Promise<Readonly<Record<stri
 
 async function parse(text: string): Promise<unknown> {
   await refuseDepth(text);
-  if (text.trimStart().startsWith("{")) {
-    try {
-      return parseExactJson(text);
-    } catch {
-      // The text is YAML in braces, or has a mistake, whose line the parser of YAML knows.
-    }
-  }
   await refuseAliases(text);
   try {
     return await readYaml(text);
@@ -43,14 +37,22 @@ async function parse(text: string): Promise<unknown> {
   }
 }
 
+/** The line of a character, counted from 1. */
+export function lineAt(text: string, place: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < place; at = text.indexOf("\n", at + 1)) line++;
+  return line;
+}
+
+export const tooDeep = (line?: number): WorldFileProblem => new WorldFileProblem(`nests deeper than ${DEPTH_MAX} levels`, "", line);
+
 /** The most levels of a world file. The deepest entry of a world file has six levels. */
-const DEPTH_MAX = 64;
+export const DEPTH_MAX = 64;
 /** Matches many lists or maps that begin on one line, or a line whose indentation is that of many levels. */
 const DEEP_BLOCKS = /^(?: *[-?] ){65}|^ {1000}/m;
 
 /** Throws if the text nests too deep: a parser of YAML takes minutes for 16 MB of opening brackets, and other requests would wait meanwhile. */
 async function refuseDepth(text: string): Promise<void> {
-  const tooDeep = (line?: number) => new WorldFileProblem(`nests deeper than ${DEPTH_MAX} levels`, "", line);
   if (DEEP_BLOCKS.test(text)) throw tooDeep();
   if (bracketDepthOf(text) <= DEPTH_MAX) return;
   // Brackets may belong to texts, which the lexer knows.
@@ -95,21 +97,13 @@ async function refuseAliases(text: string): Promise<void> {
   }
 }
 
-/**
- * The longest text for which the line of a problem is found. For longer texts only the path is reported, because the parser that knows lines would
- * take seconds and hundreds of megabytes.
- */
-const LINES_OF_CHARACTERS_MAX = 2_000_000;
-
-/** Returns the problem with the line of its place. If the place does not exist, the line is that of the closest place around it. */
-export async function atItsLine(error: WorldProblem, text: string): Promise<WorldFileProblem> {
-  const { path, problem } = error;
-  if (text.length > LINES_OF_CHARACTERS_MAX) return new WorldFileProblem(problem, path, undefined);
+/** The line of a place. If the place does not exist, the line is that of the closest place around it. Undefined if no line is found. */
+export async function lineOf(path: string, text: string): Promise<number | undefined> {
   const { document, lines } = await readWithLines(text);
   const steps = [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, key]) => (index === undefined ? (key as string) : Number(index)));
   for (let length = steps.length; length > 0; length--) {
     const node = document.getIn(steps.slice(0, length), true) as { range?: [number, number, number] } | undefined;
-    if (node?.range !== undefined) return new WorldFileProblem(problem, path, lines.linePos(node.range[0]).line);
+    if (node?.range !== undefined) return lines.linePos(node.range[0]).line;
   }
-  return new WorldFileProblem(problem, path, undefined);
+  return undefined;
 }

@@ -1,0 +1,215 @@
+/** Reads long JSON in pieces. Nothing can interrupt `JSON.parse`, so after each piece the event loop gets a turn, in which others are served. */
+import { nextTurn } from "../turns.ts";
+import { InexactNumber, parseExactJson } from "./exact-json.ts";
+
+/** The most characters that are read in one turn. The costliest piece takes `JSON.parse` some 7 ms (measured): names that are all different. */
+const PIECE_CHARACTERS = 65_536;
+
+/** The error about JSON that nests deeper than its reader allows. */
+export class TooDeepJson extends Error {
+  constructor(
+    /** The place of the first bracket that is too deep. */
+    readonly at: number,
+  ) {
+    super("the JSON nests too deep");
+    this.name = "TooDeepJson";
+  }
+}
+
+/** The error about a value in a list or object that is longer than its reader allows. */
+export class LongJsonValue extends Error {
+  constructor(
+    /** The place of the value, or of the name before the value. */
+    readonly at: number,
+    charactersMax: number,
+  ) {
+    super(`a value of the JSON has more than ${charactersMax} characters`);
+    this.name = "LongJsonValue";
+  }
+}
+
+/** A part of the text; the character at `end` does not belong to the part. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A value in a list or object, with blanks around it. */
+interface Member extends Span {
+  /** The place of the colon behind the name; -1 if there is none. */
+  readonly colon: number;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const BACKSLASH = 92;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** The length of the longest escape, such as `\u00e9`. */
+const ESCAPE_CHARACTERS = 6;
+
+const notJson = (): SyntaxError => new SyntaxError("the text is not JSON");
+
+/** All methods throw `InexactNumber` for a number that would lose digits, and a `SyntaxError` for a part that is not JSON. */
+export class LongJson {
+  readonly #text: string;
+  readonly #valueMax: number;
+  readonly #piece: number;
+
+  /** `valueCharactersMax` is the length of the longest value in a list or object that `value` and `items` read. */
+  constructor(text: string, valueCharactersMax = Number.POSITIVE_INFINITY, pieceCharacters = PIECE_CHARACTERS) {
+    this.#text = text;
+    this.#valueMax = valueCharactersMax;
+    this.#piece = pieceCharacters;
+  }
+
+  isList = ({ start }: Span): boolean => this.#text.charCodeAt(start) === OPEN_BRACKET;
+  isObject = ({ start }: Span): boolean => this.#text.charCodeAt(start) === OPEN_BRACE;
+  isString = ({ start }: Span): boolean => this.#text.charCodeAt(start) === QUOTE;
+
+  /**
+   * The values of the object that the whole text is, in the order of the text; a name may be repeated. Throws `TooDeepJson` if a value makes the text
+   * nest deeper than `depthMax`.
+   */
+  async *members(depthMax: number): AsyncGenerator<Span & { readonly name: string }> {
+    const whole = await this.#trimmed({ start: 0, end: this.#text.length });
+    if (!this.isObject(whole)) throw notJson();
+    for (const member of this.#membersOf(whole, depthMax)) {
+      if (member === undefined) await nextTurn();
+      else yield { name: this.#nameOf(member), ...(await this.#trimmed({ start: member.colon + 1, end: member.end })) };
+    }
+  }
+
+  async value(span: Span): Promise<unknown> {
+    if (span.end - span.start <= this.#piece) return this.#read(span);
+    const trimmed = await this.#trimmed(span);
+    if (this.isString(trimmed)) return this.#string(trimmed);
+    if (this.isList(trimmed)) return (await Array.fromAsync(this.#piecesOf(trimmed))).flat(1);
+    if (this.isObject(trimmed)) return Object.fromEntries((await Array.fromAsync(this.#piecesOf(trimmed), Object.entries)).flat(1));
+    const { start, end } = trimmed;
+    if (end - start <= PIECE_CHARACTERS) return this.#read(trimmed);
+    throw /[-\d]/.test(this.#text.charAt(start)) ? new InexactNumber(this.#text.slice(start, start + 50), "") : notJson();
+  }
+
+  /** The items of a list, as many at a time as one turn allows. */
+  async *items(list: Span): AsyncGenerator<readonly unknown[]> {
+    for await (const items of this.#piecesOf(await this.#trimmed(list))) {
+      yield items as unknown[];
+      await nextTurn();
+    }
+  }
+
+  #read = ({ start, end }: Span): unknown => parseExactJson(this.#text.slice(start, end));
+
+  /** Reads a list or object as lists or objects with some of its members each. */
+  async *#piecesOf(whole: Span): AsyncGenerator<object> {
+    const [open, close] = this.isList(whole) ? ["[", "]"] : ["{", "}"];
+    let piece: Span | undefined;
+    const readPiece = ({ start, end }: Span): object => {
+      const text = this.#text.slice(start, end);
+      // A comma has no value before or behind it.
+      if (isBlank(text)) throw notJson();
+      return parseExactJson(open + text + close) as object;
+    };
+    for (const member of this.#membersOf(whole, Number.POSITIVE_INFINITY)) {
+      if (member === undefined) {
+        await nextTurn();
+        continue;
+      }
+      if (member.end - member.start > this.#valueMax) throw new LongJsonValue(member.start, this.#valueMax);
+      if (piece !== undefined && member.end - piece.start > this.#piece) {
+        yield readPiece(piece);
+        piece = undefined;
+        await nextTurn();
+      }
+      if (member.end - member.start <= this.#piece) piece = { start: piece?.start ?? member.start, end: member.end };
+      else if (open === "[") yield [await this.value(member)];
+      else yield Object.fromEntries([[this.#nameOf(member), await this.value({ start: member.colon + 1, end: member.end })]]);
+    }
+    if (piece !== undefined) yield readPiece(piece);
+  }
+
+  /**
+   * Finds the members of the list or object that the part is. Yields undefined when a turn should end. Checks the brackets of this list or object;
+   * all else is checked when the members are read.
+   */
+  *#membersOf({ start, end }: Span, depthMax: number): Generator<Member | undefined> {
+    const text = this.#text;
+    const closing = this.isList({ start, end }) ? CLOSE_BRACKET : CLOSE_BRACE;
+    let depth = 0;
+    let isInString = false;
+    let from = start + 1;
+    let colon = -1;
+    let turnEnd = start + this.#piece;
+    for (let at = start; at < end; at++) {
+      if (at >= turnEnd) {
+        turnEnd = at + this.#piece;
+        yield undefined;
+      }
+      const unit = text.charCodeAt(at);
+      if (isInString) {
+        if (unit === BACKSLASH) at++;
+        else if (unit === QUOTE) isInString = false;
+      } else if (unit === QUOTE) isInString = true;
+      else if (unit === OPEN_BRACKET || unit === OPEN_BRACE) {
+        if (++depth > depthMax) throw new TooDeepJson(at);
+      } else if (unit === CLOSE_BRACKET || unit === CLOSE_BRACE) {
+        if (--depth > 0) continue;
+        if (unit !== closing || at !== end - 1) throw notJson();
+        if (from > start + 1 || !isBlank(text.slice(from, at))) yield { start: from, end: at, colon };
+        return;
+      } else if (depth !== 1) continue;
+      else if (unit === COMMA) {
+        yield { start: from, end: at, colon };
+        from = at + 1;
+        colon = -1;
+      } else if (unit === COLON && colon === -1) colon = at;
+    }
+    throw notJson();
+  }
+
+  #nameOf({ start, colon }: Member): string {
+    if (colon === -1 || colon - start > PIECE_CHARACTERS) throw notJson();
+    const name: unknown = JSON.parse(this.#text.slice(start, colon));
+    if (typeof name !== "string") throw notJson();
+    return name;
+  }
+
+  async #string({ start, end }: Span): Promise<string> {
+    if (this.#text.charCodeAt(end - 1) !== QUOTE) throw notJson();
+    const parts: string[] = [];
+    for (let from = start + 1; from < end - 1; ) {
+      const to = from + this.#piece < end - 1 ? this.#endOfEscapes(from, from + this.#piece) : end - 1;
+      parts.push(JSON.parse(`"${this.#text.slice(from, to)}"`) as string);
+      from = to;
+      await nextTurn();
+    }
+    return parts.join("");
+  }
+
+  /** The last place up to `at` that is not inside an escape. `from` is such a place, too. */
+  #endOfEscapes(from: number, at: number): number {
+    const backslash = this.#text.lastIndexOf("\\", at - 1);
+    if (backslash < from || at - backslash >= ESCAPE_CHARACTERS) return at;
+    let first = backslash;
+    while (first > from && this.#text.charCodeAt(first - 1) === BACKSLASH) first--;
+    // Of two backslashes the first one escapes the second one.
+    return (backslash - first) % 2 === 0 ? backslash : at;
+  }
+
+  /** The part without the blanks around it. */
+  async #trimmed({ start, end }: Span): Promise<Span> {
+    let [first, last] = [start, end];
+    const isBlankAt = (at: number): boolean => isBlankUnit(this.#text.charCodeAt(at));
+    while (first < last && isBlankAt(first)) if (++first % PIECE_CHARACTERS === 0) await nextTurn();
+    while (last > first && isBlankAt(last - 1)) if (--last % PIECE_CHARACTERS === 0) await nextTurn();
+    return { start: first, end: last };
+  }
+}
+
+const isBlankUnit = (unit: number): boolean => unit === 32 || unit === 10 || unit === 13 || unit === 9;
+const isBlank = (text: string): boolean => !/[^ \t\n\r]/.test(text);
