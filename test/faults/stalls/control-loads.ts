@@ -42,12 +42,15 @@ const labelsFile = (count: number): string =>
 const labelsYaml = (count: number): string =>
   `pages:\n- {id: "2999"}\nlabels:\n${Array.from({ length: count }, (_, at) => `- {id: "${700_000 + at}", page: "2999", name: l${at}}\n`).join("")}`;
 
-/** `nodes` is the number of nodes in a world file. Of a stream, only the first part is read. */
+/** The limit of a JSON body without a world file. */
+const JSON_BYTES_MAX = 2 * 1_048_576;
+
+/** `bodyBytes` is the size of bodies with a world file, and `nodes` is the number of nodes in a world file. Of a stream, only the first part is read. */
 export function controlLoads({ bodyBytes, queryBytes }: Sizes, nodes: number): Load[] {
   const registry = buildRegistry();
   const loads: Load[] = [];
   for (const route of controlRoutes(registry)) {
-    const { method, operation, body, query } = route;
+    const { method, operation, body, fileMember, query } = route;
     if (LEFT_OUT.includes(operation)) continue;
     const address = addressOf(route);
     const add = (shape: string, more = "", sent?: string): void => {
@@ -65,12 +68,14 @@ export function controlLoads({ bodyBytes, queryBytes }: Sizes, nodes: number): L
       add("query: one text", `?${name}=${"x".repeat(queryBytes)}`);
     }
     if (body === undefined || body === "file") continue;
-    const first = typeof body === "object" ? (Object.keys((body as { properties?: object }).properties ?? {})[0] ?? "name") : "labels";
-    const bytes = body === "form" ? Math.min(bodyBytes, 16_000) : bodyBytes;
+    const names = typeof body === "object" ? Object.keys((body as { properties?: object }).properties ?? {}) : ["labels"];
+    const first = fileMember ?? names[0] ?? "name";
+    const bytes = body === "form" ? Math.min(bodyBytes, 16_000) : body === "text" || fileMember ? bodyBytes : Math.min(bodyBytes, JSON_BYTES_MAX);
     for (const [shape, text] of Object.entries(hostileJson(bytes - 100, first))) add(`JSON: ${shape}`, "", text);
   }
   const whole = (operation: string, method: string, path: string, shape: string, body?: string): void => {
-    loads.push({ work: operation, shape, send: (server) => send(server, method, path, body) });
+    const isLongWrite = operation === "importWorld" ? { isLongWrite: true } : {};
+    loads.push({ work: operation, shape, ...isLongWrite, send: (server) => send(server, method, path, body) });
   };
   for (const [shape, text] of [
     ["JSON", labelsFile(nodes)],

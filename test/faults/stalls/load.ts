@@ -5,6 +5,8 @@ export interface Load {
   /** The operation, upload, control route or message of an encoder that the load is for. */
   readonly work: string;
   readonly shape: string;
+  /** The load is one long write. On SQLite, which has one writer, the writes of others wait for its end (D-338), so only their reads are judged. */
+  readonly isLongWrite?: boolean;
   /** Sends the load. Resolves with a word about the end, such as the status, when the server has done all of its work for the load. */
   send(server: Served): Promise<string>;
 }

@@ -15,7 +15,7 @@ import { type Measured, Measuring, tableOf } from "./measuring.ts";
 import { deletionsLast, stallsWorld } from "./stalls-world.ts";
 import { uploadLoads } from "./upload-loads.ts";
 
-/** The limit of a JSON body of the control API. */
+/** The limit of a body of the control API that is JSON with a world file in it. World files alone may be longer. */
 const CONTROL_BODY_BYTES = 16 * 1_048_576;
 /** The number of nodes in a world file. */
 const NODES = 10_000;
@@ -45,7 +45,7 @@ onEachDatabase("nothing that one caller sends stops the others", (database) => {
     const server: Server = await startServer(["--data", data, "--world", worldFile(stallsWorld), ...options]);
     const rtmpPort = server.rtmp_url === null ? undefined : Number(new URL(server.rtmp_url.replace("rtmp:", "http:")).port);
     if (rtmpPort !== undefined) await untilListening(rtmpPort);
-    const measuring = await Measuring.begin(server, rtmpPort);
+    const measuring = await Measuring.begin(server, database, rtmpPort);
     const measured: Measured[] = [];
     for (const load of deletionsLast(loads(startReceiver().url))) measured.push(await measuring.measure(load));
     console.log(`${database}: ${name}, ${measured.length} loads\n${tableOf(measured)}`);
