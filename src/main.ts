@@ -15,6 +15,7 @@ import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { Worlds } from "#graph/worlds/hosting/worlds";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
+import { LogMemory } from "#graph/worlds/log-memory";
 import { migrationsOf, newWorldMemory, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming, WorkObserver } from "#graph/worlds/world";
@@ -374,6 +375,7 @@ async function openWorlds(
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
   const faults = { sleepMs, randomFraction, monotonicMs };
   // Worlds share these values, which contain no data of a world.
+  const logMemory = new LogMemory();
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
   const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
@@ -397,7 +399,7 @@ async function openWorlds(
   const worlds = Worlds.open({
     databases,
     openMax: worldsWithin(config.open_worlds_max, openFilesMax() ?? FILES_MAX_UNKNOWN),
-    newMemory: () => newWorldMemory(worldOptions),
+    newMemory: () => newWorldMemory({ ...worldOptions, logMemory }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config),
     ...{ realNowMs, randomSecret, collectGarbage },

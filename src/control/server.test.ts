@@ -18,9 +18,26 @@ async function serve(connectionsMax: number) {
 
 async function serveWithLog(connectionsMax: number) {
   const { served, plaza } = await openControl();
-  const server = serveControl({ ...served, host: "127.0.0.1", port: 0, connectionsMax });
+  const { ending, streams } = countedStreams();
+  const server = serveControl({ ...served, deps: { ...served.deps, ending }, host: "127.0.0.1", port: 0, connectionsMax });
   servers.push(server);
-  return { port: server.port, requests: plaza.world.requests };
+  return { port: server.port, requests: plaza.world.requests, streams };
+}
+
+/** The signal of a server's end, which each open stream listens to. */
+function countedStreams() {
+  const ending = new AbortController().signal;
+  const streams = new Set<unknown>();
+  const [add, remove] = [ending.addEventListener.bind(ending), ending.removeEventListener.bind(ending)];
+  ending.addEventListener = (type: string, listener: EventListener) => {
+    streams.add(listener);
+    add(type, listener);
+  };
+  ending.removeEventListener = (type: string, listener: EventListener) => {
+    streams.delete(listener);
+    remove(type, listener);
+  };
+  return { ending, streams };
 }
 
 /** Opens a connection; resolves when it is open. */
@@ -99,14 +116,14 @@ const long = {
 const STREAM = `GET /v1/worlds/default/requests/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
 
 test("the stream of a client that stopped reading, or has left, ends", async () => {
-  const { port, requests } = await serveWithLog(3);
+  const { port, requests, streams } = await serveWithLog(3);
   for (const end of ["stops reading", "goes"] as const) {
     const { socket } = await open(port);
     socket.write(STREAM);
-    while (!requests.isWatched) await Bun.sleep(5);
+    while (streams.size === 0) await Bun.sleep(5);
     if (end === "goes") socket.destroy();
     else socket.pause();
-    while (requests.isWatched) {
+    while (streams.size > 0) {
       for (let count = 0; count < 20; count++) requests.adopt(long);
       await Bun.sleep(5);
     }
@@ -167,12 +184,12 @@ test("a request without Host has its whole path; a malformed request or address 
 });
 
 test("HEAD returns the length of the GET, and leaves no stream open", async () => {
-  const { port, requests } = await serveWithLog(3);
+  const { port, streams } = await serveWithLog(3);
   const { responses } = await exchange(port, [HEALTH.replace("GET", "HEAD"), STREAM.replace("GET", "HEAD")], {
     responses: 2,
     isHead: true,
     gapMs: 5,
   });
   expect(responses).toMatchObject([{ status: 200, headers: { "content-length": "15" } }, { status: 200 }]);
-  expect(requests.isWatched).toBe(false);
+  expect(streams.size).toBe(0);
 });

@@ -3,6 +3,7 @@ import type { ErrorForm } from "#graph/contract/operation";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/pipeline/request";
 import { formByShape, readAddress } from "#graph/pipeline/route";
+import { refusalStory } from "#graph/pipeline/story/story";
 import { renderError } from "#graph/response/error-forms";
 import { NO_APP_USAGE, NO_CASE_USAGE } from "#graph/response/usage";
 import { fixedVersions, newestVersion } from "#graph/versions/resolve";
@@ -37,7 +38,7 @@ function unreached(
 export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, error: GraphError, form: ErrorForm, asked?: Version): GraphResponse {
   const bare = unreached(deps, world, surface, 0, { "content-type": "application/json; charset=UTF-8" }, asked);
   const { status, headers, body } = renderError(error, form, world.profile, bare.traceId);
-  return { ...bare, status, headers: { ...bare.headers, ...headers }, body: JSON.stringify(body) };
+  return { ...bare, status, headers: { ...bare.headers, ...headers }, body: JSON.stringify(body), story: refusalStory(error) };
 }
 
 /** The response for an error outside of the pipeline. A known error is shown to the caller; any other error is a mistake of this program. */

@@ -267,7 +267,11 @@ export class RequestDispatcher {
     return bytes.length === 0 ? NO_BODY : parseBody(bytes, findHeader(head.headers, "content-type"));
   }
 
-  #requestOf({ head, facts, destination, baseUrl }: IncomingRequest, body: ParsedBody, admission?: RunningRequest): GraphRequest {
+  #requestOf(
+    { head, facts, destination, baseUrl, startedMs: receivedMs }: IncomingRequest,
+    body: ParsedBody,
+    admission?: RunningRequest,
+  ): GraphRequest {
     const { method, target, headers } = head;
     const { query } = facts;
     return {
@@ -281,6 +285,7 @@ export class RequestDispatcher {
       header: (name) => findHeader(headers, name),
       baseUrl,
       defect: defectOf(head, this.#options.limits, query, body),
+      receivedMs,
       batchDepth: 0,
       admission,
       door: destination.door,

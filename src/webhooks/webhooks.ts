@@ -21,7 +21,16 @@ import { DeliveryMetrics } from "./history/metrics.ts";
 import { type ReplayDeps, type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
 import { type SigningDeps, signaturesOf } from "./history/view.ts";
 import type { WebhookObserver } from "./observer.ts";
-import { WebhookFacts } from "./ports.ts";
+import { type EventFacts, WebhookFacts } from "./ports.ts";
+
+/** The most events without a subscriber that are noted for a transaction: the first ones explain the others. */
+const UNSENT_MAX = 5;
+
+/** The webhooks that a transaction has made, and its events that no app was subscribed to. */
+export interface Followed {
+  readonly deliveries: readonly string[];
+  readonly unsent: readonly Pick<EventFacts, "object" | "field" | "entity">[];
+}
 
 export class Webhooks {
   readonly deps: WebhookDeps;
@@ -33,8 +42,8 @@ export class Webhooks {
   readonly #rerouting: RerouteDeps & { readonly observer: WebhookObserver };
   readonly #replaying: ReplayDeps;
   readonly #signing: SigningDeps;
-  /** The ids of the deliveries of each transaction for which `followed` was called. */
-  readonly #followed = new WeakMap<Transaction, string[]>();
+  /** The webhooks of each transaction for which `followed` was called. */
+  readonly #followed = new WeakMap<Transaction, { deliveries: string[]; unsent: Pick<EventFacts, "object" | "field" | "entity">[] }>();
 
   constructor(deps: WebhookDeps) {
     this.deps = deps;
@@ -92,18 +101,21 @@ export class Webhooks {
   /** Does the same as `emit`, and returns the ids of the new deliveries, one for each app that gets the event. */
   async make<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<readonly string[]> {
     const stored = await storeEvent(this.#outbox, tx, field, event);
+    const followed = this.#followed.get(tx);
     if (stored.deliveries.length > 0) {
-      this.#followed.get(tx)?.push(...stored.deliveries);
+      followed?.deliveries.push(...stored.deliveries);
       tx.afterCommit(() => this.dispatcher.arrived(stored));
+    } else if (followed !== undefined && followed.unsent.length < UNSENT_MAX) {
+      followed.unsent.push({ object: field.object, field: field.field, entity: event.entity });
     }
     return stored.deliveries;
   }
 
-  /** The ids of the deliveries that the transaction makes from now on. */
-  followed(tx: Transaction): readonly string[] {
-    const deliveries: string[] = [];
-    this.#followed.set(tx, deliveries);
-    return deliveries;
+  /** The webhooks that the transaction makes from now on. */
+  followed(tx: Transaction): Followed {
+    const followed = { deliveries: [], unsent: [] };
+    this.#followed.set(tx, followed);
+    return followed;
   }
 
   /** Called when an app's URL was set or verified anew: earlier failures no longer count, and waiting deliveries are sent. */

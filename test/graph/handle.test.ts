@@ -2,7 +2,6 @@
 import { describe, expect, test } from "bun:test";
 import { prepare, read, write as runWrite } from "#graph/pipeline/handle";
 import type { ParsedRead, ParsedWrite } from "#graph/pipeline/parse";
-import type { StoryRecorder } from "#graph/pipeline/story/story";
 
 const reader = { name: "the reader" };
 const tx = { name: "the transaction" };
@@ -53,9 +52,9 @@ describe("a feature's code", () => {
     const { request, events } = asked();
     return { result: await read({ kind, request, ...parts } as unknown as ParsedRead), events, request };
   };
-  const writing = async (served: object, story?: object) => {
+  const writing = async (served: object, onBegun = (_: unknown) => {}) => {
     const { request, events } = asked();
-    return { result: await runWrite(write(served, request), "prepared", async () => {}, story as StoryRecorder | undefined), events, request };
+    return { result: await runWrite(write(served, request), "prepared", async () => {}, onBegun), events, request };
   };
 
   test("reads with the reader", async () => {
@@ -69,11 +68,10 @@ describe("a feature's code", () => {
     expect([node.events, list.events, other.events]).toEqual([[], [], []]);
   });
 
-  test("writes in one transaction, with the prepared values, and its details follow that", async () => {
+  test("writes in one transaction, with the prepared values, and its story hears of the transaction", async () => {
     const followed: unknown[] = [];
-    const story = { recordWrite: (given: unknown) => followed.push(given) };
     const contract = { operation: "createLabel" };
-    const { result, events, request } = await writing({ contract, handle: async (...given: unknown[]) => given }, story);
+    const { result, events, request } = await writing({ contract, handle: async (...given: unknown[]) => given }, (given) => followed.push(given));
     expect<unknown>(result).toEqual([request, tx, "prepared"]);
     expect(events).toEqual(["begin", "commit"]);
     expect(followed).toEqual([tx]);

@@ -1,108 +1,96 @@
-/** Records the story of a request, step by step. */
+/** The text of a story: what is written, and what a reader finds out again. */
 import { expect, test } from "bun:test";
-import type { Parsed } from "#graph/pipeline/parse";
-import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
-import type { Reached } from "#graph/pipeline/stages";
-import { refusalStoryOf, StoryRecorder, storyOf } from "#graph/pipeline/story/story";
-import type { World } from "#graph/worlds/world";
+import fc from "fast-check";
+import { refusalStory, storyOf, type Way } from "#graph/pipeline/story/story";
+import { deliveriesIn, readStory, type StoryRest, storyText } from "#graph/pipeline/story/story-text";
+import { tokenMissing } from "#kernel/errors";
+import { jsonExcerpt } from "#kernel/json/json-excerpt";
+import { buildRegistry } from "#main";
 
-const response = { status: 200, body: "{}" } as unknown as GraphResponse;
-const world = { requests: { isWatched: false }, webhooks: { followed: (tx: unknown) => [`followed ${tx}`] } } as unknown as World;
+const registry = buildRegistry();
+const request = { operation: "listLabels", path: "/v26.0/2001/custom_labels", surface: "base" };
+const read = (story: string, more: object = {}) => readStory({ ...request, story, ...more }, registry);
 
-function recorder(...times: number[]) {
-  return new StoryRecorder(world, () => times.shift() as number);
-}
-const parsed = (request: object) => ({ request }) as unknown as Parsed;
+const token = { id: "5", type: "page", app: "1", page: "2001" };
+const credential = (place: string, of: object = token) => ({ place, value: "secret", token: of });
+const reached = {
+  ...{ address: { version: 26, id: "2001", edge: "custom_labels" }, served: { version: 26 }, node: { id: "2001", type: "page", owner: "2001" } },
+  credentials: [credential("access_token"), credential("bearer")],
+};
+const way = (more: object = {}) => ({ step: 4, reached, ...more }) as unknown as Way;
 
-test("each step has its name and duration, and the step in which the request ended is last", () => {
-  const story = recorder(100, 103, 110, 115);
-  story.begin("check");
-  story.begin("handle");
-  expect(story.finish({}, response)).toMatchObject({
-    ...response,
-    story: {
-      steps: [
-        { name: "understand", duration_ms: 3 },
-        { name: "check", duration_ms: 7 },
-        { name: "handle", duration_ms: 5 },
-      ],
-    },
+test("D-272: a request that was simply served has only its tokens as text, and a reader finds the rest", () => {
+  const text = storyOf(way());
+  expect(text).toBe("access_token,bearer:page:5:1:2001");
+  expect(read(text)).toEqual({
+    steps: ["understand", "check", "handle", "respond"].map((name) => ({ name })) as never,
+    credentials: ["access_token", "bearer"].map((place) => ({ place, type: "page", token: "5", app: "1", of: "2001" })),
+    node: { id: "2001", type: "page" },
+    policy: expect.objectContaining({ name: "pageMessaging", scopes: ["pages_messaging"] }),
+    version: { asked: "v26.0", served: "v26.0" },
+    deliveries: [],
   });
 });
 
-test("a request that was refused at once has nothing more", () => {
-  const { story } = recorder(1, 2).finish({}, response, { error: "unknownPath" });
-  expect(story).toEqual({ steps: [{ name: "understand", duration_ms: 1 }], credentials: [], version: {}, error: "unknownPath", deliveries: [] });
-});
-
-test("it names everything that the request reached, and the callers who may see each", () => {
-  const policy = { name: "open", summary: "all", kinds: ["page"], scopes: ["notes"], canSee: () => true };
-  const reached = {
-    ...{ address: { version: 22 }, node: { id: "7", type: "page", owner: "8" }, served: { version: 25, upgradedFrom: 22 } },
-    credentials: [
-      { place: "bearer", value: "secret", token: { id: "5", type: "page", app: "1" } },
-      { place: "body", value: "secret", token: { id: "1", type: "app", app: "1" } },
-    ],
-    dead: [{ place: "access_token", value: "secret", error: new Error("it expired") }],
-  };
-  const credentials = [
-    { place: "bearer", type: "page", token: "5", app: "1" },
-    { place: "body", type: "app", app: "1" },
-    { place: "access_token", refusal: "it expired" },
-  ];
-  const reported = (more: object) => recorder(1, 2).finish({ ...reached, ...more } as unknown as Reached, response).story;
-  const facts = {
-    credentials,
-    node: { id: "7", type: "page" },
-    version: { asked: "v22.0", served: "v25.0", upgraded_from: "v22.0" },
-    policy: { name: "open", summary: "all", kinds: ["page"], scopes: ["notes"] },
-  };
-  expect(reported({ endpoint: { access: { policy } } })).toEqual({ steps: [expect.anything()], ...facts, deliveries: [] } as never);
-  expect(reported({ concealed: { access: { policy } } })).toMatchObject({ ...facts, is_concealed: true });
-  expect(reported({ served: { version: 25 } })?.version).toEqual({ asked: "v22.0", served: "v25.0" });
-});
-
-test("it shows the parameters as understood, the beginning of long ones, and none of a read of a node", () => {
-  const parametersOf = (request: object) => {
-    const story = recorder(1, 2, 3);
-    story.begin("handle", parsed(request));
-    return story.finish({}, response).story?.parameters;
-  };
-  expect([parametersOf({ params: { a: 1 } }), parametersOf({}), parametersOf({ params: { access_token: "hidden-secret" } })]).toEqual([
-    ...['{"a":1}', undefined, expect.not.stringContaining("hidden-secret")],
+test("tokens of a request that has several, a token that is not stored, and dead ones are told apart", () => {
+  const app = { id: "1", type: "app", app: "1" };
+  const dead = [{ place: "oauth_token", value: "secret", error: new Error("it expired") }];
+  const text = storyOf(way({ reached: { ...reached, credentials: [credential("bearer"), credential("body", app)], dead } }));
+  expect(text).not.toContain("secret");
+  expect(read(text)?.credentials).toEqual([
+    { place: "bearer", type: "page", token: "5", app: "1", of: "2001" },
+    { place: "body", type: "app", app: "1", of: "1" },
+    { place: "oauth_token", refusal: "it expired" },
   ]);
-  expect(parametersOf({ params: { a: "x".repeat(100_000) } })?.length).toBeLessThan(20_000);
 });
 
-test("it has the webhooks of the last run of a write, unless the request was refused", () => {
-  const reported = (ending?: { error: string }) => {
-    const story = recorder(1, 2);
-    for (const tx of ["first", "second"]) story.recordWrite(tx as never);
-    return story.finish({}, response, ending).story?.deliveries;
-  };
-  expect([reported(), reported({ error: "labelNameTaken" })]).toEqual([["followed second"], []]);
+test("an upgraded version, a version of the app, a fault and durations are written out", () => {
+  const story = (more: object, times?: number[], fault?: object) => read(storyOf(way({ reached: { ...reached, ...more }, times, fault })));
+  expect(story({ served: { version: 26, upgradedFrom: 25 } })?.version).toEqual({ asked: "v26.0", served: "v26.0", upgraded_from: "v25.0" });
+  expect(story({ address: { id: "2001" } })?.version).toEqual({ served: "v26.0" });
+  expect(story({}, [1, 1.5, 2.5, 3, 4])?.steps.map(({ duration_ms }) => duration_ms)).toEqual([0.5, 1, 0.5, 1]);
+  expect(JSON.parse(story({}, undefined, { id: "f", status: 503, body: "text" })?.fault ?? "")).toEqual({ id: "f", status: 503 });
 });
 
-test("D-272: it names the fault that applied, without the text of the response", () => {
-  const { story } = recorder(1, 2).finish({}, response, { fault: { id: "f", operation: "*", status: 503, body: "text" } as never });
-  expect(JSON.parse(story?.fault as string)).toEqual({ id: "f", operation: "*", status: 503 });
-});
-
-test("it is recorded while somebody watches, or for a request that asks for it, only as a whole", () => {
-  const isRecorded = (isWatched: boolean, debug: unknown, batchDepth = 0) =>
-    storyOf({ ...world, requests: { isWatched } } as unknown as World, { query: { debug }, batchDepth } as unknown as GraphRequest, () => 0) !==
-    undefined;
-  expect([isRecorded(true, undefined), isRecorded(false, "all"), isRecorded(false, "info"), isRecorded(false, undefined)]).toEqual([
-    true,
-    true,
-    false,
-    false,
+test("the parameters are those that were understood, the beginning of long ones, without secrets", () => {
+  const parametersOf = (params?: object) => read(storyOf(way({ parsed: { request: params === undefined ? {} : { params } } })))?.parameters;
+  expect([parametersOf({ a: 1 }), parametersOf(), parametersOf({}), parametersOf({ access_token: "hidden-secret" })]).toEqual([
+    ...['{"a":1}', undefined, undefined, expect.not.stringContaining("hidden-secret")],
   ]);
-  expect([isRecorded(true, "all", 1), isRecorded(false, "all", 1), isRecorded(true, undefined, 1)]).toEqual([false, false, false]);
+  expect(parametersOf({ a: "x".repeat(100_000) })?.length).toBeLessThanOrEqual(4_096);
 });
 
-test("D-272: a refused request that nobody watched has the step that refused it", () => {
-  const refused = refusalStoryOf({} as World, { batchDepth: 0 } as GraphRequest, "check")?.finish({}, response, { error: "tokenInvalid" });
-  expect(refused?.story).toMatchObject({ steps: [{ name: "check", duration_ms: 0 }], error: "tokenInvalid" });
-  expect(refusalStoryOf({} as World, { batchDepth: 1 } as GraphRequest, "check")).toBeUndefined();
+test("a write has its webhooks, unless it was refused", () => {
+  const followed = { deliveries: ["d1"], unsent: [{ object: "page", field: "feed", entity: "2001" }] };
+  const text = storyOf(way({ followed }));
+  expect([read(text)?.deliveries, deliveriesIn(text), read(text)?.unsent as unknown]).toEqual([["d1"], ["d1"], followed.unsent]);
+  const refused = storyOf(way({ followed, step: 3 }), tokenMissing("bearer"));
+  expect(read(refused)).toMatchObject({
+    deliveries: [],
+    error: "tokenMissing",
+    steps: [{ name: "understand" }, { name: "check" }, { name: "handle" }],
+  });
+});
+
+test("a request that was refused before the pipeline has its error, and no step", () => {
+  expect(read(refusalStory(tokenMissing("bearer")), { operation: "unknown" })).toMatchObject({ error: "tokenMissing", steps: [], credentials: [] });
+  expect(read("")).toBeUndefined();
+});
+
+test("a text without tokens is a story too, and a long one is kept without its long parts", () => {
+  expect(read(storyText(""))?.credentials).toEqual([]);
+  const long: StoryRest = { error: "notFound", message: "m", parameters: "x".repeat(20_000), deliveries: ["d1"] };
+  expect(read(storyText("", long))).toMatchObject({ error: "notFound", message: "m", deliveries: [] });
+  expect(read(storyText("", long))).not.toHaveProperty("parameters");
+});
+
+test("an excerpt of JSON is its beginning, whatever the value", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 0, max: 60 }), (value, charactersMax) => {
+      // JSON has no -0, and no key that JSON.parse would treat in another way.
+      const plain = JSON.parse(JSON.stringify(value));
+      expect(jsonExcerpt(plain, charactersMax)).toBe(JSON.stringify(plain).slice(0, charactersMax));
+    }),
+  );
+  expect(jsonExcerpt({ a: undefined, file: new Uint8Array(1_000_000) }, 50)).toBe('{"file":"…"}');
 });

@@ -11,11 +11,11 @@ import type { Endpoint, Registry } from "#graph/contract/registry";
 import { commonErrors, responseSchema } from "#graph/contract/response-schemas";
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, SurfaceName } from "#graph/pipeline/request";
+import { type RequestStory, readStory } from "#graph/pipeline/story/story-text";
 import { standardCalendar, type VersionCalendar } from "#graph/versions/calendar";
 import { importWorld } from "#graph/worlds/file/import-export";
 import { migrationsOf, type OpenWorld, openWorld } from "#graph/worlds/open-world";
 import type { RateLimitConfig } from "#graph/worlds/rate-limits";
-import type { RequestStory } from "#graph/worlds/request-log";
 import type { Streaming } from "#graph/worlds/world";
 import { definitionOf } from "#kernel/errors";
 import { buildRegistry } from "#main";
@@ -160,7 +160,9 @@ export class TestPlaza {
     const response = await handleRequest(this.#deps, this.world, request);
     if (this.#unexpected.length > 0) throw this.#unexpected[0];
     const body = response.body === "" ? undefined : JSON.parse(response.body);
-    const result = { status: response.status, headers: response.headers, body, operation: response.operation, story: response.story };
+    const { status, headers, operation } = response;
+    const story = readStory({ ...response, path: request.path, surface: request.surface }, this.registry);
+    const result = { status, headers, body, operation, story };
     this.#check(result);
     return result;
   }

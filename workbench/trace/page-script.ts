@@ -82,7 +82,7 @@ const detailOf = (event) => {
         ...story.credentials.map((one) => ["token in " + one.place, one.refusal ?? [one.type, one.token && "id " + one.token, one.app && "app " + one.app].filter(Boolean).join(", ")]),
         ["node", story.node && story.node.type + " " + story.node.id], ["version", story.version.served], ["policy", story.policy && story.policy.name + ": " + story.policy.summary],
         ["needs", story.policy && [story.policy.kinds.join(" or "), ...story.policy.scopes].join(", ")], ["error", story.error], ["fault", story.fault],
-        ...story.steps.map((step) => ["step " + step.name, step.duration_ms.toFixed(2) + " ms"]),
+        ...story.steps.map((step) => ["step " + step.name, step.duration_ms === undefined ? "" : step.duration_ms.toFixed(2) + " ms"]),
       ]));
       parts.push(...block("Parameters", story.parameters && pretty(story.parameters)));
     }

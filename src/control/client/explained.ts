@@ -12,7 +12,7 @@ interface Credential {
 }
 
 interface Story {
-  readonly steps: readonly { readonly name: string; readonly duration_ms: number }[];
+  readonly steps: readonly { readonly name: string }[];
   readonly credentials: readonly Credential[];
   readonly node?: { readonly id: string; readonly type: string };
   readonly version: { readonly asked?: string; readonly served?: string; readonly upgraded_from?: string };
@@ -49,7 +49,7 @@ export async function explained(
     ...line("refused", error?.message),
     ...line("parameter", error?.error_data?.parameter),
     ...line("cause", story?.error === undefined ? undefined : await causeOf(control, story.error)),
-    ...(story === undefined ? line("story", "not recorded, because the request was served: send it with debug=all") : linesOfStory(story, line)),
+    ...(story === undefined ? [] : linesOfStory(story, line)),
   ];
 }
 

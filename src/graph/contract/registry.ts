@@ -52,6 +52,7 @@ export class Registry {
   readonly #types = new Map<string, NodeType>();
   /** The endpoints by node type (or the empty text for a literal), edge (or the empty text for the node itself) and method. */
   readonly #byAddress = new Map<string, Map<string, Map<string, Endpoint>>>();
+  readonly #byOperation = new Map<string, Endpoint>();
   readonly #fields = new Set<string>();
   readonly #literals = new Set<string>();
   readonly #prefixes = new Map<string, Set<string>>();
@@ -100,6 +101,9 @@ export class Registry {
   get endpointNames(): ReadonlySet<string> {
     return new Set(this.endpoints.flatMap(({ names }) => names));
   }
+
+  /** The endpoint of the operation with this name. */
+  endpoint = (operation: string): Endpoint | undefined => this.#byOperation.get(operation);
 
   /** The endpoints of a node type. */
   operationsOn(type: string): readonly Endpoint[] {
@@ -241,6 +245,7 @@ export class Registry {
       throw new Error(`${endpoint.access.operation} and ${holder.access.operation} claim the same address: ${method} ${type} ${edge}`);
     byMethod.set(method, endpoint);
     this.endpoints.push(endpoint);
+    this.#byOperation.set(endpoint.access.operation, endpoint);
   }
 
   #requirePolicy(policy: Policy | undefined, holder: string): void {

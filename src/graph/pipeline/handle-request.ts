@@ -9,10 +9,10 @@ import { GraphError, internalError } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { type OpenSpan, type Tracing, traceContextOf } from "#kernel/tracing/tracing";
 import { formatVersion, type Version } from "#kernel/versions";
+import type { Followed } from "#webhooks/webhooks";
 import type { Registry } from "../contract/registry.ts";
 import { withPairs } from "../request-text/pairs.ts";
 import { type AppliedFault, changesWorld, type RequestFaultInput } from "../worlds/fault-injection.ts";
-import type { StoryStep } from "../worlds/request-log.ts";
 import type { World } from "../worlds/world.ts";
 import { authenticate, findTokens } from "./authenticate.ts";
 import { authorizeCaller, authorizingAgain, conceal, countingChecks, countRequest, see } from "./authorize.ts";
@@ -21,7 +21,7 @@ import { derivedFrom, overrideOf, tokensOf } from "./derived.ts";
 import { changeWorld, damaged, matchFault, shortened, throwErrorOf } from "./faults/faults.ts";
 import type { Part } from "./fields/project.ts";
 import { prepare, read, write } from "./handle.ts";
-import { parse } from "./parse.ts";
+import { type Parsed, parse } from "./parse.ts";
 import { renderError, renderResponse, upgradesOf } from "./render.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
 import { respond } from "./respond.ts";
@@ -37,7 +37,7 @@ import {
   recordMarketingUse,
 } from "./route.ts";
 import type { Addressed, Authenticated, Incoming, Reached, Resolved, Versioned } from "./stages.ts";
-import { refusalStoryOf, type StoryRecorder, storyOf } from "./story/story.ts";
+import { storyOf } from "./story/story.ts";
 import { noteLeftOut, noteRefusal } from "./unserved.ts";
 
 export interface RequestDeps {
@@ -86,20 +86,32 @@ function traced(deps: RequestDeps, tracing: Tracing, world: World, request: Grap
   });
 }
 
-/** How far a request has come. The entry in the request log and the form of an error are made from this. */
+/** How far a request has come. The story in the request log and the form of an error are made from it. */
 interface Progress {
   reached: Reached;
-  fault?: AppliedFault<RequestFaultInput> | undefined;
-  /** The step that the request is in. */
-  step: StoryStep;
-  story?: StoryRecorder | undefined;
-  span?: OpenSpan | undefined;
+  step: number;
+  times: number[] | undefined;
+  fault: AppliedFault<RequestFaultInput> | undefined;
+  parsed: Parsed | undefined;
+  followed: Followed | undefined;
+  span: OpenSpan | undefined;
+}
+
+const progressOf = (times?: number[], span?: OpenSpan): Progress => ({
+  ...{ reached: {}, step: 1, times, fault: undefined, parsed: undefined, followed: undefined, span },
+});
+
+/** Begins the next step of the story. */
+function nextStep({ monotonicMs }: RequestDeps, progress: Progress): void {
+  progress.step++;
+  progress.times?.push(monotonicMs());
 }
 
 async function serve(deps: RequestDeps, world: World, request: GraphRequest, span?: OpenSpan): Promise<GraphResponse> {
   const { registry } = deps;
   const incoming: Incoming = { request, world, registry, traceId: deps.traceId(), now: unixSeconds(world.clock), upgrades: [] };
-  const progress: Progress = { reached: {}, step: "understand", story: storyOf(world, request, deps.monotonicMs), span };
+  const isTimed = request.batchDepth === 0 && world.requests.isNextTimed(request.receivedMs);
+  const progress = progressOf(isTimed ? [deps.monotonicMs()] : undefined, span);
   try {
     // 1 Address. 2 Authenticate: check every token of the request. D-93: this is before any response can show anything else about the request.
     span?.step("authenticate");
@@ -110,18 +122,17 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest, spa
     span?.step("endpoint");
     // D-34: each request of a batch or of `ids=` goes through the pipeline by itself.
     const many = manyOf(incoming, authenticated);
-    if (many !== undefined) return reported(progress, await serveMany(deps, incoming, authenticated, many));
-    const response = await answer(incoming, authenticated, progress);
+    if (many !== undefined) return reported(deps, request, progress, await serveMany(deps, incoming, authenticated, many));
+    const response = await answer(deps, incoming, authenticated, progress);
     // 12 Render: make JSON, headers and the entity tag.
     span?.step("render");
-    return reported(progress, damaged(renderResponse(incoming, progress.reached, response), progress.fault));
+    return reported(deps, request, progress, damaged(renderResponse(incoming, progress.reached, response), progress.fault));
   } catch (thrown) {
     const error = graphErrorOf(deps, incoming, thrown);
     span?.set({ "error.type": error.errorName });
     if (error.entry.status >= UNEXPECTED) span?.fail(error.errorName);
     await noteRefusal(incoming, progress.reached, error);
-    progress.story ??= refusalStoryOf(world, request, progress.step);
-    return reported(progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error.errorName);
+    return reported(deps, request, progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error);
   }
 }
 
@@ -147,7 +158,7 @@ interface Target {
   readonly resolved: Resolved;
 }
 
-async function resolve(incoming: Incoming, authenticated: Authenticated): Promise<Target> {
+async function resolve(incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<Target> {
   const { world, request } = incoming;
   // 3 Node: find the node's type and owner, which is one indexed read, mostly cached.
   const named = idOf(incoming, authenticated);
@@ -160,15 +171,16 @@ async function resolve(incoming: Incoming, authenticated: Authenticated): Promis
   // 4 Endpoint: find the operation by node type, method and edge.
   const resolved = findEndpoint(incoming, authenticated, named, node);
   if (!(resolved instanceof GraphError)) return { id, isCached: cached !== undefined, resolved };
+  progress.reached = { ...authenticated, node };
   if (id !== undefined && authenticated.app !== undefined) await conceal(incoming, authenticated, id, cached !== undefined);
   throw resolved;
 }
 
 /** Answers a request, or a read inside the response to a request. Faults and rates do not apply to such a read. */
-async function answer(incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
+async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
   const { world } = incoming;
-  const { story, span } = progress;
-  const { id, isCached, resolved } = await resolve(incoming, authenticated);
+  const { span } = progress;
+  const { id, isCached, resolved } = await resolve(incoming, authenticated, progress);
   progress.reached = resolved;
   if (!world.faults.isEmpty && incoming.isInside !== true && progress.fault === undefined) {
     progress.fault = await matchFault(incoming, resolved);
@@ -181,19 +193,18 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
       const addressed = addressOf(later, progress);
       const again = authenticate(later, addressed, await findTokens(later, addressed));
       progress.reached = again;
-      return answer(later, again, progress);
+      return answer(deps, later, again, progress);
     }
   }
 
   // 5 See: check whether the caller may know that the node exists.
-  progress.step = "check";
-  story?.begin("check");
+  nextStep(deps, progress);
   span?.step("visibility");
   const visible = await see(incoming, resolved);
   if (visible === undefined) {
     // Neither the response nor the statements may differ from those for a missing node.
     if (id !== undefined) await conceal(incoming, authenticated, id, isCached, resolved.endpoint.visibility);
-    progress.reached = { ...authenticated, concealed: resolved.endpoint };
+    progress.reached = { ...authenticated, node: resolved.node, concealed: resolved.endpoint };
     throw notFound(incoming, authenticated);
   }
   progress.reached = visible;
@@ -219,31 +230,35 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   if (parsed.kind === "write") span?.step("prepare");
   const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
   // 10 Handle: call the feature, for a write in one transaction.
-  progress.step = "handle";
-  story?.begin("handle", parsed);
+  progress.parsed = parsed;
+  nextStep(deps, progress);
   span?.step("handle");
-  const result = await (parsed.kind === "write" ? write(parsed, prepared, authorizingAgain(incoming, versioned, check), story) : read(parsed));
+  const result = await (parsed.kind === "write"
+    ? write(parsed, prepared, authorizingAgain(incoming, versioned, check), (tx) => {
+        // If the transaction runs again, the last run counts.
+        progress.followed = world.webhooks.followed(tx);
+      })
+    : read(parsed));
 
   // 11 Respond: make the fields, then undo changes down to the version that serves.
-  progress.step = "respond";
-  story?.begin("respond");
+  nextStep(deps, progress);
   span?.step("respond");
   world.workBegins(operation);
-  return await respond(incoming, versioned, parsed, result, (part) => readPart(incoming, versioned, part));
+  return await respond(incoming, versioned, parsed, result, (part) => readPart(deps, incoming, versioned, part));
 }
 
 /**
  * Reads an edge, or a node that a field names, inside a response (D-38). The read counts as a request of the caller's own, so it shows no more than
  * such a request would. Undefined if the caller would get the response of a missing node. Rejects with every other error of that read.
  */
-async function readPart(around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {
+async function readPart(deps: RequestDeps, around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {
   const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };
-  const progress: Progress = { reached: {}, step: "understand" };
+  const progress = progressOf();
   try {
     const addressed = addressOf(incoming, progress);
     const authenticated = authenticate(incoming, addressed, await findTokens(incoming, addressed));
     progress.reached = authenticated;
-    const response = await answer(incoming, authenticated, progress);
+    const response = await answer(deps, incoming, authenticated, progress);
     // An upgrade counts only if the read succeeds, because the response does not mention a refused read.
     around.upgrades.push(...upgradesOf(incoming, progress.reached));
     return response;
@@ -276,5 +291,11 @@ function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown)
   return internalError();
 }
 
-const reported = ({ story, reached, fault }: Progress, response: GraphResponse, error?: string): GraphResponse =>
-  story === undefined ? response : story.finish(reached, response, { fault, error });
+/** The response with its story. A part of a batch has no entry in the log, and so no story. */
+function reported(deps: RequestDeps, { batchDepth }: GraphRequest, progress: Progress, response: GraphResponse, error?: GraphError): GraphResponse {
+  if (batchDepth > 0) return response;
+  progress.times?.push(deps.monotonicMs());
+  // The response was made for this request a moment ago, and nobody else has it.
+  response.story = storyOf(progress, error);
+  return response;
+}

@@ -2,7 +2,6 @@
 
 import type { Transaction } from "#storage/database";
 import type { ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
-import type { StoryRecorder } from "./story/story.ts";
 
 /** Sends a write's requests to other servers, before the write's transaction. Undefined if the write prepares nothing. */
 export function prepare({ served, request }: ParsedWrite): Promise<unknown> | undefined {
@@ -26,16 +25,16 @@ export function read(parsed: ParsedNode | ParsedList | ParsedRead): Promise<unkn
   }
 }
 
-/** Runs the feature for a write. Resolves with the response. A write that rejects stores nothing. */
+/** Runs the feature for a write. Resolves with the response. A write that rejects stores nothing. `onBegun` is called in its transaction. */
 export function write(
   { served, request }: ParsedWrite,
   prepared: unknown,
   authorizeAgain: (tx: Transaction) => Promise<void>,
-  story?: StoryRecorder,
+  onBegun: (tx: Transaction) => void,
 ): Promise<unknown> {
   if (served.submit !== undefined) return served.submit(request);
   return request.world.database.write(async (tx) => {
-    story?.recordWrite(tx);
+    onBegun(tx);
     request.world.workBegins(served.contract.operation);
     const response = await served.handle(request, tx, prepared);
     // Rights are checked after the handler, which may have waited for a lock.

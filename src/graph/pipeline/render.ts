@@ -80,5 +80,5 @@ function isKnown(request: GraphRequest, tag: string): boolean {
 
 function graphResponse({ traceId }: Incoming, reached: Reached, status: number, headers: Record<string, string>, body: string): GraphResponse {
   const operation = (reached.endpoint ?? reached.concealed)?.access.operation ?? "unknown";
-  return { status, headers, body, operation, traceId, app: reached.app?.id };
+  return { status, headers, body, operation, traceId, app: reached.app?.id, story: undefined };
 }

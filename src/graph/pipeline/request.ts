@@ -3,7 +3,6 @@ import type { AppFacts } from "#auth/app-facts";
 import type { Token } from "#auth/token";
 import type { GraphError } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
-import type { RequestStory } from "../worlds/request-log.ts";
 
 /** The surfaces: hosts of the interface, or paths instead of these hosts (D-01, `surfaces/surfaces.ts`). */
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
@@ -61,6 +60,8 @@ export interface GraphRequest {
    * The error of the request's text. The error is thrown when parameters are parsed, so that only callers with a right to the operation learn of it.
    */
   readonly defect?: GraphError | undefined;
+  /** The machine's time in ms when the request arrived. Undefined if nobody has looked. */
+  readonly receivedMs?: number | undefined;
   /** How deep this request is nested in batches: 0 for a request that came over HTTP. */
   readonly batchDepth: number;
   /** The trace id of the batch of which this request is a part. The request log has the batch, and not its parts. */
@@ -84,8 +85,8 @@ export interface GraphResponse {
   readonly traceId: string;
   readonly app: string | undefined;
   readonly damage?: Damage | undefined;
-  /** The explanation of the response, only for requests that somebody watches. */
-  readonly story?: RequestStory | undefined;
+  /** The explanation of the response, as `story/story-text.ts` writes it. A part of a batch has none. */
+  story?: string | undefined;
 }
 
 /** How an injected fault damages a response (D-150). */

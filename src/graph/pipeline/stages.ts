@@ -64,6 +64,6 @@ export interface Versioned extends Visible {
 
 /**
  * The last of these values. The headers of a response and the form of an error are made from it (`render.ts`). `concealed` is the endpoint on a node
- * that the caller may not see; it is only for the log.
+ * that the caller may not see; it is only for the log, like a `node` without an `endpoint`.
  */
 export type Reached = Partial<Versioned> & { readonly concealed?: Endpoint };

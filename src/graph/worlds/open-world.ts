@@ -18,6 +18,7 @@ import { WorldClock } from "./clock.ts";
 import { erasureFact, erasureJobs } from "./erasure/erasure.ts";
 import { Faults, type FaultTools } from "./fault-injection.ts";
 import { graphMigrations } from "./graph.migrations.ts";
+import type { LogMemory } from "./log-memory.ts";
 import { answerOtherProcesses } from "./passed-requests.ts";
 import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
 import { RequestLog } from "./request-log.ts";
@@ -138,10 +139,10 @@ export interface WorldMemory {
   readonly rateLimits: RateLimits;
 }
 
-type MemoryTools = Pick<WorldOptions, "faults" | "rateLimits" | "isSandbox">;
+type MemoryTools = Pick<WorldOptions, "faults" | "rateLimits" | "isSandbox"> & { readonly logMemory?: LogMemory };
 
 export const newWorldMemory = (tools: MemoryTools): WorldMemory => ({
-  requests: new RequestLog(),
+  requests: new RequestLog(tools.logMemory),
   unserved: tools.isSandbox ? new UnservedNames() : undefined,
   faults: new Faults(tools.faults),
   rateLimits: new RateLimits(tools.rateLimits),

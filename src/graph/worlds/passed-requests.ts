@@ -9,7 +9,6 @@ import type { World } from "./world.ts";
 
 const ASKED = "request_asked";
 const PASSED = "request_passed";
-const WATCHED = "requests_watched";
 
 /** The form of a trace id. Other texts are never asked for. */
 const TRACE_ID = /^[A-Za-z0-9_-]{11,64}$/;
@@ -18,35 +17,19 @@ const ANSWERED_WITHIN_MS = 750;
 const TRIES = 4;
 /** The time after which an answer that nobody took is deleted. */
 const KEPT_MS = 10_000;
-/** The interval at which a process that watches requests says so, and the time for which the others believe it. */
-const WATCHED_EVERY_MS = 5_000;
-const WATCHED_MS = 12_000;
 
 /** Only PostgreSQL has data that several processes use. */
 const isShared = ({ database }: Pick<World, "database">): boolean => database.dialect === "postgres";
 
 /**
- * Answers other processes, and records the stories of requests while another process watches. `onError` gets the failure of an answer. Returns a
- * function that ends this, for a world that is closed.
+ * Answers other processes that ask for a request. `onError` gets the failure of an answer. Returns a function that ends this, for a world that is
+ * closed.
  */
 export function answerOtherProcesses(world: World, onError: (error: unknown) => void): () => void {
   if (!isShared(world)) return () => {};
   const { database, requests } = world;
   const timers = new Set<ReturnType<typeof setTimeout>>();
   let isOver = false;
-  const later = (act: () => void, ms: number): (() => void) => {
-    if (isOver) return () => {};
-    // A timer, because the processes that asked or watched may have ended, and cannot say so.
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      act();
-    }, ms);
-    timers.add(timer.unref());
-    return () => {
-      timers.delete(timer);
-      clearTimeout(timer);
-    };
-  };
   const answer = async (traceId: string): Promise<void> => {
     const entry = requests.find(traceId);
     if (entry === undefined) return;
@@ -54,25 +37,20 @@ export function answerOtherProcesses(world: World, onError: (error: unknown) => 
       await passRequest(tx, traceId, JSON.stringify(entry));
       tx.invalidate(PASSED, traceId);
     });
-    later(() => void database.write((tx) => removeRequest(tx, traceId)).catch(() => {}), KEPT_MS);
-  };
-  let unwatch: (() => void) | undefined;
-  let stayWatched = () => {};
-  const endWatch = () => {
-    unwatch?.();
-    unwatch = undefined;
+    if (isOver) return;
+    // A timer, because the process that asked may have ended, and cannot say so.
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      void database.write((tx) => removeRequest(tx, traceId)).catch(() => {});
+    }, KEPT_MS);
+    timers.add(timer.unref());
   };
   database.onInvalidate((kind, key) => {
     if (kind === ASKED && key !== undefined) answer(key).catch(onError);
-    if (kind !== WATCHED || isOver) return;
-    unwatch ??= requests.watch();
-    stayWatched();
-    stayWatched = later(endWatch, WATCHED_MS);
   });
   return () => {
     isOver = true;
     for (const timer of timers) clearTimeout(timer);
-    endWatch();
   };
 }
 
@@ -96,18 +74,4 @@ export async function findRequest(world: World, traceId: string): Promise<Reques
     forget();
   }
   return undefined;
-}
-
-/**
- * Tells the other processes that somebody watches the requests of the world, until the returned function is called. `worldNow` calls its argument with
- * the world of this moment, because a reset replaces the world.
- */
-export function watchElsewhere(world: World, worldNow: (use: (world: World) => Promise<void>) => Promise<unknown>): () => void {
-  if (!isShared(world)) return () => {};
-  // A failure is repaired by the next call.
-  const tell = () => void worldNow(({ database }) => database.write(async (tx) => tx.invalidate(WATCHED, ""))).catch(() => {});
-  tell();
-  // A timer, because the others only believe it for some time.
-  const timer = setInterval(tell, WATCHED_EVERY_MS);
-  return () => clearInterval(timer);
 }

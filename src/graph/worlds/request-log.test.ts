@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type RequestEntry, RequestLog, type RequestStory } from "./request-log.ts";
+import { LogMemory } from "./log-memory.ts";
+import { type RequestEntry, RequestLog } from "./request-log.ts";
 
 const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
   trace_id: "A1",
@@ -158,9 +159,9 @@ test("the log of an idle world keeps its newest requests, and continues with the
 });
 
 test("an idle log keeps the newest entries up to 16,384 characters, of any text", () => {
-  const texts = ["trace_id", "path", "query", "request_body", "response_body"] as const;
+  const texts = ["trace_id", "path", "query", "request_body", "response_body", "story"] as const;
   const ofSize = (characters: number, text: (typeof texts)[number]): RequestEntry => {
-    const rest = texts.filter((one) => one !== text).reduce((sum, one) => sum + entry()[one].length, 0);
+    const rest = texts.filter((one) => one !== text).reduce((sum, one) => sum + (entry()[one] ?? "").length, 0);
     return entry({ [text]: "x".repeat(characters - 200 - rest) });
   };
   const keptOf = (text: (typeof texts)[number], ...sizes: readonly number[]): number => {
@@ -177,27 +178,10 @@ test("an idle log keeps the newest entries up to 16,384 characters, of any text"
 /** An entry that has only the parts which every request has. */
 const plain = (more: Partial<RequestEntry> = {}): RequestEntry => entry({ path: "/", query: "", request_body: "", response_body: "", ...more });
 
-test("details have at most 16,384 characters; longer ones are kept without parameters and deliveries", () => {
+test("the steps of at most one request in 10 ms are timed, and of each whose time nobody knows", () => {
   const log = new RequestLog();
-  const storyOf = (characters: number): RequestStory => {
-    const bare = { credentials: [], error: "notFound", parameters: "", deliveries: ["d1"] } as unknown as RequestStory;
-    return { ...bare, parameters: "x".repeat(characters - JSON.stringify(bare).length) };
-  };
-  const [longest, longer] = [storyOf(16_384), storyOf(16_385)];
-  for (const story of [longest, longer, undefined]) log.add(plain({ story }));
-  const { parameters: _, ...rest } = longer;
-  expect(log.from(0).map(({ story }) => story)).toEqual([longest, { ...rest, deliveries: [] }, undefined]);
-});
-
-test("somebody watches until the last one has left, and leaving twice counts once", () => {
-  const log = new RequestLog();
-  expect(log.isWatched).toBe(false);
-  const [first, second] = [log.watch(), log.watch()];
-  first();
-  first();
-  expect(log.isWatched).toBe(true);
-  second();
-  expect(log.isWatched).toBe(false);
+  expect([5, 6, 14.9, 15, 24.9, 25].map((nowMs) => log.isNextTimed(nowMs))).toEqual([true, false, false, true, false, true]);
+  expect([log.isNextTimed(), log.isNextTimed(), log.isNextTimed(26)]).toEqual([true, true, false]);
 });
 
 test("all who wait for the next request learn of it once it can be read, and of no later one", async () => {
@@ -234,4 +218,55 @@ test("a cleared entry is not read again, whatever comes after it", () => {
   const kept = log.from(5);
   expect([kept.length, log.count, log.from(1_004).length, log.from(1_005)]).toEqual([1_000, 1_005, 1, []]);
   for (const at of [0, 1, 500, 999]) expect(kept[at]).toEqual(plain({ trace_id: `A${at}`, status: at, time: at + 0.5, duration_ms: at / 4 }));
+});
+
+const MEGABYTE = 1024 * 1024;
+
+test("D-272: logs share 32 MB; each has an equal part, and at least 128 kB", () => {
+  const memory = new LogMemory();
+  const sizes: number[] = [];
+  for (let count = 1; count <= 300; count++) sizes.push(memory.join({ resize: () => {} }));
+  expect([1, 4, 5, 8, 9, 16, 64, 256, 300].map((count) => [count, (sizes[count - 1] as number) / MEGABYTE])).toEqual([
+    ...[
+      [1, 8],
+      [4, 8],
+      [5, 4],
+      [8, 4],
+      [9, 2],
+      [16, 2],
+      [64, 0.5],
+      [256, 0.125],
+      [300, 0.125],
+    ],
+  ]);
+  for (const [at, size] of sizes.slice(0, 256).entries()) expect(size * (at + 1)).toBeLessThanOrEqual(32 * MEGABYTE);
+});
+
+test("a log that gives memory to others keeps its newest requests, continues, and grows again when the others have left", () => {
+  const memory = new LogMemory();
+  const [log, ...others] = Array.from({ length: 257 }, () => new RequestLog(memory)) as [RequestLog, ...RequestLog[]];
+  const long = "x".repeat(4_000);
+  for (let at = 0; at < 1_000; at++) log.adopt(entry({ trace_id: `A${at}`, response_body: long }));
+  expect(log.entries()).toHaveLength(1_000);
+  for (const other of others) other.adopt(entry());
+  const kept = log.entries().map(({ trace_id }) => trace_id);
+  expect({ isSome: kept.length > 5, newest: kept[0], count: log.count }).toEqual({ isSome: true, newest: "A999", count: 1_000 });
+  expect(kept).toEqual(Array.from({ length: kept.length }, (_, back) => `A${999 - back}`));
+  // The longest entry fits into the smallest log.
+  const most = "あ".repeat(4_096);
+  log.adopt(entry({ trace_id: "long", path: most, query: most, request_body: most, response_body: most, story: "x".repeat(16_384) }));
+  expect(log.entries()[0]).toMatchObject({ trace_id: "long", path: most, query: most, request_body: most, response_body: most });
+  for (const other of others) other.shrink();
+  for (let at = 0; at < 1_000; at++) log.adopt(entry({ trace_id: `B${at}`, response_body: long }));
+  expect({ kept: log.entries().length, count: log.count, last: log.from(2_000).length }).toEqual({ kept: 1_000, count: 2_001, last: 1 });
+});
+
+test("the log of a deleted world takes no memory, and drops later requests", () => {
+  const memory = new LogMemory();
+  const logs = Array.from({ length: 5 }, () => new RequestLog(memory));
+  for (const log of logs) log.adopt(entry());
+  expect(memory.shareBytes).toBe(4 * MEGABYTE);
+  logs[0]?.close();
+  logs[0]?.adopt(entry());
+  expect({ share: memory.shareBytes, entries: logs[0]?.entries() }).toEqual({ share: 8 * MEGABYTE, entries: [] });
 });

@@ -4,51 +4,7 @@
  * **Invariant:** an entry is stored without the values of secrets, and with a limit on each of its texts.
  */
 import { redact, redactJson } from "#kernel/redaction/redaction";
-
-/** The story of a request, which explains its response to people: steps, tokens, version, policy, parameters, and webhooks. */
-export interface RequestStory {
-  /**
-   * The steps of the pipeline that the request took, in order, with their durations. The story of a refused request ends with the step that refused
-   * it; if nobody watched, it has only this step, with the duration 0.
-   */
-  readonly steps: readonly { readonly name: StoryStep; readonly duration_ms: number }[];
-  readonly credentials: readonly StoryCredential[];
-  readonly node?: { readonly id: string; readonly type: string };
-  readonly version: {
-    /** The version in the path. Left out if the path has no version. */
-    readonly asked?: string;
-    readonly served?: string;
-    readonly upgraded_from?: string;
-  };
-  /** The policy of the operation, with its requirements. */
-  readonly policy?: { readonly name: string; readonly summary: string; readonly kinds: readonly string[]; readonly scopes: readonly string[] };
-  /** Set if the node exists, but the caller may not know that. */
-  readonly is_concealed?: true;
-  /** The parameters as they were read, as JSON without the values of secrets. Only the first 4,096 characters. */
-  readonly parameters?: string;
-  /** The error's name in the catalogue. */
-  readonly error?: string;
-  /** The fault that affected the request (D-150), as JSON. */
-  readonly fault?: string;
-  /** The ids of the webhooks that the write of the request stored. */
-  readonly deliveries: readonly string[];
-}
-
-/**
- * A step of a story. `understand`: from the address to the endpoint. `check`: from the visibility of the node to the parameters, and requests to
- * other servers before a write. `respond`: the fields of the response, and the changes back to the version.
- */
-export type StoryStep = "understand" | "check" | "handle" | "respond";
-
-export interface StoryCredential {
-  readonly place: string;
-  readonly type?: string;
-  /** The id of the token. Left out if the token is not stored. */
-  readonly token?: string;
-  readonly app?: string;
-  /** The reason why the token does not count. */
-  readonly refusal?: string;
-}
+import { LogMemory } from "./log-memory.ts";
 
 export interface RequestEntry {
   readonly trace_id: string;
@@ -64,16 +20,16 @@ export interface RequestEntry {
   readonly app: string | undefined;
   readonly request_body: string;
   readonly response_body: string;
-  /** The explanation of the response, only for requests that somebody watches. */
-  readonly story?: RequestStory | undefined;
+  /** The explanation of the response, as `pipeline/story/story-text.ts` writes it, without the values of secrets. */
+  readonly story?: string | undefined;
 }
 
-/** The most entries of a log. A log has fewer entries if bodies are long, because `BYTES_MAX` limits all of them together. */
+/** The most entries of a log. A log has fewer entries if bodies are long, or if many worlds are open, because they share the memory (`LogMemory`). */
 const ENTRIES_MAX = 1_000;
-const BYTES_MAX = 8 * 1024 * 1024;
+/** Each entry needs some memory besides its texts, so a log with little memory has few entries. */
+const ENTRY_BYTES_MIN = 1_024;
 export const TEXT_CHARACTERS_MAX = 4_096;
-/** The most characters of a story: its parameters have the limit of a text, and the rest is a few hundred characters. */
-const STORY_CHARACTERS_MAX = 16_384;
+const TIMED_EVERY_MS = 10;
 
 const TEXTS = 10;
 const NUMBERS = 3;
@@ -106,21 +62,24 @@ export class RequestLog {
   /** The entries of an idle world, oldest first. */
   #kept: RequestEntry[] = [];
   #waiting: (() => void)[] = [];
-  #watchers = 0;
+  #lastTimedMs = Number.NEGATIVE_INFINITY;
+  readonly #memory: LogMemory;
+  #bytesMax = 0;
+  #entriesMax = 0;
+  #isClosed = false;
 
-  /** Whether somebody watches requests as they come. If so, each request gets a story. */
-  get isWatched(): boolean {
-    return this.#watchers > 0;
+  constructor(memory = new LogMemory()) {
+    this.#memory = memory;
   }
 
-  /** Begins to watch requests. Returns a function that ends the watching. */
-  watch(): () => void {
-    this.#watchers++;
-    let isOver = false;
-    return () => {
-      if (!isOver) this.#watchers--;
-      isOver = true;
-    };
+  /**
+   * Whether the steps of the next request are timed: at most one request in 10 ms, because a look at the clock costs more than the rest of a story.
+   * `nowMs` is the machine's time; without it each request is timed.
+   */
+  isNextTimed(nowMs: number = Number.POSITIVE_INFINITY): boolean {
+    if (nowMs - this.#lastTimedMs < TIMED_EVERY_MS) return false;
+    if (nowMs !== Number.POSITIVE_INFINITY) this.#lastTimedMs = nowMs;
+    return true;
   }
 
   /**
@@ -139,19 +98,26 @@ export class RequestLog {
   }
 
   #append(entry: RequestEntry, path: string, query: string, requestBody: string, responseBody: string): void {
-    const { trace_id, operation, method, surface, app, story } = entry;
-    const storyOrNone = story === undefined ? "" : storyText(story);
-    const texts = [trace_id, operation, method, surface, path, query, app ?? "", requestBody, responseBody, storyOrNone];
-    const bytes = this.#bytes ?? this.#allocate();
-    const slot = this.#next % ENTRIES_MAX;
-    let text = "";
-    for (let at = 0; at < TEXTS; at++) {
-      text += texts[at];
-      this.#lengths[slot * TEXTS + at] = (texts[at] as string).length;
-    }
-    this.#oldest = Math.max(this.#oldest, this.#next + 1 - ENTRIES_MAX);
+    if (this.#isClosed) return;
+    if (this.#bytes === undefined) this.#allocate(this.#memory.join(this));
+    const { trace_id, operation, method, surface, app = "", story = "" } = entry;
+    // The ten texts are written out, because a loop over a list of them takes a third longer (measured), and every request pays this.
+    const text = `${trace_id}${operation}${method}${surface}${path}${query}${app}${requestBody}${responseBody}${story}`;
     this.#makeSpace(UTF8_BYTES_MAX * text.length);
-    const size = bytes.write(text, this.#end);
+    const slot = this.#next % this.#entriesMax;
+    const first = slot * TEXTS;
+    this.#lengths[first] = trace_id.length;
+    this.#lengths[first + 1] = operation.length;
+    this.#lengths[first + 2] = method.length;
+    this.#lengths[first + 3] = surface.length;
+    this.#lengths[first + 4] = path.length;
+    this.#lengths[first + 5] = query.length;
+    this.#lengths[first + 6] = app.length;
+    this.#lengths[first + 7] = requestBody.length;
+    this.#lengths[first + 8] = responseBody.length;
+    this.#lengths[first + 9] = story.length;
+    this.#oldest = Math.max(this.#oldest, this.#next + 1 - this.#entriesMax);
+    const size = (this.#bytes as Buffer).write(text, this.#end);
     this.#starts[slot] = this.#end;
     this.#sizes[slot] = size;
     this.#numbers[slot * NUMBERS] = entry.status;
@@ -166,23 +132,44 @@ export class RequestLog {
     }
   }
 
-  #allocate(): Buffer {
-    this.#starts = new Uint32Array(ENTRIES_MAX);
-    this.#sizes = new Uint32Array(ENTRIES_MAX);
-    this.#lengths = new Uint32Array(ENTRIES_MAX * TEXTS);
-    this.#numbers = new Float64Array(ENTRIES_MAX * NUMBERS);
-    this.#bytes = Buffer.allocUnsafeSlow(BYTES_MAX);
+  #allocate(bytesMax: number): void {
+    const entriesMax = Math.min(ENTRIES_MAX, bytesMax / ENTRY_BYTES_MIN);
+    this.#bytesMax = bytesMax;
+    this.#entriesMax = entriesMax;
+    this.#starts = new Uint32Array(entriesMax);
+    this.#sizes = new Uint32Array(entriesMax);
+    this.#lengths = new Uint32Array(entriesMax * TEXTS);
+    this.#numbers = new Float64Array(entriesMax * NUMBERS);
+    this.#bytes = Buffer.allocUnsafeSlow(bytesMax);
     for (const entry of this.#kept.splice(0)) this.adopt(entry);
-    return this.#bytes;
+  }
+
+  /** Changes the memory of the log, and keeps the newest entries for which the new memory surely suffices. */
+  resize(bytesMax: number): void {
+    this.#keepNewest(bytesMax / UTF8_BYTES_MAX);
+    this.#allocate(bytesMax);
   }
 
   /** Keeps only the newest entries, up to a limit, and frees the other memory; for a world that becomes idle. */
   shrink(): void {
     if (this.#bytes === undefined) return;
+    this.#keepNewest(IDLE_CHARACTERS_MAX);
+    this.#memory.leave(this);
+  }
+
+  /** Frees all memory; for a world that is deleted. Later entries are dropped. */
+  close(): void {
+    this.#isClosed = true;
+    this.shrink();
+    this.clear();
+  }
+
+  /** Turns the ring into a list of the newest entries, up to `charactersMax` characters together. */
+  #keepNewest(charactersMax: number): void {
     let characters = 0;
     const newest = this.entries().filter((entry) => {
       characters += sizeOf(entry);
-      return characters <= IDLE_CHARACTERS_MAX;
+      return characters <= charactersMax;
     });
     this.#earlier = this.count - newest.length;
     this.#bytes = undefined;
@@ -192,17 +179,18 @@ export class RequestLog {
     this.#kept = newest.reverse();
   }
 
-  /** Frees bytes from `#end` on. The entries that begin there are the oldest. */
+  /** Frees bytes from `#end` on. The entries that begin there are the oldest. Before the first of them is lost, the log takes memory that others left. */
   #makeSpace(size: number): void {
-    if (this.#end + size > BYTES_MAX) {
-      this.#forgetUpTo(BYTES_MAX);
+    if (this.#end + size > this.#bytesMax && this.#memory.shareBytes > this.#bytesMax) this.resize(this.#memory.shareBytes);
+    if (this.#end + size > this.#bytesMax) {
+      this.#forgetUpTo(this.#bytesMax);
       this.#end = 0;
     }
     this.#forgetUpTo(this.#end + size);
   }
 
   #forgetUpTo(end: number): void {
-    const startOf = (entry: number): number => this.#starts[entry % ENTRIES_MAX] as number;
+    const startOf = (entry: number): number => this.#starts[entry % this.#entriesMax] as number;
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
@@ -224,7 +212,7 @@ export class RequestLog {
   from(known: number): RequestEntry[] {
     const from = Math.max(0, known - this.#earlier);
     const found = this.#kept.slice(from);
-    for (let at = Math.max(this.#oldest, from); at < this.#next; at++) found.push(this.#read(at % ENTRIES_MAX));
+    for (let at = Math.max(this.#oldest, from); at < this.#next; at++) found.push(this.#read(at % this.#entriesMax));
     return found;
   }
 
@@ -242,7 +230,7 @@ export class RequestLog {
     const texts = { trace_id: next(), operation: next(), method: next(), surface: next(), path: next(), query: next() };
     const entry = { ...texts, app: next() || undefined, request_body: next(), response_body: next(), status, time, duration_ms };
     const story = next();
-    return story === "" ? entry : { ...entry, story: JSON.parse(story) as RequestStory };
+    return story === "" ? entry : { ...entry, story };
   }
 
   /** Forgets all entries. */
@@ -260,17 +248,11 @@ export class RequestLog {
   }
 }
 
-/** The story as JSON. The parameters and webhooks are left out if the text would be too long. */
-function storyText(story: RequestStory): string {
-  const text = JSON.stringify(story);
-  return text.length > STORY_CHARACTERS_MAX ? JSON.stringify({ ...story, parameters: undefined, deliveries: [] }) : text;
-}
-
 /** The numbers and the object of an entry take as much memory as a short text. */
 const ENTRY_CHARACTERS = 200;
 
-const sizeOf = ({ trace_id, path, query, request_body, response_body }: RequestEntry): number =>
-  ENTRY_CHARACTERS + trace_id.length + path.length + query.length + request_body.length + response_body.length;
+const sizeOf = ({ trace_id, path, query, request_body, response_body, story = "" }: RequestEntry): number =>
+  ENTRY_CHARACTERS + trace_id.length + path.length + query.length + request_body.length + response_body.length + story.length;
 
 /** A query as the log shows it, without secrets. */
 export const shownQuery = (text: string): string => excerpt(text, redact);

@@ -62,7 +62,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
           </>
         )}
       </Block>
-      {story === undefined ? <NoStory app={request.app} /> : <Story request={request} story={story} />}
+      {story !== undefined && <Story request={request} story={story} />}
       <Block title="Response">
         {response_body === "" ? <p className="quiet">No body.</p> : <Code label="Body of the response" text={pretty(response_body)} />}
       </Block>
@@ -98,15 +98,6 @@ const decodedQuery = (query: string): string =>
     })
     .join("\n");
 
-function NoStory({ app }: { readonly app: string | undefined }) {
-  return (
-    <Block title="Caller and policy">
-      {app !== undefined && <p>App {app}.</p>}
-      <p className="quiet">No more was recorded, because no console was open. Send the request again, or use debug=all.</p>
-    </Block>
-  );
-}
-
 const PLACES: Readonly<Record<string, string>> = {
   access_token: "access_token in the query",
   oauth_token: "oauth_token in the query",
@@ -116,7 +107,7 @@ const PLACES: Readonly<Record<string, string>> = {
 
 function Story({ request, story }: { readonly request: StoriedRequest; readonly story: NonNullable<StoriedRequest["story"]> }) {
   const { credentials, version, policy, node, steps, is_concealed } = story;
-  const total = steps.reduce((sum, { duration_ms }) => sum + duration_ms, 0);
+  const total = steps.reduce((sum, { duration_ms = 0 }) => sum + duration_ms, 0);
   return (
     <>
       <Block title="Caller">
@@ -158,12 +149,16 @@ function Story({ request, story }: { readonly request: StoriedRequest; readonly 
         )}
       </Block>
       <Block title="Steps">
-        <div className="steps" aria-hidden="true">
-          {steps.map(({ name, duration_ms }) => (
-            <span key={name} style={{ flexGrow: duration_ms / (total || 1) }} />
-          ))}
-        </div>
-        <Facts facts={steps.map(({ name, duration_ms }) => [STEPS[name] ?? name, milliseconds(duration_ms)] as const)} />
+        {total > 0 && (
+          <div className="steps" aria-hidden="true">
+            {steps.map(({ name, duration_ms = 0 }) => (
+              <span key={name} style={{ flexGrow: duration_ms / total }} />
+            ))}
+          </div>
+        )}
+        <Facts
+          facts={steps.map(({ name, duration_ms }) => [STEPS[name] ?? name, duration_ms === undefined ? "not timed" : milliseconds(duration_ms)])}
+        />
       </Block>
     </>
   );

@@ -1,11 +1,12 @@
 /** Each filter of the last requests, with a request that matches and one that does not. */
 import { expect, test } from "bun:test";
+import { storyText } from "#graph/pipeline/story/story-text";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { isAsked, type RequestFilter, sinceMsOf } from "./request-schemas.ts";
 
 const entry = {
   ...{ operation: "createPersona", status: 403, method: "POST", app: "1001", path: "/v26.0/2001/personas", query: "limit=5", trace_id: "Abc" },
-  ...{ time: 5_000, story: { deliveries: ["d1", "d2"] } },
+  ...{ time: 5_000, story: storyText("", { deliveries: ["d1", "d2"] }) },
 } as unknown as RequestEntry;
 const asked = (filter: RequestFilter, one = entry): boolean => isAsked(one, filter, 0);
 
@@ -31,7 +32,7 @@ test("a search covers the path, the operation, the query and the trace id", () =
   expect(["/v26.0", "Persona", "limit=", "bc"].map((search) => asked({ search }))).toEqual([true, true, true, true]);
 });
 
-test("a request that was recorded without details has no known deliveries", () => {
+test("a request without a story has no known deliveries", () => {
   const { story: _, ...without } = entry as RequestEntry & { story?: unknown };
   expect(asked({ delivery: "d1" }, without as RequestEntry)).toBe(false);
 });

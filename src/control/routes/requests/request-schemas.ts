@@ -1,5 +1,7 @@
 /** The schemas of the graph's requests in responses of the control API. */
 import { type Static, Type } from "typebox";
+import type { Registry } from "#graph/contract/registry";
+import { deliveriesIn, readStory } from "#graph/pipeline/story/story-text";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { RequestEntry } from "#graph/worlds/request-log";
 
@@ -24,19 +26,29 @@ export const seenRequest = Type.Object({
 export const requestLine = Type.Pick(seenRequest, ["trace_id", "operation", "method", "surface", "path", "status", "time", "duration_ms", "app"]);
 
 const story = Type.Object({
-  steps: Type.Array(Type.Object({ name: Type.Unsafe<string>({ enum: ["understand", "check", "handle", "respond"] }), duration_ms: Type.Number() }), {
-    description: "the steps and their durations; a refused request ends with the step that refused it",
-  }),
+  steps: Type.Array(
+    Type.Object({ name: Type.Unsafe<string>({ enum: ["understand", "check", "handle", "respond"] }), duration_ms: Type.Optional(Type.Number()) }),
+    { description: "the steps; a refused request ends with the step that refused it. At most one request in 10 ms has their durations" },
+  ),
   credentials: Type.Array(
     Type.Object({
       place: Type.Unsafe<string>({ enum: ["access_token", "oauth_token", "bearer", "body"] }),
       type: text,
       token: Type.Optional(Type.String({ description: "the id of the token in the list of tokens" })),
       app: text,
+      of: Type.Optional(Type.String({ description: "the page, person or account to which the token belongs" })),
       refusal: Type.Optional(Type.String({ description: "the reason why the token is not valid" })),
     }),
   ),
-  node: Type.Optional(Type.Object({ id: Type.String(), type: Type.String() })),
+  node: Type.Optional(
+    Type.Object({
+      id: Type.String(),
+      type: Type.String(),
+      owner: Type.Optional(
+        Type.String({ description: "the page, app or account to which the node belongs, for a request that was not simply served" }),
+      ),
+    }),
+  ),
   version: Type.Object({ asked: text, served: text, upgraded_from: text }),
   policy: Type.Optional(
     Type.Object({ name: Type.String(), summary: Type.String(), kinds: Type.Array(Type.String()), scopes: Type.Array(Type.String()) }),
@@ -46,17 +58,27 @@ const story = Type.Object({
     Type.String({ description: "the parameters as they were read, as JSON: the first 4,096 characters, without the values of secrets" }),
   ),
   error: Type.Optional(Type.String({ description: "the name of the error in the list of errors" })),
+  message: Type.Optional(Type.String({ description: "the message of the error" })),
+  data: Type.Optional(Type.Object({}, { additionalProperties: true, description: "facts about the error, e.g. its parameter" })),
   fault: Type.Optional(Type.String({ description: "JSON of the fault that affected the request: its id and effect" })),
   deliveries: Type.Array(Type.String(), { description: "the webhooks that the request caused" }),
+  unsent: Type.Optional(
+    Type.Array(Type.Object({ object: Type.String(), field: Type.String(), entity: Type.String() }), {
+      description: "the first events of the request that no app was subscribed to, so that they caused no webhook",
+    }),
+  ),
 });
 
 export const storiedRequest = Type.Object({ ...seenRequest.properties, story: Type.Optional(story) });
 
 const inSeconds = (time: number): number => time / 1000;
 
-export const storyShown = ({ time, ...entry }: RequestEntry) => ({ ...entry, time: inSeconds(time) });
+export const shown = ({ time, story: _, ...entry }: RequestEntry) => ({ ...entry, time: inSeconds(time) });
 
-export const shown = ({ story: _, ...entry }: RequestEntry) => storyShown(entry);
+export function storyShown(entry: RequestEntry, registry: Registry) {
+  const story = readStory(entry, registry);
+  return { ...shown(entry), ...(story === undefined ? {} : { story }) };
+}
 
 export const lineShown = ({ trace_id, operation, method, surface, path, status, time, duration_ms, app }: RequestEntry) => ({
   ...{ trace_id, operation, method, surface, path, status, duration_ms, time: inSeconds(time) },
@@ -71,9 +93,7 @@ export const requestFilter = Type.Object({
   method: Type.Optional(Type.String({ description: "the method of the request, e.g. POST" })),
   app: Type.Optional(Type.String({ description: "the id of the app" })),
   search: Type.Optional(Type.String({ description: "a part of the path, the operation, the query or the trace id" })),
-  delivery: Type.Optional(
-    Type.String({ description: "the id of a webhook: only the request that caused this webhook, if the request was recorded with its story" }),
-  ),
+  delivery: Type.Optional(Type.String({ description: "the id of a webhook: only the request that caused this webhook" })),
   since: Type.Optional({ ...worldTime, description: "only requests since this world time: Unix seconds or ISO 8601" }),
 });
 export type RequestFilter = Static<typeof requestFilter>;
@@ -90,7 +110,7 @@ export function isAsked(entry: RequestEntry, filter: RequestFilter, sinceMs: num
     (method === undefined || entry.method === method) &&
     (app === undefined || entry.app === app) &&
     (search === undefined || [entry.path, entry.operation, entry.query, entry.trace_id].some((text) => text.includes(search))) &&
-    (delivery === undefined || entry.story?.deliveries.includes(delivery) === true) &&
+    (delivery === undefined || deliveriesIn(entry.story).includes(delivery)) &&
     entry.time >= sinceMs
   );
 }

@@ -2,7 +2,6 @@
 import { type Static, Type } from "typebox";
 import { eventStream, lookRepeatedly, type SendEvent } from "#control-contract/event-stream";
 import type { ControlRequest } from "#control-contract/route";
-import { watchElsewhere } from "#graph/worlds/passed-requests";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { ALERTS_EVERY_MS, readAlerts } from "../alerts/alerts.ts";
 import { isAsked, lineShown, type RequestFilter, requestLine, sinceMsOf } from "./request-schemas.ts";
@@ -68,8 +67,6 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
     };
   };
   const begin = (send: SendEvent): (() => void) => {
-    const unwatch = log.watch();
-    const unwatchElsewhere = watchElsewhere(request.world, (use) => inWorldNow(request, use));
     // A timer, so that requests of one interval are one event.
     const timer = setInterval(() => {
       if (log.count === next) return;
@@ -88,8 +85,6 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
     return () => {
       endAlerts();
       clearInterval(timer);
-      unwatch();
-      unwatchElsewhere();
     };
   };
   return eventStream(request, begin, next);

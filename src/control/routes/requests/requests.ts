@@ -13,7 +13,7 @@ import { followRequests, requestsEvent } from "./request-stream.ts";
 const listQuery = Type.Object({
   ...requestFilter.properties,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: "the most requests in the response, which has the newest ones" })),
-  stories: Type.Optional(Type.Boolean({ description: "true: each request has its story, if the story was recorded" })),
+  stories: Type.Optional(Type.Boolean({ description: "true: each request has its story" })),
 });
 
 const streamQuery = Type.Object({
@@ -53,7 +53,7 @@ async function listRequests(request: ControlRequest<Static<typeof listQuery>>): 
       .entries()
       .filter(isWanted)
       .slice(0, query.limit)
-      .map(query.stories === true ? storyShown : shown),
+      .map((entry) => (query.stories === true ? storyShown(entry, request.deps.registry) : shown(entry))),
     paging: {},
   };
 }
@@ -77,10 +77,10 @@ function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () =>
   };
 }
 
-async function readRequest({ world, path }: ControlRequest): Promise<unknown> {
+async function readRequest({ deps, world, path }: ControlRequest): Promise<unknown> {
   const entry = await findRequest(world, path.trace_id as string);
   if (entry === undefined) throw notFound(`request ${path.trace_id} among the last ones`);
-  return storyShown(entry);
+  return storyShown(entry, deps.registry);
 }
 
 async function streamRequests(request: ControlRequest<Static<typeof streamQuery>>): Promise<Response> {
@@ -114,8 +114,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     handle: listRequests,
   }),
   route("GET /v1/worlds/{w}/requests/stream", "streamRequests", {
-    summary:
-      "Streams requests as server-sent events with a cursor, ten events a second at most. While somebody reads the stream, each request is recorded with its story. If too many requests come, some are only counted",
+    summary: "Streams requests as server-sent events with a cursor, ten events a second at most. If too many requests come, some are only counted",
     query: streamQuery,
     response: requestsEvent,
     streams: [EVENT_STREAM],
@@ -124,8 +123,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     handle: streamRequests,
   }),
   route("GET /v1/worlds/{w}/requests/{trace_id}", "readRequest", {
-    summary:
-      "Reads one of the last requests, of any process on the same database. The request has a story if it was sent with debug=all, or while somebody read the stream of requests",
+    summary: "Reads one of the last requests, of any process on the same database, with its story",
     response: storiedRequest,
     handle: readRequest,
   }),

@@ -1,98 +1,105 @@
-/**
- * Records the story of a request, which explains its response (D-272): of each request while somebody watches, and of each refused request. All other
- * requests pay one comparison.
- */
+/** Records the story of a request, which explains its response (D-272). */
+import { principalOf, type Token } from "#auth/token";
+import type { GraphError } from "#kernel/errors";
+import { jsonExcerpt } from "#kernel/json/json-excerpt";
 import { redactJson } from "#kernel/redaction/redaction";
 import { formatVersion } from "#kernel/versions";
-import type { Transaction } from "#storage/database";
+import type { Followed } from "#webhooks/webhooks";
 import type { AppliedFault, RequestFaultInput } from "../../worlds/fault-injection.ts";
-import { type RequestStory, type StoryCredential, type StoryStep, TEXT_CHARACTERS_MAX } from "../../worlds/request-log.ts";
-import type { World } from "../../worlds/world.ts";
+import { TEXT_CHARACTERS_MAX } from "../../worlds/request-log.ts";
 import type { Parsed } from "../parse.ts";
-import type { GraphRequest, GraphResponse } from "../request.ts";
 import type { Reached } from "../stages.ts";
+import { STORY_STEPS, type StoryRest, storyText } from "./story-text.ts";
 
-/** The parts of a request's result besides its response. */
-export interface Ending {
-  /** The name of the error in the catalogue. Undefined if the request succeeded. */
-  readonly error?: string | undefined;
+/** The way of a request through the pipeline, as far as its story needs it. */
+export interface Way {
+  readonly reached: Reached;
+  /** The number of steps that have begun. */
+  readonly step: number;
+  /** The machine's times at which the steps began, and the time at which the last one ended. Undefined if the request is not timed. */
+  readonly times?: readonly number[] | undefined;
+  readonly parsed?: Parsed | undefined;
+  /** The webhooks of a write. */
+  readonly followed?: Followed | undefined;
   /** The fault that affected the request (D-150). */
   readonly fault?: AppliedFault<RequestFaultInput> | undefined;
 }
 
-export class StoryRecorder {
-  readonly #world: World;
-  readonly #nowMs: () => number;
-  readonly #steps: { name: StoryStep; duration_ms: number }[] = [];
-  #step: StoryStep;
-  #sinceMs: number;
-  #parameters: string | undefined;
-  #deliveries: readonly string[] = [];
-
-  constructor(world: World, nowMs: () => number, step: StoryStep = "understand") {
-    this.#world = world;
-    this.#step = step;
-    this.#nowMs = nowMs;
-    this.#sinceMs = nowMs();
-  }
-
-  /** Begins a step, and ends the step before it. */
-  begin(step: StoryStep, parsed?: Parsed): void {
-    if (parsed !== undefined) this.#understood(parsed);
-    const nowMs = this.#nowMs();
-    this.#steps.push({ name: this.#step, duration_ms: nowMs - this.#sinceMs });
-    this.#sinceMs = nowMs;
-    this.#step = step;
-  }
-
-  #understood({ request }: Parsed): void {
-    if (!("params" in request)) return;
-    // The text is cut before it is redacted, so that a long text costs no more than a short one.
-    this.#parameters = redactJson((JSON.stringify(request.params) ?? "").slice(0, TEXT_CHARACTERS_MAX));
-  }
-
-  /** Notes the webhooks that a write has stored. If the transaction of a write runs again, the last run counts. */
-  recordWrite(tx: Transaction): void {
-    this.#deliveries = this.#world.webhooks.followed(tx);
-  }
-
-  finish(reached: Reached, response: GraphResponse, { error, fault }: Ending = {}): GraphResponse {
-    this.begin("respond");
-    const { address, endpoint, concealed, node, served } = reached;
-    const policy = (endpoint ?? concealed)?.access.policy;
-    const story: RequestStory = {
-      steps: this.#steps,
-      credentials: credentialsOf(reached),
-      ...(node === undefined ? {} : { node: { id: node.id, type: node.type } }),
-      version: {
-        ...(address?.version === undefined ? {} : { asked: formatVersion(address.version) }),
-        ...(served === undefined ? {} : { served: formatVersion(served.version) }),
-        ...(served?.upgradedFrom === undefined ? {} : { upgraded_from: formatVersion(served.upgradedFrom) }),
-      },
-      ...(policy === undefined ? {} : { policy: { name: policy.name, summary: policy.summary, kinds: policy.kinds, scopes: policy.scopes } }),
-      ...(concealed === undefined ? {} : { is_concealed: true }),
-      ...(this.#parameters === undefined ? {} : { parameters: this.#parameters }),
-      ...(error === undefined ? {} : { error }),
-      // The text of the fault is in the response already.
-      ...(fault === undefined ? {} : { fault: JSON.stringify({ ...fault, body: undefined }) }),
-      deliveries: error === undefined ? this.#deliveries : [],
-    };
-    return { ...response, story };
-  }
+/** The story of a request that has its response. `error`: the error of a refused request. */
+export function storyOf(way: Way, error?: GraphError): string {
+  const { reached, parsed, followed, times, fault } = way;
+  const tokens = tokensText(reached);
+  const parameters = parametersOf(parsed);
+  const isPlain = error === undefined && times === undefined && fault === undefined && parameters === undefined && isFoundByPath(reached);
+  return isPlain && !hasWritten(followed) ? storyText(tokens) : storyText(tokens, restOf(way, parameters, error));
 }
 
-/** Begins the story of a request. Undefined if nobody watches. A part of a batch has no entry in the log, and so no story. */
-export function storyOf(world: World, request: GraphRequest, nowMs: () => number): StoryRecorder | undefined {
-  const isWatched = (world.requests.isWatched || request.query.debug === "all") && request.batchDepth === 0;
-  return isWatched ? new StoryRecorder(world, nowMs) : undefined;
+/** The story of a request that was refused before the pipeline. */
+export const refusalStory = ({ errorName: error, message }: GraphError): string => storyText("", { step_count: 0, error, message });
+
+const hasWritten = (followed: Followed | undefined): boolean =>
+  followed !== undefined && (followed.deliveries.length > 0 || followed.unsent.length > 0);
+
+/** Whether the path and the operation tell node and version, and all tokens count. */
+function isFoundByPath({ address, node, served, dead }: Reached): boolean {
+  const isVersionAsked = served === undefined || (served.version === address?.version && served.upgradedFrom === undefined);
+  return isVersionAsked && node?.id === address?.id && (dead === undefined || dead.length === 0);
 }
 
-/** The story of a refused request that nobody watched. Its only step is the one that refused the request, with the duration 0. */
-export function refusalStoryOf(world: World, request: GraphRequest, step: StoryStep): StoryRecorder | undefined {
-  return request.batchDepth === 0 ? new StoryRecorder(world, () => 0, step) : undefined;
+function restOf({ reached, step, times, followed, fault }: Way, parameters: string | undefined, error: GraphError | undefined): StoryRest {
+  const { address, node, served, concealed, dead = [] } = reached;
+  return {
+    ...(step === STORY_STEPS.length ? {} : { step_count: step }),
+    ...(times === undefined ? {} : { durations: durationsOf(times) }),
+    ...(node === undefined ? {} : { node: { id: node.id, type: node.type, owner: node.owner } }),
+    version: {
+      ...(address?.version === undefined ? {} : { asked: formatVersion(address.version) }),
+      ...(served === undefined ? {} : { served: formatVersion(served.version) }),
+      ...(served?.upgradedFrom === undefined ? {} : { upgraded_from: formatVersion(served.upgradedFrom) }),
+    },
+    ...(concealed === undefined ? {} : { is_concealed: true as const }),
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(error === undefined ? followed : { error: error.errorName, message: error.message, ...(error.details.data && { data: error.details.data }) }),
+    // The text of the fault is in the response already.
+    ...(fault === undefined ? {} : { fault: JSON.stringify({ ...fault, body: undefined }) }),
+    ...(dead.length === 0 ? {} : { dead: dead.map(({ place, error: { message } }) => ({ place, refusal: message })) }),
+  };
 }
 
-const credentialsOf = ({ credentials = [], dead = [] }: Reached): StoryCredential[] => [
-  ...credentials.map(({ place, token }) => ({ place, type: token.type, ...(token.id === token.app ? {} : { token: token.id }), app: token.app })),
-  ...dead.map(({ place, error }) => ({ place, refusal: error.message })),
-];
+const durationsOf = (times: readonly number[]): number[] => times.slice(1).map((time, at) => Math.round((time - (times[at] as number)) * 1000));
+
+function parametersOf(parsed: Parsed | undefined): string | undefined {
+  if (parsed === undefined || !("params" in parsed.request)) return undefined;
+  const { params } = parsed.request;
+  for (const _ in params as object) return redactJson(jsonExcerpt(params, TEXT_CHARACTERS_MAX)).slice(0, TEXT_CHARACTERS_MAX);
+  return undefined;
+}
+
+function tokensText({ credentials }: Reached): string {
+  const first = credentials?.[0];
+  if (credentials === undefined || first === undefined) return "";
+  let text = "";
+  let { place: places, token } = first;
+  for (let at = 1; at < credentials.length; at++) {
+    const { place, token: other } = credentials[at] as typeof first;
+    if (other === token) places = `${places},${place}` as typeof places;
+    else {
+      text = `${text}${places}${textOf(token)};`;
+      places = place;
+      token = other;
+    }
+  }
+  return `${text}${places}${textOf(token)}`;
+}
+
+/** The texts of tokens, because most requests have a token that is in the cache of tokens. */
+const texts = new WeakMap<Token, string>();
+
+function textOf(token: Token): string {
+  let text = texts.get(token);
+  if (text === undefined) {
+    text = `:${token.type}:${token.id}:${token.app}:${principalOf(token)}`;
+    texts.set(token, text);
+  }
+  return text;
+}

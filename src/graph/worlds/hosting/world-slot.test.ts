@@ -20,7 +20,7 @@ function made() {
   const clock = { isFrozen: false, nowMs: () => 1_000, note: () => happens("clock noted") };
   const work: { rest: { nextDueMs?: number } | undefined } = { rest: {} };
   const memory = {
-    requests: { clear: () => events.push("requests forgotten"), shrink: () => events.push("requests shrink") },
+    requests: { clear: () => events.push("requests forgotten"), shrink: () => events.push("requests shrink"), close: () => {} },
     faults: { clear: () => events.push("faults forgotten") },
     rateLimits: { clear: () => events.push("rates forgotten") },
   } as unknown as WorldMemory;

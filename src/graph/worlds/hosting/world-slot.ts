@@ -198,6 +198,7 @@ export class WorldSlot {
       this.#isDeleted = true;
       this.#tellReplaced(true);
       await this.#close((world) => world.abandon());
+      this.memory.requests.close();
       await remove();
     });
   }

@@ -1,0 +1,141 @@
+/**
+ * The story of a request as the request log keeps it: one text, because objects that live for a thousand requests would be copied by each collection.
+ * Recording a story must cost less than 2 % of a read (D-272). So the text of a request that was simply served has only its tokens, and a reader finds
+ * the policy, the node and the version by the operation and the path. A second line has all other facts as JSON.
+ */
+import type { Policy } from "#auth/policy";
+import { formatVersion } from "#kernel/versions";
+import type { Registry } from "../../contract/registry.ts";
+import { fixedVersions } from "../../versions/resolve.ts";
+import type { RequestEntry } from "../../worlds/request-log.ts";
+import { parseAddress } from "../address.ts";
+
+/** The story of a request, which explains its response to people: steps, tokens, version, policy, parameters, and webhooks. */
+export interface RequestStory {
+  /**
+   * The steps of the pipeline that the request took, in order. The story of a refused request ends with the step that refused it. Under load few
+   * requests have durations, because reading the clock costs more than the rest of a story.
+   */
+  readonly steps: readonly { readonly name: StoryStep; readonly duration_ms?: number }[];
+  readonly credentials: readonly StoryCredential[];
+  readonly node?: { readonly id: string; readonly type: string; readonly owner?: string };
+  readonly version: {
+    /** The version in the path. Left out if the path has no version. */
+    readonly asked?: string;
+    readonly served?: string;
+    readonly upgraded_from?: string;
+  };
+  /** The policy of the operation, with its requirements. */
+  readonly policy?: ShownPolicy;
+  /** Set if the node exists, but the caller may not know that. */
+  readonly is_concealed?: true;
+  /** The parameters as they were read, as JSON without the values of secrets. Only the first 4,096 characters. */
+  readonly parameters?: string;
+  /** The error's name in the catalogue. */
+  readonly error?: string;
+  /** The error's message, and its data for programs. */
+  readonly message?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** The fault that affected the request (D-150), as JSON. */
+  readonly fault?: string;
+  /** The ids of the webhooks that the write of the request stored. */
+  readonly deliveries: readonly string[];
+  /** The events of the write that no app was subscribed to. */
+  readonly unsent?: readonly UnsentEvent[];
+}
+
+type ShownPolicy = Pick<Policy, "name" | "summary" | "kinds" | "scopes">;
+
+/**
+ * A step of a story. `understand`: from the address to the endpoint. `check`: from the visibility of the node to the parameters, and requests to
+ * other servers before a write. `respond`: the fields of the response, and the changes back to the version.
+ */
+export const STORY_STEPS = ["understand", "check", "handle", "respond"] as const;
+type StoryStep = (typeof STORY_STEPS)[number];
+
+interface StoryCredential {
+  readonly place: string;
+  readonly type?: string;
+  /** The id of the token. Left out if the token is not stored. */
+  readonly token?: string;
+  readonly app?: string;
+  /** The page, person or account to which the token belongs. */
+  readonly of?: string;
+  /** The reason why the token does not count. */
+  readonly refusal?: string;
+}
+
+/** An event for which no webhook was stored. */
+interface UnsentEvent {
+  readonly object: string;
+  readonly field: string;
+  readonly entity: string;
+}
+
+/** The facts of a request that its tokens, its operation and its path do not tell. */
+export type StoryRest = Partial<Omit<RequestStory, "steps" | "credentials" | "policy">> & {
+  /** The number of steps, if it is not four. */
+  readonly step_count?: number;
+  /** The durations of the steps in microseconds. */
+  readonly durations?: readonly number[];
+  /** Tokens that do not count. */
+  readonly dead?: readonly StoryCredential[];
+};
+
+/** The most characters of a story: its parameters have the limit of a text, and the rest is a few hundred characters. */
+const STORY_CHARACTERS_MAX = 16_384;
+
+/** `tokens` has for each token `places:type:token:app:of`, separated by semicolons; the places are separated by commas. */
+export function storyText(tokens: string, rest?: StoryRest): string {
+  if (rest === undefined) return tokens === "" ? NO_TOKENS : tokens;
+  const text = JSON.stringify(rest);
+  if (text.length <= STORY_CHARACTERS_MAX) return `${tokens}\n${text}`;
+  return `${tokens}\n${JSON.stringify({ ...rest, parameters: undefined, deliveries: undefined, data: undefined, fault: undefined })}`;
+}
+
+/** The log takes an empty text for a request without a story. */
+const NO_TOKENS = ";";
+
+type Logged = Pick<RequestEntry, "story" | "operation" | "path" | "surface">;
+
+/** The story of a logged request. Undefined if it has none. */
+export function readStory({ story: text = "", operation, path, surface }: Logged, registry: Registry): RequestStory | undefined {
+  if (text === "") return undefined;
+  const { dead = [], step_count = STORY_STEPS.length, durations, ...rest } = restOf(text);
+  const [tokens = ""] = text.split("\n", 1);
+  const endpoint = registry.endpoint(operation);
+  const { id, version } = parseAddress(path, !isVersionFixed(surface), registry);
+  const policy = endpoint?.access.policy;
+  const asked = version === undefined ? {} : { asked: formatVersion(version), served: formatVersion(version) };
+  return {
+    steps: STORY_STEPS.slice(0, step_count).map((name, at) => ({
+      name,
+      ...(durations === undefined ? {} : { duration_ms: (durations[at] ?? 0) / 1000 }),
+    })),
+    credentials: [...tokens.split(";").flatMap(credentialsIn), ...dead],
+    ...(endpoint?.nodeType === undefined || id === undefined || rest.error !== undefined ? {} : { node: { id, type: endpoint.nodeType } }),
+    ...(policy === undefined ? {} : { policy: shownPolicy(policy) }),
+    version: asked,
+    deliveries: [],
+    ...rest,
+  };
+}
+
+const isVersionFixed = (surface: string): boolean => fixedVersions[surface as keyof typeof fixedVersions] !== undefined;
+
+const shownPolicy = ({ name, summary, kinds, scopes }: Policy): ShownPolicy => ({ name, summary, kinds, scopes });
+
+/** The webhooks of a story, which are read without the rest of it. */
+export const deliveriesIn = (text = ""): readonly string[] => restOf(text).deliveries ?? [];
+
+function restOf(text: string): StoryRest {
+  const end = text.indexOf("\n");
+  return end === -1 ? {} : (JSON.parse(text.slice(end + 1)) as StoryRest);
+}
+
+function credentialsIn(group: string): StoryCredential[] {
+  if (group === "") return [];
+  const [places = "", type = "", token = "", app = "", of = ""] = group.split(":");
+  // A token that is not stored has the id of its app.
+  return places.split(",").map((place) => ({ place, type, ...(token === app ? {} : { token }), app, of }));
+}

@@ -1,0 +1,56 @@
+/** The beginning of the JSON of a value, for logs. */
+
+/**
+ * The first `charactersMax` characters of the JSON of plain data. Writing ends there, so a large value costs no more than a small one. Bytes are left
+ * out.
+ */
+export function jsonExcerpt(value: unknown, charactersMax: number): string {
+  const excerpt = new Excerpt(charactersMax);
+  excerpt.write(value);
+  return excerpt.text.slice(0, charactersMax);
+}
+
+class Excerpt {
+  text = "";
+  readonly #charactersMax: number;
+
+  constructor(charactersMax: number) {
+    this.#charactersMax = charactersMax;
+  }
+
+  write(value: unknown): void {
+    if (typeof value === "string") this.text += JSON.stringify(value.length > this.#charactersMax ? value.slice(0, this.#charactersMax) : value);
+    else if (typeof value !== "object" || value === null) this.text += JSON.stringify(value) ?? "null";
+    else if (value instanceof Uint8Array) this.text += '"…"';
+    else if (Array.isArray(value)) this.#writeList(value);
+    else if ("toJSON" in value) this.text += JSON.stringify(value);
+    else this.#writeEntries(value as Readonly<Record<string, unknown>>);
+  }
+
+  get #isFull(): boolean {
+    return this.text.length >= this.#charactersMax;
+  }
+
+  #writeList(list: readonly unknown[]): void {
+    this.text += "[";
+    for (let at = 0; at < list.length && !this.#isFull; at++) {
+      if (at > 0) this.text += ",";
+      this.write(list[at]);
+    }
+    this.text += "]";
+  }
+
+  #writeEntries(entries: Readonly<Record<string, unknown>>): void {
+    let isFirst = true;
+    this.text += "{";
+    for (const name in entries) {
+      const value = entries[name];
+      if (value === undefined) continue;
+      if (this.#isFull) break;
+      this.text += `${isFirst ? "" : ","}${JSON.stringify(name)}:`;
+      isFirst = false;
+      this.write(value);
+    }
+    this.text += "}";
+  }
+}
