@@ -83,6 +83,13 @@ export async function findTokenById(reader: Reader, id: string): Promise<Token |
   return row === undefined ? undefined : tokenOf(row);
 }
 
+/** The hash of a token's value. Throws if there is no such token: the caller has the token of a request. */
+export async function readTokenHash(reader: Reader, id: NodeId): Promise<string> {
+  const row = await reader.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`);
+  if (row === undefined) throw new Error(`there is no token ${id}`);
+  return row.hash;
+}
+
 /** Deletes the expired copies of a token, and returns the hashes of the deleted copies. */
 export async function deleteExpiredCopies(tx: Transaction, original: NodeId, nowSeconds: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`

@@ -1,12 +1,12 @@
 /** D-386: the pages of a person, each with a page token. */
 import { hashOf } from "#auth/tokens";
-import { findTokenByHash, insertToken } from "#auth/tokens.store";
+import { findTokenByHash, insertToken, readTokenHash } from "#auth/tokens.store";
 import type { ListRequest, ListResult } from "#graph/contract/operation";
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
 import { findCodeOf, recordToken } from "./login.store.ts";
-import { pageTokenValue } from "./login.tokens.ts";
+import { pageTokenValues } from "./login.tokens.ts";
 
 export interface AccountRow extends Row {
   id: string;
@@ -19,9 +19,15 @@ export interface AccountRow extends Row {
 export async function handleListAccounts({ caller, world, node, page }: ListRequest, reader: Reader): Promise<ListResult<Row>> {
   const { token } = caller;
   const found = await world.ports.get("page").pagesOf(reader, node.id, page);
-  const made = found.rows.map((row) => ({ ...row, access_token: pageTokenValue(world, token.id, String(row.id)) }));
-  const missing: typeof made = [];
-  for (const row of made) if ((await findTokenByHash(reader, hashOf(row.access_token))) === undefined) missing.push(row);
+  const valuesOf = pageTokenValues(world, await readTokenHash(reader, token.id));
+  const made: AccountRow[] = [];
+  const missing: AccountRow[] = [];
+  for (const row of found.rows as readonly AccountRow[]) {
+    const values = valuesOf(row.id);
+    const stored = await findStored(reader, values);
+    made.push({ ...row, access_token: stored ?? (values[0] as string) });
+    if (stored === undefined) missing.push(made.at(-1) as AccountRow);
+  }
   if (missing.length > 0) {
     await world.database.write(async (tx) => {
       const code = await findCodeOf(tx, token.id);
@@ -31,7 +37,7 @@ export async function handleListAccounts({ caller, world, node, page }: ListRequ
           ...token,
           id,
           type: "page" as const,
-          page: nodeId(String(row.id)),
+          page: nodeId(row.id),
           user: node.id,
           expires_at: expiryOf(token.expires_at, token.issued_at),
         };
@@ -41,6 +47,12 @@ export async function handleListAccounts({ caller, world, node, page }: ListRequ
     });
   }
   return { ...found, rows: made };
+}
+
+/** The value that is that of a stored token, if one is. */
+async function findStored(reader: Reader, values: readonly string[]): Promise<string | undefined> {
+  for (const value of values) if ((await findTokenByHash(reader, hashOf(value))) !== undefined) return value;
+  return undefined;
 }
 
 /** A page token of a long-lived token does not expire; any other ends with its user's token. */

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import type { Config } from "#config/config";
+import { keyRingOf } from "#config/secret-key";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
+import { randomKey } from "#system";
 import { answerDialog, openDialog } from "./login.dialog.ts";
 
 const BACK = "https://shop.example/back";
@@ -229,6 +232,18 @@ onEachDatabase("login", (database) => {
     expect((await plaza.post("/v26.0/2002/custom_labels", label)).status).toBe(400);
   });
 
+  test("D-386: page tokens stay the same when the sealing key is replaced", async () => {
+    const keys = keyRingOf({ data: ":memory:", secret_key: undefined, further_secret_keys: [] } as unknown as Config, randomKey);
+    const plaza = await openPlaza({ database, world, profile: "clients", keys });
+    const bearer = await tokenOf(plaza);
+    const listed = async () =>
+      (await plaza.get("/v26.0/me/accounts", { bearer })).body.data.map(({ access_token }: { access_token: string }) => access_token);
+    const before = await listed();
+    keys.rotate(plaza.time.realMs + 86_400_000);
+    expect(await listed()).toEqual(before);
+    expect(new Set(before).size).toBe(2);
+  });
+
   test("D-383: the host of the alternate flow gives tokens of accounts, which can be lengthened and renewed there", async () => {
     const plaza = await open();
     const code = await codeOf(plaza, { scope: "social_business_basic" }, { person: "5001" }, "social_login");
@@ -254,6 +269,18 @@ onEachDatabase("login", (database) => {
     expect(stored).toContain(createHash("sha256").update(code).digest("hex"));
     expect([stored.includes(code), stored.includes(body.access_token)]).toEqual([false, false]);
   });
+});
+
+test("D-386: page tokens of two servers with the same key, world name and ids differ", async () => {
+  const [values, ids]: [string[], unknown[]] = [[], []];
+  for (const value of ["one", "two"]) {
+    const tokens = [{ token: value, type: "user", app: "1001", user: "3001", scopes: ["pages_show_list"] }];
+    const plaza = await openPlaza({ world: { ...world, tokens }, profile: "clients", seed: 7 });
+    ids.push((await plaza.world.tokens.find(value))?.id, plaza.world.name);
+    values.push((await plaza.get("/v26.0/me/accounts", { bearer: value })).body.data[0].access_token);
+  }
+  expect(ids.slice(0, 2)).toEqual(ids.slice(2));
+  expect(values[0]).not.toBe(values[1]);
 });
 
 describe("attacks on a login", () => {

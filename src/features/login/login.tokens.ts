@@ -47,8 +47,11 @@ export async function issueToken(tx: Transaction, world: World, principal: Princ
 }
 
 /**
- * D-386: the value of the page token that belongs to a user's token. The value is derived, so that a repeated list of the same pages makes no further
- * tokens, and only its hash is stored.
+ * D-386: makes the values of the page tokens that belong to a user's token, whose hash is given. A value is derived, so that a repeated list of the
+ * same pages makes no further tokens, and only its hash is stored. Nobody can derive it who knows only the key, or only the user's token. The first
+ * value is that of the current key; the others are those of previous keys, which a list may have returned before the key was replaced.
  */
-export const pageTokenValue = (world: World, userToken: NodeId, page: string): string =>
-  `PLZ${createHmac("sha256", deriveKey(world.keys.current, "page tokens")).update(`${world.name} ${userToken} ${page}`).digest("base64url")}`;
+export function pageTokenValues({ name, keys }: World, userTokenHash: string): (page: string) => readonly string[] {
+  const derived = [keys.current, ...keys.previous.map(({ key }) => key)].map((key) => deriveKey(key, "page tokens"));
+  return (page) => derived.map((key) => `PLZ${createHmac("sha256", key).update(`${name} ${userTokenHash} ${page}`).digest("base64url")}`);
+}
