@@ -139,6 +139,10 @@ export async function removeScope(tx: Transaction, app: NodeId, user: NodeId, sc
   return changed.map(({ hash }) => hash);
 }
 
+/** Whether the app has a token for a person that is not revoked. */
+export const hasTokenOfPerson = async (reader: Reader, app: NodeId, user: NodeId): Promise<boolean> =>
+  (await reader.get(sql`SELECT 1 AS one FROM tokens t WHERE t.app = ${app} AND t.user_id = ${user} AND t.revoked_at = 0 LIMIT 1`)) !== undefined;
+
 /** D-385: revokes the app's tokens for a person, and returns their hashes. */
 export async function endTokensOfPerson(tx: Transaction, app: NodeId, user: NodeId, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`

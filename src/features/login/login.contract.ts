@@ -4,6 +4,7 @@ import { type Access, type FieldSet, listOperation, readOperation, writeOperatio
 import { PROBLEM } from "#graph/schema/schema-node";
 import { taskMissing } from "#kernel/errors";
 import type { AccountRow } from "./login.accounts.ts";
+import { hasLogin } from "./login.permissions.ts";
 
 /** D-382: the policy of exchanges: the app itself, which sends its id and its secret. */
 export const loginClient = definePolicy({
@@ -23,13 +24,14 @@ export const ownLoginToken = definePolicy({
   canSee: () => true,
 });
 
-/** D-384: the policy of a person's permissions. */
+/** D-384: the policy of a person's permissions. An app sees the people who have logged in to it. */
 export const ownPermissions = definePolicy({
   name: "ownPermissions",
-  summary: "the user's own token",
-  kinds: ["user"],
+  summary: "the user's own token, or the app's own token for a user who has logged in to it",
+  kinds: ["user", "app"],
   scopes: [],
-  canSee: ({ token, node }) => token.user === node.id,
+  canSee: ({ token, node, reader }) => (token.type === "app" ? hasLogin(reader, token.app, node.id) : token.user === node.id),
+  readsNode: true,
 });
 
 /** D-386: the policy of listing a person's pages with tokens. */
@@ -131,6 +133,7 @@ export const readPermissions = readOperation({
   summary: "Lists the permissions that the person granted or declined to the app.",
   decisions: ["D-384"],
   policy: ownPermissions,
+  visibility: ownPermissions,
   on: "user",
   edge: "permissions",
   params: Type.Object({}),
@@ -146,6 +149,7 @@ export const deletePermission = writeOperation({
   summary: "Revokes a permission, or removes the app from the person's account: all tokens that the app has for the person are revoked.",
   decisions: ["D-384", "D-385"],
   policy: ownPermissions,
+  visibility: ownPermissions,
   on: "user",
   method: "DELETE",
   edge: "permissions",

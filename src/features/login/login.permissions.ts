@@ -2,17 +2,21 @@
 import type { AppFacts } from "#auth/app-facts";
 import { revocationTime } from "#auth/token";
 import { tokenFact } from "#auth/tokens";
-import { endTokensOfPerson, removeScope } from "#auth/tokens.store";
+import { endTokensOfPerson, hasTokenOfPerson, removeScope } from "#auth/tokens.store";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
-import type { Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { scheduleDeauthorization } from "./login.callbacks.ts";
-import { deletePermissions, listPermissions, type Permission, savePermission } from "./login.store.ts";
+import { deletePermissions, hasPermissions, listPermissions, type Permission, savePermission } from "./login.store.ts";
 
 /** The permission that every login of a person has. */
 export const ALWAYS = "public_profile";
+
+/** Whether the app has a permission or a live token of the person. */
+export const hasLogin = async (reader: Reader, app: NodeId, person: NodeId): Promise<boolean> =>
+  (await hasPermissions(reader, app, person)) || (await hasTokenOfPerson(reader, app, person));
 
 interface Decision {
   readonly asked: readonly string[];

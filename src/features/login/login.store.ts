@@ -87,6 +87,9 @@ export async function listPermissions(reader: Reader, app: NodeId, person: NodeI
   return rows.map(({ permission, status }) => ({ permission, status: status === "granted" ? "granted" : "declined" }));
 }
 
+export const hasPermissions = async (reader: Reader, app: NodeId, person: NodeId): Promise<boolean> =>
+  (await reader.get(sql`SELECT 1 AS one FROM login_permissions p WHERE p.app = ${app} AND p.person = ${person} LIMIT 1`)) !== undefined;
+
 const declinedRows = (app: NodeId): Sql => sql`
   SELECT CAST(p.person AS TEXT) AS person, p.permission FROM login_permissions p WHERE p.app = ${app} AND p.status = 'declined'`;
 

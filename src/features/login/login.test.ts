@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import type { Config } from "#config/config";
 import { keyRingOf } from "#config/secret-key";
@@ -215,6 +215,25 @@ onEachDatabase("login", (database) => {
     expect((await plaza.get("/v26.0/3002/permissions", { bearer: ofOther.body.access_token })).status).toBe(400);
   });
 
+  test("D-384: an app reads and takes back permissions of its people with its own token, and sees nobody else", async () => {
+    const plaza = await open();
+    const bearer = "1001|s3cret";
+    const token = await tokenOf(plaza);
+    const ofOther = await exchange(plaza, await codeOf(plaza, { client_id: "1002" }), { client_id: "1002", client_secret: "other" });
+    expect((await plaza.get("/v26.0/3001/permissions", { bearer })).body.data).toContainEqual({ permission: "email", status: "granted" });
+    const missing = { status: 400, body: { error: { code: 100, error_subcode: 33 } } };
+    for (const person of ["3002", "3999"]) {
+      expect(await plaza.get(`/v26.0/${person}/permissions`, { bearer })).toMatchObject(missing);
+      expect(await plaza.delete(`/v26.0/${person}/permissions`, { bearer })).toMatchObject(missing);
+    }
+    expect((await plaza.delete("/v26.0/3001/permissions", { bearer, query: { permission: "email" } })).body).toEqual({ success: true });
+    expect((await plaza.get("/v26.0/me/permissions", { bearer: token })).body.data).toContainEqual({ permission: "email", status: "declined" });
+    expect((await plaza.delete("/v26.0/3001/permissions", { bearer })).body).toEqual({ success: true });
+    expect((await plaza.get("/v26.0/me", { bearer: token })).status).toBe(401);
+    expect((await plaza.get("/v26.0/me", { bearer: ofOther.body.access_token })).status).toBe(200);
+    expect(await plaza.delete("/v26.0/3001/permissions", { bearer })).toMatchObject(missing);
+  });
+
   test("D-386: the pages of a person are listed in pages, with the same token each time", async () => {
     const plaza = await open();
     const token = await tokenOf(plaza);
@@ -283,8 +302,8 @@ test("D-386: page tokens of two servers with the same key, world name and ids di
   expect(values[0]).not.toBe(values[1]);
 });
 
-describe("attacks on a login", () => {
-  const open = () => openPlaza({ world, profile: "clients" });
+onEachDatabase("attacks on a login", (database) => {
+  const open = () => openPlaza({ database, world, profile: "clients" });
   const refusalOf = async (plaza: TestPlaza, given: Record<string, string>) => {
     const answer = await openDialog(plaza.world, "base", query(given), BROWSER);
     return answer.kind === "problem" ? answer.text : answer.kind === "redirect" ? Object.fromEntries(new URL(answer.location).searchParams) : "form";
@@ -441,7 +460,7 @@ describe("attacks on a login", () => {
   });
 
   test("D-381: in the profile strict there is no login", async () => {
-    const plaza = await openPlaza({ world });
+    const plaza = await openPlaza({ database, world });
     const asked = { client_id: "1001", client_secret: "s3cret", grant_type: "client_credentials" };
     expect((await plaza.get("/oauth/access_token", { query: asked })).body.error.code).toBe(2_500);
   });
