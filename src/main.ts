@@ -69,6 +69,7 @@ import { checkFiles, worldFiles } from "./data-check.ts";
 import { closeExported } from "./export-at-end.ts";
 import { features } from "./features.ts";
 import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
+import { registryWith } from "./stubs.ts";
 import { watchWorld } from "./watch-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
@@ -209,10 +210,9 @@ async function drain({ drain_delay_ms }: Config, log: Log, health: Health, graph
 }
 
 async function openParts(config: Config, log: Log, part: StartOptions["part"]) {
-  const registry = buildRegistry();
+  const registry = await registryWith(features, config.stub, log);
   const ingest = openLiveIngest(config, log, part !== "graph");
-  const watch = loopWatch(log);
-  const database = databaseHealth(log);
+  const [watch, database] = [loopWatch(log), databaseHealth(log)];
   try {
     if (part !== "graph") await awaitMigrations(config, registry, log);
     const tracing = await tracingOf(config, log);

@@ -67,7 +67,7 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
 }
 
 /** A text that changes whenever the file changes; undefined while the file does not exist. */
-async function signatureOf(file: string): Promise<string | undefined> {
+export async function signatureOf(file: string): Promise<string | undefined> {
   try {
     const { mtimeMs, size, ino } = await stat(file);
     return `${mtimeMs} ${size} ${ino}`;

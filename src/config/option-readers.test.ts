@@ -2,6 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import * as read from "./option-readers.ts";
 
+const stub = (method: read.Stub["method"], edge: string, file: string): read.Stub => ({ method, type: "page", edge, file });
+
 const problemOf = (reader: read.ReadValue<unknown>, value: unknown): string => {
   try {
     reader(value);
@@ -95,6 +97,28 @@ const cases: readonly Case[] = [
       [["app=a"], { app: "a" }],
     ],
     ["app", "other=a", "app=a=b", "app=", "app=a:1", 5, null, true, { other: "a" }, { app: 5 }, [["app", "a"]], [5]],
+  ],
+  [
+    read.stubs,
+    "the files of edges",
+    [
+      ["page/insights=a.json,POST:page/feed=b.json", [stub("GET", "insights", "a.json"), stub("POST", "feed", "b.json")]],
+      [["page/insights=a,b=c.json"], [stub("GET", "insights", "a,b=c.json")]],
+      [{ "DELETE:page/feed": "x.json" }, [stub("DELETE", "feed", "x.json")]],
+    ],
+    [
+      "page=a.json",
+      "page/insights",
+      "page/insights=",
+      "/insights=a.json",
+      "PUT:page/feed=a.json",
+      "page/a/b=c.json",
+      5,
+      null,
+      true,
+      { "page/feed": 5.5 },
+      [5],
+    ],
   ],
   [
     read.publicUrl,

@@ -137,6 +137,35 @@ export const surfaceHosts = reader(
   },
 );
 
+/** An edge that Plaza does not serve, and the file that answers requests for it. */
+export interface Stub {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** The node type, e.g. `page`. */
+  readonly type: string;
+  readonly edge: string;
+  readonly file: string;
+}
+
+const STUB = /^(?:(GET|POST|DELETE):)?([a-z_]{1,50})\/(\w{1,100})$/;
+
+/** The files of edges: `page/insights=insights.json`, or a map in the config file. The name of a file in a list of the config file may have commas. */
+export const stubs = reader<readonly Stub[]>({ anyOf: [LIST, { type: "object", additionalProperties: TEXT }] }, (value) => {
+  const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+  const items = isMap
+    ? Object.entries(value).map(([address, file]) => (typeof file === "string" ? `${address}=${file}` : file))
+    : Array.isArray(value)
+      ? value
+      : listOf(value);
+  return items.map((item) => {
+    const [address = "", ...rest] = typeof item === "string" ? item.trim().split("=") : [];
+    const [, method = "GET", type, edge] = STUB.exec(address) ?? [];
+    const file = rest.join("=");
+    if (type === undefined || edge === undefined || file === "")
+      throw wrong(item, "a node type, an edge and a file, such as page/insights=insights.json or POST:page/feed=made.json");
+    return { method: method as Stub["method"], type, edge, file };
+  });
+});
+
 /** A URL without a slash at its end, so that a path can follow. */
 const webUrl = (example: string): ReadValue<string> =>
   reader(TEXT, (value) => {

@@ -30,6 +30,7 @@ test("defaults and bounds of the options", () => {
     "allow_origin [] isRepeatable",
     "allow_host [] isRepeatable",
     "profile none",
+    "stub [] isRepeatable",
     "sandbox true isNegatable",
     "workers 1 1..256",
     "rtmp_port none",

@@ -74,6 +74,12 @@ export const own = {
     ...maybe("NAME", read.oneOf(["strict", "clients"])),
     summary: "strict, or clients, which accepts what unmodified client libraries send (default: the world's own profile, else strict)",
   },
+  // D-395.
+  stub: {
+    ...several("EDGE=FILE", read.stubs),
+    summary:
+      "answer requests for an edge that Plaza does not serve from a JSON file: page/insights=insights.json, POST:page/feed=made.json; repeatable",
+  },
   sandbox: {
     isNegatable: true,
     read: read.flag,

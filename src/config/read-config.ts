@@ -108,6 +108,7 @@ function checkTogether(config: Config): Config {
   if (config.import && config.world === undefined) throw new ConfigProblem("--import", "requires --world FILE");
   if (config.watch && config.world === undefined) throw new ConfigProblem("--watch", "requires --world FILE");
   if (config.export_secrets && config.export === undefined) throw new ConfigProblem("--export-secrets", "requires --export FILE");
+  if (config.stub.length > 0 && !config.sandbox) throw new ConfigProblem("--stub", "is for the sandbox, because its answers are not real");
   if (config.callback !== undefined && !config.sandbox)
     throw new ConfigProblem("--callback", "is for the sandbox: without it, an app sets its callback with POST /{app_id}/subscriptions");
   return config;

@@ -45,5 +45,13 @@ export function unservedReport(worlds: Iterable<{ list(): readonly UnservedName[
   if (data.length === 0) return [];
   const others = all.reduce((sum, names) => sum + names.others, 0);
   const head = `plaza: the command asked for ${data.length === 1 ? "1 thing" : `${data.length} things`} that Plaza does not have:`;
-  return [head, ...unservedLines({ data, others })];
+  const edge = data.find(
+    ({ kind, name, hint, did_you_mean: meant }) => kind === "edge" && hint === undefined && meant === undefined && OF_A_TYPE.test(name),
+  );
+  const method = edge?.method === "GET" ? "" : `${edge?.method}:`;
+  const advice = edge === undefined ? [] : [`plaza: a file can answer an edge: --stub ${method}${edge.name}=FILE.json`];
+  return [head, ...unservedLines({ data, others }), ...advice];
 }
+
+/** The address of an edge that a file can answer. */
+const OF_A_TYPE = /^[a-z_]+\/\w+$/;

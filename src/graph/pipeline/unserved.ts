@@ -85,7 +85,7 @@ function unknownAddress(incoming: Incoming, reached: Reached): UnservedName | un
 
 /** An id in an address stands for many, so the list has one entry for all of them. */
 const ID = /^(?:[a-z]{1,10}_)?[0-9][0-9_]*$/;
-const placeholderOr = (segment: string): string => (ID.test(segment) ? segment.replace(/[0-9].*$/, "{id}") : segment);
+const placeholderOr = (segment: string): string => (ID.test(segment) ? `${segment.slice(0, segment.search(/[0-9]/))}{id}` : segment);
 
 /** Undefined if the request may only have a wrong id. */
 function edgeOf(incoming: Incoming, { address, method = "" }: Reached, node: NodeRef | undefined): UnservedName | undefined {

@@ -80,8 +80,19 @@ describe("plaza exec --as", () => {
       code: 0,
       stdout: `${JSON.stringify([1, "https://graph.example.com", 1, 2500])}\n`,
       // D-394: the world `second` is part of the report, too.
-      stderr: "plaza: the command asked for 2 things that Plaza does not have:\n  GET nothing, once\n  GET page/insights, once, by app 1001\n",
+      stderr:
+        "plaza: the command asked for 2 things that Plaza does not have:\n  GET nothing, once\n  GET page/insights, once, by app 1001\nplaza: a file can answer an edge: --stub page/insights=FILE.json\n",
     });
+  });
+
+  test("D-395: a file answers an edge that Plaza does not serve", async () => {
+    const cwd = newFolder();
+    await Bun.write(join(cwd, "insights.json"), '{"data": []}');
+    const [url, script] = [PAGE.replace("2001", "2001/insights"), "fetch(process.argv[1]).then((response) => response.text()).then(console.log)"];
+    const run = (...stub: string[]) => runPlaza(["exec", "--as", "graph.example.com", ...stub, "--", "node", "-e", script, url], { cwd });
+    expect(await run("--stub", "page/insights=insights.json")).toEqual({ code: 0, stdout: '{"data":[]}\n', stderr: "" });
+    const refused = await run("--stub", "page/insights=other.json");
+    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("plaza: --stub: other.json cannot be read: ENOENT") });
   });
 
   test("other hosts are reached through the proxy that was set already", async () => {

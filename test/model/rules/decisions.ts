@@ -95,6 +95,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-385": "apps that a person removes; no history ends its own tokens in this way",
   "D-386": "page tokens, whose values are derived from a key of the server",
   "D-394": "the list of names that are not served, which changes no response",
+  "D-395": "files that answer edges; no history starts its server with such files",
   "D-307": "signatures of webhooks",
   "D-295": "encoders that are refused; no history has an encoder",
   "D-296": "numbers of sessions and the ends of playlists; no history has an encoder",
