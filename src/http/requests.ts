@@ -350,6 +350,7 @@ export class RequestDispatcher {
     const entry: RequestEntry = {
       trace_id: response.traceId,
       operation: response.operation,
+      parts: response.parts,
       method: head.method,
       surface,
       path,

@@ -61,6 +61,17 @@ describe("the places of a run", () => {
     expect(places.map(({ name, nth }) => `${name}#${nth}`)).toEqual(["createLabel#1", "listLabels#1", "createLabel#2", "listLabels#3"]);
   });
 
+  test("D-375: a batch is a place, and so is each of its requests, which has no response that could get lost", () => {
+    const batch = request("batch", "POST", { parts: ["createLabel", "unknown", "createLabel"] });
+    const places = observed([request("createLabel", "POST"), batch, request("createLabel", "POST")]);
+    const names = ["createLabel#1", "createLabel#2", "createLabel#3", "batch#1", "createLabel#4"];
+    expect(places.map(({ name, nth }) => `${name}#${nth}`)).toEqual(names);
+    const run = runOf(places, [160]);
+    expect(namesAt(run, "createLabel#2")).toEqual(["503", "429", "token-dies", "clock-jump"]);
+    expect(namesAt(run, "batch#1")).toContain("lost-after");
+    expect(namesAt(run, "createLabel#4")).toContain("lost-after");
+  });
+
   test("a webhook that was not delivered is no place", () => {
     expect(observed([], [delivery("messages", { status: "failed" }), delivery("calls")]).map(({ name }) => name)).toEqual(["calls"]);
   });

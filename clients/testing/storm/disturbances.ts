@@ -52,7 +52,7 @@ const requestDisturbances: readonly Disturbance[] = [
     name: "lost-before",
     effect: "the connection is reset, and the operation has not run",
     right: "send the request again; for a write, first read whether it took effect, because the client cannot tell this case from a lost response",
-    canStrike: isRequest,
+    canStrike: (place) => isRequest(place) && place.isPart !== true,
     faultAt: (place) => atRequest(place, { status: 503, reset: true }),
   },
   {

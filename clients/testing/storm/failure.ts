@@ -18,11 +18,15 @@ export interface Failure {
 
 export const failureOf = (schedule: Schedule, result: RunResult): Failure => ({
   schedule: scheduleText(schedule),
-  faults: schedule.map(({ place: { name, nth }, disturbance }) => `${name}, the ${ordinal(nth)}: ${disturbance.effect}`),
+  faults: schedule.map(
+    ({ place: { name, nth, isPart }, disturbance }) => `${name}, the ${ordinal(nth)}${isPart ? ", in a batch" : ""}: ${disturbance.effect}`,
+  ),
   problem: result.problem ?? "",
   did: schedule.flatMap((strike) => deedsAfter(strike, result)),
-  right: [...new Set(schedule.map(({ disturbance }) => disturbance.right))],
+  right: [...new Set(schedule.flatMap(({ place, disturbance }) => [...(place.isPart ? [CHECK_PARTS] : []), disturbance.right]))],
 });
+
+const CHECK_PARTS = "check the code of each response in a batch; the batch itself has the status 200";
 
 /** The most requests that are told one by one. */
 const TOLD_MAX = 6;
@@ -30,7 +34,11 @@ const TOLD_MAX = 6;
 function deedsAfter({ place, disturbance }: Strike, { requests, deliveries }: RunResult): string[] {
   if (place.kind === "webhook") return [webhookDeed(place.name, disturbance.name, deliveries.length), ...writesOf(requests)];
   let nth = 0;
-  const found = requests.findIndex((request) => request.operation === place.name && ++nth === place.nth);
+  const count = ({ operation, parts = [] }: LoggedRequest): number => [...parts, operation].filter((name) => name === place.name).length;
+  const found = requests.findIndex((request) => {
+    nth += count(request);
+    return nth >= place.nth;
+  });
   // The log does not name the operation of a request whose token was refused.
   const at = found === -1 ? requests.findIndex(({ operation, method }) => operation === "unknown" && method === place.request?.method) : found;
   const struck = at === -1 ? undefined : requests[at];

@@ -45,7 +45,10 @@ export interface Place {
   readonly name: string;
   /** 1 is the first. */
   readonly nth: number;
+  /** Left out for one request of a batch, which has no entry in the log of its own. */
   readonly request?: LoggedRequest;
+  /** Whether this is one request of a batch or of `ids=`. It has no response of its own that could get lost. */
+  readonly isPart?: true;
   readonly delivery?: LoggedDelivery;
 }
 
@@ -54,7 +57,7 @@ export const placeName = ({ name, nth }: Pick<Place, "name" | "nth">): string =>
 /** The operation of a request that reached none. No fault strikes there. */
 const UNKNOWN = "unknown";
 
-/** The places of a run. A read that is repeated unchanged, as by a program that waits, is one place. */
+/** The places of a run. The requests of a batch count like any other requests of their operations, as they do for faults (D-375). A read that is repeated unchanged, as by a program that waits, is one place. */
 export function placesOf({ requests, deliveries }: Observation): readonly Place[] {
   const places: Place[] = [];
   const counts = new Map<string, number>();
@@ -65,6 +68,10 @@ export function placesOf({ requests, deliveries }: Observation): readonly Place[
   };
   const seen = new Set<string>();
   for (const request of requests) {
+    for (const name of request.parts ?? []) {
+      const nth = next(`request ${name}`);
+      if (name !== UNKNOWN) places.push({ kind: "request", name, nth, isPart: true });
+    }
     const nth = next(`request ${request.operation}`);
     const isRepeated = request.method === "GET" && seen.has(readKey(request));
     seen.add(readKey(request));

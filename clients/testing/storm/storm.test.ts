@@ -42,6 +42,25 @@ test("an app that repeats a lost write fails; the report has the fault, the requ
   expect(message).toContain("set STORM_SCHEDULE='createPersona#1=lost-after', and run this test again");
 });
 
+test("D-375: an app that does not look at the responses in a batch fails, and one that does passes", async () => {
+  const create = { method: "POST", relative_url: "2001/custom_labels", body: "page_label_name=vip" };
+  const send = async ({ baseUrl }: World): Promise<readonly { readonly code: number }[]> => {
+    const body = new URLSearchParams({ batch: JSON.stringify([create]), access_token: "page-token" });
+    const response = await fetch(`${baseUrl}/v26.0`, { method: "POST", body });
+    return (await response.json()) as { code: number }[];
+  };
+  const invariants = { "one label vip": async (run: World) => (await run.nodes("labels").list()).length === 1 };
+  const options = { world, only: ["503", "lost-after"], pairs: 0, invariants, schedule: "createLabel#1=503" };
+  const failed = await failureOf(storm(send, options));
+  expect((failed as StormFailure).message).toContain("createLabel, the 1st, in a batch: the response is 503");
+  expect((failed as StormFailure).message).toContain("check the code of each response in a batch");
+  const careful = async (run: World) => {
+    const [first] = await send(run);
+    if (first?.code === 503) await send(run);
+  };
+  expect(await storm(careful, options)).toMatchObject({ schedules: 1, failures: [] });
+});
+
 test("a broken invariant is a failure, under the name of the invariant", async () => {
   const invariants = { "one persona Bo": async (run: World) => (await run.nodes("personas").list()).length === 1 };
   const failed = await failureOf(storm((run) => createPersona(run).catch(() => {}), { world, only: ["503"], invariants }));

@@ -139,6 +139,30 @@ onEachDatabase("faults", (database) => {
     expect(body.map(({ code }: { code: number }) => code)).toEqual([503, 200]);
     expect(plaza.world.faults.list()).toMatchObject([{ met: 0 }]);
   });
+
+  test("D-375: a batch and ids= are operations themselves, and their parts count as requests of their operations", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    const create = (name: string) => ({ method: "POST", relative_url: "v26.0/2001/custom_labels", body: `page_label_name=${name}` });
+    const send = (...names: string[]) => plaza.post("/v26.0", { token: "page", body: { batch: JSON.stringify(names.map(create)) } });
+    const deps = { registry: plaza.registry, traceId: () => "t", monotonicMs: () => 0, onUnexpected: () => {} };
+    const textOf = async (...request: Parameters<typeof requestOf>) => (await handleRequest(deps, plaza.world, requestOf(...request))).body;
+    const labelCount = async () => (await plaza.world.database.reader.all(sql`SELECT name FROM labels`)).length;
+    plaza.world.faults.add({ operation: "batch", status: 503, retry_after_seconds: 1, times: 1 });
+    const before = await labelCount();
+    expect(await send("one")).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    expect(await labelCount()).toBe(before);
+    plaza.world.faults.add({ operation: "ids", body: "<html>", times: 1 });
+    expect(await textOf("GET", "/v26.0", { token: "page", query: { ids: "2001" } })).toBe("<html>");
+    // The second createLabel is the second part of the first batch, and the third one is a request of its own.
+    plaza.world.faults.add({ operation: "createLabel", skip: 1, times: 1, status: 503 });
+    plaza.world.faults.add({ operation: "createLabel", skip: 2, times: 1, body: "<html>" });
+    expect((await send("one", "two")).body.map(({ code }: { code: number }) => code)).toEqual([200, 503]);
+    expect(await textOf("POST", labels, { token: "page", body: { page_label_name: "three" } })).toBe("<html>");
+    expect(await labelCount()).toBe(before + 2);
+    plaza.world.faults.add({ operation: "batch", revoke_tokens: true, times: 1 });
+    expect(await send("four")).toMatchObject({ body: { error: { code: 190 } } });
+    expect(await labelCount()).toBe(before + 2);
+  });
 });
 
 describe("faults of the control API", () => {

@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { badRequest, conflict } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { manyNames } from "#graph/pipeline/stages";
 import { FAULTS_MAX, type Fault, type RequestFaultInput, type WebhookFaultInput } from "#graph/worlds/fault-injection";
 
 /** The longest delay, because no client waits longer. */
@@ -61,7 +62,9 @@ const requestEffects = {
   ),
 };
 const fields = {
-  operation: Type.Optional(Type.String({ minLength: 1, description: "the name of an operation, or * for all" })),
+  operation: Type.Optional(
+    Type.String({ minLength: 1, description: "the name of an operation; batch or ids for a request that has others in it; or * for all" }),
+  ),
   webhook: Type.Optional(Type.String({ minLength: 1, description: "a webhook field, or * for all, instead of an operation" })),
   node,
   query: Type.Optional(
@@ -131,7 +134,7 @@ function webhookFaultOf({ world, body }: ControlRequest<unknown, FaultBody>): We
 async function requestFaultOf({ deps, world, body }: ControlRequest<unknown, FaultBody>): Promise<RequestFaultInput> {
   requireOnly(body, ofRequests, "operation");
   const { operation = "*", token, status, rate_limit } = body;
-  const isKnown = operation === "*" || deps.registry.endpoints.some(({ access }) => access.operation === operation);
+  const isKnown = ["*", ...manyNames].includes(operation) || deps.registry.endpoints.some(({ access }) => access.operation === operation);
   if (!isKnown) throw badRequest(`there is no operation ${operation}`, "operation");
   const effects = Object.keys(requestEffects);
   if (!effects.some((name) => Object.hasOwn(body, name))) throw badRequest(`a fault of requests needs one of ${effects.join(", ")}`, "status");

@@ -4,6 +4,7 @@
  *
  * **Invariant:** a node that the caller may not see and a node that does not exist get the same response, byte for byte, apart from the trace id.
  */
+import type { NodeRef } from "#auth/token";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
@@ -122,7 +123,10 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest, spa
     span?.step("endpoint");
     // D-34: each request of a batch or of `ids=` goes through the pipeline by itself.
     const many = manyOf(incoming, authenticated);
-    if (many !== undefined) return reported(deps, request, progress, await serveMany(deps, incoming, authenticated, many));
+    if (many !== undefined) {
+      const response = await serveMany(deps, incoming, authenticated, many, progress);
+      return reported(deps, request, progress, damaged(response, progress.fault));
+    }
     const response = await answer(deps, incoming, authenticated, progress);
     // 12 Render: make JSON, headers and the entity tag.
     span?.step("render");
@@ -136,9 +140,50 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest, spa
   }
 }
 
-function serveMany(deps: RequestDeps, incoming: Incoming, authenticated: Authenticated, many: Many): Promise<GraphResponse> {
+async function serveMany(
+  deps: RequestDeps,
+  incoming: Incoming,
+  authenticated: Authenticated,
+  many: Many,
+  progress: Progress,
+): Promise<GraphResponse> {
+  progress.reached = { ...authenticated, many: many.name };
+  const again = await struck(incoming, many.name, authenticated, progress);
+  if (again !== undefined) return serveMany(deps, ...again, many, progress);
   const batchTraceId = incoming.request.batchTraceId ?? incoming.traceId;
-  return dispatchMany((part) => handleRequest(deps, incoming.world, { ...part, batchTraceId }), incoming, authenticated, many);
+  const parts: string[] = [];
+  const handlePart = async (part: GraphRequest): Promise<GraphResponse> => {
+    const response = await handleRequest(deps, incoming.world, { ...part, batchTraceId });
+    parts.push(...(response.parts ?? []), response.operation);
+    return response;
+  };
+  return { ...(await dispatchMany(handlePart, incoming, progress.reached as Authenticated, many)), parts };
+}
+
+/**
+ * D-150: applies the first fault that matches the request. Throws the error of the fault. If the fault changes the world, resolves with the request
+ * as it begins again at its first step, because its tokens may be dead now.
+ */
+async function struck(
+  incoming: Incoming,
+  operation: string,
+  caller: Authenticated & { readonly node?: NodeRef | undefined },
+  progress: Progress,
+): Promise<[Incoming, Authenticated] | undefined> {
+  const { world } = incoming;
+  if (world.faults.isEmpty || incoming.isInside === true || progress.fault !== undefined) return undefined;
+  const fault = await matchFault(incoming, operation, caller);
+  progress.fault = fault;
+  if (fault === undefined) return undefined;
+  throwErrorOf(fault, caller);
+  if (!changesWorld(fault)) return undefined;
+  await changeWorld(incoming, caller, fault);
+  const later = { ...incoming, now: unixSeconds(world.clock) };
+  progress.reached = {};
+  const addressed = addressOf(later, progress);
+  const again = authenticate(later, addressed, await findTokens(later, addressed));
+  progress.reached = again;
+  return [later, again];
 }
 
 /** The first step: reads version, id and edge, and then the method, which a parameter may override. */
@@ -182,20 +227,9 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
   const { span } = progress;
   const { id, isCached, resolved } = await resolve(incoming, authenticated, progress);
   progress.reached = resolved;
-  if (!world.faults.isEmpty && incoming.isInside !== true && progress.fault === undefined) {
-    progress.fault = await matchFault(incoming, resolved);
-    if (progress.fault !== undefined) throwErrorOf(progress.fault, resolved);
-    if (progress.fault !== undefined && changesWorld(progress.fault)) {
-      await changeWorld(incoming, resolved, progress.fault);
-      // The tokens may be dead now, so the request begins again at its first step.
-      const later = { ...incoming, now: unixSeconds(world.clock) };
-      progress.reached = {};
-      const addressed = addressOf(later, progress);
-      const again = authenticate(later, addressed, await findTokens(later, addressed));
-      progress.reached = again;
-      return answer(deps, later, again, progress);
-    }
-  }
+  // Without faults a request waits for nothing here.
+  const again = world.faults.isEmpty ? undefined : await struck(incoming, resolved.endpoint.access.operation, resolved, progress);
+  if (again !== undefined) return answer(deps, ...again, progress);
 
   // 5 See: check whether the caller may know that the node exists.
   nextStep(deps, progress);

@@ -31,7 +31,7 @@ export function renderError(incoming: Incoming, reached: Reached, error: GraphEr
 
 /** Makes the response of one of several requests the response to all of them. */
 export const renderPart = ({ traceId }: Incoming, { status, headers, body }: GraphResponse): GraphResponse => ({
-  ...{ status, headers, body, operation: "unknown", traceId, app: undefined },
+  ...{ status, headers, body, operation: "ids", traceId, app: undefined },
 });
 
 /**
@@ -79,6 +79,6 @@ function isKnown(request: GraphRequest, tag: string): boolean {
 }
 
 function graphResponse({ traceId }: Incoming, reached: Reached, status: number, headers: Record<string, string>, body: string): GraphResponse {
-  const operation = (reached.endpoint ?? reached.concealed)?.access.operation ?? "unknown";
+  const operation = (reached.endpoint ?? reached.concealed)?.access.operation ?? reached.many ?? "unknown";
   return { status, headers, body, operation, traceId, app: reached.app?.id, story: undefined };
 }

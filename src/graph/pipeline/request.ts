@@ -82,6 +82,8 @@ export interface GraphResponse {
   readonly body: string;
   /** The operation's name, for the request log and the metrics. */
   readonly operation: string;
+  /** The operations of the requests of a batch or of `ids=`, in the order in which they ran. */
+  readonly parts?: readonly string[];
   readonly traceId: string;
   readonly app: string | undefined;
   readonly damage?: Damage | undefined;

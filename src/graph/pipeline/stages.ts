@@ -66,4 +66,8 @@ export interface Versioned extends Visible {
  * The last of these values. The headers of a response and the form of an error are made from it (`render.ts`). `concealed` is the endpoint on a node
  * that the caller may not see; it is only for the log, like a `node` without an `endpoint`.
  */
-export type Reached = Partial<Versioned> & { readonly concealed?: Endpoint };
+export type Reached = Partial<Versioned> & { readonly concealed?: Endpoint; readonly many?: ManyName };
+
+/** D-375: the operations of requests that consist of several requests, by the parameters that make them so (D-34). */
+export const manyNames = ["batch", "ids"] as const;
+export type ManyName = (typeof manyNames)[number];

@@ -152,7 +152,10 @@ export class Faults {
 
   /** Resolves with the first fault that matches the request, after the fault's latency. Resolves with undefined if no fault matches. */
   async match(target: FaultTarget): Promise<AppliedFault<RequestFaultInput> | undefined> {
-    const input = this.#matchFirst((one): one is RequestFaultInput => "operation" in one && isOf(one, target));
+    const input = this.#matchFirst(
+      (one): one is RequestFaultInput => "operation" in one && isOf(one, target),
+      (one) => !(target.isPart && changesResponse(one)),
+    );
     if (input?.latency_ms !== undefined) await this.#tools.sleepMs(input.latency_ms);
     return input;
   }
@@ -190,7 +193,11 @@ export class Faults {
     for (const [id, one] of this.#following) if (id !== delivery && one.callback === callback) one.passed.resolve();
   }
 
-  #matchFirst<T extends FaultInput>(isMatch: (input: FaultInput) => input is T): AppliedFault<T> | undefined {
+  /** `canAffect` is false for a fault that counts the request, and that the request has no response for. */
+  #matchFirst<T extends FaultInput>(
+    isMatch: (input: FaultInput) => input is T,
+    canAffect: (input: T) => boolean = () => true,
+  ): AppliedFault<T> | undefined {
     const { randomFraction, monotonicMs } = this.#tools;
     const nowMs = monotonicMs();
     let found: AppliedFault<T> | undefined;
@@ -200,7 +207,7 @@ export class Faults {
       else if (!isMatch(input)) continue;
       // A fault that lets requests pass counts also those that another fault affects.
       else if (fault.skipped < (input.skip ?? 0)) fault.skipped++;
-      else if (found === undefined && randomFraction() < (input.probability ?? 1)) found = this.#apply(fault, input, nowMs);
+      else if (canAffect(input) && found === undefined && randomFraction() < (input.probability ?? 1)) found = this.#apply(fault, input, nowMs);
     }
     return found;
   }
@@ -225,8 +232,7 @@ function isOf(fault: RequestFaultInput, target: FaultTarget): boolean {
     (operation === target.operation || operation === "*") &&
     (node === undefined || node === target.node) &&
     (token === undefined || target.tokens.includes(token)) &&
-    Object.entries(query).every(([name, value]) => target.parameter(name) === value) &&
-    !(target.isPart && changesResponse(fault))
+    Object.entries(query).every(([name, value]) => target.parameter(name) === value)
   );
 }
 

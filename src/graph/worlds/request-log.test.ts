@@ -21,10 +21,16 @@ const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
 
 test("entries are read as they were added, with any texts", () => {
   const body = fc.string({ unit: "binary", maxLength: 60 });
+  const operations = { parts: fc.option(fc.array(fc.constantFrom("createLabel", "unknown"), { minLength: 1 }), { nil: undefined }) };
   fc.assert(
     fc.property(
       fc.array(
-        fc.record({ request_body: body, response_body: body, app: fc.option(fc.string({ unit: "grapheme", minLength: 1 }), { nil: undefined }) }),
+        fc.record({
+          ...operations,
+          request_body: body,
+          response_body: body,
+          app: fc.option(fc.string({ unit: "grapheme", minLength: 1 }), { nil: undefined }),
+        }),
       ),
       (given) => {
         const log = new RequestLog();

@@ -9,6 +9,8 @@ import { LogMemory } from "./log-memory.ts";
 export interface RequestEntry {
   readonly trace_id: string;
   readonly operation: string;
+  /** The operations of the requests of a batch or of `ids=` (D-375), in the order in which they ran. */
+  readonly parts?: readonly string[] | undefined;
   readonly method: string;
   readonly surface: string;
   readonly path: string;
@@ -31,7 +33,7 @@ const ENTRY_BYTES_MIN = 1_024;
 export const TEXT_CHARACTERS_MAX = 4_096;
 const TIMED_EVERY_MS = 10;
 
-const TEXTS = 10;
+const TEXTS = 11;
 const NUMBERS = 3;
 /** The most characters of all entries of an idle world, which take 32 kB. */
 const IDLE_CHARACTERS_MAX = 16_384;
@@ -101,8 +103,9 @@ export class RequestLog {
     if (this.#isClosed) return;
     if (this.#bytes === undefined) this.#allocate(this.#memory.join(this));
     const { trace_id, operation, method, surface, app = "", story = "" } = entry;
-    // The ten texts are written out, because a loop over a list of them takes a third longer (measured), and every request pays this.
-    const text = `${trace_id}${operation}${method}${surface}${path}${query}${app}${requestBody}${responseBody}${story}`;
+    const parts = entry.parts === undefined ? "" : entry.parts.join();
+    // The texts are written out, because a loop over a list of them takes a third longer (measured), and every request pays this.
+    const text = `${trace_id}${operation}${method}${surface}${path}${query}${app}${requestBody}${responseBody}${story}${parts}`;
     this.#makeSpace(UTF8_BYTES_MAX * text.length);
     const slot = this.#next % this.#entriesMax;
     const first = slot * TEXTS;
@@ -116,6 +119,7 @@ export class RequestLog {
     this.#lengths[first + 7] = requestBody.length;
     this.#lengths[first + 8] = responseBody.length;
     this.#lengths[first + 9] = story.length;
+    this.#lengths[first + 10] = parts.length;
     this.#oldest = Math.max(this.#oldest, this.#next + 1 - this.#entriesMax);
     const size = (this.#bytes as Buffer).write(text, this.#end);
     this.#starts[slot] = this.#end;
@@ -229,8 +233,8 @@ export class RequestLog {
     const [status, time, duration_ms] = this.#numbers.subarray(slot * NUMBERS) as unknown as [number, number, number];
     const texts = { trace_id: next(), operation: next(), method: next(), surface: next(), path: next(), query: next() };
     const entry = { ...texts, app: next() || undefined, request_body: next(), response_body: next(), status, time, duration_ms };
-    const story = next();
-    return story === "" ? entry : { ...entry, story };
+    const [story, parts] = [next(), next()];
+    return { ...entry, ...(story === "" ? {} : { story }), ...(parts === "" ? {} : { parts: parts.split(",") }) };
   }
 
   /** Forgets all entries. */

@@ -9,7 +9,10 @@ const text = Type.Optional(Type.String());
 
 export const seenRequest = Type.Object({
   trace_id: Type.String(),
-  operation: Type.String(),
+  operation: Type.String({ description: "the operation's name; batch or ids for a request that has others in it, and unknown if there is none" }),
+  parts: Type.Optional(
+    Type.Array(Type.String(), { description: "the operations of the requests of a batch or of ids, in the order in which they ran" }),
+  ),
   method: Type.String(),
   surface: Type.String(),
   path: Type.String({ description: "the first 4,096 characters of the path" }),

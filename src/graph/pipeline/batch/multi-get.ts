@@ -11,7 +11,7 @@ import { derivedFrom, withoutTag } from "../derived.ts";
 import { textsOf } from "../parameters.ts";
 import { renderError, renderPart, renderResponse, SERVED_VERSION, UPGRADE_WARNING } from "../render.ts";
 import type { GraphResponse, HandleRequest } from "../request.ts";
-import type { Authenticated, Incoming } from "../stages.ts";
+import type { Authenticated, Incoming, ManyName } from "../stages.ts";
 import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
 
 /** The most ids of a request, which is also the most requests of a batch. */
@@ -19,6 +19,8 @@ const IDS_MAX = 50;
 
 /** The parameter `batch` or `ids` of a request for many responses. */
 export interface Many {
+  /** The parameter's name. In logs and faults it is the operation of the whole request (D-375). */
+  readonly name: ManyName;
   readonly batch?: unknown;
   readonly ids?: unknown;
 }
@@ -29,7 +31,7 @@ export function manyOf({ request, registry }: Incoming, { address, method }: Aut
   // D-34: null in the body means that the parameter is left out.
   const batch = method === "POST" ? (request.body.batch ?? request.query.batch ?? undefined) : undefined;
   const ids = method === "GET" ? (request.query.ids ?? request.body.ids ?? undefined) : undefined;
-  return batch === undefined && ids === undefined ? undefined : { batch, ids };
+  return batch === undefined && ids === undefined ? undefined : { name: batch === undefined ? "ids" : "batch", batch, ids };
 }
 
 /** Resolves with the response to all requests of a batch or of `ids=`. Throws if the request as a whole is wrong. */

@@ -34,14 +34,7 @@ test("a request is matched by its node, its tokens, and its parameters as text, 
   const request = { query: { a: "query" }, body, batchDepth: 0 };
   const tokens = ["1", "2"].map((id) => ({ token: { id } }));
   const of = (more: object, node?: object) =>
-    matchFault(
-      { world, request: { ...request, ...more } } as unknown as Incoming,
-      {
-        endpoint: { access: { operation: "readPage" } },
-        node,
-        credentials: tokens,
-      } as unknown as Resolved,
-    );
+    matchFault({ world, request: { ...request, ...more } } as unknown as Incoming, "readPage", { node, credentials: tokens } as unknown as Resolved);
   await of({}, { id: "7" });
   await of({ batchDepth: 1 });
   expect(seen).toMatchObject([

@@ -1,17 +1,22 @@
 /** Applies injected faults (D-150) to a request, after its tokens and endpoint are known, and before the request has any effect. */
+import type { NodeRef } from "#auth/token";
 import { unixSeconds } from "#kernel/clock";
 import { type AppliedFault, changesResponse, errorOf, type RequestFaultInput } from "../../worlds/fault-injection.ts";
 import type { Parsed } from "../parse.ts";
 import { type GraphRequest, type GraphResponse, JsonNumber } from "../request.ts";
-import type { Incoming, Resolved } from "../stages.ts";
+import type { Authenticated, Incoming } from "../stages.ts";
+
+/** The caller of a request, and the addressed node. A batch has no node. */
+type FaultyCaller = Pick<Authenticated, "credentials" | "app"> & { readonly node?: NodeRef | undefined };
 
 /** Resolves with the fault that matches the request, after the fault's latency. Resolves with undefined if no fault matches. */
 export const matchFault = (
   { world, request }: Incoming,
-  { endpoint, node, credentials }: Resolved,
+  operation: string,
+  { node, credentials }: FaultyCaller,
 ): Promise<AppliedFault<RequestFaultInput> | undefined> =>
   world.faults.match({
-    operation: endpoint.access.operation,
+    operation,
     node: node?.id,
     tokens: credentials.map(({ token }) => token.id),
     parameter: (name) => textOf(own(request.query, name) ?? own(request.body, name)),
@@ -19,7 +24,7 @@ export const matchFault = (
   });
 
 /** Throws the error that replaces the operation, if the fault has such an error. */
-export function throwErrorOf(fault: RequestFaultInput, { node, app }: Resolved): void {
+export function throwErrorOf(fault: RequestFaultInput, { node, app }: FaultyCaller): void {
   const error = errorOf(fault, node?.owner ?? app?.id ?? "0");
   if (error !== undefined) throw error;
 }
@@ -27,7 +32,7 @@ export function throwErrorOf(fault: RequestFaultInput, { node, app }: Resolved):
 /** D-370: makes the change of the world that the fault asks for: its tokens are revoked, or the time moves past an expiry. */
 export async function changeWorld(
   { world }: Incoming,
-  { credentials }: Resolved,
+  { credentials }: FaultyCaller,
   { revoke_tokens, advance_seconds }: RequestFaultInput,
 ): Promise<void> {
   const { clock, tokens } = world;
