@@ -121,7 +121,7 @@ export async function startPlaza(
 ): Promise<RunningPlaza> {
   const { registry, ingest, watch, database, worlds, tracing } = await openParts(config, log, part);
   const listeners: Pick<GraphServer, "stop">[] = [];
-  const [health, ending] = [new Health(() => worlds.default.database.ping()), new AbortController()];
+  const [health, ending] = [new Health(() => worlds.ping()), new AbortController()];
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
@@ -348,10 +348,10 @@ async function checkLargeFiles({ data }: Config, log: Log, health: DatabaseHealt
 const databaseHealth = (log: Log): DatabaseHealth =>
   new DatabaseHealth({
     nowMs: realNowMs,
-    onSeen: ({ kind, text, cause, count, since_ms }) =>
-      log.error({ problem: kind, cause, failed: count, since: new Date(since_ms).toISOString() }, `a problem of the database: ${text}`),
-    onEnded: ({ kind, count, since_ms }) =>
-      log.info({ problem: kind, failed: count, since: new Date(since_ms).toISOString() }, "a problem of the database ended"),
+    onSeen: ({ kind, database, text, cause, count, since_ms }) =>
+      log.error({ problem: kind, database, cause, failed: count, since: new Date(since_ms).toISOString() }, `a problem of the database: ${text}`),
+    onEnded: ({ kind, database, count, since_ms }) =>
+      log.info({ problem: kind, database, failed: count, since: new Date(since_ms).toISOString() }, "a problem of the database ended"),
   });
 
 function loopWatch(log: Log): LoopWatch {
@@ -393,7 +393,7 @@ async function openWorlds(
     tracing,
   };
   const databases = await databasesIn(config.data, migrations, {
-    ...{ version, health, onProgress: migrationLines(log) },
+    ...{ version, health, onProgress: migrationLines(log), databases: config.databases },
     limits: { connections: config.database_connections, statementMs: config.statement_ms_max, lockMs: config.lock_ms_max },
   });
   const worlds = Worlds.open({
@@ -478,7 +478,7 @@ export async function startControlAlone(config: Config, log: Log, key = randomSe
   const database = databaseHealth(log);
   const worlds = await openWorlds(config, registry, log, () => {}, database);
   try {
-    const health = new Health(() => worlds.default.database.ping());
+    const health = new Health(() => worlds.ping());
     const special = { server: servedBy(config, config.port).server, ending: new AbortController().signal };
     const app = controlApp(
       controlOf(

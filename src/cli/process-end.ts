@@ -15,6 +15,7 @@ const WRONG_USES = [
   "UnknownMigration",
   "OlderProcessRuns",
   "WrongAddress",
+  "UnknownDatabase",
   "DamagedFile",
 ];
 const PLAIN_FAILURES = ["MigrationFailed"];

@@ -199,6 +199,7 @@ function addWorldCommands(world: Command): void {
   controlCommand(world, "new", "creates a world, empty or from a world file")
     .argument("<name>", "lower-case letters, digits, - and _")
     .argument("[file]", "YAML or JSON; - reads standard input")
+    .option("--database <name>", "the database of --databases for the world (default: the one with the fewest worlds)")
     .option("--json", "print JSON, also on a terminal")
     .action(runs(async (given, name, file) => (await import("./world.ts")).newWorld(name, file, given)));
   addWorldName(controlCommand(world, "import", "merges a world file into a world, completely or not at all"))

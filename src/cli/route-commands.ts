@@ -62,6 +62,7 @@ export const routeGroups = {
       list: { operation: "listWorlds", isAlone: true },
       export: { operation: "exportWorld", summary: "prints the state of a world as a world file", isAlone: true },
       delete: { operation: "deleteWorld", args: ["w"], named: { w: "name" }, isAlone: true },
+      move: { operation: "moveWorld", summary: "moves a world to another database of --databases", args: ["w"], named: { w: "name" } },
       reset: { operation: "resetWorld", isAlone: true },
       snapshot: { operation: "takeSnapshot", ...snapshot, isAlone: true },
       snapshots: { operation: "listSnapshots", isAlone: true },

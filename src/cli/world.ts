@@ -37,8 +37,11 @@ export async function importWorld(file: string, given: Given): Promise<number> {
 export const newWorld = (name: string, file: string | undefined, given: Given): Promise<number> =>
   withOwnServer(
     given,
-    async ({ request }) =>
-      show(await request("POST", "/v1/worlds", file === undefined ? { name } : { name, file: await readWorldFile("[file]", file) }), given),
+    async ({ request }) => {
+      const loaded = file === undefined ? {} : { file: await readWorldFile("[file]", file) };
+      const placed = given.database === undefined ? {} : { database: given.database };
+      return show(await request("POST", "/v1/worlds", { name, ...loaded, ...placed }), given);
+    },
     { makesData: true },
   );
 

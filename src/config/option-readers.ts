@@ -6,6 +6,7 @@ import { isIP } from "node:net";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { hostnameOf, originOf } from "#kernel/page-guard";
 import { trimmedEnd } from "#kernel/text";
+import type { NamedDatabase } from "#storage/database";
 import { surfaces } from "#surfaces/surfaces";
 
 /** The value of an option is wrong. The message leaves out the name of the option, which the caller adds. */
@@ -211,6 +212,49 @@ export const dataPlace = reader(TEXT, (value) => {
     throw new ValueProblem("the only database address that Plaza supports is postgres://…");
   return value;
 });
+
+/** A name of a database: short, because it is a label of metrics and a word on the command line. */
+const DATABASE = /^([a-z0-9][a-z0-9_-]{0,30})=(postgres(?:ql)?:\/\/\S+)$/;
+/** Splits a text into items. An address of several hosts has commas, so a word without a name belongs to the item before it. */
+function databaseItems(text: string): string[] {
+  const items: string[] = [];
+  for (const word of text.split(/[\s,]/)) {
+    if (word === "") continue;
+    if (items.length === 0 || /^[a-z0-9_-]+=/i.test(word)) items.push(word);
+    else items.push(`${items.pop()},${word}`);
+  }
+  return items;
+}
+
+/** The number of databases. A process has some connections to each. */
+const DATABASES_MAX = 100;
+
+/** D-420: `eu1=postgres://…,eu2=postgres://…`, a list of such items, or a map in the config file. */
+export const databases = reader<readonly NamedDatabase[]>(
+  { anyOf: [LIST, { type: "object", propertyNames: { pattern: "^[a-z0-9][a-z0-9_-]{0,30}$" }, additionalProperties: TEXT }] },
+  (value) => {
+    const items = Array.isArray(value)
+      ? value
+      : typeof value === "object" && value !== null
+        ? Object.entries(value).map(([name, url]) => `${name}=${String(url)}`)
+        : [value];
+    const found = items.flatMap((item) =>
+      (typeof item === "string" ? databaseItems(item) : [""]).map((text) => {
+        const [, name, url] = DATABASE.exec(text) ?? [];
+        // The address may have a password, so the message does not repeat it.
+        if (name === undefined || url === undefined)
+          throw new ValueProblem(
+            `${JSON.stringify(text.replace(/=.*$/s, "=…"))} is not name=postgres://…, with a name of lower-case letters, digits, - and _, 31 at most`,
+          );
+        return { name, url };
+      }),
+    );
+    if (found.length > DATABASES_MAX) throw new ValueProblem(`names ${found.length} databases; ${DATABASES_MAX} are allowed`);
+    const twice = found.find(({ name, url }, at) => found.findIndex((other) => other.name === name || other.url === url) !== at);
+    if (twice !== undefined) throw new ValueProblem(`${twice.name} has the name or the address of another database`);
+    return found;
+  },
+);
 
 /** The shortest control key: 16 characters of base64 have 96 bits, too many to guess. */
 const CONTROL_KEY_CHARACTERS_MIN = 16;

@@ -18,6 +18,7 @@ test("defaults and bounds of the options", () => {
     'host "127.0.0.1"',
     'control_host "127.0.0.1"',
     'data ".plaza"',
+    "databases [] isRepeatable",
     "world none",
     "import false",
     "watch false",

@@ -39,6 +39,12 @@ export const own = {
   host: { ...one("HOST", read.text, "127.0.0.1"), summary: "address on which the graph listens" },
   control_host: { ...one("HOST", read.text, "127.0.0.1"), summary: "address on which the control API listens" },
   data: { ...one("WHERE", read.dataPlace, ".plaza"), holdsSecret: true, summary: "a folder (SQLite), :memory:, or postgres://…" },
+  // D-420.
+  databases: {
+    ...several("NAME=URL", read.databases),
+    holdsSecret: true,
+    summary: "several databases instead of --data, each as name=postgres://…; the first has the list of worlds; repeatable",
+  },
   world: { ...maybe("FILE", read.text), summary: "world file to load into empty data (default: the demo world)" },
   import: { ...off, summary: "merge the file of --world into existing data" },
   // D-195.

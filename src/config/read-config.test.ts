@@ -157,6 +157,9 @@ describe("a wrong option is named with its value", () => {
     [{ rtmp_port: "on" }, {}, '--rtmp-port: "on" is not a port from 0 to 65535, or off'],
     [{ rtmp_url: "http://media.example/live" }, {}, '--rtmp-url: "http://media.example/live" is not an address such as rtmp://'],
     [{ data: "mysql://x" }, {}, "--data: the only database address that Plaza supports is postgres://…"],
+    [{ databases: ["eu1=mysql://u:p@x/y"] }, {}, '--databases: "eu1=…" is not name=postgres://…'],
+    [{ databases: ["eu1=postgres://x/y", "eu1=postgres://z/y"] }, {}, "--databases: eu1 has the name or the address of another database"],
+    [{ databases: ["eu1=postgres://x/y"], data: "postgres://x/z" }, {}, "--databases: cannot be combined with --data"],
     [{ allow_callback: ["10.0.0.0/33"] }, {}, '--allow-callback: "10.0.0.0/33"'],
     [{ trusted_proxies: ["proxy"] }, {}, '--trusted-proxies: "proxy"'],
     [{ surface_hosts: ["pages=x"] }, {}, "--surface-hosts:"],
@@ -282,4 +285,14 @@ describe("the master key", () => {
     expect(keyRingOf(at(":memory:"), random).current).not.toEqual(keyRingOf(at(":memory:"), random).current);
     expect(keyRingOf(at("postgres://a/b"), random).current).toEqual(keyRingOf(at("postgres://a/b"), random).current);
   });
+});
+
+test("D-420: databases are a list, a map or text with their names, and the first one takes the place of --data", () => {
+  const [one, two] = ["postgres://u@a:1,b:2/d?sslmode=require", "postgresql://c/d"];
+  const expected = [
+    { name: "eu1", url: one },
+    { name: "eu2", url: two },
+  ];
+  for (const databases of [[`eu1=${one}`, `eu2=${two}`], { eu1: one, eu2: two }, `eu1=${one},eu2=${two}`, `eu1=${one}\n\n  eu2=${two}\n`])
+    expect(readConfig({ databases }, {}, undefined)).toMatchObject({ databases: expected, data: one });
 });

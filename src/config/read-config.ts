@@ -4,7 +4,7 @@ import { suggestion } from "#kernel/suggestion";
 import { type Config, ConfigProblem } from "./config.ts";
 import { flagOf, type Option, variableOf } from "./option.ts";
 import { isStrongControlKey, ValueProblem } from "./option-readers.ts";
-import { optionsWith } from "./options.ts";
+import { optionsWith, own } from "./options.ts";
 import { FILE_VARIABLES } from "./secret-files.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -84,7 +84,16 @@ function fileValues({ path, values }: ConfigFile, options: readonly Option[]): V
   return found;
 }
 
-function checkTogether(config: Config): Config {
+/** D-420: the first of several databases is the place of the first world, so it is used wherever `--data` counts. */
+function withFirstDatabase(config: Config): Config {
+  const [first] = config.databases;
+  if (first === undefined) return config;
+  if (config.data !== own.data.default) throw new ConfigProblem("--databases", "cannot be combined with --data: the first database takes its place");
+  return { ...config, data: first.url };
+}
+
+function checkTogether(given: Config): Config {
+  const config = withFirstDatabase(given);
   const isPostgres = config.data.startsWith("postgres");
   if (config.workers > 1 && !isPostgres) {
     throw new ConfigProblem("--workers", `${config.workers} processes cannot share "${config.data}": more than 1 requires --data postgres://…`);

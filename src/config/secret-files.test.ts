@@ -12,7 +12,9 @@ function fileWith(text: string): string {
 }
 
 test("D-352: every secret, and the address of the data, can be in a file, without the line ends at its end", () => {
-  expect(FILE_VARIABLES).toEqual(["PLAZA_DATA_FILE", "PLAZA_CONTROL_KEY_FILE", "PLAZA_SECRET_KEY_FILE", "PLAZA_FURTHER_SECRET_KEYS_FILE"]);
+  expect(FILE_VARIABLES).toEqual(
+    ["data", "databases", "control_key", "secret_key", "further_secret_keys"].map((name) => `PLAZA_${name.toUpperCase()}_FILE`),
+  );
   for (const name of FILE_VARIABLES) {
     const variable = name.replace(/_FILE$/, "");
     for (const text of ["a b", " a\n", "a\r\n\n", "a\nb"]) {

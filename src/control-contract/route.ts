@@ -22,7 +22,7 @@ export interface ServerDescription {
 /** The parts of the server that the control API uses. */
 export interface ControlDeps {
   readonly registry: Registry;
-  readonly worlds: Omit<Worlds, "start" | "closeUnused" | "hasMore" | "enter" | "enterOpen" | "outside" | "close">;
+  readonly worlds: Omit<Worlds, "start" | "ping" | "closeUnused" | "hasMore" | "enter" | "enterOpen" | "outside" | "close">;
   /** False if other processes serve the graph (`--workers`). Those processes do not see the memory of this one. */
   readonly servesGraph: boolean;
   /** The addresses as a caller sees them who reaches this server by `hostname`. */

@@ -192,12 +192,14 @@ function mcpHandler({ deps, pages, onUnexpected }: ControlAppOptions, routes: re
 /**
  * Whether the server is ready to serve requests, for a load balancer. A full disk does not make it unready, because clients can still read (D-341).
  */
-async function ready(c: Context, health: Health, { databaseProblems }: ControlDeps): Promise<Response> {
+async function ready(c: Context, health: Health, { databaseProblems, worlds }: ControlDeps): Promise<Response> {
   const readiness = await health.readiness();
   const problems = await databaseProblems();
   const names = problems.map(({ kind }) => kind);
-  if (readiness === "ready") return json(c, { status: readiness, ...(names.length === 0 ? {} : { problems: names }) });
-  const texts = problems.map(({ text, cause }) => `${text} (${cause})`);
+  const states = worlds.databases().map(({ name, isUp }) => [name, isUp ? "ready" : "unavailable"]);
+  const databases = states.length === 0 ? {} : { databases: Object.fromEntries(states) as object };
+  if (readiness === "ready") return json(c, { status: readiness, ...(names.length === 0 ? {} : { problems: names }), ...databases });
+  const texts = problems.map(({ database, text, cause }) => `${database === undefined ? "" : `${database}: `}${text} (${cause})`);
   const text = texts.length > 0 ? texts.join(" ") : readiness === "draining" ? "the server is about to end" : "the database cannot be reached";
   return json(c, bodyOf(new ControlError("unavailable", text)), 503);
 }

@@ -6,7 +6,7 @@ import type { Alert } from "#control-contract/alert";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { countJobs, listFailingJobs } from "#jobs/jobs.store";
 import { version } from "#package.json";
-import type { DatabaseReport } from "#storage/database-health";
+import type { ConnectionCounts, DatabaseReport } from "#storage/database-health";
 import { monotonicMs, runtimeVersion, sleepMs } from "#system";
 import type { MetricsReport, ProcessReport, WorldDeliveries } from "#telemetry/metrics-report";
 import { DURATION_EDGES_MS } from "#telemetry/request-metrics";
@@ -222,19 +222,26 @@ function writeHolds(page: Page, { holds }: MetricsReport): void {
 }
 
 /** D-341: the problems of the database, and its connections. */
-function writeProblems(page: Page, { problems, failures, pool }: DatabaseReport): void {
+function writeProblems(page: Page, { byDatabase, ...all }: DatabaseReport): void {
+  // D-420: a server with several databases has the label `database`.
+  const parts =
+    byDatabase === undefined ? [{ labels: {}, ...all }] : Object.entries(byDatabase).map(([database, one]) => ({ labels: { database }, ...one }));
   page.metric("plaza_database_problem", "gauge", "1 while the database has this problem; the log and the alerts describe it.");
-  for (const { kind } of problems) page.sample("plaza_database_problem", { problem: kind }, 1);
+  for (const { labels, problems } of parts) for (const { kind } of problems) page.sample("plaza_database_problem", { ...labels, problem: kind }, 1);
   page.metric("plaza_database_failures_total", "counter", "Operations that failed because of a problem of the database.");
-  for (const [problem, count] of Object.entries(failures)) page.sample("plaza_database_failures_total", { problem }, count);
-  if (pool === undefined) return;
-  page.gauge("plaza_database_connections", "Open connections to PostgreSQL for requests and background work.", pool.connections);
-  page.gauge("plaza_database_connections_in_use", "Those that run statements.", pool.inUse);
-  page.gauge("plaza_database_connections_waiting", "Requests that wait for a connection.", pool.waiting);
-  page.metric("plaza_database_connection_waits_total", "counter", "Requests that waited for a connection.");
-  page.sample("plaza_database_connection_waits_total", {}, pool.waits);
-  page.metric("plaza_database_connection_wait_seconds_total", "counter", "The time that they waited together.");
-  page.sample("plaza_database_connection_wait_seconds_total", {}, pool.waitedMs / 1000);
+  for (const { labels, failures } of parts)
+    for (const [problem, count] of Object.entries(failures)) page.sample("plaza_database_failures_total", { ...labels, problem }, count);
+  if (all.pool === undefined) return;
+  const write = (name: string, type: "counter" | "gauge", help: string, read: (pool: ConnectionCounts) => number): void => {
+    page.metric(name, type, help);
+    for (const { labels, pool } of parts) if (pool !== undefined) page.sample(name, labels, read(pool));
+  };
+  const connections = "Open connections to PostgreSQL for requests and background work.";
+  write("plaza_database_connections", "gauge", connections, (pool) => pool.connections);
+  write("plaza_database_connections_in_use", "gauge", "Those that run statements.", ({ inUse }) => inUse);
+  write("plaza_database_connections_waiting", "gauge", "Requests that wait for a connection.", ({ waiting }) => waiting);
+  write("plaza_database_connection_waits_total", "counter", "Requests that waited for a connection.", ({ waits }) => waits);
+  write("plaza_database_connection_wait_seconds_total", "counter", "The time that they waited together.", ({ waitedMs }) => waitedMs / 1000);
 }
 
 /** D-351: the work that waits in the database, by the clock of its world. */

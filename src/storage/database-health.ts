@@ -36,6 +36,8 @@ export const problemKinds = Object.keys(SENTENCES) as readonly ProblemKind[];
 
 export interface DatabaseProblem {
   readonly kind: ProblemKind;
+  /** The name of the database in `--databases`; undefined if the server has one database. */
+  readonly database?: string;
   /** The problem and its remedy, in sentences for people. */
   readonly text: string;
   /** The text of the last error, from the database or the system. */
@@ -53,6 +55,8 @@ export interface DatabaseReport {
   readonly failures: Readonly<Partial<Record<ProblemKind, number>>>;
   /** The connections to PostgreSQL; undefined on SQLite. */
   readonly pool: ConnectionCounts | undefined;
+  /** The parts of this report by database, if the server has several (`--databases`). */
+  readonly byDatabase?: Readonly<Record<string, DatabaseReport>>;
 }
 
 /** Counts of the connections of one process, or of several processes together. */
@@ -95,9 +99,20 @@ export class DatabaseHealth {
   readonly #current = new Map<ProblemKind, Current>();
   readonly #pools: (() => ConnectionCounts)[] = [];
   readonly #failures: Partial<Record<ProblemKind, number>> = {};
+  readonly #database: { readonly database?: string };
+  readonly #named = new Map<string, DatabaseHealth>();
 
-  constructor(options: HealthOptions = {}) {
+  /** `database` is the name of the database in `--databases`. */
+  constructor(options: HealthOptions = {}, database?: string) {
     this.#options = options;
+    this.#database = database === undefined ? {} : { database };
+  }
+
+  /** The health of one of several databases. Its problems are also in the report of this one. */
+  of(database: string): DatabaseHealth {
+    const health = this.#named.get(database) ?? new DatabaseHealth(this.#options, database);
+    this.#named.set(database, health);
+    return health;
   }
 
   addPool(counts: () => ConnectionCounts): void {
@@ -110,7 +125,8 @@ export class DatabaseHealth {
     this.#failures[kind] = (this.#failures[kind] ?? 0) + 1;
     const cause = (error instanceof Error ? error.message : String(error)).slice(0, CAUSE_CHARACTERS_MAX);
     const known = this.#current.get(kind);
-    const problem = known ?? { kind, text: SENTENCES[kind], cause, since_ms: nowMs, last_ms: nowMs, count: 0, seenMs: Number.NEGATIVE_INFINITY };
+    const begun = { since_ms: nowMs, last_ms: nowMs, count: 0, seenMs: Number.NEGATIVE_INFINITY };
+    const problem = known ?? { ...this.#database, kind, text: SENTENCES[kind], cause, ...begun };
     Object.assign(problem, { cause, last_ms: nowMs, count: problem.count + 1 });
     this.#current.set(kind, problem);
     if (nowMs - problem.seenMs < SEEN_EVERY_MS) return;
@@ -131,7 +147,13 @@ export class DatabaseHealth {
   }
 
   report(): DatabaseReport {
-    return { problems: [...this.#current.values()].map(shown), failures: { ...this.#failures }, pool: summed(this.#pools.map((counts) => counts())) };
+    const own = {
+      ...{ problems: [...this.#current.values()].map(shown), failures: { ...this.#failures } },
+      pool: summed(this.#pools.map((counts) => counts())),
+    };
+    if (this.#named.size === 0) return own;
+    const byDatabase = Object.fromEntries([...this.#named].map(([name, health]) => [name, health.report()]));
+    return { ...mergedReports([own, ...Object.values(byDatabase)]), byDatabase };
   }
 
   #nowMs(): number {
@@ -157,11 +179,16 @@ export function mergedReports(reports: readonly DatabaseReport[]): DatabaseRepor
     failures[kind as ProblemKind] = (failures[kind as ProblemKind] ?? 0) + count;
   const byKind = Map.groupBy(
     reports.flatMap(({ problems }) => problems),
-    ({ kind }) => kind,
+    ({ kind, database = "" }) => `${kind} ${database}`,
   );
   const problems = [...byKind.values()].map((same) => {
     const newest = same.reduce((one, other) => (other.last_ms > one.last_ms ? other : one));
     return { ...newest, since_ms: Math.min(...same.map(({ since_ms }) => since_ms)), count: same.reduce((sum, { count }) => sum + count, 0) };
   });
-  return { problems, failures, pool: summed(reports.map(({ pool }) => pool)) };
+  const byName = Map.groupBy(
+    reports.flatMap(({ byDatabase = {} }) => Object.entries(byDatabase)),
+    ([name]) => name,
+  );
+  const byDatabase = Object.fromEntries([...byName].map(([name, same]) => [name, mergedReports(same.map(([, report]) => report))]));
+  return { problems, failures, pool: summed(reports.map(({ pool }) => pool)), ...(byName.size === 0 ? {} : { byDatabase }) };
 }

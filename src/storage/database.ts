@@ -100,29 +100,62 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The databases of a server, one for each world. */
+/** The kind of the fact that a database reports to its own listeners when its world was moved to another database (D-421). */
+export const MOVED_AWAY = "moved_away";
+
+/** One of the databases of `--databases` (D-420). */
+export interface NamedDatabase {
+  readonly name: string;
+  /** `postgres://…`, as of the option `--data`. */
+  readonly url: string;
+}
+
+/** A database of `--databases` as a running server sees it. */
+export interface SpreadDatabase {
+  readonly name: string;
+  /** Whether the server is connected to the database. */
+  readonly isUp: boolean;
+  /** Rejects if the database does not respond. */
+  ping(): Promise<void>;
+}
+
+/**
+ * The databases of a server, one for each world. A server with `--databases` has its worlds in several PostgreSQL clusters; the argument `at` is the
+ * name of the database that the world is in. The first one, which has the first world, is meant if `at` is left out.
+ */
 export interface Databases {
+  /** The databases of `--databases`, in their order. Empty if the server has one. */
+  readonly spread: readonly SpreadDatabase[];
   /**
    * Opens the world's database, and creates it if it does not exist. In-memory worlds are kept until the last one is closed. Opening throws the
    * errors of `openDatabase`.
    */
-  open(world: string): Promise<Database>;
+  open(world: string, at?: string): Promise<Database>;
   /**
    * Reads in a closed world's database as it is stored, without opening the world. Undefined if nothing is stored of the world. Rejects if the data
    * cannot be read, e.g. because an earlier version of the program stored it.
    */
-  look<T>(world: string, read: (reader: Reader) => Promise<T>): Promise<T | undefined>;
-  /** The names of all worlds that have stored data, in alphabetical order. */
-  names(): Promise<readonly string[]>;
+  look<T>(world: string, read: (reader: Reader) => Promise<T>, at?: string): Promise<T | undefined>;
+  /** The names of the worlds that have stored data there, in alphabetical order. */
+  names(at?: string): Promise<readonly string[]>;
   /** The migrations that `open` would run, each as `feature/name`; undefined if nothing is stored of the world. Throws `UnknownMigration`. */
-  pending(world: string): Promise<readonly string[] | undefined>;
+  pending(world: string, at?: string): Promise<readonly string[] | undefined>;
   /** Deletes the world's data, if the world has any. The world must be closed. */
-  remove(world: string): Promise<void>;
+  remove(world: string, at?: string): Promise<void>;
   /**
    * Runs `make`, which creates a world. If another process is creating a world of the same name, it resolves with undefined instead. `making` does
    * not lock anything within this process.
    */
   making<T>(world: string, make: () => Promise<T>): Promise<T | undefined>;
+  /**
+   * Copies a world to another database, and fences the old one: what a process still does there fails. The caller ensures that the world is closed
+   * and that no other process moves the world. Resolves at once if an earlier call has done it. Only databases of `--databases` have it.
+   */
+  move?(world: string, from: string, to: string): Promise<void>;
+  /** Whether the world was moved away from a database, so that it can only be opened at its new place. */
+  hasMoved?(world: string, from: string): Promise<boolean>;
+  /** Deletes the data of a world that was moved away. */
+  forgetMoved?(world: string, from: string): Promise<void>;
 }
 
 export interface SavedState {
@@ -216,4 +249,6 @@ export interface Program {
   readonly limits?: Partial<ConnectionLimits>;
   /** Called while the data of an earlier version is migrated. */
   readonly onProgress?: OnProgress;
+  /** The databases over which the worlds are spread; `data` is the address of the first one. */
+  readonly databases?: readonly NamedDatabase[];
 }

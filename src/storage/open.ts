@@ -57,8 +57,10 @@ export async function problemOfWorldFile(file: string, by: "size" | "content"): 
   return by === "size" ? problemOfSize(file) : problemOfFile(file);
 }
 
-/** Makes the databases of a folder or of a PostgreSQL server. Only the driver that is used is loaded. */
+/** Makes the databases of a folder, of a PostgreSQL server, or of several ones. Only the driver that is used is loaded. */
 export async function databasesIn(data: string, migrations: readonly FeatureMigrations[], program: Program = {}): Promise<Databases> {
+  const { databases = [] } = program;
+  if (databases.length > 0) return new (await import("./postgres/clusters.ts")).PostgresClusters(databases, migrations, program);
   if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations, program);
   const [{ lookIn, openIn }, { placeOf }, { removeSqlite, worldsIn }, { DamagedFile }, { pendingInFile }] = await Promise.all([
     import("./sqlite/open.ts"),
@@ -70,6 +72,7 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
   const place = placeOf(data);
   let isAnyOpen = false;
   return {
+    spread: [],
     async open(world) {
       requireWorldName(world);
       const database = await openIn(place, { world, migrations, ...program }).catch((error: unknown) => {

@@ -8,6 +8,17 @@ export const worldOf = (name: string) => ({
   tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
 });
 
+/** The same world, with a callback for each change of labels. */
+export const subscribed = (name: string, url: string) => {
+  const { apps, pages, ...rest } = worldOf(name);
+  const subscriptions = [{ object: "page", fields: ["custom_labels"] }];
+  return {
+    ...rest,
+    apps: apps.map((app) => ({ ...app, callback: { url, verified: true }, subscriptions })),
+    pages: pages.map((page) => ({ ...page, subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }] })),
+  };
+};
+
 export const makeWorld = ({ control }: OwnServer, name: string, file: unknown = worldOf(name)) => control("POST", "worlds", { name, file });
 
 export const addressOf = ({ baseUrl }: OwnServer, name: string): string => (name === "default" ? baseUrl : `${baseUrl}/w/${name}`);

@@ -25,7 +25,7 @@ export async function migrateData(given: Given): Promise<number> {
     const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
     const report = new ProgressLines();
     const databases = await databasesIn(config.data, migrationsOf(buildRegistry()), {
-      version,
+      ...{ version, databases: config.databases },
       onProgress: (progress) => given.json !== true && report.show(progress),
     });
     const pending = await pendingWorlds(databases);
@@ -34,11 +34,7 @@ export async function migrateData(given: Given): Promise<number> {
     const tell = given.json === true ? () => {} : say;
     for (const { world, migrations } of pending) for (const migration of migrations) tell(printable(`${world}: ${migration}`));
     if (isRun) {
-      await run(
-        databases,
-        pending.map(({ world }) => world),
-        report,
-      );
+      await run(databases, pending, report);
     }
     tell(count === 0 ? "nothing to migrate" : isRun ? `${count} run` : `${count} to run; nothing was changed`);
     if (given.json === true) say(JSON.stringify({ worlds: pending, run: isRun ? count : 0 }));
@@ -52,27 +48,31 @@ export async function migrateData(given: Given): Promise<number> {
 
 interface PendingWorld {
   readonly world: string;
+  /** The database of `--databases` that the world is in. */
+  readonly database?: string;
   readonly migrations: readonly string[];
 }
 
 async function pendingWorlds(databases: Databases): Promise<PendingWorld[]> {
   const found: PendingWorld[] = [];
-  for (const world of await databases.names()) {
-    const migrations = (await databases.pending(world)) ?? [];
-    if (migrations.length > 0) found.push({ world, migrations });
+  for (const database of databases.spread.length === 0 ? [undefined] : databases.spread.map(({ name }) => name)) {
+    for (const world of await databases.names(database)) {
+      const migrations = (await databases.pending(world, database)) ?? [];
+      if (migrations.length > 0) found.push({ world, ...(database === undefined ? {} : { database }), migrations });
+    }
   }
   return found;
 }
 
 /** Opens the database of each world, which migrates it. */
-async function run(databases: Databases, worlds: readonly string[], report: ProgressLines): Promise<void> {
+async function run(databases: Databases, pending: readonly PendingWorld[], report: ProgressLines): Promise<void> {
   report.world = FIRST;
   const first = await databases.open(FIRST);
   try {
-    for (const world of worlds) {
+    for (const { world, database } of pending) {
       if (world === FIRST) continue;
       report.world = world;
-      await (await databases.open(world)).close();
+      await (await databases.open(world, database)).close();
     }
   } finally {
     await first.close();

@@ -13,7 +13,9 @@ export const graphMigrations: FeatureMigrations = {
         // D-358: requests on their way from the log of one process to another process.
         "CREATE TABLE passed_requests (trace_id TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID",
         // The list of worlds is only used in the first world of a server.
-        "CREATE TABLE worlds (name TEXT PRIMARY KEY, made_ms BIGINT NOT NULL, wake_ms BIGINT) WITHOUT ROWID",
+        "CREATE TABLE worlds (name TEXT PRIMARY KEY, made_ms BIGINT NOT NULL, wake_ms BIGINT, database TEXT, moving_to TEXT) WITHOUT ROWID",
+        "CREATE INDEX worlds_by_database ON worlds (database)",
+        "CREATE INDEX worlds_moving ON worlds (moving_to) WHERE moving_to IS NOT NULL",
         "CREATE INDEX worlds_by_wake ON worlds (wake_ms) WHERE wake_ms IS NOT NULL",
         "CREATE TABLE open_worlds (name TEXT NOT NULL, process TEXT NOT NULL, until_ms BIGINT NOT NULL, PRIMARY KEY (name, process)) WITHOUT ROWID",
       ],

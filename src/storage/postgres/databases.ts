@@ -3,8 +3,10 @@
  * changes through the first world's channel, because a PostgreSQL server has only about a hundred connections for all its users.
  */
 import type { Client } from "pg";
+import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Databases, FeatureMigrations, Program, Reader } from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
+import { keysOf } from "../migrator.ts";
 import { translated } from "./failures.ts";
 import { migratePostgres, pendingOnPostgres } from "./migrations.ts";
 import { openPostgres, PostgresDatabase } from "./open.ts";
@@ -17,6 +19,8 @@ import { Cluster } from "./watches/cluster.ts";
 const LOCK_MS_MAX = 5_000;
 
 const schemaOf = (world: string): string => `plaza_${world}`;
+/** The schema of the server itself in a database without a first world. No world has this schema. */
+export const HOME = "plaza";
 
 export class PostgresDatabases implements Databases {
   readonly #url: string;
@@ -29,12 +33,54 @@ export class PostgresDatabases implements Databases {
   readonly #made = new Set<string>();
   #making: Promise<Client> | undefined;
   #lastAsked: Promise<unknown> = Promise.resolve();
+  readonly #onClosed: (() => Promise<void>) | undefined;
+  readonly spread = [];
 
-  constructor(url: string, migrations: readonly FeatureMigrations[], program: Program = {}) {
+  /** `onClosed` is called when the first world is closed, if this is one of several databases. */
+  constructor(url: string, migrations: readonly FeatureMigrations[], program: Program = {}, onClosed?: () => Promise<void>) {
     this.#url = url;
     this.#program = program;
     this.#cluster = new Cluster(program.health ?? new DatabaseHealth());
     this.#migrations = migrations;
+    this.#onClosed = onClosed;
+  }
+
+  /** Whether the channel of this process is connected. */
+  get isUp(): boolean {
+    return this.#first?.channel?.isConnected === true;
+  }
+
+  /** Whether the first world is open. */
+  get isOpen(): boolean {
+    return this.#first !== undefined;
+  }
+
+  async ping(): Promise<void> {
+    if (this.#first === undefined) throw databaseUnreachable();
+    await this.#first.ping();
+  }
+
+  /**
+   * Opens the schema `plaza`, which has the channel and the process numbers of a database without a first world. It is closed last, like a first
+   * world. `migrations` are those of this schema.
+   */
+  async openHome(migrations: readonly FeatureMigrations[]): Promise<Database> {
+    this.#first = await openPostgres({
+      ...{ url: this.#url, schema: HOME, migrations, knows: keysOf(this.#migrations), ...this.#program, cluster: this.#cluster },
+      onClosed: () => this.#shared?.end(),
+    });
+    return this.#first;
+  }
+
+  /** A server of the world's schema, for work that needs sessions of its own. */
+  serverOf(world: string): Server {
+    return new Server(this.#url, schemaOf(world), this.#cluster);
+  }
+
+  /** The schema in which the processes declare themselves. */
+  get leases(): string {
+    if (this.#first === undefined) throw databaseUnreachable();
+    return this.#first.schema;
   }
 
   /** Opens a world. The world that was opened first is closed last, because the other worlds use its channel. */
@@ -42,7 +88,7 @@ export class PostgresDatabases implements Databases {
     if (this.#first === undefined) {
       this.#first = await openPostgres({
         ...{ url: this.#url, schema: schemaOf(world), migrations: this.#migrations, ...this.#program, cluster: this.#cluster },
-        onClosed: () => this.#shared?.end(),
+        onClosed: async () => void (await Promise.all([this.#shared?.end(), this.#onClosed?.()])),
       });
       return this.#first;
     }
@@ -59,7 +105,9 @@ export class PostgresDatabases implements Databases {
     const server = new Server(this.#url, schema, this.#cluster);
     try {
       const database = this.#further(first, server);
-      await migratePostgres(server, this.#migrations, { leases: first.schema, onProgress: this.#program.onProgress });
+      await migratePostgres(server, this.#migrations, {
+        ...{ leases: first.schema, onProgress: this.#program.onProgress, refusesMoved: this.#onClosed !== undefined },
+      });
       await channel?.follow(schema, database.emit);
       return database;
     } catch (error) {
@@ -80,6 +128,7 @@ export class PostgresDatabases implements Databases {
       ...{ schema, pool: this.#shared, migrations: this.#migrations, health },
       processNumber: () => first.processNumber,
       confirm: () => first.confirm(),
+      isMovable: this.#onClosed !== undefined,
       end: async () => first.channel?.leave(schema),
     });
   }

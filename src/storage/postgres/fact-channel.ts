@@ -106,6 +106,10 @@ export class FactChannel {
     return this.#processNumber.value;
   }
 
+  get isConnected(): boolean {
+    return this.#client !== undefined;
+  }
+
   /** Declares everything changed if the last successful poll began more than a second ago. */
   confirm(): void {
     if (now() - this.#confirmedMs > KNOWN_WITHIN_MS) this.#everythingChanged();

@@ -53,6 +53,14 @@ export class StalePrimary extends Error {
   }
 }
 
+/** The world has left this database for another one, or is leaving it (D-421). Its new place is in the list of worlds. */
+export class WorldMoved extends Error {
+  constructor(schema: string) {
+    super(`the schema ${schema} was moved to another database`);
+    this.name = "WorldMoved";
+  }
+}
+
 /** Messages of the driver's own errors, which have no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|Socket is closed|This socket)/;
@@ -90,7 +98,7 @@ export const isTransient = (error: unknown): boolean => isRetryable(error) || is
 
 /** D-21: failures of the database, including lack of resources (53) and I/O errors (58), become one error; others are unchanged. */
 export function translated(error: unknown): unknown {
-  if (isConnectionFailure(error) || error instanceof NoConnection || isTooSlow(error) || /^5[38]/.test(codeOf(error)))
+  if (isConnectionFailure(error) || error instanceof NoConnection || error instanceof WorldMoved || isTooSlow(error) || /^5[38]/.test(codeOf(error)))
     return Object.assign(databaseUnreachable(), { cause: error });
   return error;
 }

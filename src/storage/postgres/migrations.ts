@@ -2,7 +2,7 @@
 import type { Client } from "pg";
 import type { FeatureMigrations, OnProgress } from "../database.ts";
 import { contractsColumn, type LiveProcess, type MigrationTarget, migrate, migrationsTable, pendingOf } from "../migrator.ts";
-import { isConnectionFailure } from "./failures.ts";
+import { isConnectionFailure, WorldMoved } from "./failures.ts";
 import { STATE_TABLES } from "./saved-states.ts";
 import { type Server, WrongAddress } from "./server.ts";
 import { LOCK_SLOTS, lockKey } from "./transaction.ts";
@@ -14,18 +14,22 @@ export interface MigrateOptions {
   readonly onProgress?: OnProgress | undefined;
   /** The schema of the first world, in which processes declare themselves. If it is left out, it is the server's own schema. */
   readonly leases?: string;
+  /** Whether to throw `WorldMoved` if the world has left this server for another one. */
+  readonly refusesMoved?: boolean;
 }
 
 export async function migratePostgres(
   server: Server,
   features: readonly FeatureMigrations[],
-  { first, onProgress, leases = server.schema }: MigrateOptions = {},
+  { first, onProgress, leases = server.schema, refusesMoved = false }: MigrateOptions = {},
 ): Promise<void> {
   // A separate connection, because migrating much data can take longer than the time limit of a request.
   const client = await server.connect();
   try {
     await first?.(client);
-    await migrateOn(client, server.schema, features, leases, onProgress);
+    await lockMigrations(client, server.schema);
+    if (refusesMoved && (await hasSchema(client, movedSchema(server.schema)))) throw new WorldMoved(server.schema);
+    await migrateLocked(client, server.schema, features, leases, onProgress);
   } finally {
     // Closing the connection also rolls back uncommitted statements.
     await client.end().catch(() => {});
@@ -34,7 +38,7 @@ export async function migratePostgres(
 
 /** The migrations that have not run on the schema; undefined if the schema does not exist. Throws `UnknownMigration`. */
 export async function pendingOnPostgres(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<string[] | undefined> {
-  if (!(await isThere(client, schema))) return undefined;
+  if (!(await hasSchema(client, schema))) return undefined;
   const contracts = (await hasContracts(client, schema)) ? "contracts" : "NULL AS contracts";
   const { rows } = await client.query<{ feature: string; name: string; contracts: string | null }>(
     `SELECT feature, name, ${contracts} FROM "${schema}".migrations`,
@@ -55,29 +59,32 @@ export async function confirmMigrations(client: Client, schema: string, features
   }
 }
 
-async function migrateOn(
+/** The schema that says that a world has left the server (D-421). Names of worlds have 57 characters at most, so this name fits as well. */
+export const movedSchema = (schema: string): string => schema.replace(/^plaza_/, "moved_");
+
+/** Migrates on a session that has the lock of the schema's migrations. */
+export async function migrateLocked(
   client: Client,
   schema: string,
   features: readonly FeatureMigrations[],
   leases: string,
-  onProgress: OnProgress | undefined,
+  onProgress?: OnProgress,
 ): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
   if (rows[0]?.server_encoding !== "UTF8") {
     throw new WrongAddress(`the encoding of the database is ${rows[0]?.server_encoding}: give Plaza a database with the encoding UTF8`);
   }
-  await begin(client, schema);
-  if ((await isThere(client, schema)) || !(await makeAtOnce(client, schema, features))) {
+  await client.query("BEGIN READ WRITE");
+  if ((await hasSchema(client, schema)) || !(await makeAtOnce(client, schema, features))) {
     await prepare(client, schema);
     await migrate(targetOf(client, leases), features, onProgress);
   }
   await client.query("COMMIT");
 }
 
-async function begin(client: Client, schema: string): Promise<void> {
+export async function lockMigrations(client: Client, schema: string): Promise<void> {
   // The lock belongs to the session and not to a transaction, since batches commit. The lock ends with the connection, and so with the process.
   await client.query("SELECT pg_advisory_lock($1)", [lockKey(schema, "migrations")]);
-  await client.query("BEGIN READ WRITE");
 }
 
 /** Makes a new schema in one round trip. If a statement fails, the schema is empty, and the caller can run the statements one by one. */
@@ -96,7 +103,7 @@ async function makeAtOnce(client: Client, schema: string, features: readonly Fea
 /**
  * Whether the schema exists. The caller checks this first, because `IF NOT EXISTS` requires the right to create schemas even if the schema exists.
  */
-async function isThere(client: Client, schema: string): Promise<boolean> {
+export async function hasSchema(client: Client, schema: string): Promise<boolean> {
   return (await client.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = $1", [schema])).rows.length > 0;
 }
 

@@ -1,13 +1,13 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
 
 import type { OnProgress } from "../database.ts";
-import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, type Transaction } from "../database.ts";
+import { type Database, type FeatureMigrations, MOVED_AWAY, type Reader, runAction, type SavedState, type Transaction } from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
 import { keysOf } from "../migrator.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { rollback } from "./ends.ts";
 import { FactChannel } from "./fact-channel.ts";
-import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, problemKindOf, translated } from "./failures.ts";
+import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, isUndefinedTable, problemKindOf, translated, WorldMoved } from "./failures.ts";
 import { Groups, Undone } from "./groups.ts";
 import { confirmMigrations, migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection, type PoolLimits } from "./pool.ts";
@@ -28,6 +28,8 @@ export interface PostgresOptions {
   /** The version of this program, which other processes read. */
   readonly version?: string;
   readonly onProgress?: OnProgress | undefined;
+  /** The migrations that this program knows, as `feature/name`, if the schema itself has others. */
+  readonly knows?: readonly string[];
   /** The cluster of this process, if the process has other databases already. */
   readonly cluster?: Cluster;
   /** Called when the database is closed. */
@@ -51,6 +53,7 @@ export async function openPostgres({
   health = new DatabaseHealth(),
   version = "unknown",
   onProgress,
+  knows = keysOf(migrations),
   cluster = new Cluster(health),
   onClosed,
 }: PostgresOptions): Promise<PostgresDatabase> {
@@ -67,7 +70,7 @@ export async function openPostgres({
       health,
       end: async () => void (await Promise.all([pool.end(), onClosed?.()])),
     });
-    database.channel = await FactChannel.open(server, database.emit, health, { version, knows: keysOf(migrations) });
+    database.channel = await FactChannel.open(server, database.emit, health, { version, knows });
     await confirm(server, migrations).catch(async (error: unknown) => {
       await database.close();
       throw error;
@@ -99,6 +102,8 @@ interface DatabaseParts {
   processNumber?(): number;
   /** Confirms the cached facts, if another database of this process has the fact channel. */
   confirm?(): void;
+  /** Whether the world can be moved to another server, also while this process has it open (D-421). */
+  readonly isMovable?: boolean;
   /** Called when the database is closed. */
   end(): Promise<void>;
 }
@@ -114,6 +119,7 @@ export class PostgresDatabase implements Database {
   readonly #end: () => Promise<void>;
   readonly #processNumber: () => number;
   readonly #confirm: () => void;
+  readonly #isMovable: boolean;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
   /** The channel for changed facts; undefined if another database of the process has it. */
   channel: FactChannel | undefined;
@@ -121,7 +127,7 @@ export class PostgresDatabase implements Database {
   #whenIdle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor({ schema, pool, migrations, health, end, processNumber = () => 0, confirm = () => {} }: DatabaseParts) {
+  constructor({ schema, pool, migrations, health, end, processNumber = () => 0, confirm = () => {}, isMovable = false }: DatabaseParts) {
     this.schema = schema;
     this.#states = new PostgresStates(schema, migrations, (isolation, work) => this.#together(isolation, work));
     this.#pool = pool;
@@ -130,6 +136,7 @@ export class PostgresDatabase implements Database {
     this.#end = end;
     this.#processNumber = processNumber;
     this.#confirm = confirm;
+    this.#isMovable = isMovable;
     this.reader = {
       get: async <R extends Row>(statement: Sql) => (await this.#read<R>(statement))[0],
       all: <R extends Row>(statement: Sql) => this.#read<R>(statement),
@@ -281,10 +288,19 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       const kind = problemKindOf(error);
       if (kind !== undefined) this.#health.failed(kind, error);
+      if (this.#isMovable && isUndefinedTable(error) && (await this.#isGone())) {
+        this.emit(MOVED_AWAY, this.schema);
+        throw translated(new WorldMoved(this.schema));
+      }
       throw translated(error);
     } finally {
       if (--this.#running === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
     }
+  }
+
+  async #isGone(): Promise<boolean> {
+    const find = sql`SELECT 1 AS one FROM pg_namespace WHERE nspname = ${this.schema}`;
+    return (await this.#onConnection((connection) => connection.query(find))).rows.length === 0;
   }
 
   /** Reports a fact that this process or another one changed. */

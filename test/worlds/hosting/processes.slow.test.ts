@@ -4,7 +4,7 @@ import { sharedPostgres } from "#harness/postgres-cluster";
 import { startReceiver } from "#harness/receiver";
 import { startServer } from "#harness/server";
 import { newData, restUnused, startOwnServer } from "../own-server.ts";
-import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../server-of-worlds.ts";
+import { addressOf, createLabel, listLabels, makeWorld, subscribed, worldOf } from "../server-of-worlds.ts";
 
 /** The time limit for other processes to hear of a change. They hear of it within a second, but the machine may be busy. */
 const HEARD_WITHIN_MS = 10_000;
@@ -65,16 +65,6 @@ test("if two servers create a world of one name at once one does, and nothing of
     expect(labels.map(({ body }) => body.data.map((label) => label.name))).toEqual([[`of server ${winner}`], [`of server ${winner}`]]);
   }
 });
-
-const subscribed = (name: string, url: string) => {
-  const { apps, pages, ...rest } = worldOf(name);
-  const subscriptions = [{ object: "page", fields: ["custom_labels"] }];
-  return {
-    ...rest,
-    apps: apps.map((app) => ({ ...app, callback: { url, verified: true }, subscriptions })),
-    pages: pages.map((page) => ({ ...page, subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }] })),
-  };
-};
 
 test("another process opens the worlds of a killed process, and their deliveries continue", async () => {
   const receiver = startReceiver();

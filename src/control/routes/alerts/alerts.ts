@@ -36,7 +36,8 @@ const alert = Type.Object({
       "error: something is broken; warning: something is late or will break; notice: somebody did it on purpose, but it may surprise others",
   }),
   of: Type.String({
-    description: "the id of the callback, app or fault, the key of the job, live video or feed, the trace id of the request, or the word database",
+    description:
+      "the id of the callback, app or fault, the key of the job, live video or feed, the trace id of the request, the name of the database in --databases, or the word database",
   }),
   text: Type.String({ description: "the problem, the cause, and how the problem ends" }),
   time: Type.Optional(
@@ -77,9 +78,9 @@ export const alertRoutes: readonly ControlRoute[] = [
 ];
 
 /** D-341: an alert about the database. The time of such a problem is real time, so it is part of the text. */
-const databaseAlert = ({ kind, text, cause, count, since_ms }: DatabaseProblem): Alert => ({
-  ...{ kind: `database_${kind}`, level: "error", of: "database" },
-  text: `${text} ${countText(count, "met this problem")} since ${new Date(since_ms).toISOString()}; the last error: ${cause}`,
+const databaseAlert = ({ kind, database, text, cause, count, since_ms }: DatabaseProblem): Alert => ({
+  ...{ kind: `database_${kind}`, level: "error", of: database ?? "database" },
+  text: `${database === undefined ? "" : `${database}: `}${text} ${countText(count, "met this problem")} since ${new Date(since_ms).toISOString()}; the last error: ${cause}`,
 });
 
 /** World time in which a request is recent enough for an alert. Older requests are in the log of requests. */

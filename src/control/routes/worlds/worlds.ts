@@ -5,7 +5,8 @@ import { EVENT_STREAM } from "#control-contract/event-stream";
 import { listOf, pageQuery, respondWithList, warnings, warningsOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { exportWorld, importWorld, isEmpty } from "#graph/worlds/file/import-export";
-import { DEFAULT_WORLD, WORLD_NAME } from "#graph/worlds/hosting/worlds.store";
+import { StillOpen } from "#graph/worlds/hosting/world-places";
+import { DEFAULT_WORLD, WORLD_NAME, type WorldRow } from "#graph/worlds/hosting/worlds.store";
 import { nextTurn } from "#kernel/turns";
 
 const name = Type.String({
@@ -18,6 +19,7 @@ const worldInList = Type.Object({
   open: Type.Boolean({ description: "whether this process has the world open; a closed world opens when it is used" }),
   profile: Type.Optional(Type.Union([Type.Literal("strict"), Type.Literal("clients")], { description: "the profile of an open world" })),
   empty: Type.Optional(Type.Boolean({ description: "whether an open world has neither nodes nor tokens" })),
+  database: Type.Optional(Type.String({ description: "the database of --databases that the world is in, if the server has several" })),
 });
 
 const newWorld = Type.Object(
@@ -28,7 +30,18 @@ const newWorld = Type.Object(
         description: "the world file to load: YAML or JSON as text, or an object",
       }),
     ),
+    database: Type.Optional(
+      Type.String({
+        description:
+          "the database of --databases for the world, if the server has several. By default it is the one with the fewest worlds that can be reached",
+      }),
+    ),
   },
+  { additionalProperties: false },
+);
+
+const moving = Type.Object(
+  { to: Type.String({ description: "the database of --databases to which the world moves" }) },
   { additionalProperties: false },
 );
 
@@ -45,30 +58,45 @@ const exportQuery = Type.Object({
 async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Promise<unknown> {
   const { deps, query, key } = request;
   const open = new Map([...deps.worlds.open()].map((world) => [world.name, world]));
-  const shown = async (listed: string) => {
+  const shown = async ({ name: listed, database: stored }: Pick<WorldRow, "name" | "database">) => {
     const world = open.get(listed);
-    return world === undefined ? { name: listed, open: false } : { name: listed, open: true, profile: world.profile, empty: await isEmpty(world) };
+    const database = deps.worlds.databaseOf(stored);
+    return {
+      ...{ name: listed, open: world !== undefined },
+      // A world whose database is away can be open all the same.
+      ...(world === undefined ? {} : { profile: world.profile, empty: await isEmpty(world).catch(() => undefined) }),
+      ...(database === undefined ? {} : { database }),
+    };
   };
-  if (key.world !== undefined) return { data: [await shown(key.world)], paging: {} };
+  if (key.world !== undefined) return { data: [await shown(await deps.worlds.place(key.world))], paging: {} };
   const found = (await respondWithList(
     request,
     "worlds",
     (page) => deps.worlds.list(page),
-    (row) => row.name,
-  )) as { data: string[]; paging: unknown };
-  const names = query.after === undefined ? [DEFAULT_WORLD, ...found.data] : found.data;
-  return { data: await Promise.all(names.map(shown)), paging: found.paging };
+    (row) => row,
+  )) as { data: WorldRow[]; paging: unknown };
+  const rows = query.after === undefined ? [{ name: DEFAULT_WORLD, database: null }, ...found.data] : found.data;
+  return { data: await Promise.all(rows.map(shown)), paging: found.paging };
+}
+
+/** Throws unless `database` is one of the server's databases. */
+function requireDatabase({ worlds }: ControlRequest["deps"], database: string, field: string): void {
+  const names = worlds.databases().map(({ name: known }) => known);
+  if (names.length === 0) throw unprocessable(`the server has one database: start it with --databases, or leave out ${field}`, field);
+  if (!names.includes(database)) throw unprocessable(`${field} is not one of ${names.join(", ")}`, field);
 }
 
 async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof newWorld>>): Promise<unknown> {
   const { registry, worlds } = deps;
+  const { database } = body;
+  if (database !== undefined) requireDatabase(deps, database, "database");
   const text = body.file as string | undefined;
   if (text?.trim() === "") throw unprocessable("file is empty: send a world file, or leave out file", "file");
   let found: readonly string[] = [];
   const fill = async (world: Parameters<typeof importWorld>[0]): Promise<void> => {
     found = await importWorld(world, registry, text ?? "", { isMerge: false });
   };
-  if (!(await worlds.make(body.name, text === undefined ? undefined : fill))) throw conflict(`a world ${body.name} exists already`, "name");
+  if (!(await worlds.make(body.name, text === undefined ? undefined : fill, database))) throw conflict(`a world ${body.name} exists already`, "name");
   return { name: body.name, ...warningsOf(found) };
 }
 
@@ -111,6 +139,20 @@ async function deleteWorld({ deps, path }: ControlRequest): Promise<void> {
   if (!(await deps.worlds.delete(w))) throw notFound(`world ${w}`);
 }
 
+async function moveWorld({ deps, path, body }: ControlRequest<unknown, Static<typeof moving>>): Promise<unknown> {
+  const { w = "" } = path;
+  requireDatabase(deps, body.to, "to");
+  if (w === DEFAULT_WORLD) throw conflict("the first world cannot be moved: the server stores its own records in it", "w");
+  try {
+    const isMoved = await deps.worlds.move(w, body.to);
+    if (isMoved === undefined) throw conflict(`the world ${w} is being created or moved: try again later`, "w");
+    if (!isMoved) throw notFound(`world ${w}`);
+  } catch (error) {
+    throw error instanceof StillOpen ? conflict(error.message, "w") : error;
+  }
+  return { name: w, database: body.to };
+}
+
 export const worldRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds", "listWorlds", {
     summary: "Lists the worlds: first the world `default`, then the others by name. A key that is bound to a world gets only that world",
@@ -133,6 +175,15 @@ export const worldRoutes: readonly ControlRoute[] = [
     errors: [409],
     isAboutWorld: true,
     handle: deleteWorld,
+  }),
+  route("POST /v1/worlds/{w}/move", "moveWorld", {
+    summary:
+      "Moves a world to another database of --databases, with everything in it. Requests to the world wait meanwhile, and get 503 after five seconds. If the server ends during the move, the next one ends it",
+    body: moving,
+    response: Type.Object({ name: Type.String(), database: Type.String() }),
+    errors: [409, 422],
+    isAboutWorld: true,
+    handle: moveWorld,
   }),
   route("POST /v1/worlds/{w}/import", "importWorld", {
     summary:

@@ -57,6 +57,8 @@ async function databaseOf(dialect: "sqlite" | "postgres", ...worlds: readonly st
         await holding.of(world);
         return { leave: () => left.push(world) } as never;
       },
+      closeMoving: async () => {},
+      resumeMove: async () => {},
       idleUntil: (world, wakeMs) => idle.push(`${world} ${wakeMs}`),
       onError: (error) => failures.push(error),
     });

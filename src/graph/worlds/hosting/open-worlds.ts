@@ -6,6 +6,7 @@
  * Leases run on real time, like the leases of work (`jobs/work-session.ts`). On SQLite the server has one process, which opens at its start the
  * worlds that were left open.
  */
+import { databaseUnreachable, isUnreachable } from "#kernel/errors";
 import type { Database, Transaction } from "#storage/database";
 import type { EnteredWorld } from "./world-slot.ts";
 import {
@@ -14,7 +15,10 @@ import {
   endOpenings,
   findDueWorlds,
   findEndedOpenings,
+  findPlace,
   findWakeTimes,
+  listMoving,
+  lockPlace,
   renewOpenings,
   saveOpening,
   setWakeTime,
@@ -35,6 +39,10 @@ export interface OpenWorldsOptions {
   names(): string[];
   /** Opens a world. Undefined if the world does not exist. */
   hold(name: string): Promise<EnteredWorld | undefined>;
+  /** Closes a world that another process moves (D-421). */
+  closeMoving(name: string): Promise<void>;
+  /** Ends the move of a world whose mover has ended (D-421). */
+  resumeMove(name: string): Promise<unknown>;
   /** Notes that the world is idle until `wakeMs` in real time, when it has work. */
   idleUntil(name: string, wakeMs: number): void;
   onError(error: unknown): void;
@@ -45,8 +53,12 @@ export class OpenWorlds {
   #wakesOthers = false;
   #timer: ReturnType<typeof setInterval> | undefined;
   #beating: Promise<void> | undefined;
+  /** The closed worlds whose closing could not be stored yet, with the time at which each has work again. */
+  readonly #unsaved = new Map<string, number | null>();
   /** The names of worlds that are being opened. */
   readonly #waking = new Set<string>();
+  /** The names of worlds whose moves are being ended. */
+  readonly #resuming = new Set<string>();
   /** The promise of the last opening of a world. Worlds are opened one after the other, so that many worlds do not delay a start. */
   #lastWoken: Promise<unknown> = Promise.resolve();
 
@@ -54,9 +66,17 @@ export class OpenWorlds {
     this.#options = options;
   }
 
-  /** Stores that this process has the world open, and deletes what ended processes have stored about the world. */
-  async opened(name: string): Promise<void> {
+  /**
+   * Stores that this process has the world open, and deletes what ended processes have stored about the world. `at` is the database of `--databases`
+   * in which the process has opened the world. Rejects with `databaseUnreachable` if the world moves, or has moved to another one.
+   */
+  async opened(name: string, at?: string | null): Promise<void> {
     await this.#options.database().write(async (tx) => {
+      if (at !== undefined) {
+        await lockPlace(tx, name);
+        const place = await findPlace(tx, name);
+        if (place !== undefined && (place.moving_to !== null || place.database !== at)) throw databaseUnreachable();
+      }
       await setWakeTime(tx, name, null);
       await deleteEndedOpenings(tx, name, this.#options.process, this.#endedBeforeMs);
       await this.note(tx, name);
@@ -68,12 +88,21 @@ export class OpenWorlds {
     return saveOpening(tx, name, this.#options.process, this.#options.realNowMs() + LEASE_MS);
   }
 
-  /** Stores that this process has closed the world. `wakeMs` is the real time at which the world has work again. Null if the world has no work. */
+  /**
+   * Stores that this process has closed the world. `wakeMs` is the real time at which the world has work again. Null if the world has no work. If the
+   * list of worlds cannot be reached, this is stored later.
+   */
   async closed(name: string, wakeMs: number | null): Promise<void> {
-    await this.#options.database().write(async (tx) => {
-      await setWakeTime(tx, name, wakeMs);
-      await deleteOpening(tx, name, this.#options.process);
-    });
+    try {
+      await this.#options.database().write(async (tx) => {
+        await setWakeTime(tx, name, wakeMs);
+        await deleteOpening(tx, name, this.#options.process);
+      });
+      this.#unsaved.delete(name);
+    } catch (error) {
+      if (!this.#isShared || !isUnreachable(error)) throw error;
+      this.#unsaved.set(name, wakeMs);
+    }
   }
 
   /** Starts to renew the leases of this process. If `wakesOthers`, this process opens the worlds that other processes have left. */
@@ -148,10 +177,26 @@ export class OpenWorlds {
   async #renew(): Promise<void> {
     const { database, process, realNowMs, names } = this.#options;
     const open = names();
+    for (const [name, wakeMs] of this.#unsaved) {
+      if (open.includes(name)) this.#unsaved.delete(name);
+      else await this.closed(name, wakeMs);
+    }
     if (open.length === 0) return;
+    // The announcement of a move is lost if this process was not connected.
+    for (const { name } of await listMoving(database().reader)) if (open.includes(name)) await this.#options.closeMoving(name);
     const renewed = await database().write((tx) => renewOpenings(tx, process, realNowMs() + LEASE_MS));
     // This process stalled for longer than its leases are valid, and another process has taken over.
     if (renewed < open.length) for (const name of open) await database().write((tx) => this.note(tx, name));
+  }
+
+  /** Does not wait for the move, so that the leases of this process are renewed meanwhile. */
+  #resume(name: string): void {
+    if (this.#resuming.has(name)) return;
+    this.#resuming.add(name);
+    this.#options
+      .resumeMove(name)
+      .catch(this.#options.onError)
+      .finally(() => this.#resuming.delete(name));
   }
 
   async #look(): Promise<void> {
@@ -160,5 +205,6 @@ export class OpenWorlds {
     const { reader } = database();
     const left = await findEndedOpenings(reader, process, this.#endedBeforeMs);
     for (const { name } of [...left, ...(await findDueWorlds(reader, realNowMs()))]) this.wake(name);
+    for (const { name } of await listMoving(reader)) this.#resume(name);
   }
 }

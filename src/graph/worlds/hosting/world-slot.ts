@@ -208,6 +208,15 @@ export class WorldSlot {
     return this.#alone(() => this.#close((world) => world.close()));
   }
 
+  /** Closes the world as it is moved to another database. Requests of the control API that hold the world are told. */
+  closeMoving(): Promise<void> {
+    return this.#alone(async () => {
+      if (this.#opened === undefined) return;
+      await this.#close((world) => world.close());
+      this.#tellReplaced(false);
+    });
+  }
+
   #enter({ entered }: Opened): EnteredWorld {
     this.#entered++;
     this.#used();

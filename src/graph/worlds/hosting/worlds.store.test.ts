@@ -40,8 +40,8 @@ onEachDatabase("the list of worlds", (kind) => {
     expect(await database.write((tx) => insertWorld(tx, "b", 2))).toBe(false);
     expect(await database.write((tx) => insertWorld(tx, "a", 2))).toBe(true);
     expect((await listWorldRows(database.reader, { limit: 5 })).rows).toEqual([
-      { name: "a", made_ms: 2 },
-      { name: "b", made_ms: 1 },
+      { name: "a", made_ms: 2, database: null },
+      { name: "b", made_ms: 1, database: null },
     ]);
     expect(await database.write((tx) => deleteWorldRow(tx, "b"))).toBe(true);
     expect(await database.write((tx) => deleteWorldRow(tx, "b"))).toBe(false);

@@ -7,11 +7,60 @@ import { type Row, sql } from "#storage/sql";
 export interface WorldRow extends Row {
   name: string;
   made_ms: number;
+  /** The database of `--databases` that the world is in. Null for the first one. */
+  database: string | null;
 }
 
-/** Adds a world to the list. Returns whether the name was free. */
-export async function insertWorld(tx: Transaction, name: string, madeMs: number): Promise<boolean> {
-  return (await tx.run(sql`INSERT INTO worlds (name, made_ms) VALUES (${name}, ${madeMs}) ON CONFLICT DO NOTHING`)) === 1;
+/** Adds a world to the list, with its database of `--databases`. Returns whether the name was free. */
+export async function insertWorld(tx: Transaction, name: string, madeMs: number, database: string | null = null): Promise<boolean> {
+  const added = sql`INSERT INTO worlds (name, made_ms, database) VALUES (${name}, ${madeMs}, ${database}) ON CONFLICT DO NOTHING`;
+  return (await tx.run(added)) === 1;
+}
+
+/** The place of a world (D-420). `database` is null for the first database, `moving_to` for a world that does not move. */
+export interface PlaceRow extends Row {
+  name: string;
+  database: string | null;
+  moving_to: string | null;
+}
+
+export function findPlace(reader: Reader, name: string): Promise<PlaceRow | undefined> {
+  return reader.get<PlaceRow>(sql`SELECT w.name, w.database, w.moving_to FROM worlds w WHERE w.name = ${name}`);
+}
+
+export function listMoving(reader: Reader): Promise<PlaceRow[]> {
+  return reader.all<PlaceRow>(sql`SELECT w.name, w.database, w.moving_to FROM worlds w WHERE w.moving_to IS NOT NULL ORDER BY w.name`);
+}
+
+export async function countWorldsIn(reader: Reader, database: string | null): Promise<number> {
+  const counted =
+    database === null
+      ? sql`SELECT COUNT(*) AS count FROM worlds w WHERE w.database IS NULL`
+      : sql`SELECT COUNT(*) AS count FROM worlds w WHERE w.database = ${database}`;
+  return (await reader.get<{ count: number }>(counted))?.count ?? 0;
+}
+
+/** A world in a database whose name comes after `database`, with the least such name. */
+export function findPlaceAfter(reader: Reader, database: string): Promise<PlaceRow | undefined> {
+  return reader.get<PlaceRow>(sql`SELECT w.name, w.database, w.moving_to FROM worlds w WHERE w.database > ${database} ORDER BY w.database LIMIT 1`);
+}
+
+/** Locks the place of a world, so that no process notes that it has the world open while another one begins to move it. */
+export const lockPlace = (tx: Transaction, name: string): Promise<void> => tx.lock("world", name);
+
+/** Stores that a world begins to move. Returns false if the world does not exist. */
+export async function beginMove(tx: Transaction, name: string, to: string): Promise<boolean> {
+  return (await tx.run(sql`UPDATE worlds SET moving_to = ${to} WHERE name = ${name}`)) === 1;
+}
+
+/** Stores the place of a world whose move has ended, and that the world may have work now. */
+export async function endMove(tx: Transaction, name: string, database: string | null, nowMs: number): Promise<void> {
+  await tx.run(sql`UPDATE worlds SET database = ${database}, moving_to = NULL, wake_ms = ${nowMs} WHERE name = ${name}`);
+}
+
+/** Whether any process has the world open. */
+export async function isOpenAnywhere(reader: Reader, name: string, nowMs: number): Promise<boolean> {
+  return (await reader.get(sql`SELECT 1 AS one FROM open_worlds o WHERE o.name = ${name} AND o.until_ms >= ${nowMs} LIMIT 1`)) !== undefined;
 }
 
 /** Stores when an idle world has work again, in Unix ms. Null if the world has no work, or is open. */
@@ -37,7 +86,7 @@ export function findDueWorlds(reader: Reader, nowMs: number): Promise<WakeRow[]>
 export async function saveOpening(tx: Transaction, name: string, process: string, untilMs: number): Promise<void> {
   await tx.run(sql`
     INSERT INTO open_worlds (name, process, until_ms)
-    SELECT w.name, CAST(${process} AS TEXT), CAST(${untilMs} AS BIGINT) FROM worlds w WHERE w.name = ${name}
+    SELECT w.name, CAST(${process} AS TEXT), CAST(${untilMs} AS BIGINT) FROM worlds w WHERE w.name = ${name} AND w.moving_to IS NULL
     ON CONFLICT (name, process) DO UPDATE SET until_ms = excluded.until_ms`);
 }
 
@@ -79,7 +128,7 @@ export async function hasWorld(reader: Reader, name: string): Promise<boolean> {
 const byName = { columns: ["w.name"], direction: "ascending", keyOf: (row: WorldRow) => [row.name] } as const;
 
 export function listWorldRows(reader: Reader, page: PageRequest): Promise<ListPage<WorldRow>> {
-  return readPage<WorldRow>(reader, sql`SELECT w.name, w.made_ms FROM worlds w WHERE w.name > ''`, byName, page);
+  return readPage<WorldRow>(reader, sql`SELECT w.name, w.made_ms, w.database FROM worlds w WHERE w.name > ''`, byName, page);
 }
 
 /** The name of the first world (D-260). */

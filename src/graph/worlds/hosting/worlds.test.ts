@@ -26,6 +26,7 @@ async function opened(openMax = 100) {
   const failures: unknown[] = [];
   const worlds = await Worlds.open({
     databases: {
+      spread: [],
       open: (name) => databases.open(name),
       look: (name, read) => databases.look(name, read),
       async remove(name) {
@@ -104,8 +105,8 @@ test("a world that is created with content is open and noted; one without opens 
   expect(await wordIn("bare")).toBeUndefined();
   expect({ events: seen(), noted: await openings() }).toEqual({ events: ["bare opened"], noted: ["bare", "full"] });
   expect((await worlds.list({ limit: 5 })).rows).toEqual([
-    { name: "bare", made_ms: START_MS },
-    { name: "full", made_ms: START_MS },
+    { name: "bare", made_ms: START_MS, database: null },
+    { name: "full", made_ms: START_MS, database: null },
   ]);
 });
 

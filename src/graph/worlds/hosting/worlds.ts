@@ -5,8 +5,9 @@
  * **Invariant:** a request reads, writes, waits for and counts against its own world only.
  */
 import { endKeysOfWorld } from "#auth/control-keys.store";
+import { isUnreachable } from "#kernel/errors";
 import { Turns } from "#kernel/turns";
-import type { Database, Databases, Reader, SavedState, Transaction } from "#storage/database";
+import { type Database, type Databases, MOVED_AWAY, type Reader, type SavedState, type Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
 import type { UnservedNames } from "../unserved.ts";
@@ -15,14 +16,15 @@ import { ClosedWorlds, type Outside } from "./closed-worlds.ts";
 import { IdleWorlds } from "./idle-worlds.ts";
 import { OpenWorlds } from "./open-worlds.ts";
 import { RoomForWorlds } from "./room-for-worlds.ts";
+import { WorldPlaces } from "./world-places.ts";
 import { BEGINNING, bringBack, type EnteredWorld, type HeldWorld, isSnapshotName, keepWorld, WorldSlot } from "./world-slot.ts";
-import { DEFAULT_WORLD, deleteWorldRow, hasWorld, insertWorld, isWorldName, listWorldRows, type WorldRow } from "./worlds.store.ts";
+import { DEFAULT_WORLD, deleteWorldRow, findPlace, insertWorld, isWorldName, listWorldRows, type WorldRow } from "./worlds.store.ts";
 
 /** The size of the random text that identifies a process: 64 bits. */
 const PROCESS_BYTES = 8;
 
 interface WorldsOptions {
-  readonly databases: Pick<Databases, "open" | "look" | "remove" | "making">;
+  readonly databases: Pick<Databases, "open" | "look" | "remove" | "making" | "spread" | "move" | "hasMoved" | "forgetMoved">;
   /** The most worlds that may be open at a time, besides the first world. */
   readonly openMax: number;
   /** Opens a world on its database, for this process. */
@@ -52,6 +54,7 @@ export class Worlds {
   readonly #openWorlds: OpenWorlds;
   readonly #room: RoomForWorlds;
   readonly #closedWorlds: ClosedWorlds;
+  readonly #places: WorldPlaces;
   /** Worlds are read and opened one after the other, and other requests are served between them. */
   readonly #turns: Turns;
   #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
@@ -62,7 +65,12 @@ export class Worlds {
     this.#room = new RoomForWorlds(options.openMax, () => this.#closeLeastUsed());
     this.#closedWorlds = new ClosedWorlds((profile) => options.openEmpty(profile));
     this.#turns = new Turns(options.realNowMs);
-    const { realNowMs, onError } = options;
+    const { realNowMs, onError, databases } = options;
+    this.#places = new WorldPlaces({
+      ...{ databases, realNowMs, first: () => this.default.database },
+      close: (name) => this.#closeMoving(name),
+      announce: (tx, change, name) => announce(tx, change, this.#process, name),
+    });
     this.#idleWorlds = new IdleWorlds({ realNowMs, onError, look: () => this.closeUnused(), wake: (name) => this.#openWorlds.wake(name) });
     this.#openWorlds = new OpenWorlds({
       ...{ realNowMs, onError, process: this.#process },
@@ -70,15 +78,19 @@ export class Worlds {
       names: () => [...this.open()].map(({ name }) => name).filter((name) => name !== DEFAULT_WORLD),
       hold: (name) => this.hold(name),
       idleUntil: (name, wakeMs) => this.#idleWorlds.idleUntil(name, wakeMs),
+      closeMoving: (name) => this.#closeMoving(name),
+      resumeMove: (name) => this.#resumeMove(name),
     });
     this.#first = this.#newSlot(DEFAULT_WORLD);
     this.#slots.set(DEFAULT_WORLD, this.#first);
   }
 
-  /** Opens the first world. */
-  static open(options: WorldsOptions): Promise<Worlds> {
+  /** Opens the first world. Throws `UnknownDatabase`. */
+  static async open(options: WorldsOptions): Promise<Worlds> {
     const worlds = new Worlds(options);
-    return worlds.#first.hold().then(() => worlds);
+    await worlds.#first.hold();
+    await worlds.#places.check();
+    return worlds;
   }
 
   get default(): OpenWorld {
@@ -160,28 +172,67 @@ export class Worlds {
     return listWorldRows(this.default.database.reader, page);
   }
 
+  /** The names of the databases of `--databases`, and of those the ones that this process is connected to. Empty if the server has one database. */
+  databases(): readonly { readonly name: string; readonly isUp: boolean }[] {
+    return this.#options.databases.spread.map(({ name, isUp }) => ({ name, isUp }));
+  }
+
+  /** Rejects if no database responds. The worlds of one database are served while others are away (D-420). */
+  async ping(): Promise<void> {
+    const { spread } = this.#options.databases;
+    await (spread.length === 0 ? this.default.database.ping() : Promise.any(spread.map((one) => one.ping())));
+  }
+
+  /** The name of the database that a world is in, from its row in the list. Undefined if the server has one database. */
+  databaseOf(database: string | null): string | undefined {
+    return this.#places.shown(database);
+  }
+
+  /**
+   * Moves a world to another of the server's databases (D-421). Returns false if the world does not exist, and undefined if another process creates or
+   * moves it. Rejects with `StillOpen` or `databaseUnreachable` if the world stays where it is.
+   */
+  async move(name: string, to: string): Promise<boolean | undefined> {
+    if (!isWorldName(name) || name === DEFAULT_WORLD) return false;
+    return this.#options.databases.making(name, () => this.#places.move(name, to));
+  }
+
+  /** The name and the database of a world, as in the list. */
+  async place(name: string): Promise<Pick<WorldRow, "name" | "database">> {
+    return (await findPlace(this.default.database.reader, name)) ?? { name, database: null };
+  }
+
   /** Whether other worlds or snapshots exist, whose secrets may be sealed with older keys. */
   async hasMore(): Promise<boolean> {
     if ((await this.list({ limit: 1 })).rows.length > 0) return true;
     return (await this.default.database.listStates()).length > 0;
   }
 
-  /** Makes a world. Returns whether the name was free. If `fill` throws, the world is deleted. */
-  async make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
+  /**
+   * Makes a world, in the database `at` of `--databases`. Returns whether the name was free. If `fill` throws, the world is deleted.
+   */
+  async make(name: string, fill?: (world: OpenWorld) => Promise<void>, at?: string): Promise<boolean> {
     if (!isWorldName(name)) throw new RangeError(`not a valid world name: ${name}`);
-    return (await this.#options.databases.making(name, () => this.#make(name, fill))) ?? false;
+    return (await this.#options.databases.making(name, () => this.#make(name, fill, at))) ?? false;
   }
 
-  async #make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
+  async #make(name: string, fill?: (world: OpenWorld) => Promise<void>, at?: string): Promise<boolean> {
     // Two requests that make the same world at once would write to one database, and a failure of one request would delete the data of both.
     if ((await this.#find(name)) !== undefined || this.#slots.has(name) || this.#unmade.has(name)) return false;
     this.#unmade.add(name);
     const slot = this.#newSlot(name);
+    let database: string | null = null;
     try {
+      if (this.#places.areMany) {
+        database = await this.#places.choose(at);
+        // A world of this name that was deleted or moved away may have left something there.
+        await this.#options.databases.remove(name, this.#places.shown(database));
+        this.#places.note(name, database);
+      }
       // Requests find the world only after it is filled. An empty world is stored when it is first used.
       if (fill !== undefined) await slot.fill(fill);
       const isFree = await this.default.database.write(async (tx) => {
-        const isNew = await insertWorld(tx, name, this.#options.realNowMs());
+        const isNew = await insertWorld(tx, name, this.#options.realNowMs(), database);
         if (isNew && fill !== undefined) await this.#openWorlds.note(tx, name);
         return isNew;
       });
@@ -200,6 +251,8 @@ export class Worlds {
   async delete(name: string): Promise<boolean> {
     const slot = name === DEFAULT_WORLD ? undefined : await this.#find(name);
     if (slot === undefined) return false;
+    // A world whose database is away is not deleted, because its data would stay there. A world that moves waits for the end of the move.
+    if (this.#places.areMany) this.#places.requireUp(await this.#places.find(name));
     let wasThere = false;
     await slot.delete(async () => {
       wasThere = await this.default.database.write(async (tx) => {
@@ -211,6 +264,7 @@ export class Worlds {
     });
     if (this.#slots.get(name) === slot) this.#slots.delete(name);
     this.#idleWorlds.forget(name);
+    this.#places.forget(name);
     return wasThere;
   }
 
@@ -285,13 +339,15 @@ export class Worlds {
   async #look<T>(name: string, read: (reader: Reader) => Promise<T>): Promise<T | undefined> {
     if ((await this.#find(name)) === undefined) return undefined;
     await this.#turns.next();
-    return this.#options.databases.look(name, read);
+    return this.#options.databases.look(name, read, this.#places.shown(this.#places.known(name) ?? null));
   }
 
   async #find(name: string): Promise<WorldSlot | undefined> {
     const known = this.#slots.get(name);
     if (known !== undefined) return known;
-    if (!isWorldName(name) || !(await hasWorld(this.default.database.reader, name))) return undefined;
+    const place = isWorldName(name) ? await findPlace(this.default.database.reader, name) : undefined;
+    if (place === undefined) return undefined;
+    this.#places.note(name, place.database);
     const slot = this.#slots.get(name) ?? this.#newSlot(name);
     this.#slots.set(name, slot);
     return slot;
@@ -302,12 +358,12 @@ export class Worlds {
     return new WorldSlot({
       ...{ name, memory: newMemory() },
       openDatabase: async () => {
-        if (name !== DEFAULT_WORLD) {
-          await this.#room.take();
-          await this.#turns.next();
-        }
-        return databases.open(name).catch((error: unknown) => {
-          if (name !== DEFAULT_WORLD) this.#room.leave();
+        if (name === DEFAULT_WORLD) return databases.open(name);
+        const at = this.#places.areMany && !this.#unmade.has(name) ? await this.#places.find(name) : this.#places.known(name);
+        await this.#room.take();
+        await this.#turns.next();
+        return databases.open(name, this.#places.shown(at ?? null)).catch((error: unknown) => {
+          this.#room.leave();
           throw error;
         });
       },
@@ -320,8 +376,11 @@ export class Worlds {
         else {
           // A world that is being made is not in the list yet. A replaced world is already stored as open, and storing that again would cost a write
           // to the disk.
-          if (!isRenewed && !this.#unmade.has(name)) await this.#openWorlds.opened(name);
+          if (!isRenewed && !this.#unmade.has(name)) await this.#noteOpened(name);
           this.#idleWorlds.opened(name);
+          database.onInvalidate((kind) => {
+            if (kind === MOVED_AWAY) this.#closeMoving(name).catch(this.#options.onError);
+          });
         }
         await this.#onOpened(world);
         return world;
@@ -329,10 +388,33 @@ export class Worlds {
     });
   }
 
+  /** If the list of worlds cannot be reached, a world in another database is opened all the same, and noted with the next beat. */
+  async #noteOpened(name: string): Promise<void> {
+    const at = this.#places.areMany ? (this.#places.known(name) ?? null) : undefined;
+    try {
+      await this.#openWorlds.opened(name, at);
+    } catch (error) {
+      if (at == null || !isUnreachable(error) || this.#options.databases.spread[0]?.isUp === true) throw error;
+    }
+  }
+
+  /** Closes a world that moves, and opens it anew only at its new place. */
+  async #closeMoving(name: string): Promise<void> {
+    await this.#slots.get(name)?.closeMoving();
+    await this.#openWorlds.closed(name, null);
+    this.#idleWorlds.forget(name);
+  }
+
+  async #resumeMove(name: string): Promise<void> {
+    await this.#options.databases.making(name, () => this.#places.resume(name));
+  }
+
   /** Follows the changes that other processes make to worlds that are open here. */
   #follow({ database }: OpenWorld): void {
     followChanges(database, this.#process, (change, name) => {
       const slot = this.#slots.get(name);
+      if (change === "moving") this.#closeMoving(name).catch(this.#options.onError);
+      if (change === "moving" || change === "moved") return this.#places.forget(name);
       if (change === "deleted") this.#slots.delete(name);
       (change === "deleted" ? slot?.delete(async () => {}) : slot?.replaced())?.catch(this.#options.onError);
     });
@@ -353,15 +435,18 @@ export class Worlds {
   }
 
   async #remove(name: string): Promise<void> {
-    await this.#options.databases.remove(name);
+    await this.#options.databases.remove(name, this.#places.shown(this.#places.known(name) ?? null));
     await this.#options.removeFiles(name);
   }
 }
 
 /** A change of a whole world, which a process announces to other processes that have the world open. */
-type WorldChange = "deleted" | "replaced";
+type WorldChange = "deleted" | "replaced" | "moving" | "moved";
 
-const factOf: Readonly<Record<WorldChange, string>> = { deleted: "world", replaced: "world_replaced" };
+const factOf: Readonly<Record<WorldChange, string>> = {
+  ...{ deleted: "world", replaced: "world_replaced", moving: "world_moving", moved: "world_moved" },
+};
+const changeOf = new Map(Object.entries(factOf).map(([change, fact]) => [fact, change as WorldChange]));
 
 /** Announces a change. `process` is the process that makes the change. */
 export const announce = (tx: Transaction, change: WorldChange, process: string, name: string): void =>
@@ -370,7 +455,7 @@ export const announce = (tx: Transaction, change: WorldChange, process: string, 
 /** Calls `on` with the changes that other processes than `own` announce. */
 export function followChanges(database: Database, own: string, on: (change: WorldChange, name: string) => void): void {
   database.onInvalidate((kind, key) => {
-    const change = kind === factOf.deleted ? "deleted" : kind === factOf.replaced ? "replaced" : undefined;
+    const change = changeOf.get(kind ?? "");
     const [process, name] = key?.split(" ") ?? [];
     if (change !== undefined && name !== undefined && process !== own) on(change, name);
   });

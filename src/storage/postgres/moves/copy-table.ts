@@ -1,0 +1,113 @@
+/** Copies the rows of a table from one session to another with COPY, without keeping them in memory. */
+import { type Client, type Connection, Query } from "pg";
+
+/** The bytes that may wait to be sent. Above it, the reading session pauses until they are sent. */
+const WAITING_BYTES_MAX = 4 * 1024 * 1024;
+
+/** The functions of the driver's connection that its types leave out. */
+interface Copying extends Connection {
+  sendCopyFromChunk(chunk: Buffer): void;
+  endCopyFrom(): void;
+  sendCopyFail(problem: string): void;
+}
+
+/** One COPY of the driver. The driver's client calls the methods `handle…` with the server's messages. */
+class Copy extends Query {
+  declare callback: ((error?: unknown) => void) | undefined;
+  readonly #text: string;
+  readonly #ended = Promise.withResolvers<void>();
+  #failure: unknown;
+
+  constructor(text: string) {
+    super("");
+    this.#text = text;
+    // The failure of one side is reported once, though both sides may fail.
+    this.#ended.promise.catch(() => {});
+  }
+
+  /** Resolves when the server has ended the command. Rejects with the server's error. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  override submit = (connection: Connection): void => {
+    connection.query(this.#text);
+  };
+
+  handleCommandComplete(): void {}
+
+  handleError(error: unknown, _connection?: Connection): void {
+    this.#failure ??= error;
+    // After an error of the connection no further message comes.
+    this.#ended.reject(this.#failure);
+    this.callback?.(this.#failure);
+  }
+
+  handleReadyForQuery(): void {
+    this.callback?.();
+    if (this.#failure === undefined) this.#ended.resolve();
+  }
+}
+
+class CopyTo extends Copy {
+  readonly #begun = Promise.withResolvers<Copying>();
+
+  /** Resolves with the connection when the server takes rows. */
+  get begun(): Promise<Copying> {
+    return this.#begun.promise;
+  }
+
+  handleCopyInResponse(connection: Connection): void {
+    this.#begun.resolve(connection as Copying);
+  }
+
+  override handleError(error: unknown): void {
+    this.#begun.reject(error);
+    super.handleError(error);
+  }
+}
+
+class CopyFrom extends Copy {
+  readonly #to: Copying;
+
+  constructor(text: string, to: Copying) {
+    super(text);
+    this.#to = to;
+  }
+
+  handleCopyData({ chunk }: { chunk: Buffer }, { stream }: Connection): void {
+    const { stream: sending } = this.#to;
+    // The driver sends each chunk as a message of its own; corked, many of them are one packet.
+    if (sending.writableCorked === 0) {
+      sending.cork();
+      setImmediate(() => sending.uncork());
+    }
+    this.#to.sendCopyFromChunk(chunk);
+    if (sending.writableLength < WAITING_BYTES_MAX || stream.isPaused()) return;
+    stream.pause();
+    const go = (): void => {
+      sending.off("drain", go).off("close", go);
+      stream.resume();
+    };
+    sending.on("drain", go).on("close", go);
+  }
+}
+
+/** Copies all rows of `table` in the search paths of both sessions. `columns` are the names of the columns. */
+export async function copyTable(from: Client, to: Client, table: string, columns: readonly string[]): Promise<void> {
+  const what = `"${table}" (${columns.map((column) => `"${column}"`).join(", ")})`;
+  const writing = new CopyTo(`COPY ${what} FROM STDIN`);
+  to.query(writing);
+  const connection = await writing.begun;
+  const reading = new CopyFrom(`COPY ${what} TO STDOUT`, connection);
+  from.query(reading);
+  try {
+    await reading.ended;
+  } catch (error) {
+    connection.sendCopyFail("the rows could not be read");
+    await writing.ended.catch(() => {});
+    throw error;
+  }
+  connection.endCopyFrom();
+  await writing.ended;
+}
