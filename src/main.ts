@@ -68,7 +68,7 @@ import type { OpenTracing } from "#telemetry/tracing";
 import { checkFiles, worldFiles } from "./data-check.ts";
 import { closeExported } from "./export-at-end.ts";
 import { features } from "./features.ts";
-import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
+import { type Beginning, beginWorld, type Demo, demoTokenValues, fillWorld } from "./seed-world.ts";
 import { registryWith } from "./stubs.ts";
 import { watchWorld } from "./watch-world.ts";
 
@@ -447,7 +447,7 @@ function controlOf(
       describeServer: (hostname) => describeServer(config, hostname, graphPort, worlds.default.streaming),
       mintTokenValue: tokenValue,
       audit: { days: config.audit_days, reads: config.audit_reads },
-      newRandom: randomHex,
+      ...{ newRandom: randomHex, ...(config.sandbox ? { demoTokenValues } : {}) },
       onTokenCopied: (token, copy) => log.info({ token, copy }, "a short-lived copy of a token was created"),
       databaseProblems: async () => (await readMetrics()).database.problems,
       onTimeMoved: [(moved) => moved.work.runDue()],

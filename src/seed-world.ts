@@ -94,6 +94,12 @@ function readWorldFile(file: string): string {
   }
 }
 
+/** The values of the tokens of the demo world, which everybody knows. */
+export async function demoTokenValues(): Promise<readonly string[]> {
+  const { tokens } = (await readYaml(demoWorld)) as { tokens: { token: string }[] };
+  return tokens.map(({ token }) => token);
+}
+
 /** Finds the live tokens of the demo world, which also exist after a restart or an import. */
 async function findDemo(world: OpenWorld): Promise<Demo | undefined> {
   const file = (await readYaml(demoWorld)) as { apps: [{ secret: string }]; tokens: { token: string; type: string; page?: string }[] };

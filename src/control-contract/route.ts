@@ -29,6 +29,8 @@ export interface ControlDeps {
   describeServer(hostname: string): ServerDescription;
   /** Makes the value of a new token from the seed of its world and the id of the token. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
+  /** D-407: the values of the demo world's tokens, which a list of tokens shows. Only a sandbox has them. */
+  demoTokenValues?(): Promise<readonly string[]>;
   /** Functions that are called in this order after a world's time was moved, before the response is sent. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<unknown>)[];
   /** Real time, for requests that wait and for the ends of keys: a world's clock may be stopped. */

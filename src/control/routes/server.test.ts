@@ -58,3 +58,12 @@ test("every error of the graph is listed with its form and its cause, without ab
   // At least one error has each of these keys.
   for (const key of ["flat_status", "flat_code", "subcode"]) expect(data.some((one) => key in one)).toBe(true);
 });
+
+test("every known scope is listed once, with the parts of the graph that need it", async () => {
+  const { request, plaza } = await openControl();
+  const { data } = (await request("GET", "/v1/scopes")).body as { data: { scope: string; areas: string[] }[] };
+  expect(data.map(({ scope }) => scope)).toEqual([...plaza.registry.scopes].sort());
+  expect(data.filter(({ areas }) => areas.length === 0)).toEqual([]);
+  expect(data.find(({ scope }) => scope === "pages_show_list")?.areas).toEqual(["login"]);
+  expect(data.find(({ scope }) => scope === "pages_messaging")?.areas).toContain("pages");
+});

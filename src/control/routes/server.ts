@@ -62,6 +62,18 @@ const listErrors = async ({ deps }: ControlRequest): Promise<unknown> => ({
   paging: {},
 });
 
+const scope = Type.Object({
+  scope: Type.String(),
+  areas: Type.Array(Type.String(), { description: "the parts of the graph that need the scope, e.g. custom-labels" }),
+});
+
+async function listScopes({ deps: { registry } }: ControlRequest): Promise<unknown> {
+  const areas = new Map([...registry.scopes].sort().map((name) => [name, [] as string[]]));
+  for (const { name, policies = [], scopes = [] } of registry.features)
+    for (const needed of new Set([...policies.flatMap((policy) => policy.scopes), ...scopes])) areas.get(needed)?.push(name);
+  return { data: [...areas].map(([name, of]) => ({ scope: name, areas: of.sort() })), paging: {} };
+}
+
 export const serverRoutes: readonly ControlRoute[] = [
   route("GET /v1/server", "readServer", {
     summary: "Describes this server: the addresses of the graph for this caller, and its newest version",
@@ -79,5 +91,11 @@ export const serverRoutes: readonly ControlRoute[] = [
     response: listOf(graphError),
     servesBoundKeys: true,
     handle: listErrors,
+  }),
+  route("GET /v1/scopes", "listScopes", {
+    summary: "Lists every scope that this server knows, with the parts of the graph that need it",
+    response: listOf(scope),
+    servesBoundKeys: true,
+    handle: listScopes,
   }),
 ];

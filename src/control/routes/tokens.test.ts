@@ -24,6 +24,20 @@ onEachDatabase("tokens", (database) => {
     expect(JSON.stringify((await request("GET", "export")).body)).not.toContain(token);
   });
 
+  test("D-407: a sandbox shows the values of the demo world's tokens to keys with full access, and no other values", async () => {
+    const { request } = await openControl({ database }, { demoTokenValues: async () => ["demo-app-token", "demo-gone-token"] });
+    const entry = { type: "app", app: "1001" };
+    const { id } = (await request("POST", "tokens", { ...entry, token: "demo-app-token" })).body;
+    await request("POST", "tokens", { ...entry, token: "another-token-of-mine" });
+    const valuesFor = async (key?: string) =>
+      ((await request("GET", "tokens", undefined, key)).body.data as { id: string; token?: string }[]).flatMap((one) =>
+        one.token === undefined ? [] : [[one.id, one.token]],
+      );
+    expect(await valuesFor()).toEqual([[id, "demo-app-token"]]);
+    const { key } = (await request("POST", "/v1/control-keys", { access: "read" })).body;
+    expect(await valuesFor(key)).toEqual([]);
+  });
+
   test("an unused scope is accepted with a warning", async () => {
     const { request } = await openControl({ database });
     const { status, body } = await request("POST", "tokens", { type: "app", app: "1001", scopes: ["ads_reed"] });

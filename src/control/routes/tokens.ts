@@ -1,5 +1,5 @@
 /** The routes for tokens: they create tokens (the value is shown once), list and revoke them (D-11). */
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import type { Token } from "#auth/token";
 import { hashOf, tokenFact } from "#auth/tokens";
 import { deleteExpiredCopies, findTokenById, insertToken, listTokens } from "#auth/tokens.store";
@@ -36,6 +36,11 @@ const mintedToken = Type.Object({
   warnings,
 });
 
+const listedToken = Type.Object({
+  ...tokenInList.properties,
+  token: Type.Optional(Type.String({ description: "the value, if it is a token of the demo world in a sandbox, whose values everybody knows" })),
+});
+
 const shown = (token: Token): Record<string, unknown> => ({ ...token, scopes: [...token.scopes] });
 
 async function mintToken({ deps, world, body: entry }: ControlRequest<unknown, TokenEntry>): Promise<unknown> {
@@ -53,6 +58,23 @@ async function mintToken({ deps, world, body: entry }: ControlRequest<unknown, T
   });
   const beside = warningsOf(scopeWarnings([entry], deps.registry.scopes));
   return { ...shown(token), ...(value === undefined ? {} : { token: value }), ...beside };
+}
+
+/** D-407: the values of the demo world's tokens by their ids, for a key that may see secrets. */
+async function knownValues({ deps, key, world }: ControlRequest): Promise<ReadonlyMap<string, string>> {
+  const values = key.access === "full" ? ((await deps.demoTokenValues?.()) ?? []) : [];
+  const found = await Promise.all(values.map(async (value) => [(await world.tokens.find(value))?.id, value] as const));
+  return new Map(found.flatMap(([id, value]) => (id === undefined ? [] : [[id, value] as const])));
+}
+
+async function listAllTokens(request: ControlRequest<Static<typeof pageQuery>>): Promise<unknown> {
+  const known = await knownValues(request);
+  return respondWithList(
+    request,
+    "tokens",
+    (page, world) => listTokens(world.database.reader, page),
+    (token) => ({ ...shown(token), ...(known.has(token.id) ? { token: known.get(token.id) } : {}) }),
+  );
 }
 
 async function revokeToken({ world, path }: ControlRequest): Promise<void> {
@@ -97,10 +119,10 @@ export const tokenRoutes: readonly ControlRoute[] = [
     handle: mintToken,
   }),
   route(`GET ${TOKENS}`, "listTokens", {
-    summary: "Lists the tokens without their values, the newest first",
+    summary: "Lists the tokens without their values, the newest first; in a sandbox with the values of the demo world's tokens",
     query: pageQuery,
-    response: listOf(tokenInList),
-    handle: (request) => respondWithList(request, "tokens", (page, world) => listTokens(world.database.reader, page), shown),
+    response: listOf(listedToken),
+    handle: listAllTokens,
   }),
   route(`POST ${TOKENS}/{id}/copy`, "copyToken", {
     summary:
