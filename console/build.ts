@@ -27,7 +27,8 @@ const style = outputs.find(({ path }) => path.endsWith(".css"));
 if (script === undefined || style === undefined) throw new Error("the bundle has no script or no style sheet");
 const page = readFileSync(join(folder, "index.html"), "utf8")
   .replace("%SCRIPT%", `/${pathOf(script.path)}`)
-  .replace("%STYLE%", `/${pathOf(style.path)}`);
+  .replace("%STYLE%", `/${pathOf(style.path)}`)
+  .replace("%ICONS%", readFileSync(join(folder, "icons.svg"), "utf8"));
 add("index.html", "text/html; charset=utf-8", new TextEncoder().encode(page));
 
 // Beside, and then moved: no server reads a half-written file.

@@ -16,7 +16,9 @@ function isFresh() {
   if (!existsSync(consolePack)) return false;
   const builtMs = statSync(consolePack).mtimeMs;
   const sources = readdirSync(join(consoleFolder, "src"), { recursive: true }).map((name) => join("src", name));
-  return ["src", "build.ts", "index.html", "package-lock.json", ...sources].every((path) => statSync(join(consoleFolder, path)).mtimeMs <= builtMs);
+  return ["src", "build.ts", "index.html", "icons.svg", "package-lock.json", ...sources].every(
+    (path) => statSync(join(consoleFolder, path)).mtimeMs <= builtMs,
+  );
 }
 
 /** Builds the console. `wantsTools` also installs the packages that only tests and checks need. Throws if the build fails. */

@@ -1,0 +1,49 @@
+/** Icons of `console/icons.svg`, which the page contains. Beside each icon a word says the same. */
+export type IconName = (typeof VIEW_ICONS)[keyof typeof VIEW_ICONS] | (typeof KIND_ICONS)[keyof typeof KIND_ICONS] | Sign;
+
+type Sign = "bell" | "book-open" | "check" | "circle-alert" | "copy" | "menu" | "pause" | "play" | "plug" | "plus" | "search" | "x";
+
+export const VIEW_ICONS = {
+  "/overview": "layout-dashboard",
+  "/requests": "arrow-left-right",
+  "/explorer": "compass",
+  "/graph": "network",
+  "/webhooks": "webhook",
+  "/events": "activity",
+  "/live": "radio",
+  "/feeds": "package",
+  "/phone": "smartphone",
+  "/tokens": "key-round",
+  "/time": "clock",
+  "/versions": "git-branch",
+  "/worlds": "globe",
+  "/faults": "zap",
+  "/settings": "settings",
+} as const;
+
+/** The icons of nodes, by the name of their kind in a world file. */
+const KIND_ICONS = {
+  apps: "app-window",
+  businesses: "briefcase",
+  catalogs: "shopping-bag",
+  chatapp_accounts: "message-circle",
+  labels: "tag",
+  live_videos: "radio",
+  media: "image",
+  microblog_users: "at-sign",
+  pages: "flag",
+  people: "user-round",
+  phone_numbers: "phone",
+  places: "map-pin",
+  product_feeds: "package",
+  social_accounts: "at-sign",
+  users: "user",
+} as const;
+
+export const kindIcon = (kind: string): IconName | "box" => KIND_ICONS[kind as keyof typeof KIND_ICONS] ?? "box";
+
+export const Icon = ({ name }: { readonly name: IconName | "box" }) => (
+  <svg className="icon" aria-hidden="true" focusable="false">
+    <use href={`#icon-${name}`} />
+  </svg>
+);
