@@ -36,6 +36,7 @@ api.use(withKey);
 export class ApiProblem extends Error {
   constructor(
     message: string,
+    readonly status: number,
     readonly parameter?: string,
   ) {
     super(message);
@@ -51,7 +52,7 @@ export async function dataOf<T>(request: Promise<{ data?: T; error?: unknown; re
   const { data, error, response } = await request;
   if (data !== undefined && response.ok) return data as Exclude<T, string>;
   const { message, parameter } = (error as ErrorBody | undefined)?.error ?? {};
-  throw new ApiProblem(message ?? `the server responded with ${response.status}`, parameter);
+  throw new ApiProblem(message ?? `the server responded with ${response.status}`, response.status, parameter);
 }
 
 /** Returns whether the server accepts a control key. Throws if the console cannot reach the server. */

@@ -43,9 +43,13 @@ function eventOf(block: string): ServerEvent {
 
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 10_000;
+/** A person waits in front of a page that says that the server is gone. */
+const GONE_RETRY_MS_MAX = 1_000;
 
-/** `waiting`: other windows of the console use all connections that streams may have. */
-export type StreamState = "live" | "waiting" | "lost";
+/**
+ * `waiting`: other windows of the console use all connections that streams may have. `gone`: no connection to the server can be made.
+ */
+export type StreamState = "live" | "waiting" | "lost" | "gone";
 
 export interface StreamListener {
   /** Returns the address of the stream that begins after the event with the given id. */
@@ -77,14 +81,18 @@ export function follow({ address, take, state, connected }: StreamListener): () 
   const open = async (insists: boolean): Promise<void> => {
     const own = new AbortController();
     connection = own;
-    // An error only ends the connection: `follow` connects again after a pause.
-    const work = (signal: AbortSignal): Promise<void> => read(signal).catch(() => {});
+    let isGone = false;
+    // An error only ends the connection: `follow` connects again after a pause. `fetch` throws a TypeError if the server cannot be reached.
+    const work = (signal: AbortSignal): Promise<void> =>
+      read(signal).catch((error: unknown) => {
+        isGone = error instanceof TypeError;
+      });
     await inPlace({ signal: own.signal, insists, waits: () => state("waiting"), work });
     if (own.signal.aborted) return;
-    state("lost");
+    state(isGone ? "gone" : "lost");
     // A retry does not insist on a place, because two windows that insist would take places from each other for ever.
     retry = setTimeout(() => void open(false), retryMs);
-    retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
+    retryMs = Math.min(2 * retryMs, isGone ? GONE_RETRY_MS_MAX : RETRY_MS_MAX);
   };
   const close = (): void => {
     clearTimeout(retry);

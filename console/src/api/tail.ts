@@ -49,6 +49,7 @@ let isHeld = false;
 let end = (): void => {};
 let key = "";
 let world = "";
+let liveUntilMs: number | undefined;
 const listeners = new Set<() => void>();
 /** The rates of all requests of the world, also of those that do not match the filter. */
 export const rates = new Rates();
@@ -102,7 +103,11 @@ export function readTail(w: string, filter: RequestFilter): void {
     state(state) {
       if (state === "live") rates.connect(Date.now());
       else rates.disconnect(Date.now());
-      if (state !== tail.state) change({ state });
+      if (state === tail.state) return;
+      if (tail.state === "live") liveUntilMs = Date.now();
+      // Requests for data failed while the server was gone, so all data is read again.
+      if (tail.state === "gone" && state === "live") void queryClient.invalidateQueries();
+      change({ state });
     },
   });
   readLast();
@@ -114,6 +119,9 @@ export function endTail(): void {
   key = "";
   tail = NOTHING;
 }
+
+/** When the stream of requests was last live, by this machine's clock; undefined if it has never been. */
+export const lastLiveMs = (): number | undefined => liveUntilMs;
 
 /** If a request's time differs from the expected time by more than this, somebody else has moved the world's clock. */
 const CLOCK_SECONDS_OFF_MAX = 5;
