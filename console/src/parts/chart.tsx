@@ -22,6 +22,8 @@ interface ChartProps {
 }
 
 const HEIGHT = 160;
+/** The room of a label such as "10 min ago". */
+const LABEL_PIXELS = 88;
 const MINUTE = 60;
 /** The time that the chart shows before and after its data if all data is of one moment. */
 const MARGIN_SECONDS = MINUTE;
@@ -64,7 +66,7 @@ export function Chart({ label, times, series, unit, hasLegend = true, isAgo = fa
         legend: { show: hasLegend, live: !isAgo },
         scales: { x: { range: aroundOne, time: !isAgo }, ...(isAgo ? { y: { range: fromZero } } : {}) },
         axes: [
-          isAgo ? { ...axis, incrs: [MINUTE, 2 * MINUTE, 5 * MINUTE], values: (_, ticks) => ticks.map(agoText) } : axis,
+          isAgo ? { ...axis, space: LABEL_PIXELS, incrs: [MINUTE, 2 * MINUTE, 5 * MINUTE], values: (_, ticks) => ticks.map(agoText) } : axis,
           { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) },
         ],
         series: [
