@@ -1,15 +1,16 @@
 import "./styles/console.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { StrictMode, useEffect, useState } from "react";
+import { lazy, StrictMode, Suspense, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { onSignedOut } from "./api/client.ts";
 import { queryClient, serverQuery } from "./api/queries.ts";
 import { endTail } from "./api/tail.ts";
 import { router } from "./router.tsx";
 import { currentKey, takeKeyFromAddress } from "./session/key.ts";
-import { SignIn } from "./session/sign-in.tsx";
 import { applyTheme } from "./shell/theme.ts";
+
+const SignIn = lazy(() => import("./session/sign-in.tsx").then(({ SignIn: component }) => ({ default: component })));
 
 function Console() {
   const [isSignedIn, setSignedIn] = useState<boolean>();
@@ -28,7 +29,12 @@ function Console() {
       );
   }, []);
   if (isSignedIn === undefined) return null;
-  return isSignedIn ? <RouterProvider router={router} /> : <SignIn onSignedIn={() => setSignedIn(true)} />;
+  if (isSignedIn) return <RouterProvider router={router} />;
+  return (
+    <Suspense>
+      <SignIn onSignedIn={() => setSignedIn(true)} />
+    </Suspense>
+  );
 }
 
 // The library of dialogs takes the nonce for its style sheet from this variable.

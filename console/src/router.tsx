@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect, retainSearchParams } from "@tanstack/react-router";
+import { NoView } from "./shell/missing.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { Overview } from "./views/overview/overview.tsx";
 
@@ -13,6 +14,7 @@ const textsOf = <K extends string>(search: Record<string, unknown>, ...names: re
 
 const root = createRootRoute({
   component: Shell,
+  notFoundComponent: NoView,
   validateSearch: (search: Record<string, unknown>) => textsOf(search, "world"),
   search: { middlewares: [retainSearchParams(["world"])] },
 });

@@ -5,7 +5,7 @@ import { startServer } from "#harness/server";
 test("an operation is a form: choose a token, send the request, read the response, and copy it as code", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/explorer");
-  await page.shows("createLabel", "operations");
+  await page.shows("inspectToken", "operations");
   await page.fill("Part of an operation", "createLabel");
   await page.shows("1 of ");
   await page.press("[role=grid] .body [role=row]");

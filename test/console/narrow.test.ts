@@ -17,15 +17,17 @@ test(
     const person = await personAt(server);
     await person.page.setViewportSize({ width: 800, height: 800 });
     await person.shows("● live", "listLabels");
+    await person.press("Views");
     const links = await person.page.getByRole("navigation", { name: "Views" }).getByRole("link").all();
     expect(links.length).toBeGreaterThan(10);
     for (const link of links) {
       const { x = 0, width = 0, height = 0 } = (await link.boundingBox()) ?? {};
       // Each link is one line of text, and is inside the window.
-      expect({ name: await link.innerText(), isInside: x >= 0 && x + width <= 800, isOneLine: height > 0 && height <= 28 }).toMatchObject({
+      expect({ name: await link.innerText(), isInside: x >= 0 && x + width <= 800, isOneLine: height > 0 && height <= 32 }).toMatchObject({
         ...{ isInside: true, isOneLine: true },
       });
     }
+    await person.press("Views");
     await person.row("createLabel");
     await person.shows("Response");
     const [row, detail] = [person.page.locator("[role=row][aria-selected=true]"), person.page.getByRole("region", { name: "Detail" })];
@@ -36,7 +38,7 @@ test(
     while (!(await isAbove())) await Bun.sleep(20);
     // Nobody watched this request, so its token is not recorded; but the request was for a page.
     const token = person.page.getByRole("combobox", { name: "Token for sending it again" });
-    while ((await token.locator("option:checked").innerText()) !== "page 2001 · app 1001") await Bun.sleep(20);
+    while ((await token.locator("option:checked").innerText()) !== "page token · Demo cafe · app Demo shop") await Bun.sleep(20);
     await person.look("narrow");
   },
   JOURNEY_MS,

@@ -58,7 +58,8 @@ export function AlertList({ alerts, onFollowed }: { readonly alerts: readonly Al
               {alert.text}{" "}
               {alert.time !== undefined && (
                 <span className="quiet">
-                  {alert.time > now ? "at" : "since"} <WorldTime seconds={Math.floor(alert.time)} isLong={Math.abs(alert.time - now) > DAY} />
+                  {alert.time > now ? "" : "since "}
+                  <WorldTime seconds={Math.floor(alert.time)} />
                 </span>
               )}
             </span>

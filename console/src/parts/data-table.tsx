@@ -2,8 +2,9 @@
 import { type ColumnDef, tableFeatures, useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef } from "react";
+import { say, sayProblem } from "./notices.tsx";
 
-const ROW_HEIGHT = 28;
+const ROW_HEIGHT = 36;
 /** The number of rows that are rendered beyond the visible ones, so that they are ready when a person scrolls. */
 const OVERSCAN = 12;
 
@@ -85,7 +86,7 @@ export function DataTable<T>({ label, columns, rows, idOf, chosen, onChoose, onE
               aria-rowindex={index + 2}
               aria-selected={index === at}
               style={{ transform: `translateY(${start}px)` }}
-              onClick={() => onChoose(row.id)}
+              onClick={({ target }) => press(target as HTMLElement, row.id, onChoose)}
             >
               {row.getAllCells().map((cell, nth) => (
                 <div role="gridcell" className={columns[nth]?.isNumber === true ? "number" : undefined} key={cell.id}>
@@ -98,6 +99,13 @@ export function DataTable<T>({ label, columns, rows, idOf, chosen, onChoose, onE
       </div>
     </div>
   );
+}
+
+/** Opens a row, or copies the id that was clicked in it. */
+function press(target: HTMLElement, row: string, onChoose: (id: string) => void): void {
+  const copied = target.closest<HTMLElement>("[data-copy]")?.dataset.copy;
+  if (copied === undefined) onChoose(row);
+  else void navigator.clipboard.writeText(copied).then(() => say(`Copied ${copied}`), sayProblem);
 }
 
 /** Scrolls to the opened row: on a narrow screen its detail opens below the list and would hide the row. */

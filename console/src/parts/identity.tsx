@@ -1,18 +1,14 @@
-/** A choice of the token with which the console sends a request. */
-interface Token {
+/** A choice of the token with which the console sends a request. The choice names a token by its type, its owner and its app, not by its number. */
+import { useQueries } from "@tanstack/react-query";
+import { nodesQuery } from "../api/graph/nodes.ts";
+import { useWorld } from "../shell/world.ts";
+import { nameOf, type Owned, ownerOf } from "./named.tsx";
+
+interface Token extends Owned {
   readonly id: string;
   readonly type: string;
-  readonly app: string;
-  readonly page?: string | undefined;
-  readonly user?: string | undefined;
-  readonly social_account?: string | undefined;
-  readonly microblog_user?: string | undefined;
   readonly expires_at: number;
 }
-
-/** The id of the node that a token belongs to; empty for a token of the app itself. */
-export const ownerOf = ({ page, user, social_account, microblog_user }: Omit<Token, "id" | "type" | "app" | "expires_at">): string =>
-  page ?? user ?? social_account ?? microblog_user ?? "";
 
 interface IdentityProps {
   readonly label: string;
@@ -23,13 +19,25 @@ interface IdentityProps {
   readonly onChoose: (id: string) => void;
 }
 
+/** The names of the nodes of some kinds, by kind and id. */
+function useNames(kinds: readonly string[]): (kind: string, id: string) => string {
+  const w = useWorld();
+  const read = useQueries({ queries: kinds.map((kind) => nodesQuery(w, kind)) });
+  return (kind, id) => nameOf(read[kinds.indexOf(kind)]?.data?.data.find((one) => String(one.id) === id)) || id;
+}
+
 export function Identity({ label, tokens, now, chosen, onChoose }: IdentityProps) {
+  const nameIn = useNames([...new Set(["apps", ...tokens.map((token) => ownerOf(token).kind)])]);
+  const textOf = (token: Token): string => {
+    const { kind, id } = ownerOf(token);
+    return `${token.type.replace("_", " ")} token · ${nameIn(kind, id)}${kind === "apps" ? "" : ` · app ${nameIn("apps", token.app)}`}`;
+  };
   return (
     <select aria-label={label} value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
       {chosen === undefined && <option value="">no token</option>}
       {tokens.map((token) => (
         <option key={token.id} value={token.id}>
-          {token.type} {ownerOf(token)} · app {token.app}
+          {textOf(token)}
           {token.expires_at !== 0 && token.expires_at <= now && " · expired"}
         </option>
       ))}

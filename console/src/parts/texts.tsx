@@ -1,5 +1,8 @@
 /** Small components for states, times, code and facts. */
 import { type ReactNode, useState } from "react";
+import { useWorldNow } from "../shell/clock.tsx";
+import { useWorld } from "../shell/world.ts";
+import { Icon } from "./icon.tsx";
 
 /** The status of a response. A sign says the same as the colour. */
 export function HttpStatus({ status }: { readonly status: number }) {
@@ -11,13 +14,35 @@ export function HttpStatus({ status }: { readonly status: number }) {
   );
 }
 
-/** A time of the world, followed by the same moment in local time. */
+const MINUTE = 60;
+const HOUR = 3_600;
+const DAY = 86_400;
+
+/** How far a moment is from now, as people say it; from a month on, its date. */
+export function agoText(seconds: number, now: number): string {
+  const far = Math.abs(now - seconds);
+  if (far < 1) return "now";
+  if (far >= 30 * DAY) return exactText(seconds).slice(0, 10);
+  const [size, unit] = far < MINUTE ? [1, "s"] : far < HOUR ? [MINUTE, "min"] : far < DAY ? [HOUR, "h"] : [DAY, "d"];
+  const said = `${Math.floor(far / size)} ${unit}`;
+  return seconds > now ? `in ${said}` : `${said} ago`;
+}
+
+const exactText = (seconds: number): string =>
+  new Date(seconds * 1000)
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.000Z$|Z$/, "");
+
+/** A time of the world: how long ago it was, and the exact time when a pointer is over it; with `isLong` the exact time itself. */
 export function WorldTime({ seconds, isLong = false }: { readonly seconds: number; readonly isLong?: boolean }) {
-  const date = new Date(seconds * 1000);
-  const iso = date.toISOString();
+  const now = useWorldNow(useWorld())?.now;
+  const exact = exactText(seconds);
+  const ago = now === undefined ? "" : agoText(seconds, now);
   return (
-    <time dateTime={iso} title={`here: ${date.toLocaleString()}`} className="mono">
-      {isLong ? iso.replace("T", " ").replace(/\.000Z$|Z$/, "") : iso.slice(11, 19)}
+    <time dateTime={new Date(seconds * 1000).toISOString()} title={`${exact} UTC in this world; here: ${new Date(seconds * 1000).toLocaleString()}`}>
+      {isLong ? exact : ago}
+      {isLong && ago !== "" && <span className="quiet"> · {ago}</span>}
     </time>
   );
 }
@@ -29,7 +54,10 @@ export const rateText = (perSecond: number): string => `${perSecond < 10 ? perSe
 
 export const countOf = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-export function CopyButton({ text, label }: { readonly text: string | (() => Promise<string>); readonly label: string }) {
+const SAID_MS = 1_500;
+
+/** Copies a text. Returns what to say of it for a moment, and the function that copies. */
+function useCopy(text: string | (() => Promise<string>)): readonly [said: string | undefined, copy: () => void] {
   const [said, setSaid] = useState<string>();
   const copy = async (): Promise<void> => {
     try {
@@ -38,11 +66,45 @@ export function CopyButton({ text, label }: { readonly text: string | (() => Pro
     } catch (error) {
       setSaid(error instanceof Error ? error.message : "Could not copy");
     }
-    setTimeout(() => setSaid(undefined), 1_500);
+    setTimeout(() => setSaid(undefined), SAID_MS);
   };
+  return [said, () => void copy()];
+}
+
+export function CopyButton({ text, label }: { readonly text: string | (() => Promise<string>); readonly label: string }) {
+  const [said, copy] = useCopy(text);
   return (
-    <button type="button" onClick={() => void copy()}>
+    <button type="button" onClick={copy}>
+      <Icon name={said === "Copied" ? "check" : "copy"} />
       <span aria-live="polite">{said ?? label}</span>
+    </button>
+  );
+}
+
+/** An id in grey. A click copies it; in a table the row's own click does (`data-copy`), because cells have no buttons. */
+export function CopyId({ id, isCell = false }: { readonly id: string; readonly isCell?: boolean }) {
+  const [said, copy] = useCopy(id);
+  if (isCell)
+    return (
+      <span className="id" data-copy={id} title="Copy the id">
+        {id}
+      </span>
+    );
+  return (
+    <button type="button" className="id" onClick={copy} title="Copy the id">
+      <span aria-live="polite">{said ?? id}</span>
+    </button>
+  );
+}
+
+/** A value to copy: an address or a token. */
+export function CopyValue({ value, label }: { readonly value: string; readonly label: string }) {
+  const [said, copy] = useCopy(value);
+  return (
+    <button type="button" className="copy-value" onClick={copy}>
+      <span className="hidden">Copy {label}: </span>
+      <code className="one-line">{value}</code>
+      <span aria-live="polite">{said === undefined ? <Icon name="copy" /> : said}</span>
     </button>
   );
 }
@@ -93,6 +155,34 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
       <h2>{title}</h2>
       {children}
     </div>
+  );
+}
+
+/** A text in place of rows that are not known yet. */
+export const Skeleton = ({ lines = 3 }: { readonly lines?: number }) => (
+  <div className="skeleton" role="status" aria-label="Loading">
+    {Array.from({ length: lines }, (_, at) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike.
+      <span key={at} />
+    ))}
+  </div>
+);
+
+interface NothingProps {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** Set if nothing else on the page has a title. */
+  readonly isWhole?: boolean;
+}
+
+/** An answer that fills the place of a view: what is not there, and where to go. */
+export function Nothing({ title, children, isWhole = false }: NothingProps) {
+  return (
+    <section className="nothing" role="alert">
+      <Icon name="circle-alert" />
+      {isWhole ? <h1>{title}</h1> : <h2>{title}</h2>}
+      {children}
+    </section>
   );
 }
 

@@ -15,4 +15,5 @@ export function takeKeyFromAddress(): void {
 
 export const currentKey = (): string | undefined => sessionStorage.getItem(NAME) ?? undefined;
 export const keepKey = (key: string): void => sessionStorage.setItem(NAME, key);
-export const dropKey = (): void => sessionStorage.removeItem(NAME);
+/** Signs out: the tab forgets the key, and the values of tokens that a person created with it. */
+export const dropKey = (): void => sessionStorage.clear();

@@ -16,7 +16,10 @@ export function Alerts() {
   return (
     <>
       <button type="button" className={`alert-count ${className}`} popoverTarget={ALERTS_ID}>
-        <span aria-hidden="true">{sign}</span> <span aria-live="polite">{alerts === undefined ? "… alerts" : countOf(alerts.length, "alert")}</span>
+        <span aria-hidden="true">{sign}</span>
+        <span className="word" aria-live="polite">
+          {alerts === undefined ? "… alerts" : countOf(alerts.length, "alert")}
+        </span>
       </button>
       <section popover="auto" id={ALERTS_ID} ref={list} className="alert-window" aria-label="Alerts">
         <h2>Needs attention</h2>

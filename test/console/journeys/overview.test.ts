@@ -15,7 +15,15 @@ test(
     const labels = `${server.base_url}/v26.0/2001/custom_labels?${query}`;
     const make = (name: string) => fetch(labels, { method: "POST", headers, body: new URLSearchParams({ page_label_name: name }) });
     const person = await personAt(server, { path: "/" });
-    await person.shows("● live", "No request yet", /curl .*custom_labels/, "Nothing is live.", "✓ Nothing needs attention.", "0 alerts");
+    await person.shows(
+      "● live",
+      "No request yet",
+      /curl .*custom_labels/,
+      "Connect your app",
+      "demo-page-token",
+      "✓ Nothing needs attention.",
+      "0 alerts",
+    );
     expect(new URL(person.page.url()).pathname).toBe("/overview");
     await person.look("overview-empty");
 
@@ -27,8 +35,9 @@ test(
     await make("gold");
     for (let count = 0; count < 2; count++) await make("gold");
     // The page shows the requests, the errors with their reasons, the callers, and the webhooks.
-    await person.shows(/3 requests in the last ten minutes; refused 67 %, failed none\./, "2 times", "1001 Demo shop", "v26.0");
-    await person.shows(/custom_labels/, "waiting, retries later", /in \d+ \w+: a webhook is sent again to/);
+    await person.shows(/3 requests in the last ten minutes; refused 67 %, failed none\./, "Demo shop", "v26.0");
+    await person.shows(/page_label_name is already used by the label/);
+    await person.shows(/custom_labels/, "waiting, retries later", /a webhook is sent again to/);
     await person.shows("1 alert");
     expect(await person.page.getByText("Not served").count()).toBe(0);
     for (const name of ["insights", "persona"]) await fetch(labels.replace("custom_labels", name), { headers });
@@ -54,7 +63,8 @@ test(
     await person.shows("✓ delivered", "0 alerts");
 
     await person.open("Overview");
-    await person.follow("All refused requests");
+    await person.follow("All requests");
+    await person.press("Refused 4xx");
     await person.row("createLabel");
     await person.shows("It happens when");
     expect(person.problems).toEqual([]);

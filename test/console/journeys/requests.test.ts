@@ -59,12 +59,12 @@ test(
     const server = await startServer([]);
     const person = await personAt(server, { path: "/tokens" });
     await person.press("Create a token");
-    await person.fill("Id of the app", "1001");
-    await person.fill("Id of the page", "2001");
+    await person.choose("App", "Demo shop · 1001");
+    await person.choose("Page", "Demo cafe · 2001");
     await person.choose("Valid for", "an hour");
-    await person.page.getByLabel("pages_messaging").check();
+    await person.page.getByRole("checkbox", { name: "pages_messaging" }).check();
     await person.press("Create");
-    await person.shows("The value is shown only once");
+    await person.page.getByRole("button", { name: "Copy the value of the token" }).waitFor();
     await person.look("journey-3-made");
     await person.follow("Use it in the explorer");
     await person.page.getByRole("searchbox").fill("listLabels");
@@ -77,7 +77,7 @@ test(
     await person.page.getByRole("combobox", { name: "Search or command" }).fill("move 1 day");
     await person.page.keyboard.press("Enter");
     await person.shows("The clock was moved, and everything that was due has happened");
-    await person.page.locator("option:checked", { hasText: "page 2001 · app 1001 · expired" }).waitFor({ state: "attached" });
+    await person.page.locator("option:checked", { hasText: "page token · Demo cafe · app Demo shop · expired" }).waitFor({ state: "attached" });
     await person.press("Send");
     await person.shows("! 403", /the session has expired/);
     await person.look("journey-3-expired");

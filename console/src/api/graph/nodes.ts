@@ -1,8 +1,7 @@
 /** Nodes of every kind, in the form that a world file has. The console takes the kinds from the document of the control API. */
 import { queryOptions } from "@tanstack/react-query";
 import { api, dataOf } from "../client.ts";
-
-export type Entry = Readonly<Record<string, unknown>>;
+import { type Document, type Entry, kindsIn } from "./kinds.ts";
 
 /** The requests of all kinds have the same form, so the types are those of one kind. */
 const LIST = "/v1/worlds/{w}/nodes/labels";
@@ -10,28 +9,15 @@ const ONE = "/v1/worlds/{w}/nodes/labels/{id}";
 const listPath = (kind: string) => `/v1/worlds/{w}/nodes/${kind}` as typeof LIST;
 const onePath = (kind: string) => `/v1/worlds/{w}/nodes/${kind}/{id}` as typeof ONE;
 
-interface Document {
-  readonly paths: Readonly<Record<string, object>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, { readonly properties?: Readonly<Record<string, object>>; readonly required?: readonly string[] }>>;
-  };
-}
-
 export const kindsQuery = queryOptions({
   queryKey: ["kinds"],
   staleTime: Number.POSITIVE_INFINITY,
-  queryFn: async () => {
-    const document = (await (await fetch("/v1/openapi.json")).json()) as Document;
-    const names = Object.keys(document.paths).flatMap((path) => /^\/v1\/worlds\/\{w\}\/nodes\/(\w+)\/\{id\}$/.exec(path)?.[1] ?? []);
-    return names.sort().map((name) => ({
-      name,
-      required: document.components.schemas[name]?.required ?? [],
-      keys: Object.keys(document.components.schemas[name]?.properties ?? {}),
-    }));
-  },
+  queryFn: async () => kindsIn((await (await fetch("/v1/openapi.json")).json()) as Document),
 });
 
 const LIMIT = 200;
+/** Names change seldom; each change that a person makes here reads them anew. */
+const NAMES_MS = 30_000;
 
 export const listNodes = (w: string, kind: string, after: string | undefined) =>
   dataOf(
@@ -40,6 +26,10 @@ export const listNodes = (w: string, kind: string, after: string | undefined) =>
     data: Entry[];
     paging: { next?: string };
   }>;
+
+/** The first page of the nodes of a kind, which names and choices of nodes share. */
+export const nodesQuery = (w: string, kind: string) =>
+  queryOptions({ queryKey: ["nodes", w, kind, "first"], queryFn: () => listNodes(w, kind, undefined), staleTime: NAMES_MS });
 
 export const nodeQuery = (w: string, kind: string, id: string) =>
   queryOptions({
@@ -59,9 +49,5 @@ export const updateNode = (w: string, kind: string, id: string, before: Entry, b
 };
 
 export const deleteNode = (w: string, kind: string, id: string) => dataOf(api.DELETE(onePath(kind), { params: { path: { w, id } } }));
-
-/** The kind of node that a key of an entry refers to: `page` refers to one of `pages`. */
-export const kindNamedBy = (key: string, kinds: readonly string[]): string | undefined =>
-  kinds.find((kind) => kind === `${key}s` || kind === key.replace(/y$/, "ies"));
 
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value));

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { useCallback, useMemo } from "react";
 import { operationsQuery } from "../../api/queries.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Icon, kindIcon } from "../../parts/icon.tsx";
 import { Split } from "../../parts/split.tsx";
 import { Problem } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
@@ -12,14 +13,28 @@ import type { Operation } from "./operations.ts";
 const route = getRouteApi("/explorer");
 
 const columns: readonly Column<Operation>[] = [
-  { id: "method", title: "Method", width: "64px", cell: ({ method }) => <span className="mono">{method}</span> },
+  {
+    id: "on",
+    title: "On",
+    width: "minmax(140px, 0.6fr)",
+    cell: ({ node_type }) => (
+      <span className="named">
+        <Icon name={kindIcon(`${node_type}s`)} />
+        {node_type?.replaceAll("_", " ") ?? "no node"}
+      </span>
+    ),
+  },
   { id: "operation", title: "Operation", width: "minmax(180px, 1fr)", cell: ({ operation }) => operation },
-  { id: "on", title: "Node type", width: "minmax(110px, 0.6fr)", cell: ({ node_type }) => node_type ?? "" },
+  { id: "method", title: "Method", width: "64px", cell: ({ method }) => <span className="mono">{method}</span> },
   { id: "path", title: "Path", width: "minmax(180px, 1fr)", cell: ({ path }) => <span className="mono">{path}</span> },
   { id: "summary", title: "Summary", width: "minmax(240px, 2fr)", cell: ({ summary }) => summary },
 ];
 const fewer = columns.slice(0, 3);
 const idOf = ({ operation }: Operation): string => operation;
+
+/** Operations of the same noun stand together. */
+const byNoun = (operations: readonly Operation[]): readonly Operation[] =>
+  operations.toSorted((a, b) => `${a.node_type ?? ""} ${a.operation}`.localeCompare(`${b.node_type ?? ""} ${b.operation}`));
 
 export function Explorer() {
   const world = useWorld();
@@ -31,7 +46,7 @@ export function Explorer() {
     [navigate],
   );
   const close = useCallback(() => choose(undefined), [choose]);
-  const all = data?.data ?? [];
+  const all = useMemo(() => byNoun(data?.data ?? []), [data]);
   const wanted = find.toLowerCase();
   const rows = all.filter(({ operation: name, path, node_type = "" }) => `${name} ${path} ${node_type}`.toLowerCase().includes(wanted));
   const chosen = all.find(({ operation: name }) => name === operation);

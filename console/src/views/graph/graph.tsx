@@ -1,11 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { type FormEvent, useCallback, useMemo } from "react";
-import { type Entry, kindsQuery, listNodes, textOf } from "../../api/graph/nodes.ts";
+import { type Entry, type Kind, kindNamedBy } from "../../api/graph/kinds.ts";
+import { kindsQuery, listNodes, textOf } from "../../api/graph/nodes.ts";
 import { useList } from "../../api/lists.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Icon, kindIcon } from "../../parts/icon.tsx";
+import { NAME_KEYS, Named, nameOf } from "../../parts/named.tsx";
 import { Split } from "../../parts/split.tsx";
-import { Empty, Problem } from "../../parts/texts.tsx";
+import { CopyId, Empty, Problem } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { NodeDetail } from "./node-detail.tsx";
 
@@ -15,15 +18,25 @@ const route = getRouteApi("/graph");
 const COLUMNS_MAX = 4;
 const idOf = ({ id }: Entry): string => String(id);
 const NEW = "new";
+const NONE: readonly Kind[] = [];
 
 export function Graph() {
   const w = useWorld();
   const { kind = "pages", id } = route.useSearch();
   const navigate = route.useNavigate();
-  const kinds = useQuery(kindsQuery).data ?? [];
+  const kinds = useQuery(kindsQuery).data ?? NONE;
   const list = useList<Entry>(["nodes", w, kind], (after) => listNodes(w, kind, after));
   const known = kinds.find(({ name }) => name === kind);
-  const columns = useMemo(() => columnsOf(known?.keys ?? [], list.rows), [known, list.rows]);
+  const columns = useMemo(
+    () =>
+      columnsOf(
+        kind,
+        known?.keys ?? [],
+        kinds.map(({ name }) => name),
+        list.rows,
+      ),
+    [kind, known, kinds, list.rows],
+  );
   const set = useCallback(
     (change: { kind?: string | undefined; id?: string | undefined }) =>
       void navigate({ search: (before) => ({ ...before, ...change }), replace: true }),
@@ -47,7 +60,9 @@ export function Graph() {
           Kind
           <select value={kind} onChange={({ target }) => set({ kind: target.value, id: undefined })}>
             {kinds.map(({ name }) => (
-              <option key={name}>{name}</option>
+              <option key={name} value={name}>
+                {name.replaceAll("_", " ")}
+              </option>
             ))}
           </select>
         </label>
@@ -60,7 +75,7 @@ export function Graph() {
         </button>
       </div>
       {list.error !== null && <Problem error={list.error} />}
-      <Split title={id === NEW ? `New: ${kind}` : `${kind} ${id ?? ""}`} detail={detail} onClose={close}>
+      <Split title={id === NEW ? `New in ${kind.replaceAll("_", " ")}` : <Named kind={kind} id={id ?? ""} />} detail={detail} onClose={close}>
         {list.rows.length === 0 && list.isLoaded ? (
           <Empty title={`No ${kind} yet`}>
             <p>Create one here, with a world file, or with the control API: POST …/nodes/{kind}.</p>
@@ -73,11 +88,29 @@ export function Graph() {
   );
 }
 
-/** The columns of a list of nodes, also if the list is empty. */
-const columnsOf = (keys: readonly string[], rows: readonly Entry[]): Column<Entry>[] => [
-  { id: "id", title: "id", width: "160px", cell: ({ id }) => <span className="mono">{String(id)}</span> },
+/** The columns of a list of nodes, also if the list is empty: the name, then the other keys, of which ids are shown by their nodes' names. */
+const columnsOf = (kind: string, keys: readonly string[], kinds: readonly string[], rows: readonly Entry[]): Column<Entry>[] => [
+  {
+    id: "name",
+    title: "Name",
+    width: "minmax(240px, 1.4fr)",
+    cell: (entry) => (
+      <span className="named">
+        <Icon name={kindIcon(kind)} />
+        {nameOf(entry) !== "" && <span>{nameOf(entry)}</span>}
+        <CopyId id={String(entry.id)} isCell />
+      </span>
+    ),
+  },
   ...keys
-    .filter((key) => key !== "id" && (rows.length === 0 || rows.some((row) => row[key] !== undefined)))
+    .filter((key) => key !== "id" && !NAME_KEYS.includes(key) && (rows.length === 0 || rows.some((row) => row[key] !== undefined)))
     .slice(0, COLUMNS_MAX)
-    .map((key) => ({ id: key, title: key, width: "minmax(100px, 1fr)", cell: (entry: Entry) => textOf(entry[key]) })),
+    .map((key) => {
+      const of = kindNamedBy(key, kinds);
+      const cell = (entry: Entry) => {
+        const text = textOf(entry[key]);
+        return of === undefined || text === "" ? text : <Named kind={of} id={text} isCell />;
+      };
+      return { id: key, title: key.replaceAll("_", " "), width: "minmax(100px, 1fr)", cell };
+    }),
 ];

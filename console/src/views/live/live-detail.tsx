@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api, dataOf } from "../../api/client.ts";
 import { useServer } from "../../api/queries.ts";
+import { Named } from "../../parts/named.tsx";
 import { act } from "../../parts/notices.tsx";
 import { Block, Facts, WorldTime } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
@@ -25,7 +26,7 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
             ["State", <LiveStatus key="state" state={state.state} />],
             ["Status", <code key="status">{state.status}</code>],
             ["Id", <code key="id">{video.id}</code>],
-            ["Page", page],
+            ["Page", <Named key="page" kind="pages" id={page} />],
             ["Encoder", feed.is_sending ? (isTest ? "sends a test clip" : "sends") : feed.session === 0 ? "has not connected yet" : "does not send"],
             [
               "Encoder refused",

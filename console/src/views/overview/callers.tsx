@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { api, dataOf } from "../../api/client.ts";
-import { listNodes } from "../../api/graph/nodes.ts";
 import type { RequestLine, Tail } from "../../api/tail.ts";
+import { Named } from "../../parts/named.tsx";
 import { WorldTime } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
@@ -60,61 +60,62 @@ export function Callers({ tail: { lines } }: { readonly tail: Tail }) {
   const day = now === undefined ? undefined : new Date((now + SOON_DAYS * DAY) * 1000).toISOString().slice(0, 10);
   const uses = callers.map(({ app, versions }) => `${app} ${versions}`).sort();
   const changes = useChanges(w, day, uses.join());
-  const apps = useQuery({ queryKey: ["nodes", w, "apps", "names"], queryFn: () => listNodes(w, "apps", undefined) }).data?.data;
-  const nameOf = (id: string): string => String(apps?.find((one) => one.id === id)?.name ?? "");
   return (
     <Panel title="Apps" more={<Link to="/versions">Versions</Link>}>
-      {callers.length === 0 && <p className="quiet">No app has sent a request yet. Apps appear here with their versions.</p>}
-      {callers.length > 0 && (
-        <table className="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">App</th>
-              <th scope="col">Requests</th>
-              <th scope="col">Refused</th>
-              <th scope="col">Failed</th>
-              <th scope="col">Versions</th>
-              <th scope="col">Last</th>
-            </tr>
-          </thead>
-          <tbody>
-            {callers.map(({ app, count, refused, failed, versions, last }) => (
-              <tr key={app ?? ""}>
-                <td>
-                  {app === undefined ? (
-                    "without an app"
-                  ) : (
-                    <Link to="/requests" search={{ app }}>
-                      {app} {nameOf(app)}
-                    </Link>
-                  )}
-                </td>
-                <td>{count.toLocaleString("en")}</td>
-                <td className={refused > 0 ? "warn" : "quiet"}>{refused > 0 ? `! ${refused}` : "0"}</td>
-                <td className={failed > 0 ? "bad" : "quiet"}>{failed > 0 ? `✕ ${failed}` : "0"}</td>
-                <td>
-                  {versions.map((version) => (
-                    <span key={version}>
-                      <span className="mono">{version}</span>{" "}
-                      {changes.has(`${app} ${version}`) && day !== undefined && (
-                        <Link to="/versions" search={{ at: day }}>
-                          changes within {SOON_DAYS} days
-                        </Link>
-                      )}{" "}
-                    </span>
-                  ))}
-                </td>
-                <td>
-                  <WorldTime seconds={last.time} />{" "}
-                  <Link to="/requests" search={{ request: last.trace_id }}>
-                    {last.operation === "unknown" ? `${last.method} ${last.path}` : last.operation}
+      <table className="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">App</th>
+            <th scope="col" className="number">
+              Requests
+            </th>
+            <th scope="col" className="number">
+              Refused
+            </th>
+            <th scope="col" className="number">
+              Failed
+            </th>
+            <th scope="col">Versions</th>
+            <th scope="col">Last</th>
+          </tr>
+        </thead>
+        <tbody>
+          {callers.map(({ app, count, refused, failed, versions, last }) => (
+            <tr key={app ?? ""}>
+              <td>{app === undefined ? "without an app" : <Named kind="apps" id={app} />}</td>
+              <td className="number">
+                {app === undefined ? (
+                  count.toLocaleString("en")
+                ) : (
+                  <Link to="/requests" search={{ app }}>
+                    {count.toLocaleString("en")}
                   </Link>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+                )}
+              </td>
+              <td className={`number ${refused > 0 ? "warn" : "quiet"}`}>{refused > 0 ? `! ${refused}` : "0"}</td>
+              <td className={`number ${failed > 0 ? "bad" : "quiet"}`}>{failed > 0 ? `✕ ${failed}` : "0"}</td>
+              <td>
+                {versions.map((version) => (
+                  <span key={version}>
+                    <span className="mono">{version}</span>{" "}
+                    {changes.has(`${app} ${version}`) && day !== undefined && (
+                      <Link to="/versions" search={{ at: day }}>
+                        changes within {SOON_DAYS} days
+                      </Link>
+                    )}{" "}
+                  </span>
+                ))}
+              </td>
+              <td>
+                <WorldTime seconds={last.time} />{" "}
+                <Link to="/requests" search={{ request: last.trace_id }}>
+                  {last.operation === "unknown" ? `${last.method} ${last.path}` : last.operation}
+                </Link>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </Panel>
   );
 }

@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
-import { WorldTime } from "../../parts/texts.tsx";
+import { Skeleton, WorldTime } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { jumpToNext } from "../../shell/clock-actions.ts";
 import { useWorld } from "../../shell/world.ts";
-import { deadlineText, secondsLeft, useDeadlines } from "../time/deadlines.ts";
+import { deadlineText, useDeadlines } from "../time/deadlines.ts";
 import { Panel } from "./panel.tsx";
 
 const SHOWN = 4;
@@ -16,6 +16,7 @@ export function DueNext() {
   const next = useDeadlines(w, now);
   return (
     <Panel title="Due next" more={<Link to="/time">{next !== undefined && next.length > SHOWN ? `All ${next.length}` : "The clock"}</Link>}>
+      {next === undefined && <Skeleton />}
       {next?.length === 0 && (
         <p className="quiet">Nothing is due. Retries of webhooks, deadlines of live videos and other scheduled work appear here.</p>
       )}
@@ -24,8 +25,7 @@ export function DueNext() {
           <ul className="plain-list">
             {next.slice(0, SHOWN).map(({ time, kind, of }) => (
               <li key={`${kind} ${of}`} className="one-line">
-                <WorldTime seconds={time} isLong={time - now > DAY} /> in {secondsLeft(time - now)}: {deadlineText(kind)}{" "}
-                <span className="mono">{of}</span>
+                <WorldTime seconds={time} />: {deadlineText(kind)} <span className="mono">{of}</span>
               </li>
             ))}
           </ul>
@@ -40,5 +40,3 @@ export function DueNext() {
     </Panel>
   );
 }
-
-const DAY = 86_400;

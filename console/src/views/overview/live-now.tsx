@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { Named } from "../../parts/named.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { useRunning } from "../live/live-videos.ts";
 import { LiveStatus } from "../live/states.tsx";
@@ -10,23 +11,23 @@ const SHOWN = 5;
 export function LiveNow() {
   const running = useRunning(useWorld());
   const all = [...(running?.values() ?? [])];
+  // Most apps have nothing to do with live video.
+  if (all.length === 0) return null;
   return (
     <Panel title="Live" more={<Link to="/live">{all.length > SHOWN ? `All ${all.length} running` : "All broadcasts"}</Link>}>
-      {running?.size === 0 && <p className="quiet">Nothing is live.</p>}
-      {all.length > 0 && (
-        <ul className="plain-list">
-          {all.slice(0, SHOWN).map(({ id, page, state, feed, health }) => (
-            <li key={id} className="one-line">
-              <LiveStatus state={state} />{" "}
-              <Link to="/live" search={{ video: id }}>
-                video {id}
-              </Link>{" "}
-              of page {page}, {feed.is_sending ? (health === undefined ? "an encoder sends" : healthText(health)) : "no encoder sends"}
-              {(health?.warnings.length ?? 0) > 0 && <span className="warn"> ! {health?.warnings[0]}</span>}
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul className="plain-list">
+        {all.slice(0, SHOWN).map(({ id, page, state, feed, health }) => (
+          <li key={id} className="one-line">
+            <LiveStatus state={state} />{" "}
+            <Link to="/live" search={{ video: id }}>
+              video {id}
+            </Link>{" "}
+            of <Named kind="pages" id={page} />,{" "}
+            {feed.is_sending ? (health === undefined ? "an encoder sends" : healthText(health)) : "no encoder sends"}
+            {(health?.warnings.length ?? 0) > 0 && <span className="warn"> ! {health?.warnings[0]}</span>}
+          </li>
+        ))}
+      </ul>
     </Panel>
   );
 }

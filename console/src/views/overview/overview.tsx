@@ -1,38 +1,73 @@
-/** The first view: recent activity, problems, and scheduled work. */
+/** The first view: how to connect an app, what happened last and why, what needs attention, and what is due next. */
 import { Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { useAlerts } from "../../api/alerts.ts";
 import { useTailBySecond } from "../../api/tail.ts";
 import { AlertList } from "../../parts/alert-list.tsx";
+import { Skeleton } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { FirstRequest } from "../requests/first-request.tsx";
-import { Callers } from "./callers.tsx";
+import { useDeliveries } from "../webhooks/deliveries.ts";
 import { DueNext } from "./due-next.tsx";
-import { LatestErrors } from "./latest-errors.tsx";
-import { LiveNow } from "./live-now.tsx";
+import { LastRequests } from "./last-requests.tsx";
 import { Panel } from "./panel.tsx";
-import { RequestRate } from "./request-rate.tsx";
-import { NotServed } from "./unserved.tsx";
 import { WebhooksNow } from "./webhooks-now.tsx";
+
+/** Loaded on demand: the lists that a person looks at first do not wait for these. */
+const Connect = lazy(() => import("../connect/connect.tsx").then(({ Connect: component }) => ({ default: component })));
+const Callers = lazy(() => import("./callers.tsx").then(({ Callers: component }) => ({ default: component })));
+const RequestRate = lazy(() => import("./request-rate.tsx").then(({ RequestRate: component }) => ({ default: component })));
+const NotServed = lazy(() => import("./unserved.tsx").then(({ NotServed: component }) => ({ default: component })));
+const LiveNow = lazy(() => import("./live-now.tsx").then(({ LiveNow: component }) => ({ default: component })));
+
+const ALL = {};
 
 export function Overview() {
   const world = useWorld();
   const tail = useTailBySecond();
-  const isEmpty = tail.isLoaded && tail.lines.length === 0;
+  const deliveries = useDeliveries(world, ALL);
+  const isConnected = tail.lines.length > 0 && deliveries.rows.some(({ status }) => status === "delivered");
+  const isKnown = tail.isLoaded && deliveries.isLoaded;
   return (
     <div className="scroll">
       <div className="overview">
-        <Panel title="Requests" more={<Link to="/requests">All requests</Link>}>
-          {isEmpty ? <FirstRequest isFiltered={false} /> : <RequestRate tail={tail} />}
-        </Panel>
-        <Attention world={world} />
-        <LatestErrors tail={tail} />
-        <NotServed tail={tail} />
-        <WebhooksNow />
-        <DueNext />
-        <LiveNow />
-        <Callers tail={tail} />
+        <div>
+          <Panel title="Last requests" more={<Link to="/requests">All requests</Link>}>
+            <LastRequests tail={tail} />
+          </Panel>
+          {isKnown && !isConnected && <ConnectPanel isOpen />}
+          {tail.lines.length > 0 && (
+            <Suspense>
+              <NotServed tail={tail} />
+              <RequestRate tail={tail} />
+              <Callers tail={tail} />
+            </Suspense>
+          )}
+          {isKnown && isConnected && <ConnectPanel isOpen={false} />}
+        </div>
+        <div>
+          <Attention world={world} />
+          <WebhooksNow deliveries={deliveries} />
+          <DueNext />
+          <Suspense>
+            <LiveNow />
+          </Suspense>
+        </div>
       </div>
     </div>
+  );
+}
+
+/** Folds away once a request and a webhook have gone through, and stays at hand below. */
+function ConnectPanel({ isOpen }: { readonly isOpen: boolean }) {
+  return (
+    <details className="block" open={isOpen}>
+      <summary>
+        <h2>Connect your app</h2>
+      </summary>
+      <Suspense fallback={<Skeleton lines={8} />}>
+        <Connect />
+      </Suspense>
+    </details>
   );
 }
 
@@ -40,10 +75,8 @@ function Attention({ world }: { readonly world: string }) {
   const alerts = useAlerts(world);
   return (
     <Panel title="Needs attention">
+      {alerts === undefined && <Skeleton lines={2} />}
       {alerts?.length === 0 && <p className="good">✓ Nothing needs attention.</p>}
-      {alerts?.length === 0 && (
-        <p className="quiet">Failing callbacks, failed requests, versions that end soon, faults and interrupted broadcasts appear here.</p>
-      )}
       {alerts !== undefined && alerts.length > 0 && <AlertList alerts={alerts} />}
     </Panel>
   );

@@ -3,6 +3,7 @@ import { rates, type Tail } from "../../api/tail.ts";
 import { Chart } from "../../parts/lazy.tsx";
 import { countOf, rateText } from "../../parts/texts.tsx";
 import { useNowMs } from "../../shell/clock.tsx";
+import { Panel } from "./panel.tsx";
 
 const A_STEP_MS = 5_000;
 
@@ -27,11 +28,11 @@ export function RequestRate({ tail }: { readonly tail: Tail }) {
       ? "No request in the last ten minutes."
       : `${countOf(sums.seen, "request")} in the last ten minutes; refused ${shareOf(sums.refused, sums.seen)}, failed ${shareOf(sums.failed, sums.seen)}.`;
   return (
-    <>
+    <Panel title="Rate">
       <p>
         {rateText(rates.perSecond(nowMs))} now. {said}
       </p>
       <Chart label={`Requests a second in the last ten minutes. ${said}`} times={times} series={series} unit="/s" isAgo />
-    </>
+    </Panel>
   );
 }

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { api, dataOf } from "../../api/client.ts";
 import type { Tail } from "../../api/tail.ts";
+import { Named } from "../../parts/named.tsx";
 import { countOf, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { Panel } from "./panel.tsx";
@@ -35,7 +36,9 @@ export function NotServed({ tail: { lines } }: { readonly tail: Tail }) {
         <thead>
           <tr>
             <th scope="col">Name</th>
-            <th scope="col">Times</th>
+            <th scope="col" className="number">
+              Times
+            </th>
             <th scope="col">Apps</th>
             <th scope="col">Last</th>
             <th scope="col">Advice</th>
@@ -49,8 +52,12 @@ export function NotServed({ tail: { lines } }: { readonly tail: Tail }) {
                   {textOf(one)}
                 </Link>
               </td>
-              <td>{one.count.toLocaleString("en")}</td>
-              <td>{one.apps.join(", ")}</td>
+              <td className="number">{one.count.toLocaleString("en")}</td>
+              <td>
+                {one.apps.map((id) => (
+                  <Named key={id} kind="apps" id={id} />
+                ))}
+              </td>
               <td>
                 <WorldTime seconds={one.last_time} />
               </td>

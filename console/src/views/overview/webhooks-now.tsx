@@ -1,23 +1,26 @@
 /** The panel that shows whether webhooks arrive, and why one does not arrive. */
 import { Link } from "@tanstack/react-router";
-import { useMemo } from "react";
-import { countOf, WorldTime } from "../../parts/texts.tsx";
+import type { List } from "../../api/lists.ts";
+import { countOf, Skeleton, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { useCallbacks } from "../webhooks/callbacks.ts";
-import { type Delivery, useDeliveries } from "../webhooks/deliveries.ts";
+import type { Delivery } from "../webhooks/deliveries.ts";
 import { CallbackStatus, DeliveryStatus } from "../webhooks/statuses.tsx";
 import { Panel } from "./panel.tsx";
 
-const ALL = {};
+/** The statuses whose numbers are shown, with the colour of a number above zero. */
+const STATUSES = [
+  ["failed", "bad"],
+  ["waiting", "warn"],
+  ["delivered", "good"],
+] as const;
 const CALLBACKS = 2;
 const SHOWN = 3;
 const isDone = ({ status }: Delivery): boolean => status === "delivered" || status === "unsubscribed";
 
-export function WebhooksNow() {
+export function WebhooksNow({ deliveries: { rows, isLoaded } }: { readonly deliveries: List<Delivery> }) {
   const w = useWorld();
-  const { rows, isLoaded } = useDeliveries(w, ALL);
   const callbacks = useCallbacks(w).data?.data;
-  const counts = useMemo(() => [...Map.groupBy(rows, ({ status }) => status)].map(([status, all]) => `${all.length} ${status}`).join(", "), [rows]);
   const troubled = callbacks?.filter(({ status }) => status !== "working") ?? [];
   const open = rows.filter((one) => !isDone(one)).slice(0, SHOWN);
   return (
@@ -30,13 +33,17 @@ export function WebhooksNow() {
           </Link>
         </p>
       )}
+      {!isLoaded && <Skeleton />}
       {rows.length > 0 && (
-        <p>
-          The newest {rows.length}: {counts}.{" "}
-          {callbacks !== undefined &&
-            callbacks.length > 0 &&
-            troubled.length === 0 &&
-            `${countOf(callbacks.length, "callback works", "callbacks work")}.`}
+        <p className="figures">
+          {STATUSES.map(([status, className]) => {
+            const count = rows.filter((one) => one.status === status).length;
+            return (
+              <Link key={status} to="/webhooks" search={{ status }} className={count === 0 ? "quiet" : className}>
+                <strong>{count}</strong> {status}
+              </Link>
+            );
+          })}
         </p>
       )}
       {troubled.length > 0 && (

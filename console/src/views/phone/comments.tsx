@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { api, dataOf } from "../../api/client.ts";
-import { type Entry, listNodes } from "../../api/graph/nodes.ts";
+import type { Entry } from "../../api/graph/kinds.ts";
+import { listNodes } from "../../api/graph/nodes.ts";
 import { act } from "../../parts/notices.tsx";
 import { useWorld } from "../../shell/world.ts";
 

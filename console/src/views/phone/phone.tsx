@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { listNodes } from "../../api/graph/nodes.ts";
-import { Empty, WorldTime } from "../../parts/texts.tsx";
+import { Named } from "../../parts/named.tsx";
+import { Empty, Skeleton, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { useDeliveries } from "../webhooks/deliveries.ts";
 import { DeliveryStatus } from "../webhooks/statuses.tsx";
@@ -24,7 +25,7 @@ export function Phone() {
   const id = chosen === undefined ? undefined : String(chosen.id);
   const scoped = typeof chosen?.social_scoped_id === "string" ? chosen.social_scoped_id : undefined;
   const caused = useMemo(() => rows.filter(({ entity }) => entity === id || entity === scoped), [rows, id, scoped]);
-  if (accounts === undefined) return null;
+  if (accounts === undefined) return <Skeleton lines={6} />;
   if (chosen === undefined || id === undefined)
     return (
       <Empty title="No account in the app">
@@ -51,9 +52,9 @@ export function Phone() {
           <Comments key={`comments ${w} ${id}`} account={id} />
         </div>
         <section className="scroll" aria-label="Webhooks of this account" tabIndex={0}>
-          <h2 className="block">Webhooks</h2>
+          <h2 className="phone-head">Webhooks</h2>
           {caused.length === 0 && (
-            <p className="block quiet">
+            <p className="phone-head quiet">
               No webhook yet. An app gets webhooks if it is subscribed to messages and comments, connected to the account, and has a token of the
               account.
             </p>
@@ -65,7 +66,7 @@ export function Phone() {
                 <Link to="/webhooks" search={({ world }) => ({ world, delivery: one.id })}>
                   {one.field}
                 </Link>{" "}
-                to app {one.app} <DeliveryStatus {...one} />
+                to app <Named kind="apps" id={one.app} /> <DeliveryStatus {...one} />
               </li>
             ))}
           </ul>

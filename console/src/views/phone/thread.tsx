@@ -2,6 +2,7 @@ import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useRef } from "react";
 import { api, dataOf } from "../../api/client.ts";
 import { useTail } from "../../api/tail.ts";
+import { Named } from "../../parts/named.tsx";
 import { sayProblem } from "../../parts/notices.tsx";
 import { WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
@@ -49,7 +50,7 @@ export function Thread({ account }: { readonly account: string }) {
   return (
     <section className="thread" aria-label="Thread">
       <h2>To myself</h2>
-      <ol className="messages" tabIndex={0} aria-label="Messages">
+      <ol className="messages" tabIndex={0} aria-label="Conversation">
         {messages?.length === 0 && <li className="quiet">Write something. The app gets the echo, and may respond.</li>}
         {messages?.map((message, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a button may be pressed twice, and nothing moves in a thread.
@@ -86,7 +87,11 @@ function Said({ message: { mid, time, app, text, payload }, among, onPress }: Sa
         {payload !== undefined && <code className="quiet"> {payload}</code>}
       </span>
       <small className="quiet">
-        {app !== undefined && `app ${app} · `}
+        {app !== undefined && (
+          <>
+            <Named kind="apps" id={app} /> ·{" "}
+          </>
+        )}
         <WorldTime seconds={time} />
       </small>
       {app !== undefined && <Press onPress={(title, value) => onPress(mid, title, value)} />}

@@ -5,7 +5,8 @@ import { mintCopy } from "../../api/graph/identities.ts";
 import { requestAnew, type Sendable, send } from "../../api/graph/request-anew.ts";
 import { snippets } from "../../api/graph/snippets.ts";
 import { tokensQuery, useServer } from "../../api/queries.ts";
-import { Identity, ownerOf } from "../../parts/identity.tsx";
+import { Identity } from "../../parts/identity.tsx";
+import { ownerOf } from "../../parts/named.tsx";
 import { say, sayProblem } from "../../parts/notices.tsx";
 import { CopyButton } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
@@ -25,7 +26,7 @@ export function Again({ request, onSent }: { readonly request: StoriedRequest; r
   const found = alive.find(({ id }) => id === had?.token) ?? alive.find(({ type, app }) => type === had?.type && app === had.app);
   const own = alive.filter(({ app }) => app === request.app);
   // If the log has no trace of the request: a token of a node whose id is in the path, such as a page's.
-  const named = own.find((token) => ownerOf(token) !== "" && request.path.split("/").includes(ownerOf(token)));
+  const named = own.find((token) => request.path.split("/").includes(ownerOf(token).id));
   const identity = chosen ?? (found ?? named ?? own[0] ?? alive[0])?.id;
   const anew = async (): Promise<Sendable> => {
     if (server === undefined) throw new Error("the server's addresses are not known yet");

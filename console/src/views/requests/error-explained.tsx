@@ -11,8 +11,7 @@ export function ErrorExplained({ request: { status, response_body, story } }: { 
   const entries = entriesOf(catalogue, { status, said, story });
   return (
     <Block title="Refused">
-      {said?.message !== undefined && <p className="bad">✕ {said.message}</p>}
-      {said?.error_user_msg !== undefined && <p>{said.error_user_msg}</p>}
+      {said?.error_user_msg !== undefined && <p className="bad">✕ {said.message}</p>}
       <Facts
         facts={[
           ["Parameter", said?.error_data?.parameter],

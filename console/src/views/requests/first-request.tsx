@@ -25,10 +25,13 @@ export function FirstRequest({ isFiltered }: { readonly isFiltered: boolean }) {
   };
   return (
     <Empty title="No request yet">
-      <p>Requests appear here as they arrive. Paste this one into a terminal; its token is a copy that is valid for ten minutes.</p>
-      <Code label="A first request" text={line("$TOKEN")} />
+      <p>
+        Requests appear here as they arrive. Paste this one into a terminal
+        {token.token === undefined && "; its token is a copy that is valid for ten minutes"}.
+      </p>
+      <Code label="A first request" text={line(token.token ?? "$TOKEN")} />
       <div className="actions">
-        <CopyButton label="Copy with a token" text={async () => line(await mintCopy(world, token.id))} />
+        <CopyButton label="Copy the request" text={async () => line(token.token ?? (await mintCopy(world, token.id)))} />
       </div>
     </Empty>
   );

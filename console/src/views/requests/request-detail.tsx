@@ -2,11 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { requestQuery } from "../../api/queries.ts";
 import { pretty } from "../../parts/json.ts";
-import { Block, Code, Empty, Facts, HttpStatus, milliseconds, WorldTime } from "../../parts/texts.tsx";
+import { Named } from "../../parts/named.tsx";
+import { Block, Code, CopyId, Facts, HttpStatus, milliseconds, Nothing, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { effectOf, type FaultWords } from "../faults/fault-words.ts";
 import { Again } from "./again.tsx";
 import { Caused } from "./caused.tsx";
+import { errorIn } from "./error-body.ts";
 import { ErrorExplained } from "./error-explained.tsx";
 
 interface RequestDetailProps {
@@ -23,15 +25,17 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
   const { data: request, error } = useRequest(world, trace);
   if (error !== null)
     return (
-      <Empty title="The server no longer has this request">
+      <Nothing title="The server no longer has this request">
         <p>The server keeps the last 1,000 requests, in memory: {error.message}.</p>
-      </Empty>
+        <CopyId id={trace} />
+      </Nothing>
     );
   if (request === undefined) return null;
   const { method, path, status, time, duration_ms, operation, surface, query, request_body, response_body, story } = request;
   return (
     <>
       <Block title={`${method} ${path}`}>
+        {status >= 400 && <Reason request={request} />}
         <Facts
           facts={[
             ["Status", <HttpStatus key="status" status={status} />],
@@ -39,12 +43,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
             ["Duration", milliseconds(duration_ms)],
             ["Operation", operation],
             ["Surface", surface],
-            [
-              "Trace id",
-              <span key="trace" className="mono">
-                {trace}
-              </span>,
-            ],
+            ["Trace id", <CopyId key="trace" id={trace} />],
           ]}
         />
         <Again request={request} onSent={onOpen} />
@@ -69,6 +68,12 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
       {story !== undefined && <Caused ids={story.deliveries} />}
     </>
   );
+}
+
+/** Why the request was refused, in the largest type of the panel, before anything else of it. */
+function Reason({ request: { response_body } }: { readonly request: StoriedRequest }) {
+  const said = errorIn(response_body);
+  return <p className="reason">{said?.error_user_msg ?? said?.message ?? "The response says no reason."}</p>;
 }
 
 /** Says that a fault affected the request, so that its error is not the caller's mistake. */
@@ -116,13 +121,19 @@ function Story({ request, story }: { readonly request: StoriedRequest; readonly 
           {credentials.map(({ place, type, token, app, refusal }) => (
             <li key={place}>
               {PLACES[place] ?? place}:{" "}
-              {refusal === undefined ? `${type} token ${token ?? "of the app's secret"} of app ${app}` : <span className="bad">✕ {refusal}</span>}
+              {refusal === undefined ? (
+                <>
+                  {type} token {token === undefined ? "of the app's secret" : <CopyId id={token} />} of <Named kind="apps" id={app ?? ""} />
+                </>
+              ) : (
+                <span className="bad">✕ {refusal}</span>
+              )}
             </li>
           ))}
         </ul>
         {request.app !== undefined && (
           <Link to="/requests" search={(search) => ({ ...search, app: request.app })}>
-            Requests of app {request.app}
+            All requests of this app
           </Link>
         )}
       </Block>
@@ -135,7 +146,7 @@ function Story({ request, story }: { readonly request: StoriedRequest; readonly 
       <Block title="Permission">
         {node !== undefined && (
           <p>
-            On the {node.type} {node.id}
+            On the {node.type.replaceAll("_", " ")} <Named kind={`${node.type}s`} id={node.id} />
             {is_concealed === true && <span className="warn">, which the caller may not see: the response is the same as for a missing node</span>}.
           </p>
         )}

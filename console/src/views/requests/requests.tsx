@@ -2,6 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo } from "react";
 import { holdTail, type RequestLine, readTail, useTail } from "../../api/tail.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Named } from "../../parts/named.tsx";
 import { Split } from "../../parts/split.tsx";
 import { HttpStatus, milliseconds, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
@@ -12,12 +13,12 @@ import { RequestDetail } from "./request-detail.tsx";
 const route = getRouteApi("/requests");
 
 const columns: readonly Column<RequestLine>[] = [
-  { id: "time", title: "Time", width: "72px", cell: ({ time }) => <WorldTime seconds={time} /> },
+  { id: "time", title: "Time", width: "80px", cell: ({ time }) => <WorldTime seconds={time} /> },
   { id: "status", title: "Status", width: "56px", cell: ({ status }) => <HttpStatus status={status} /> },
   { id: "method", title: "Method", width: "56px", cell: ({ method }) => <span className="mono">{method}</span> },
   { id: "path", title: "Path", width: "minmax(168px, 2fr)", cell: ({ path }) => <span className="mono">{path}</span> },
   { id: "operation", title: "Operation", width: "minmax(96px, 1fr)", cell: ({ operation }) => operation },
-  { id: "app", title: "App", width: "72px", cell: ({ app }) => app ?? "" },
+  { id: "app", title: "App", width: "minmax(120px, 0.8fr)", cell: ({ app }) => (app === undefined ? "" : <Named kind="apps" id={app} isCell />) },
   { id: "duration", title: "Duration", width: "72px", isNumber: true, cell: ({ duration_ms }) => milliseconds(duration_ms) },
 ];
 

@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
-import { listNodes, textOf } from "../../api/graph/nodes.ts";
 import { operationsQuery } from "../../api/queries.ts";
-import { Block, Code, CopyButton, problemOf } from "../../parts/texts.tsx";
+import { NodePicker } from "../../parts/node-picker.tsx";
+import { problemOf, Skeleton } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
+import { keepToken } from "./made-tokens.ts";
 
 /** The kind of node that each kind of token acts for, and the section of a world file that has such nodes. */
 const PRINCIPALS = {
@@ -26,12 +26,15 @@ const lives = [
   ["60 days", 5_184_000],
 ] as const;
 
-export function MintToken() {
+const spoken = (text: string): string => text.replaceAll(/[_-]/g, " ");
+const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+/** A form that creates a token, and then opens it with its value. */
+export function MintToken({ onMade }: { readonly onMade: (id: string) => void }) {
   const w = useWorld();
   const client = useQueryClient();
   const now = useWorldNow(w)?.now ?? 0;
   const [kind, setKind] = useState<Kind>("page");
-  const [made, setMade] = useState<{ readonly id: string; readonly value: string }>();
   const [problem, setProblem] = useState<string>();
   const principal = PRINCIPALS[kind];
   const mint = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
@@ -48,104 +51,78 @@ export function MintToken() {
         ...(seconds === 0 ? {} : { expires_at: Math.floor(now) + seconds }),
       };
       const { id, token } = await dataOf(api.POST("/v1/worlds/{w}/tokens", { params: { path: { w } }, body }));
-      if (token !== undefined) setMade({ id, value: token });
-      setProblem(undefined);
+      if (token !== undefined) keepToken(id, token);
       await client.invalidateQueries({ queryKey: ["tokens", w] });
+      onMade(id);
     } catch (error) {
       setProblem(problemOf(error));
     }
   };
   return (
-    <>
-      <form className="form" onSubmit={(event) => void mint(event)}>
-        <label className="field">
-          Type
-          <select value={kind} onChange={({ target }) => setKind(target.value as Kind)}>
-            {Object.keys(PRINCIPALS).map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-        <NodeField name="app" label="Id of the app" section="apps" />
-        {principal !== undefined && (
-          <NodeField key={principal[1]} name="principal" label={`Id of the ${principal[0].replace("_", " ")}`} section={principal[1]} />
-        )}
-        <label className="field">
-          Valid for
-          <select name="lives">
-            {lives.map(([name, seconds]) => (
-              <option key={seconds} value={seconds}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <Scopes />
-        {problem !== undefined && (
-          <p role="alert" className="bad">
-            ✕ {problem}
-          </p>
-        )}
-        <button type="submit" className="primary">
-          Create
-        </button>
-      </form>
-      {made !== undefined && <Made {...made} />}
-    </>
+    <form className="form" onSubmit={(event) => void mint(event)}>
+      <label className="field">
+        Type
+        <select value={kind} onChange={({ target }) => setKind(target.value as Kind)}>
+          {Object.keys(PRINCIPALS).map((name) => (
+            <option key={name} value={name}>
+              {spoken(name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <NodePicker name="app" label="App" kind="apps" />
+      {principal !== undefined && <NodePicker key={principal[1]} name="principal" label={capital(spoken(principal[0]))} kind={principal[1]} />}
+      <label className="field">
+        Valid for
+        <select name="lives">
+          {lives.map(([name, seconds]) => (
+            <option key={seconds} value={seconds}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Scopes />
+      {problem !== undefined && (
+        <p role="alert" className="bad">
+          ✕ {problem}
+        </p>
+      )}
+      <button type="submit" className="primary">
+        Create
+      </button>
+    </form>
   );
 }
 
-function Made({ id, value }: { readonly id: string; readonly value: string }) {
-  return (
-    <Block title="The value is shown only once">
-      <Code label="Value of the token" text={value} />
-      <div className="actions">
-        <CopyButton label="Copy" text={value} />
-        <Link to="/explorer" search={({ world }) => ({ world, as: id })}>
-          Use it in the explorer
-        </Link>
-      </div>
-    </Block>
-  );
-}
+/** The number of operations that are named beside a scope. */
+const NAMED_MAX = 3;
 
-interface NodeFieldProps {
-  readonly name: string;
-  readonly label: string;
-  readonly section: string;
-}
-
-/** A field for a node's id, which offers the ids of existing nodes. */
-function NodeField({ name, label, section }: NodeFieldProps) {
-  const w = useWorld();
-  const nodes = useQuery({ queryKey: ["nodes", w, section, "choice"], queryFn: () => listNodes(w, section, undefined) }).data?.data ?? [];
-  return (
-    <label className="field">
-      {label}
-      <input name={name} list={`ids-${name}`} required pattern="[0-9]+" autoComplete="off" />
-      <datalist id={`ids-${name}`}>
-        {nodes.map(({ id, name: called, username }) => (
-          <option key={String(id)} value={String(id)}>
-            {textOf(called ?? username)}
-          </option>
-        ))}
-      </datalist>
-    </label>
-  );
-}
-
-/** A choice of all scopes that the operations require. */
+/** A choice of all scopes that the server knows, by the part of the graph, each with the operations that need it. */
 function Scopes() {
+  const scopes = useQuery({
+    queryKey: ["scopes"],
+    queryFn: () => dataOf(api.GET("/v1/scopes")),
+    staleTime: Number.POSITIVE_INFINITY,
+  }).data?.data;
   const operations = useQuery(operationsQuery(useWorld())).data?.data ?? [];
-  const scopes = [...new Set(operations.flatMap((one) => one.scopes))].sort();
-  return (
-    <fieldset className="choices">
-      <legend>Scopes</legend>
-      {scopes.map((scope) => (
+  if (scopes === undefined) return <Skeleton lines={6} />;
+  const purposeOf = (scope: string, areas: readonly string[]): string => {
+    const names = operations.filter((one) => one.scopes.includes(scope)).map(({ operation }) => operation);
+    if (names.length === 0) return areas.map(spoken).join(", ");
+    return names.slice(0, NAMED_MAX).join(", ") + (names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : "");
+  };
+  return [...Map.groupBy(scopes, ({ areas }) => areas[0] ?? "others")].map(([area, all]) => (
+    <fieldset key={area} className="choices">
+      <legend>Scopes: {spoken(area)}</legend>
+      {all.map(({ scope, areas }) => (
         <label key={scope}>
-          <input type="checkbox" name="scopes" value={scope} /> {scope}
+          <input type="checkbox" name="scopes" value={scope} />
+          <span>
+            {scope} <small className="quiet">{purposeOf(scope, areas)}</small>
+          </span>
         </label>
       ))}
     </fieldset>
-  );
+  ));
 }

@@ -5,13 +5,14 @@ import { api, dataOf } from "../../api/client.ts";
 import { forgetCopies, mintCopy } from "../../api/graph/identities.ts";
 import { useList } from "../../api/lists.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { ownerOf } from "../../parts/identity.tsx";
+import { Named, ownerOf } from "../../parts/named.tsx";
 import { act } from "../../parts/notices.tsx";
 import { Split } from "../../parts/split.tsx";
 import { Sure } from "../../parts/sure.tsx";
-import { Block, CopyButton, Empty, Facts, Problem, WorldTime } from "../../parts/texts.tsx";
+import { Block, CopyButton, CopyId, CopyValue, Empty, Facts, Problem, WorldTime } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
+import { madeToken } from "./made-tokens.ts";
 import { MintToken } from "./mint-token.tsx";
 
 const route = getRouteApi("/tokens");
@@ -31,9 +32,9 @@ function Life({ token: { revoked_at, expires_at }, now }: { readonly token: Toke
 }
 
 const columnsAt = (now: number): Column<Token>[] => [
-  { id: "type", title: "Type", width: "120px", cell: ({ type }) => type },
-  { id: "of", title: "Owner", width: "120px", cell: ownerOf },
-  { id: "app", title: "App", width: "96px", cell: ({ app }) => app },
+  { id: "type", title: "Type", width: "112px", cell: ({ type }) => type.replace("_", " ") },
+  { id: "of", title: "Owner", width: "minmax(180px, 1fr)", cell: (token) => <Named {...ownerOf(token)} isCell /> },
+  { id: "app", title: "App", width: "minmax(150px, 0.8fr)", cell: ({ app }) => <Named kind="apps" id={app} isCell /> },
   { id: "life", title: "State", width: "96px", cell: (token) => <Life token={token} now={now} /> },
   { id: "scopes", title: "Scopes", width: "minmax(160px, 1fr)", cell: ({ scopes }) => scopes.join(", ") },
 ];
@@ -47,11 +48,14 @@ export function Tokens() {
   const choose = useCallback((token: string | undefined) => void navigate({ search: (before) => ({ ...before, token }), replace: true }), [navigate]);
   const close = useCallback(() => choose(undefined), [choose]);
   const found = rows.find(({ id }) => id === chosen);
-  const detail = chosen === NEW ? <MintToken /> : found === undefined ? undefined : <TokenDetail key={found.id} token={found} now={now} />;
+  const detail =
+    chosen === NEW ? <MintToken onMade={choose} /> : found === undefined ? undefined : <TokenDetail key={found.id} token={found} now={now} />;
   return (
     <>
       <div className="bar">
-        <span className="quiet">The value of a token is stored nowhere. It is shown once, when the token is created.</span>
+        <span className="quiet">
+          The server stores no values of tokens. This tab keeps those of the tokens that you create here, until you close it.
+        </span>
         <span className="space" />
         <button type="button" className="primary" onClick={() => choose(NEW)}>
           Create a token
@@ -89,23 +93,21 @@ function TokenDetail({ token, now }: { readonly token: Token; readonly now: numb
       forgetCopies();
       await client.invalidateQueries({ queryKey: ["tokens", w] });
     });
+  const value = madeToken(id) ?? token.token;
   const moment = (seconds: number, none: string) => (seconds === 0 ? none : <WorldTime seconds={seconds} isLong />);
   return (
-    <Block title={`${type} ${ownerOf(token)}`}>
+    <Block title={`${type.replace("_", " ")} token`}>
+      {value !== undefined && <Value value={value} />}
       <Facts
         facts={[
           ["State", <Life key="life" token={token} now={now} />],
-          ["App", app],
+          ["Owner", <Named key="owner" {...ownerOf(token)} />],
+          ["App", <Named key="app" kind="apps" id={app} />],
           ["Scopes", scopes.join(", ") || "none"],
           ["Issued", moment(issued_at, "unknown")],
           ["Expires", moment(expires_at, "never")],
           ["Data access ends", moment(data_access_expires_at, "never")],
-          [
-            "Id",
-            <span key="id" className="mono">
-              {id}
-            </span>,
-          ],
+          ["Id", <CopyId key="id" id={id} />],
         ]}
       />
       <div className="actions">
@@ -116,5 +118,17 @@ function TokenDetail({ token, now }: { readonly token: Token; readonly now: numb
         {revoked_at === 0 && <Sure text="Revoke" sure="Revoke the token and its copies" onSure={() => void revoke()} />}
       </div>
     </Block>
+  );
+}
+
+const focus = (element: HTMLElement | null): void => element?.querySelector("button")?.focus();
+
+/** The value of a token in full, with the focus on it, because it is what a person created the token for. */
+function Value({ value }: { readonly value: string }) {
+  return (
+    <div className="field" ref={focus}>
+      <span>Value</span>
+      <CopyValue label="the value of the token" value={value} />
+    </div>
   );
 }

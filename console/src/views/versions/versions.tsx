@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { api, dataOf } from "../../api/client.ts";
+import { Named } from "../../parts/named.tsx";
 import { Block } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { setClock } from "../../shell/clock-actions.ts";
@@ -133,7 +134,9 @@ function Outlook({ used, day }: OutlookProps) {
           <th scope="col">App</th>
           <th scope="col">Operation</th>
           <th scope="col">Requested</th>
-          <th scope="col">Requests</th>
+          <th scope="col" className="number">
+            Requests
+          </th>
           <th scope="col">Served now</th>
           <th scope="col">On {day}</th>
         </tr>
@@ -141,7 +144,9 @@ function Outlook({ used, day }: OutlookProps) {
       <tbody>
         {used.map(({ app, operation, asked, count, served_now, served_then, refusal }) => (
           <tr key={`${app} ${operation} ${asked}`}>
-            <td>{app}</td>
+            <td>
+              <Named kind="apps" id={app} />
+            </td>
             <td>{operation}</td>
             <td>{asked ?? "none"}</td>
             <td className="number">{count}</td>

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, dataOf } from "../../api/client.ts";
 import { Chart } from "../../parts/lazy.tsx";
+import { Named } from "../../parts/named.tsx";
 import { act } from "../../parts/notices.tsx";
 import { Block, Facts, milliseconds, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
@@ -28,11 +29,12 @@ export function CallbackDetail({ callback }: { readonly callback: Callback }) {
     });
   return (
     <>
-      <Block title={url}>
+      <Block title="Callback">
+        <p className="reason">{url}</p>
         <Facts
           facts={[
             ["Status", <CallbackStatus key="status" status={status} reason={reason} />],
-            ["App", app],
+            ["App", <Named key="app" kind="apps" id={app} />],
             ["Failing since", failing_since === undefined ? undefined : <WorldTime key="since" seconds={failing_since} isLong />],
             ["Alert since", alerted_time === undefined ? undefined : <WorldTime key="alert" seconds={alerted_time} isLong />],
             ["Paused since", paused_time === undefined ? undefined : <WorldTime key="paused" seconds={paused_time} isLong />],

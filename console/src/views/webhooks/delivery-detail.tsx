@@ -2,9 +2,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, dataOf } from "../../api/client.ts";
 import { deliveryQuery } from "../../api/queries.ts";
 import { pretty } from "../../parts/json.ts";
+import { Named } from "../../parts/named.tsx";
 import { act } from "../../parts/notices.tsx";
-import { Block, Code, CopyButton, Empty, Facts, HttpStatus, milliseconds, WorldTime } from "../../parts/texts.tsx";
+import { Block, Code, CopyButton, CopyId, Facts, HttpStatus, milliseconds, Nothing, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
+import { kindOf } from "./entities.ts";
 import { Maker } from "./maker.tsx";
 import { DeliveryStatus } from "./statuses.tsx";
 
@@ -28,7 +30,12 @@ export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
   const w = useWorld();
   const client = useQueryClient();
   const { data: delivery, error } = useQuery(deliveryQuery(w, id));
-  if (error !== null) return <Empty title={error.message} />;
+  if (error !== null)
+    return (
+      <Nothing title="There is no such webhook">
+        <p>It is older than the webhooks that are kept, or its id is misspelt: {error.message}.</p>
+      </Nothing>
+    );
   if (delivery === undefined) return null;
   const { callback, callback_id, object, field, entity, app, reason, status, updates, time, next_attempt_time, attempts, body, webhook_id } =
     delivery;
@@ -46,8 +53,8 @@ export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
             ["Reason", reason === undefined ? undefined : WAITS[reason]],
             ["Next attempt", next_attempt_time === undefined ? undefined : <WorldTime key="next" seconds={next_attempt_time} isLong />],
             ["Created", <WorldTime key="time" seconds={time} isLong />],
-            ["Entity", entity],
-            ["App", app],
+            ["About", <Named key="entity" kind={kindOf(object)} id={entity} />],
+            ["App", <Named key="app" kind="apps" id={app} />],
             [
               "Callback",
               callback === undefined ? (
@@ -59,12 +66,7 @@ export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
               ),
             ],
             ["Events", updates],
-            [
-              "webhook-id",
-              <span key="id" className="mono">
-                {webhook_id}
-              </span>,
-            ],
+            ["webhook-id", <CopyId key="id" id={webhook_id} />],
           ]}
         />
         <div className="actions">

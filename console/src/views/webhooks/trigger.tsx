@@ -6,18 +6,11 @@ import { JsonEditor } from "../../parts/lazy.tsx";
 import { say } from "../../parts/notices.tsx";
 import { problemOf } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
+import { entitiesOf } from "./entities.ts";
 import { useFields } from "./fields.ts";
 
 const ID = /^[1-9][0-9]{0,18}$/;
 const NAMES: Readonly<Record<string, string>> = { page: "page", catalog: "catalog" };
-
-/** The kind of node that each object of webhooks stands for. */
-const SECTIONS: Readonly<Record<string, "pages" | "social_accounts" | "chatapp_accounts" | "catalogs">> = {
-  page: "pages",
-  social: "social_accounts",
-  chatapp_business_account: "chatapp_accounts",
-  catalog: "catalogs",
-};
 
 /** A form that sends a webhook of any field of the catalogue, with an example payload to edit. */
 export function Trigger({ onMade }: { readonly onMade: (delivery: string) => void }) {
@@ -153,18 +146,5 @@ function Subject({ w, object, of, onChange }: SubjectProps) {
         </label>
       )}
     </>
-  );
-}
-
-interface Entity {
-  readonly id: string;
-  readonly name: string;
-}
-
-async function entitiesOf(w: string, object: string): Promise<Entity[]> {
-  const key = SECTIONS[object] ?? "pages";
-  const { data } = await dataOf(api.GET(`/v1/worlds/{w}/nodes/${key}`, { params: { path: { w }, query: {} } }));
-  return (data as readonly { readonly id?: string; readonly name?: string; readonly username?: string }[]).flatMap(({ id, name, username }) =>
-    id === undefined ? [] : [{ id: String(id), name: name ?? username ?? String(id) }],
   );
 }

@@ -1,6 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Named } from "../../parts/named.tsx";
 import { Split } from "../../parts/split.tsx";
 import { Block, Empty, Problem, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
@@ -8,6 +9,7 @@ import { CallbackDetail } from "./callback-detail.tsx";
 import { type Callback, useCallbacks } from "./callbacks.ts";
 import { type Delivery, useDeliveries } from "./deliveries.ts";
 import { DeliveryDetail } from "./delivery-detail.tsx";
+import { kindOf } from "./entities.ts";
 import { useFields } from "./fields.ts";
 import { ReplaySpan } from "./replay-span.tsx";
 import { CallbackStatus, DeliveryStatus } from "./statuses.tsx";
@@ -16,11 +18,11 @@ import { Trigger } from "./trigger.tsx";
 const route = getRouteApi("/webhooks");
 
 const columns: readonly Column<Delivery>[] = [
-  { id: "time", title: "Time", width: "72px", cell: ({ time }) => <WorldTime seconds={time} /> },
+  { id: "time", title: "Time", width: "80px", cell: ({ time }) => <WorldTime seconds={time} /> },
   { id: "status", title: "Status", width: "168px", cell: (delivery) => <DeliveryStatus {...delivery} /> },
   { id: "field", title: "Field", width: "minmax(140px, 1fr)", cell: ({ object, field }) => `${object} ${field}` },
-  { id: "entity", title: "Entity", width: "88px", cell: ({ entity }) => entity },
-  { id: "app", title: "App", width: "72px", cell: ({ app }) => app },
+  { id: "entity", title: "About", width: "minmax(160px, 1fr)", cell: ({ object, entity }) => <Named kind={kindOf(object)} id={entity} isCell /> },
+  { id: "app", title: "App", width: "minmax(130px, 0.8fr)", cell: ({ app }) => <Named kind="apps" id={app} isCell /> },
   { id: "callback", title: "Callback", width: "minmax(160px, 2fr)", cell: ({ callback }) => <span className="mono">{callback ?? "none"}</span> },
   { id: "attempts", title: "Attempts", width: "64px", isNumber: true, cell: ({ attempts }) => attempts.length },
 ];

@@ -1,0 +1,66 @@
+/** Whole-page answers for what is not there: a view, a world, the server. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { ApiProblem } from "../api/client.ts";
+import { clockQuery, worldsQuery } from "../api/queries.ts";
+import { lastLiveMs } from "../api/tail.ts";
+import { agoText, Nothing } from "../parts/texts.tsx";
+import { useNowMs } from "./clock.tsx";
+import { useWorld } from "./world.ts";
+
+export function NoView() {
+  return (
+    <Nothing isWhole title="There is no such view">
+      <p>The address names no view of the console. The views are at the side; Ctrl K finds one by its name.</p>
+      <Link to="/overview" search={({ world }) => ({ world })}>
+        Overview
+      </Link>
+    </Nothing>
+  );
+}
+
+/** Shows a view only in a world that exists. */
+export function WorldThere({ children }: { readonly children: ReactNode }) {
+  const world = useWorld();
+  const { error } = useQuery(clockQuery(world));
+  const worlds = useQuery(worldsQuery).data?.data ?? [];
+  if (!(error instanceof ApiProblem && error.status === 404)) return children;
+  return (
+    <Nothing title={`There is no world ${world}`}>
+      <p>It was deleted, or its name is misspelt. This server has:</p>
+      <ul className="plain-list">
+        {worlds.map(({ name }) => (
+          <li key={name}>
+            <Link to="/overview" search={{ world: name }}>
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <Link to="/worlds" search={{ world: undefined }}>
+        Create a world
+      </Link>
+    </Nothing>
+  );
+}
+
+/** Shown while no connection to the server can be made. The stream of requests connects again, and then the view comes back. */
+export function ServerGone() {
+  const nowMs = useNowMs();
+  const seenMs = lastLiveMs();
+  return (
+    <Nothing isWhole title="The server cannot be reached">
+      <p>
+        {seenMs === undefined ? (
+          "It has not answered since this page was opened."
+        ) : (
+          <>
+            It was last seen at {new Date(seenMs).toLocaleTimeString()}, {agoText(seenMs / 1000, nowMs / 1000)}.
+          </>
+        )}{" "}
+        This page comes back by itself when the server does; nothing that you have typed is lost.
+      </p>
+    </Nothing>
+  );
+}
