@@ -68,18 +68,25 @@ const VIEWS = [
   ["/overview", "Apps"],
   ["/requests", "createLabel"],
   ["/explorer?operation=createLabel", "Code"],
-  ["/graph?kind=labels&id=5001", "Related"],
+  ["/graph?kind=labels&id=new", "Example name"],
   ["/webhooks?open=trigger", "Of the page"],
   ["/events", "No event yet"],
   ["/live?video=5301", "Opening night"],
   ["/feeds?upload=new", "From this computer"],
   ["/phone?account=6001", "To myself"],
-  ["/tokens?token=new", "Scopes"],
+  ["/tokens?token=new", "Scopes: "],
   ["/time", "The world's clock"],
   ["/versions", "The apps' requests on a date"],
   ["/worlds", "Worlds of this server"],
   ["/faults", "Create a fault"],
   ["/settings", "Control keys"],
+] as const;
+
+/** The sizes of the pictures: a desk, a laptop, a telephone. */
+const SIZES = [
+  [1440, 900],
+  [1280, 760],
+  [390, 844],
 ] as const;
 
 test("no view is missing in the list below", () => {
@@ -91,7 +98,7 @@ test("no view is missing in the list below", () => {
 
 for (const theme of ["light", "dark"] as const)
   test(
-    `in the ${theme} theme Tab reaches everything in every view, the focus is visible, and axe finds no problem`,
+    `in the ${theme} theme Tab reaches everything in every view, the focus is visible, axe finds no problem, and nothing is wider than the window`,
     async () => {
       const server = await startServer([]);
       await fill(server);
@@ -103,6 +110,12 @@ for (const theme of ["light", "dark"] as const)
         if (path.startsWith("/graph") || path.startsWith("/webhooks")) await person.page.locator(".cm-content").waitFor();
         expect({ path, violations: await person.violations() }).toEqual({ path, violations: [] });
         expect({ path, ...(await walk(person)) }).toEqual({ path, missed: [], unseen: [] });
+        const [name] = path.slice(1).split("?");
+        for (const [width, height] of SIZES) {
+          await person.page.setViewportSize({ width, height });
+          await person.look(`views/${name}-${width}-${theme}`);
+        }
+        await person.page.setViewportSize({ width: 1300, height: 760 });
       }
     },
     2 * JOURNEY_MS,
@@ -122,7 +135,7 @@ test(
     await keyboard.press("ArrowDown");
     await person.shows("Response");
     await keyboard.press("Escape");
-    await person.page.getByText("Response").waitFor({ state: "hidden" });
+    await person.page.getByText("Response", { exact: true }).waitFor({ state: "hidden" });
     // Opens the explorer with the command palette, and then an operation.
     await keyboard.press("Control+k");
     await person.page.locator("[role=combobox]:focus").waitFor();
