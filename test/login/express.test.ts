@@ -8,19 +8,11 @@ import { freePort } from "#harness/processes/free-port";
 import { needs } from "#harness/processes/needs";
 import { endAll, newFolder, startPlaza } from "../cli/plaza-process.ts";
 import { installed } from "../client-libraries/libraries.ts";
+import { fileOfGuide } from "../documents/guide-files.ts";
 
 needs("chromium");
 
 afterEach(endAll);
-
-const GUIDE = readFileSync(join(import.meta.dir, "../../docs/guides/unchanged-programs.md"), "utf8");
-
-/** A file of the guide, whose name is in the first line of its block. */
-function fileOf(name: string): string {
-  const found = [...GUIDE.matchAll(/^```\w+\n(?:\/\/|#) ([\w.]+)\n([\s\S]*?)^```$/gm)].find(([, title]) => title === name)?.[2];
-  if (found === undefined) throw new Error(`the guide has no file ${name}`);
-  return found;
-}
 
 async function startApp(variables: string, folder: string, port: number): Promise<void> {
   const app = Bun.spawn(["sh", "-c", '. "$0"; exec node app.cjs', variables], {
@@ -37,8 +29,8 @@ test("D-380, D-381: a person logs in to an unchanged Express app, or cancels", a
   ]);
   const [folder, port] = [newFolder(), await freePort()];
   symlinkSync(join(packages, "node_modules"), join(folder, "node_modules"));
-  writeFileSync(join(folder, "app.cjs"), fileOf("app.cjs"));
-  writeFileSync(join(folder, "world.yaml"), fileOf("world.yaml").replace("127.0.0.1:3000", `127.0.0.1:${port}`));
+  writeFileSync(join(folder, "app.cjs"), fileOfGuide("app.cjs"));
+  writeFileSync(join(folder, "world.yaml"), fileOfGuide("world.yaml").replace("127.0.0.1:3000", `127.0.0.1:${port}`));
   // The hosts that the strategy has built in.
   const source = readFileSync(join(packages, "node_modules/passport-facebook/lib/strategy.js"), "utf8");
   const hosts = [...new Set([...source.matchAll(/'https:\/\/((?:www|graph)\.[\w.]+)\/'/g)].map(([, host = ""]) => host))];
