@@ -8,8 +8,9 @@ const names = ["/", "/openapi.json", "/player/", "/player/own.js"] as const;
 const handlers = new Map(names.map((name) => [name as string, (() => new Response(name)) as RouteHandler]));
 const table = new RouteTable(handlers);
 const destinationOf = (path: string, surface = "base"): Destination => ({ path, surface }) as unknown as Destination;
-const found = (path: string, { method = "GET", accept = "text/html", surface = "base" } = {}): string | undefined => {
-  const handler = table.find({ method, headers: accept === "" ? [] : ["Accept", accept] } as unknown as RequestHead, destinationOf(path, surface));
+const found = (path: string, { method = "GET", accept = "text/html", surface = "base", queryText = "" } = {}): string | undefined => {
+  const head = { method, headers: accept === "" ? [] : ["Accept", accept], target: { queryText } } as unknown as RequestHead;
+  const handler = table.find(head, destinationOf(path, surface));
   return names.find((name) => handlers.get(name) === handler);
 };
 
@@ -39,6 +40,8 @@ test("D-05: the first page is only for browsers, and has nothing below it", () =
   expect(found("/")).toBe("/");
   expect(found("/", { accept: "application/xml, text/html;q=0.9" })).toBe("/");
   for (const accept of ["", "*/*", "application/json"]) expect(found("/", { accept })).toBeUndefined();
+  // Java's own client sends this header with all requests, among them `GET /?ids=…`.
+  expect(found("/", { accept: "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", queryText: "ids=2001" })).toBeUndefined();
   expect(found("/openapi.json", { accept: "" })).toBe("/openapi.json");
   expect(found("/2001")).toBeUndefined();
 });

@@ -46,10 +46,11 @@ export class RouteTable {
     this.#below = [...routes].filter(([path]) => path !== "/" && path.endsWith("/"));
   }
 
-  find({ method, headers }: RequestHead, destination: Destination): RouteHandler | undefined {
+  find({ method, headers, target }: RequestHead, destination: Destination): RouteHandler | undefined {
     if (destination.surface !== "base" || (method !== "GET" && method !== "HEAD")) return undefined;
-    // D-05: the home page is only for browsers. For other clients the path of the home page is unknown.
-    if (destination.path === "/" && findHeader(headers, "accept")?.includes("text/html") !== true) return undefined;
+    // D-05: the home page is only for browsers, which send no parameters. Java's own client accepts `text/html`, too.
+    const isByBrowser = target.queryText === "" && findHeader(headers, "accept")?.includes("text/html") === true;
+    if (destination.path === "/" && !isByBrowser) return undefined;
     return this.#at(destination);
   }
 
