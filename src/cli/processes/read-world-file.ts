@@ -1,7 +1,7 @@
 /** `plaza read-world-file`: reads one world file in YAML and ends. Only the server starts it (`src/graph/worlds/file/file-process.ts`). */
 import type { FromFileReader, ToFileReader } from "#graph/worlds/file/file-process";
 import { partsOfYaml } from "#graph/worlds/file/parts";
-import { lineOf, WorldFileProblem } from "#graph/worlds/file/text";
+import { lineInYaml, WorldFileProblem } from "#graph/worlds/file/text";
 import { type AskingServer, answerServer } from "./asked-by-server.ts";
 
 export const readWorldFileForServer = (): Promise<number> =>
@@ -11,7 +11,7 @@ export const readWorldFileForServer = (): Promise<number> =>
     for (; question.kind === "text"; question = await server.answer({ kind: "received" })) pieces.push(question.text);
     const text = pieces.join("");
     // The server ends this process after its last message.
-    if (question.kind === "line") await server.answer({ kind: "line", line: await lineOf(question.path, text) });
+    if (question.kind === "line") await server.answer({ kind: "line", line: await lineInYaml(question.path, text) });
     else await server.answer(await allParts(text, server));
   });
 

@@ -81,6 +81,17 @@ test("a value in a list or object that is too long is refused", async () => {
   await expect(read(texts.item, 50, 99)).rejects.toMatchObject({ at: texts.item.indexOf('"x') });
 });
 
+test("the place of a value is found, or that of the closest value around it", async () => {
+  const text = '{ "a": [10, {"b:c": [20, "x" ]}], "d": {"a": 30} }';
+  const at = async (...steps: (string | number)[]) => {
+    const place = await new LongJson(text, undefined, 6).placeOf(steps);
+    return place === undefined ? undefined : text.slice(place).split(/[,\]} ]/, 1)[0];
+  };
+  expect([await at("a", 0), await at("a", 1, "b:c", 1), await at("d", "a")]).toEqual(["10", '"x"', "30"]);
+  expect([await at("a", 1, "b:c", 2), await at("a", 0, "b"), await at("a", "b"), await at("d", 0)]).toEqual(["[20", "10", "[10", '{"a":']);
+  expect([await at("e"), await at()]).toEqual([undefined, undefined]);
+});
+
 test("others get a turn after each piece", async () => {
   let turns = 0;
   let isOver = false;

@@ -103,6 +103,31 @@ export class LongJson {
     }
   }
 
+  /**
+   * The place of a value inside the object that the whole text is. `steps` has the names and indexes that lead to it. If there is no such value, the
+   * place is that of the closest value around it; undefined if the first name is missing.
+   */
+  async placeOf(steps: readonly (string | number)[]): Promise<number | undefined> {
+    let around = await this.#trimmed({ start: 0, end: this.#text.length });
+    let place: number | undefined;
+    for (const step of steps) {
+      const member = (typeof step === "number" ? this.isList(around) : this.isObject(around)) ? await this.#member(around, step) : undefined;
+      if (member === undefined) break;
+      around = await this.#trimmed({ start: member.colon === -1 ? member.start : member.colon + 1, end: member.end });
+      place = around.start;
+    }
+    return place;
+  }
+
+  async #member(whole: Span, step: string | number): Promise<Member | undefined> {
+    let index = 0;
+    for (const member of this.#membersOf(whole, Number.POSITIVE_INFINITY)) {
+      if (member === undefined) await nextTurn();
+      else if (typeof step === "number" ? index++ === step : this.#nameOf(member) === step) return member;
+    }
+    return undefined;
+  }
+
   #read = ({ start, end }: Span): unknown => parseExactJson(this.#text.slice(start, end));
 
   /** Reads a list or object as lists or objects with some of its members each. */

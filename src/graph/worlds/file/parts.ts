@@ -4,7 +4,7 @@ import { LongJson, LongJsonValue, TooDeepJson } from "#kernel/json/long-json";
 import { nextTurn } from "#kernel/turns";
 import { lineInChild, partsInChild } from "./file-process.ts";
 import type { WorldProblem } from "./schema-words.ts";
-import { DEPTH_MAX, lineAt, lineOf, parseYamlFile, tooDeep, WorldFileProblem, type WorldPart } from "./text.ts";
+import { DEPTH_MAX, lineAt, lineInYaml, parseYamlFile, stepsOf, tooDeep, WorldFileProblem, type WorldPart } from "./text.ts";
 
 /** A world file as its author wrote it. */
 export interface FileText {
@@ -27,10 +27,12 @@ const YAML_HERE_CHARACTERS_MAX = 16_384;
 
 const isReadHere = ({ text, mayHold = false }: FileText): boolean => mayHold || text.length <= YAML_HERE_CHARACTERS_MAX;
 
+const BEGINS_AS_JSON = /^\s*\{/;
+
 /** Reads a file in YAML or JSON. `begin` makes the taker of its parts, a second one if the first one got JSON that ends in a mistake. */
 export async function readParts<T>(file: FileText, begin: () => PartsTaker<T>): Promise<T> {
   const { text } = file;
-  if (/^\s*\{/.test(text)) {
+  if (BEGINS_AS_JSON.test(text)) {
     try {
       return await takeAll(partsOfJson(text), begin());
     } catch (error) {
@@ -92,14 +94,27 @@ export async function* partsOfYaml(text: string): AsyncGenerator<WorldPart> {
 }
 
 /**
- * The longest text for which the line of a problem is found. For longer texts only the path is reported, because the parser that knows lines would
+ * The longest YAML in which the line of a problem is found. For longer texts only the path is reported, because the parser that knows lines would
  * take seconds and hundreds of megabytes.
  */
 const LINES_OF_CHARACTERS_MAX = 2_000_000;
 
-/** Returns the problem with the line of its place. */
+/** Returns the problem with the line of its place. If the place does not exist, the line is that of the closest place around it. */
 export async function atItsLine({ path, problem }: WorldProblem, file: FileText): Promise<WorldFileProblem> {
+  return new WorldFileProblem(problem, path, await lineOf(path, file));
+}
+
+async function lineOf(path: string, file: FileText): Promise<number | undefined> {
   const { text } = file;
-  const line = text.length > LINES_OF_CHARACTERS_MAX ? undefined : await (isReadHere(file) ? lineOf(path, text) : lineInChild(text, path));
-  return new WorldFileProblem(problem, path, line);
+  if (BEGINS_AS_JSON.test(text)) {
+    try {
+      const place = await new LongJson(text).placeOf(stepsOf(path));
+      return place === undefined ? undefined : lineAt(text, place);
+    } catch (error) {
+      // The text is YAML in braces.
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  if (text.length > LINES_OF_CHARACTERS_MAX) return undefined;
+  return isReadHere(file) ? lineInYaml(path, text) : lineInChild(text, path);
 }

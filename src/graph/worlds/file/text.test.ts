@@ -151,8 +151,10 @@ test("JSON is refused at a repeated key, and at an entry that is too long for th
     expect(await problemOf(text)).toMatchObject({ path: "a", line, problem: "has an entry of more than 4194304 characters" });
 });
 
-test("no line is looked for in a text of more than two million characters", async () => {
+test("no line is looked for in YAML of more than two million characters", async () => {
   const padded = (characters: number): string => LABELS + "#".padEnd(characters - LABELS.length, "x");
   const lineOf = async (text: string) => (await atItsLine(new WorldProblem("labels[1].name", "is wrong"), { text })).line;
   expect([await lineOf(padded(2_000_000)), await lineOf(padded(2_000_001))]).toEqual([5, undefined]);
+  const json = `{"pages": ["${"x".repeat(2_000_000)}"],\n"labels": [1,\n{"name": 7}]}`;
+  expect(await lineOf(json)).toBe(3);
 });

@@ -97,10 +97,14 @@ async function refuseAliases(text: string): Promise<void> {
   }
 }
 
+/** The names and indexes that lead to a place, e.g. `labels[0].name`. */
+export const stepsOf = (path: string): (string | number)[] =>
+  [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, key]) => (index === undefined ? (key as string) : Number(index)));
+
 /** The line of a place. If the place does not exist, the line is that of the closest place around it. Undefined if no line is found. */
-export async function lineOf(path: string, text: string): Promise<number | undefined> {
+export async function lineInYaml(path: string, text: string): Promise<number | undefined> {
   const { document, lines } = await readWithLines(text);
-  const steps = [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, key]) => (index === undefined ? (key as string) : Number(index)));
+  const steps = stepsOf(path);
   for (let length = steps.length; length > 0; length--) {
     const node = document.getIn(steps.slice(0, length), true) as { range?: [number, number, number] } | undefined;
     if (node?.range !== undefined) return lines.linePos(node.range[0]).line;
