@@ -56,7 +56,8 @@ export function controlLoads({ bodyBytes, queryBytes }: Sizes, nodes: number): L
     const add = (shape: string, more = "", sent?: string): void => {
       loads.push({ work: operation, shape, send: (server) => send(server, method, `${address}${more}`, sent) });
     };
-    if (method === "GET") add("the largest page", query !== undefined && "limit" in query.properties ? "?limit=100" : "");
+    if (method === "GET" && operation !== "exportWorld")
+      add("the largest page", query !== undefined && "limit" in query.properties ? "?limit=100" : "");
     if (query !== undefined) {
       const [name = "q"] = Object.keys(query.properties);
       add(

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { afterThisTest } from "#harness/cleanup";
 import type { DatabaseKind } from "#harness/databases";
 import { childrenOf } from "#harness/processes/children";
-import { type Server, temporaryFolder } from "#harness/server";
+import type { Server } from "#harness/server";
 import type { Load } from "./load.ts";
 import type { Probed, ProberOptions } from "./prober.ts";
 
@@ -29,7 +29,7 @@ export interface Measured {
   /** The times of the first and the second sending. */
   readonly sentMs: readonly number[];
   readonly values: Readonly<Record<Goal, number>>;
-  /** The delays of the calibration process, which shows the delays of the machine itself. */
+  /** The longest time of a request to the server that nobody loads, which shows the delays of the machine itself. */
   readonly noise: number;
   readonly over: readonly Goal[];
   readonly tries: number;
@@ -40,7 +40,7 @@ const quantile = (values: readonly number[], part: number): number =>
   values.toSorted((one, other) => one - other)[Math.floor(part * values.length)] ?? 0;
 const most = (values: readonly number[]): number => Math.max(0, ...values);
 
-function spawned<T>(program: string, argument: string): { first: Promise<T>; ask(): Promise<T> } {
+function spawned<T>(program: string, argument: string): { ask(): Promise<T> } {
   let answered = Promise.withResolvers<T>();
   const child = Bun.spawn([process.execPath, `${import.meta.dir}/${program}`, argument], {
     stdio: ["ignore", "inherit", "inherit"],
@@ -51,7 +51,6 @@ function spawned<T>(program: string, argument: string): { first: Promise<T>; ask
     await child.exited;
   });
   return {
-    first: answered.promise,
     ask() {
       answered = Promise.withResolvers();
       child.send("ask");
@@ -98,10 +97,10 @@ export class Measuring {
     this.#prober = prober;
   }
 
-  static async begin(server: Server, database: DatabaseKind, rtmpPort?: number): Promise<Measuring> {
-    const calibration_url = await spawned<string>("calibration.ts", temporaryFolder()).first;
+  /** `idle` is a server like the measured one, with the same kind of database, that nobody loads. */
+  static async begin(server: Server, idle: Server, database: DatabaseKind, rtmpPort?: number): Promise<Measuring> {
     const { pid, base_url, control_url } = server;
-    const options: ProberOptions = { pid, base_url, control_url, rtmp_port: rtmpPort, calibration_url };
+    const options: ProberOptions = { pid, base_url, control_url, rtmp_port: rtmpPort, idle_base_url: idle.base_url };
     const measuring = new Measuring(server, database, spawned<Probed>("prober.ts", JSON.stringify(options)));
     // The first requests wait until compilers have run.
     await Bun.sleep(500);
@@ -141,13 +140,13 @@ export class Measuring {
     await Bun.sleep(Math.max(0, WINDOW_MS / 2 - (performance.now() - beganMs)));
     const { longestMs, until } = await holdsOf(server, this.#holds);
     this.#holds = until;
-    const { health, reads, writes, encoder, calibration, refused } = await this.#prober.ask();
+    const { health, reads, writes, encoder, idle, refused } = await this.#prober.ask();
     const memory = peakMemory(server.pid);
     const app = isLongWrite && this.#database === "sqlite" ? reads : [...reads, ...writes];
     const values = { hold: longestMs, health: most(health), app: quantile(app, 0.99), encoder: most(encoder), memory };
-    const noise = most(calibration);
-    // The delays of the machine are not the server's: those of the disk, and of the process that measures. The hold is measured in CPU time, and
-    // neither hold nor memory depends on these delays.
+    const noise = most(idle);
+    // The delays of the machine, of its disk and its database, are not the server's. The hold is measured in CPU time, and neither hold nor memory
+    // depends on these delays.
     const allowed = { ...GOALS, health: GOALS.health + noise, app: GOALS.app + noise, encoder: GOALS.encoder + noise };
     const over = KINDS.filter((kind) => values[kind] > allowed[kind]);
     return { work, shape, ends: [...ends].join(" "), sentMs: sentMs.slice(0, 2), values, noise, over, tries, refused };

@@ -1,6 +1,6 @@
 /**
- * A process that sends requests to a server while others load the server: for its health, as another app, and as an encoder. It also sends requests
- * to a process that does nothing else (`calibration.ts`), which show the delays of the machine. Its parent process asks it for the times.
+ * A process that sends requests to a server while others load the server: for its health, as another app, and as an encoder. It also sends the
+ * app's requests to a second server, which nobody loads. Its parent process asks it for the times.
  */
 import { readFileSync } from "node:fs";
 
@@ -11,7 +11,8 @@ export interface ProberOptions {
   readonly control_url: string;
   /** The port for encoders; undefined if the server accepts no encoders. */
   readonly rtmp_port: number | undefined;
-  readonly calibration_url: string;
+  /** The address of a server that nobody loads. */
+  readonly idle_base_url: string;
 }
 
 /**
@@ -24,8 +25,8 @@ export interface Probed {
   readonly reads: readonly number[];
   readonly writes: readonly number[];
   readonly encoder: readonly number[];
-  /** The delays of the machine: the times of the calibration process, and the delays of this process's timers. */
-  readonly calibration: readonly number[];
+  /** The same requests of an app to the server that nobody loads, whose times show the delays of the machine. */
+  readonly idle: readonly number[];
   readonly refused: readonly string[];
 }
 
@@ -38,12 +39,14 @@ const seen = {
   reads: [] as number[],
   writes: [] as number[],
   encoder: [] as number[],
-  calibration: [] as number[],
+  idle: [] as number[],
   refused: [] as string[],
 };
 
 /** Sends a request. Resolves with a problem; undefined if there is none. */
 type Ask = () => Promise<string | undefined>;
+/** The request with the number `n`, and the place for its time. */
+type Next = (n: number) => { times: number[]; ask: Ask };
 
 async function statusOf(url: string, init: RequestInit = {}): Promise<string | undefined> {
   const response = await fetch(url, init);
@@ -53,16 +56,19 @@ async function statusOf(url: string, init: RequestInit = {}): Promise<string | u
 
 const authorization = { authorization: "Bearer other" };
 const event = JSON.stringify({ event: "CUSTOM_APP_EVENTS", advertiser_id: "other", custom_events: [{ _eventName: "share", event_id: "one" }] });
-const asks: readonly Ask[] = [
-  () => statusOf(`${options.base_url}/v25.0/2002?fields=id,name`, { headers: authorization }),
-  () => statusOf(`${options.base_url}/v25.0/2002/personas?access_token=other&oauth_token=other`, { headers: authorization }),
+const readsOf = (baseUrl: string): readonly Ask[] => [
+  () => statusOf(`${baseUrl}/v25.0/2002?fields=id,name`, { headers: authorization }),
+  () => statusOf(`${baseUrl}/v25.0/2002/personas?access_token=other&oauth_token=other`, { headers: authorization }),
 ];
-const write: Ask = () =>
-  statusOf(`${options.base_url}/v25.0/1002/activities`, {
-    method: "POST",
-    headers: { authorization: "Bearer 1002|0ther", "content-type": "application/json", "x-forwarded-for": "203.0.113.7" },
-    body: event,
-  });
+const writeOf = (baseUrl: string): Ask => {
+  const headers = { authorization: "Bearer 1002|0ther", "content-type": "application/json", "x-forwarded-for": "203.0.113.7" };
+  return () => statusOf(`${baseUrl}/v25.0/1002/activities`, { method: "POST", headers, body: event });
+};
+/** Requests of the app in turn; one of three is a write. */
+const appAt = (baseUrl: string, reads: number[], writes: number[]): Next => {
+  const [write, asks] = [writeOf(baseUrl), readsOf(baseUrl)];
+  return (n) => (n % 3 === 2 ? { times: writes, ask: write } : { times: reads, ask: asks[n % 3] as Ask });
+};
 
 function handshake(): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -88,7 +94,7 @@ function handshake(): Promise<string | undefined> {
 /** How long the server's thread was ready to run and had no processor, since it started. The second number of the file has nanoseconds. */
 const waitedMs = (): number => Number(readFileSync(`/proc/${options.pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
 
-async function again(next: (n: number) => { times: number[]; ask: Ask }): Promise<void> {
+async function again(next: Next): Promise<void> {
   for (let n = 0; ; n++) {
     const { times, ask } = next(n);
     const [beganMs, waitedBeforeMs] = [performance.now(), waitedMs()];
@@ -100,18 +106,18 @@ async function again(next: (n: number) => { times: number[]; ask: Ask }): Promis
 }
 
 void again(() => ({ times: seen.health, ask: () => statusOf(`${options.control_url}/healthz`) }));
-void again((n) => (n % 3 === 2 ? { times: seen.writes, ask: write } : { times: seen.reads, ask: asks[n % 3] as Ask }));
-void again(() => ({ times: seen.calibration, ask: () => statusOf(options.calibration_url) }));
+void again(appAt(options.base_url, seen.reads, seen.writes));
+void again(appAt(options.idle_base_url, seen.idle, seen.idle));
 if (options.rtmp_port !== undefined) void again(() => ({ times: seen.encoder, ask: handshake }));
 
 process.on("message", () => {
-  const { health, reads, writes, encoder, calibration, refused } = seen;
+  const { health, reads, writes, encoder, idle, refused } = seen;
   process.send?.({
     health: health.splice(0),
     reads: reads.splice(0),
     writes: writes.splice(0),
     encoder: encoder.splice(0),
-    calibration: calibration.splice(0),
+    idle: idle.splice(0),
     refused: refused.splice(0),
   });
 });

@@ -1,22 +1,28 @@
-/** A world in which every list has more than its largest page. */
+/** Worlds in which every list has more than its largest page. */
 import { world as sampleWorld } from "#openapi/samples";
 
 const many = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 const scopes = sampleWorld.tokens[0]?.scopes ?? [];
 
-export const stallsWorld = {
+/** `part` is the size of the lists, as a part of those of a large world. */
+const worldOf = (part: number) => ({
   ...sampleWorld,
-  labels: [...sampleWorld.labels, ...many(5_000, (at) => ({ id: String(500_100 + at), page: "2001", name: `label ${at}`, users: ["9001"] }))],
+  labels: [...sampleWorld.labels, ...many(5_000 * part, (at) => ({ id: String(500_100 + at), page: "2001", name: `label ${at}`, users: ["9001"] }))],
   personas: [
     ...sampleWorld.personas,
-    ...many(1_000, (at) => ({ id: String(510_100 + at), page: "2001", name: `Bo ${at}`, profile_picture_url: "https://example.com/bo.png" })),
+    ...many(1_000 * part, (at) => ({ id: String(510_100 + at), page: "2001", name: `Bo ${at}`, profile_picture_url: "https://example.com/bo.png" })),
   ],
-  live_comments: many(3_000, (at) => ({ id: String(540_100 + at), live_video: "5301", from: "3001", message: "hi" })),
-  media: [...sampleWorld.media, ...many(2_000, (at) => ({ id: String(610_200 + at), owner: "6002", tagged: ["6001"] }))],
-  activity: many(5_000, (at) => ({ target: "7101", metric: "views", time: 1_794_000_000 + at, value: 1 })),
+  live_comments: many(3_000 * part, (at) => ({ id: String(540_100 + at), live_video: "5301", from: "3001", message: "hi" })),
+  media: [...sampleWorld.media, ...many(2_000 * part, (at) => ({ id: String(610_200 + at), owner: "6002", tagged: ["6001"] }))],
+  activity: many(5_000 * part, (at) => ({ target: "7101", metric: "views", time: 1_794_000_000 + at, value: 1 })),
   /** The token belongs to another app, which shares nothing with the other apps. */
   tokens: [...sampleWorld.tokens, { token: "other", type: "page", app: "1002", page: "2002", user: "3002", scopes }],
-};
+});
+
+/** A large world, so that work that grows with the world takes long. */
+export const stallsWorld = worldOf(1);
+/** A world for tests that compare two requests to the same world. */
+export const smallStallsWorld = worldOf(1 / 5);
 
 /** Puts deletions last, because other loads need the nodes that they delete. */
 export const deletionsLast = <T extends { readonly work: string }>(loads: readonly T[]): T[] => {

@@ -41,11 +41,14 @@ async function untilListening(port: number): Promise<void> {
 onEachDatabase("nothing that one caller sends stops the others", (database) => {
   test.each(Object.keys(areas))("%s at its limits", async (name) => {
     const { loads, options = [] } = areas[name] as (typeof areas)[string];
-    const data = database === "sqlite" ? temporaryFolder() : await (await sharedPostgres()).newDatabase();
-    const server: Server = await startServer(["--data", data, "--world", worldFile(stallsWorld), ...options]);
+    const start = async (): Promise<Server> => {
+      const data = database === "sqlite" ? temporaryFolder() : await (await sharedPostgres()).newDatabase();
+      return startServer(["--data", data, "--world", worldFile(stallsWorld), ...options]);
+    };
+    const [server, idle] = [await start(), await start()];
     const rtmpPort = server.rtmp_url === null ? undefined : Number(new URL(server.rtmp_url.replace("rtmp:", "http:")).port);
     if (rtmpPort !== undefined) await untilListening(rtmpPort);
-    const measuring = await Measuring.begin(server, database, rtmpPort);
+    const measuring = await Measuring.begin(server, idle, database, rtmpPort);
     const measured: Measured[] = [];
     for (const load of deletionsLast(loads(startReceiver().url))) measured.push(await measuring.measure(load));
     console.log(`${database}: ${name}, ${measured.length} loads\n${tableOf(measured)}`);

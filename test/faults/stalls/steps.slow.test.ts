@@ -23,7 +23,7 @@ import { afterKey, beforeKey } from "./encoder-loads.ts";
 import { feedFiles } from "./feed-files.ts";
 import { graphLoads } from "./graph-loads.ts";
 import type { Load, Sizes } from "./load.ts";
-import { deletionsLast, stallsWorld } from "./stalls-world.ts";
+import { deletionsLast, smallStallsWorld } from "./stalls-world.ts";
 
 const HALF: Sizes = { bodyBytes: 30_000, queryBytes: 3_000 };
 const WHOLE: Sizes = { bodyBytes: 2 * HALF.bodyBytes, queryBytes: 2 * HALF.queryBytes };
@@ -60,6 +60,12 @@ function countingSteps(): StepCounter {
   return counter;
 }
 
+/**
+ * Shapes of texts that cost the work of reading them, which is the same for both databases. So these are sent to SQLite only: a thousand requests take
+ * a minute.
+ */
+const READ_WITHOUT_DATABASE = /^(?:JSON|form|parts|query):/;
+
 async function twice(counter: StepCounter, send: () => Promise<unknown>): Promise<number[]> {
   const steps: number[] = [];
   for (let sending = 0; sending < 2; sending++) {
@@ -72,7 +78,7 @@ async function twice(counter: StepCounter, send: () => Promise<unknown>): Promis
 
 async function serve(database: DatabaseKind, counter: StepCounter) {
   const data = database === "sqlite" ? ":memory:" : await (await sharedPostgres()).newDatabase();
-  const options = { ...forTests, log_level: "silent", data, world: worldFile(stallsWorld) };
+  const options = { ...forTests, log_level: "silent", data, world: worldFile(smallStallsWorld) };
   const plaza = await startPlaza(readConfig(options, {}, undefined, settings), new Log({ level: "silent", isPretty: false }));
   afterThisTest(() => plaza.stop());
   countStatements(plaza.worlds.default.database, (steps) => counter.add(steps));
@@ -110,27 +116,21 @@ test("a search that begins anew for each item is noticed", () => {
 });
 
 onEachDatabase("twice the input costs at most 2.5 times the steps", (database) => {
-  const callback = (): string => startReceiver().url;
-  test.each<[name: string, loads: (sizes: Sizes, callback: string) => readonly Load[]]>([
-    ["each operation", (sizes, url) => graphLoads(url, sizes)],
-    ["each control route", (sizes) => controlLoads(sizes, sizes.bodyBytes / 100)],
-  ])(
-    "of %s",
-    async (_name, loads) => {
-      const counter = countingSteps();
-      const server = await serve(database, counter);
-      const url = callback();
-      const [halves, wholes] = [deletionsLast(loads(HALF, url)), deletionsLast(loads(WHOLE, url))];
-      const found: Work[] = [];
-      for (const [at, { work, shape, send }] of halves.entries()) {
-        const whole = wholes[at] as Load;
-        expect(whole).toMatchObject({ work, shape });
-        found.push({ work, shape, half: await twice(counter, () => send(server)), whole: await twice(counter, () => whole.send(server)) });
-      }
-      expectLinear(found);
-    },
-    600_000,
-  );
+  test("of each operation and control route", async () => {
+    const counter = countingSteps();
+    const server = await serve(database, counter);
+    const { url } = startReceiver();
+    const loads = (sizes: Sizes): Load[] => deletionsLast([...graphLoads(url, sizes), ...controlLoads(sizes, sizes.bodyBytes / 100)]);
+    const [halves, wholes] = [loads(HALF), loads(WHOLE)];
+    const found: Work[] = [];
+    for (const [at, { work, shape, send }] of halves.entries()) {
+      const whole = wholes[at] as Load;
+      if (database === "postgres" && READ_WITHOUT_DATABASE.test(shape)) continue;
+      expect(whole).toMatchObject({ work, shape });
+      found.push({ work, shape, half: await twice(counter, () => send(server)), whole: await twice(counter, () => whole.send(server)) });
+    }
+    expectLinear(found);
+  }, 600_000);
 });
 
 test("twice the input costs at most 2.5 times the steps of each upload", async () => {
