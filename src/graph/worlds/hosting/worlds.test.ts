@@ -6,6 +6,7 @@ import { authMigrations } from "#auth/auth.migrations";
 import { afterThisTest } from "#harness/cleanup";
 import { movedClock } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
+import { nextTurn } from "#kernel/turns";
 import type { Database, Transaction } from "#storage/database";
 import { databasesIn } from "#storage/open";
 import { sql } from "#storage/sql";
@@ -252,6 +253,27 @@ test("D-333: a closed world opens for a request that shows something that the wo
   expect((await worlds.outside("nothing")).world).toBe(outside.world);
   await worlds.close();
   expect(seen()).toContain("empty world closed");
+});
+
+test("D-333: closed worlds are opened in turns, between which others are served", async () => {
+  const { worlds, openNames, write, rest } = await opened();
+  const names = Array.from({ length: 20 }, (_, at) => `w${at}`);
+  for (const name of names) await worlds.make(name, write(name, "x"));
+  await rest();
+  let open = openNames().length;
+  expect(open).toBe(1);
+  /** How many worlds were opened in each turn of the event loop. */
+  const openedInTurn: number[] = [];
+  const look = (): void => {
+    openedInTurn.push(openNames().length - open);
+    open = openNames().length;
+    if (open <= names.length) setImmediate(look);
+  };
+  setImmediate(look);
+  const held = await Promise.all(names.map((name) => worlds.hold(name)));
+  while (open <= names.length) await nextTurn();
+  for (const one of held) one?.leave();
+  expect(Math.max(...openedInTurn)).toBe(1);
 });
 
 test("D-333: a world opens if its data cannot be read yet, and its opening reports what is wrong", async () => {
