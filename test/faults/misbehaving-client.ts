@@ -1,11 +1,10 @@
 /**
- * A client that misbehaves in one way until it is killed, as a process of its own: `bun misbehaving-client.ts <way> <base url>`. It is the app 1002
- * of the world of `neighbours.slow.test.ts`. Once a second it prints the number of connections or requests that it has begun.
+ * A client that misbehaves in one way until it is killed, as a process of its own: `bun misbehaving-client.ts <way> <base url> [<rtmp url>]`. It is
+ * the app 1002 of the world of `neighbours.slow.test.ts`. Once a second it prints the number of connections or requests that it has begun.
  */
 import type { Socket } from "bun";
 
-const [, , way = "", baseUrl = ""] = process.argv;
-const { hostname, port } = new URL(baseUrl);
+const [, , way = "", baseUrl = "", rtmpUrl = ""] = process.argv;
 const APP = "1002";
 const SECRET = "1002|0ther";
 const KIB = 1_024;
@@ -44,6 +43,28 @@ const batch = request(
   }),
 );
 
+const inJson = (path: string, token: string, body: string): string => request("POST", path, JSON_TYPE + bearer(token), body);
+
+/** An honest retry of the largest report sends the same events. */
+const events = JSON.stringify({
+  ...{ event: "CUSTOM_APP_EVENTS", advertiser_id: "device" },
+  custom_events: Array.from({ length: 8_000 }, (_, at) => ({ _eventName: "share", event_id: `e${at}` })),
+});
+const nestedBatches = JSON.stringify({
+  access_token: "other-app",
+  batch: Array.from({ length: 50 }, () => ({
+    method: "POST",
+    relative_url: "",
+    body: `batch=${encodeURIComponent('[{"method":"GET","relative_url":"me"}]')}`,
+  })),
+});
+const BOUNDARY = "boundary";
+/** A file in which each line opens a quote. */
+const feedFile =
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="books.csv"\r\n\r\n` +
+  `retailer_id,name,url,image_url\n${'a,"t\n'.repeat(60_000)}\r\n--${BOUNDARY}--\r\n`;
+const FORM_WITH_FILE = `Content-Type: multipart/form-data; boundary=${BOUNDARY}\r\n`;
+
 interface Way {
   readonly connections: number;
   /** The text to send when a connection is open. */
@@ -52,7 +73,11 @@ interface Way {
   readonly dripped?: string;
   /** The text to send repeatedly, each time after the response. */
   readonly repeated?: string;
+  /** Makes the text to send repeatedly, from the number of texts before it. */
+  readonly made?: (n: number) => string;
   readonly isReading?: false;
+  /** Whether the connections are those of an encoder. */
+  readonly isEncoder?: true;
 }
 
 const ways: Readonly<Record<string, Way>> = {
@@ -77,10 +102,19 @@ const ways: Readonly<Record<string, Way>> = {
   batches: { connections: 100, repeated: batch },
   "slow readers": { connections: 1_000, opened: batch, isReading: false },
   reads: { connections: 500, repeated: get(`/v26.0/${listed(100)}`, "other-app") },
+  "repeated events": { connections: 16, repeated: inJson(`/v26.0/${APP}/activities`, SECRET, events) },
+  "long digits": { connections: 64, repeated: inJson(`/v26.0/${APP}/subscriptions`, SECRET, `{"a":[${"12345678901234567,".repeat(29_000)}1]}`) },
+  "one long number": { connections: 64, repeated: inJson(`/v26.0/${APP}/subscriptions`, SECRET, `{"a":${"7".repeat(1_000_000)}}`) },
+  "nested fields": { connections: 64, repeated: get(`/v26.0/2001?fields=${"id{".repeat(4_500)}`, "other-app") },
+  "nested batches": { connections: 64, repeated: inJson("/v26.0/", "other-app", nestedBatches) },
+  "hostile feeds": { connections: 16, repeated: request("POST", "/v25.0/8101/uploads", FORM_WITH_FILE + bearer("other-reader"), feedFile) },
+  "named worlds": { connections: 100, made: (n) => get(`/w/w${n % 600}/v26.0/2001`, "guessed") },
+  "encoders without a key": { connections: 300, isEncoder: true },
   "guessed tokens": { connections: 500, repeated: get("/v26.0/1001/subscriptions", "1001|guessed") },
 };
 
-const { connections, opened, dripped, repeated, isReading = true } = ways[way] as Way;
+const { connections, opened, dripped, repeated, made = () => repeated, isReading = true, isEncoder = false } = ways[way] as Way;
+const { hostname, port } = new URL(isEncoder ? rtmpUrl.replace("rtmp:", "http:") : baseUrl);
 const open = new Set<Socket<Sending>>();
 
 /** The bytes that are left to send on a connection. */
@@ -110,12 +144,13 @@ async function connectAgain(): Promise<void> {
         begun++;
         open.add(socket);
         if (!isReading) socket.pause();
-        write(socket, opened ?? repeated ?? "");
+        write(socket, opened ?? made(begun) ?? "");
       },
       data(socket) {
-        if (repeated === undefined || socket.data.left.length > 0) return;
+        const next = socket.data.left.length > 0 ? undefined : made(begun);
+        if (next === undefined) return;
         begun++;
-        write(socket, repeated);
+        write(socket, next);
       },
       drain: (socket) => flush(socket),
       close(socket) {

@@ -5,10 +5,10 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { afterThisTest } from "#harness/cleanup";
+import { feedWorld } from "#harness/feeds";
 import { exchange } from "#harness/http/raw-http";
 import { isProving, tries } from "#harness/proof";
 import { type Server, startServer, threeTokens, worldFile } from "#harness/server";
-import { cafe } from "#harness/worlds";
 
 const MISBEHAVING_MS = tries(600, 10_000);
 /** The limit of connections, which is lower than the number that some ways of misbehaving open. */
@@ -18,10 +18,17 @@ const FILES_MAX = 4_096;
 const P99_MS_MAX = 1_000;
 const HEALTH_MS_MAX = 100;
 /** Ways that fill the processor with served requests. Other work on the processor, such as health, comes later, but at most as late as a request. */
-const FILLING: readonly string[] = ["deep JSON", "reads", "guessed tokens"];
+const FILLING: readonly string[] = ["deep JSON", "reads", "guessed tokens", "repeated events", "long digits", "nested batches", "hostile feeds"];
 const MEMORY_MB_MAX = 512;
 
-const world = { ...cafe, labels: Array.from({ length: 500 }, (_, at) => ({ id: String(500_000 + at), page: "2001", name: `label ${at}` })) };
+/** The number of worlds that strangers name. They name others, too, which do not exist. */
+const WORLDS = 50;
+
+const world = {
+  ...feedWorld,
+  tokens: [...feedWorld.tokens, { token: "other-reader", type: "user", app: "1002", user: "3001", scopes: ["catalog_management"] }],
+  labels: Array.from({ length: 500 }, (_, at) => ({ id: String(500_000 + at), page: "2001", name: `label ${at}` })),
+};
 
 /** The results of the neighbour, which is the app that does not misbehave. */
 interface Seen {
@@ -79,6 +86,30 @@ const asks: readonly Ask[] = [
   },
 ];
 
+/** The beginning of an encoder's connection, which needs no key yet. */
+function shakeHands({ rtmp_url }: Server): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  let received = 0;
+  const hello = Buffer.alloc(1_537);
+  hello[0] = 3;
+  Bun.connect({
+    hostname: "127.0.0.1",
+    port: Number(new URL(String(rtmp_url).replace("rtmp:", "http:")).port),
+    socket: {
+      open: (socket) => void socket.write(hello),
+      data(socket, bytes) {
+        received += bytes.length;
+        if (received >= hello.length) socket.end();
+      },
+      close: () => resolve(received >= hello.length ? undefined : "an encoder was turned away"),
+      connectError: (_, error) => resolve(String(error)),
+    },
+  }).catch((error) => resolve(String(error)));
+  return promise;
+}
+
+const asksOf = ({ rtmp_url }: Server): readonly Ask[] => (rtmp_url === null ? asks : [...asks, shakeHands]);
+
 async function neighbour(server: Server, seen: Seen, isOver: () => boolean): Promise<void> {
   let n = seen.ms.length;
   const one = async (ask: Ask): Promise<void> => {
@@ -102,14 +133,19 @@ async function neighbour(server: Server, seen: Seen, isOver: () => boolean): Pro
       seen.lateMs.push(performance.now() - sleptMs - 50);
     }
   };
-  await Promise.all([...asks.map(one), health()]);
+  await Promise.all([...asksOf(server).map(one), health()]);
+}
+
+async function makeWorlds({ control_url, control_key }: Server): Promise<void> {
+  const headers = { authorization: `Bearer ${control_key}` };
+  for (let n = 0; n < WORLDS; n++) await fetch(`${control_url}/v1/worlds`, { method: "POST", headers, body: JSON.stringify({ name: `w${n}` }) });
 }
 
 const quantile = (values: readonly number[], part: number): number =>
   values.toSorted((one, other) => one - other)[Math.floor(part * values.length)] ?? 0;
 
 function misbehave(way: string, server: Server): { begun(): number; end(): Promise<void> } {
-  const client = Bun.spawn([process.execPath, `${import.meta.dir}/misbehaving-client.ts`, way, server.base_url], {
+  const client = Bun.spawn([process.execPath, `${import.meta.dir}/misbehaving-client.ts`, way, server.base_url, server.rtmp_url ?? ""], {
     stdout: "pipe",
     stderr: "inherit",
   });
@@ -139,17 +175,30 @@ const ways = [
   "slow readers",
   "reads",
   "guessed tokens",
+  "repeated events",
+  "long digits",
+  "one long number",
+  "nested fields",
+  "nested batches",
+  "hostile feeds",
+  "named worlds",
+  "encoders without a key",
 ];
 
 test.each(ways)(
   "a neighbour is served while a client misbehaves: %s",
   async (way) => {
     const server = await startServer(
-      ["--data", ":memory:", "--world", worldFile(world), "--connections-max", String(CONNECTIONS_MAX)],
+      [
+        ...["--data", ":memory:", "--world", worldFile(world), "--connections-max", String(CONNECTIONS_MAX)],
+        ...(way.startsWith("encoders") ? ["--rtmp-port", "0"] : []),
+      ],
       {},
       FILES_MAX,
     );
     const seen: Seen = { ms: [], healthMs: [], refused: [], memoryMb: [], lateMs: [] };
+    if (way === "named worlds") await makeWorlds(server);
+    if (server.rtmp_url !== null) while ((await shakeHands(server)) !== undefined) await Bun.sleep(10);
     for (const [n, ask] of asks.entries()) expect(await ask(server, -n - 1)).toBeUndefined();
     const client = misbehave(way, server);
     while (client.begun() === 0) await Bun.sleep(10);
