@@ -2,7 +2,7 @@
  * A process that sends requests to a server while others load the server: for its health, as another app, and as an encoder. It also sends the
  * app's requests to a second server, which nobody loads. Its parent process asks it for the times.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 export interface ProberOptions {
   /** The process of the server. */
@@ -91,15 +91,39 @@ function handshake(): Promise<string | undefined> {
   });
 }
 
-/** How long the server's thread was ready to run and had no processor, since it started. The second number of the file has nanoseconds. */
-const waitedMs = (): number => Number(readFileSync(`/proc/${options.pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
+/** How long each thread of the server was ready to run and had no processor, since the thread started. The second number of a file has nanoseconds. */
+function waitedByThread(): Map<string, number> {
+  const tasks = `/proc/${options.pid}/task`;
+  const waitedMs = (thread: string): number => {
+    try {
+      return Number(readFileSync(`${tasks}/${thread}/schedstat`, "latin1").split(" ")[1]) / 1e6;
+    } catch {
+      // The thread has ended meanwhile.
+      return 0;
+    }
+  };
+  return new Map(readdirSync(tasks).map((thread) => [thread, waitedMs(thread)]));
+}
+
+/** The time since `before` in which the machine kept the server waiting: its first thread, which may itself wait for one that collects garbage. */
+function waitedMs(before: ReadonlyMap<string, number>): number {
+  let [first, others] = [0, 0];
+  for (const [thread, ms] of waitedByThread()) {
+    const waited = ms - (before.get(thread) ?? 0);
+    if (thread === String(options.pid)) first = waited;
+    else others = Math.max(others, waited);
+  }
+  return first + others;
+}
 
 async function again(next: Next): Promise<void> {
   for (let n = 0; ; n++) {
     const { times, ask } = next(n);
-    const [beganMs, waitedBeforeMs] = [performance.now(), waitedMs()];
+    const before = waitedByThread();
+    const beganMs = performance.now();
     const refused = await ask().catch((error) => String(error));
-    times.push(Math.max(0, performance.now() - beganMs - (waitedMs() - waitedBeforeMs)));
+    const tookMs = performance.now() - beganMs;
+    times.push(Math.max(0, tookMs - waitedMs(before)));
     if (refused !== undefined) seen.refused.push(refused);
     await Bun.sleep(PAUSE_MS);
   }
