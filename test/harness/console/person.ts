@@ -12,7 +12,7 @@ needs("chromium");
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--mute-audio"];
 
 /** The time limit of a test with a person: a browser starts, and the person looks at many things, which takes long on a busy machine. */
-export const JOURNEY_MS = 120_000;
+export const JOURNEY_MS = 40_000;
 
 interface PersonOptions {
   readonly theme?: "light" | "dark";

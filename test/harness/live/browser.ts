@@ -19,7 +19,7 @@ const BROWSERS = ["chromium", "google-chrome"];
  * The time limit of a page to show the value that a test waits for. It is shorter than the tests' own limits, so that a failure says what the page
  * showed last.
  */
-const WAIT_MS_MAX = 80_000;
+const WAIT_MS_MAX = 15_000;
 
 export interface Page {
   /** The value of an expression in the frame whose address begins with `address`, once there is such a frame. Throws after `WAIT_MS_MAX`. */

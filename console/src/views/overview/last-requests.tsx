@@ -5,7 +5,7 @@ import { requestQuery } from "../../api/queries.ts";
 import type { RequestLine, Tail } from "../../api/tail.ts";
 import { HttpStatus, Skeleton, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { errorIn } from "../requests/error-body.ts";
+import { reasonOf } from "../requests/error-body.ts";
 import { FirstRequest } from "../requests/first-request.tsx";
 
 const SHOWN = 8;
@@ -34,9 +34,8 @@ export function LastRequests({ tail: { lines, isLoaded } }: { readonly tail: Tai
   );
 }
 
-/** Why a request was refused, as its response says it. */
-function Why({ line: { trace_id } }: { readonly line: RequestLine }) {
-  const { data } = useQuery(requestQuery(useWorld(), trace_id));
-  const said = data === undefined ? undefined : errorIn(data.response_body);
-  return <span className="why quiet two-lines">{said?.error_user_msg ?? said?.message ?? " "}</span>;
+/** Why a request was refused. */
+function Why({ line }: { readonly line: RequestLine & { readonly reason?: string | undefined } }) {
+  const { data } = useQuery({ ...requestQuery(useWorld(), line.trace_id), enabled: line.reason === undefined });
+  return <span className="why quiet two-lines">{line.reason ?? (data === undefined ? " " : reasonOf(data))}</span>;
 }

@@ -8,7 +8,7 @@ import { useWorld } from "../../shell/world.ts";
 import { effectOf, type FaultWords } from "../faults/fault-words.ts";
 import { Again } from "./again.tsx";
 import { Caused } from "./caused.tsx";
-import { errorIn } from "./error-body.ts";
+import { reasonOf } from "./error-body.ts";
 import { ErrorExplained } from "./error-explained.tsx";
 
 interface RequestDetailProps {
@@ -71,10 +71,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
 }
 
 /** Why the request was refused, in the largest type of the panel, before anything else of it. */
-function Reason({ request: { response_body } }: { readonly request: StoriedRequest }) {
-  const said = errorIn(response_body);
-  return <p className="reason">{said?.error_user_msg ?? said?.message ?? "The response says no reason."}</p>;
-}
+const Reason = ({ request }: { readonly request: StoriedRequest }) => <p className="reason">{reasonOf(request) ?? "The response says no reason."}</p>;
 
 /** Says that a fault affected the request, so that its error is not the caller's mistake. */
 function MetFault({ text }: { readonly text: string }) {
