@@ -109,7 +109,7 @@ const columnsOf = (kind: string, keys: readonly string[], kinds: readonly string
       const of = kindNamedBy(key, kinds);
       const cell = (entry: Entry) => {
         const text = textOf(entry[key]);
-        return of === undefined || text === "" ? text : <Named kind={of} id={text} isCell />;
+        return of === undefined || typeof entry[key] !== "string" ? text : <Named kind={of} id={text} isCell />;
       };
       return { id: key, title: key.replaceAll("_", " "), width: "minmax(100px, 1fr)", cell };
     }),
