@@ -10,6 +10,8 @@ const BUN = join(ROOT, "node_modules/bun/bin/bun.exe");
 const TESTS = 200;
 /** The goal: people wait this long without noticing the wait. */
 const SECONDS_MAX = 4;
+/** The share that a trace may cost: a suite that is always recorded must not be slower than people notice. */
+const TRACED_MAX = 1.1;
 
 /** The text of a suite. Each test makes a world, writes and reads through the graph, and expects a webhook or request. */
 const suiteOf = (runner: string, kit: string): string => `
@@ -41,7 +43,7 @@ async function secondsOf(cwd: string, command: readonly string[]): Promise<numbe
 }
 
 export const bench: Bench = {
-  summary: `A suite of ${TESTS} tests, each with a world of its own that begins as a copy of the demo world, a write, a read and an expectation, by \`bun test\` and by \`plaza exec -- node --test\`; from the start of the command to its end, with the start of the server.`,
+  summary: `A suite of ${TESTS} tests, each with a world of its own that begins as a copy of the demo world, a write, a read and an expectation, by \`bun test\` and by \`plaza exec -- node --test\`; from the start of the command to its end, with the start of the server. The suite by node runs with and without a trace (plaza exec --trace).`,
   async run({ rounds }) {
     const folder = mkdtempSync(join(tmpdir(), "plaza-suite-"));
     try {
@@ -51,16 +53,21 @@ export const bench: Bench = {
       if (!built.success) throw new Error(built.stderr.toString());
       writeFileSync(join(folder, "suite.test.ts"), suiteOf('import { afterAll as after, test } from "bun:test";', sources));
       writeFileSync(join(folder, "suite.test.mjs"), suiteOf('import { after, test } from "node:test";', kit));
-      const [onBun, onNode]: [number[], number[]] = [[], []];
+      const [onBun, onNode, traced]: [number[], number[], number[]] = [[], [], []];
+      const exec = [join(ROOT, "bin/plaza"), "exec"];
+      const suite = ["--", "node", "--test", "suite.test.mjs"];
       for (let i = 0; i < rounds; i++) {
         onBun.push(await secondsOf(folder, [BUN, "test", "./suite.test.ts"]));
-        onNode.push(await secondsOf(folder, [join(ROOT, "bin/plaza"), "exec", "--", "node", "--test", "suite.test.mjs"]));
+        const seconds = await secondsOf(folder, [...exec, ...suite]);
+        onNode.push(seconds);
+        traced.push((await secondsOf(folder, [...exec, "--trace", "run.html", ...suite])) / seconds);
       }
       const goal = { at_most: SECONDS_MAX };
       return {
         metrics: [
           { name: `${TESTS} tests by bun test`, unit: "s", ...spreadOf(onBun), goal },
           { name: `${TESTS} tests by node --test`, unit: "s", ...spreadOf(onNode), goal },
+          { name: "the same with --trace", ...spreadOf(traced), goal: { at_most: TRACED_MAX } },
         ],
         absolute: [{ name: "a test by node --test", unit: "ms", ...spreadOf(onNode.map((seconds) => (seconds * 1000) / TESTS)) }],
       };

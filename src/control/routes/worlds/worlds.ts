@@ -102,6 +102,8 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
 
 /** The number of entries that are written at a time. A thousand small entries are some 100 kB, which take 1 ms. */
 const ENTRIES_WRITTEN = 1_000;
+/** Short pieces are written together, until the text has this many characters. */
+const WRITTEN_CHARACTERS = 65_536;
 
 /**
  * A response with a world file as JSON. The text is made in pieces while the client takes it, because the text of a large world at once would make
@@ -126,9 +128,15 @@ function jsonInTurns(file: Readonly<Record<string, unknown>>): Response {
   const written = pieces();
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     await nextTurn();
-    const { done, value } = written.next();
-    if (done === true) controller.close();
-    else controller.enqueue(encoder.encode(value));
+    let text = "";
+    let isDone = false;
+    while (!isDone && text.length < WRITTEN_CHARACTERS) {
+      const { done = false, value = "" } = written.next();
+      isDone = done;
+      text += value;
+    }
+    controller.enqueue(encoder.encode(text));
+    if (isDone) controller.close();
   };
   return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { headers: { "content-type": "application/json" } });
 }

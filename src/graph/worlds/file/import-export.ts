@@ -305,11 +305,13 @@ export function exportWorld(
   const shown = (section: WorldSection, entry: WorldEntry): WorldEntry =>
     secrets ? entry : hashes ? (section.secrets?.without(entry) ?? entry) : withoutSecrets(section, entry);
   return world.database.snapshot(async (reader) => {
+    const pace = new Pace();
     const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
     if (world.calendar !== standardCalendar) file.versions = entryOf(world.calendar);
     for (const section of sectionsOf(registry)) {
       const entries: WorldEntry[] = [];
       await eachPage(
+        pace,
         (page) => section.list(reader, page, world),
         (entry) => entries.push(shown(section, entry)),
       );
@@ -319,13 +321,13 @@ export function exportWorld(
     const tokens: Record<string, unknown>[] = [];
     const all: Parameters<typeof tokenToEntry>[0][] = [];
     await eachPage(
+      pace,
       (page) => listTokens(reader, page),
       (token) => all.push(token),
     );
     // The oldest token comes first, because an import makes ids for tokens in this order, so that the next export has the same order.
-    let read = 0;
     for (const token of all.reverse()) {
-      if (++read % EXPORT_PAGE_ROWS === 0) await nextTurn();
+      await pace.count(1);
       const hash = await findTokenHash(reader, token.id);
       if (hash !== undefined) tokens.push(tokenToEntry(token, hash));
     }
@@ -339,12 +341,27 @@ type ReadList<T> = (page: {
   after?: readonly string[];
 }) => Promise<{ rows: readonly T[]; hasNext: boolean; lastKey?: readonly string[] }>;
 
-async function eachPage<T>(read: ReadList<T>, take: (row: T) => void): Promise<void> {
+/** Counts the rows of an export, and serves others after each few of them. Many short lists together need no more turns than one long list. */
+class Pace {
+  #rows = 0;
+
+  count(rows: number): Promise<void> | undefined {
+    this.#rows += rows;
+    if (this.#rows < EXPORT_PAGE_ROWS) return undefined;
+    this.#rows = 0;
+    return nextTurn();
+  }
+}
+
+/** A statement takes as long as the reading of this many rows. */
+const STATEMENT_ROWS = 10;
+
+async function eachPage<T>(pace: Pace, read: ReadList<T>, take: (row: T) => void): Promise<void> {
   let after: readonly string[] | undefined;
   for (;;) {
     const page = await read(after === undefined ? { limit: EXPORT_PAGE_ROWS } : { limit: EXPORT_PAGE_ROWS, after });
     for (const row of page.rows) take(row);
-    await nextTurn();
+    await pace.count(page.rows.length + STATEMENT_ROWS);
     if (!page.hasNext || page.lastKey === undefined) return;
     after = page.lastKey;
   }
