@@ -288,7 +288,7 @@ function listenGraph(
       isCountryChosen: config.sandbox,
       countryHeader: config.country_header,
     }),
-    pageRoutes: loginRoutes(config.sandbox),
+    pageRoutes: loginRoutes(config),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log, process.pid),
   };
   return listening("--port", config.host, config.port, () => serveGraph(options));

@@ -178,6 +178,9 @@ const webUrl = (example: string): ReadValue<string> =>
 
 export const publicUrl = webUrl("https://graph.example.com");
 
+/** D-390. */
+export const signInUrl = webUrl("https://login.example.com/plaza");
+
 const collector = webUrl("http://localhost:4318");
 /** D-356: the address of a collector, as in OTEL_EXPORTER_OTLP_ENDPOINT: without the path of the traces. */
 export const collectorUrl = reader(TEXT, (value) => {

@@ -75,6 +75,8 @@ test("defaults and bounds of the options", () => {
     "open_worlds_max 256 1..9007199254740991",
     "audit_days 365 1..36500",
     "audit_reads false",
+    "sign_in_url none",
+    "sign_in_key none isSecret",
     "secret_key none isSecret",
     "further_secret_keys [] isSecret",
   ]);

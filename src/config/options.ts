@@ -236,6 +236,17 @@ export const own = {
   // D-331.
   audit_days: { ...one("N", read.integer(1, AUDIT_DAYS_MAX), 365), summary: "how long the audit list of control keys is kept" },
   audit_reads: { ...off, summary: "add requests that only read to that list as well, not only those that read secrets" },
+  // D-390.
+  sign_in_url: {
+    ...maybe("URL", read.signInUrl),
+    summary: "your page that signs people in for the login dialog of apps, in place of the choice of a sandbox; requires PLAZA_SIGN_IN_KEY",
+  },
+  sign_in_key: {
+    isSecret: true,
+    read: read.controlKey,
+    default: undefined,
+    summary: "key of 32 characters or more with which the page of --sign-in-url signs its answers",
+  },
   secret_key: {
     isSecret: true,
     read: read.secretKey,

@@ -84,6 +84,9 @@ function fileValues({ path, values }: ConfigFile, options: readonly Option[]): V
   return found;
 }
 
+/** The key is used for HMAC-SHA256, so it has the length of a digest in characters that carry at least four bits each: 128 bits. */
+const SIGN_IN_KEY_CHARACTERS_MIN = 32;
+
 /** D-420: the first of several databases is the place of the first world, so it is used wherever `--data` counts. */
 function withFirstDatabase(config: Config): Config {
   const [first] = config.databases;
@@ -112,6 +115,10 @@ function checkTogether(given: Config): Config {
   if (config.hsts_seconds > 0 && config.tls_cert === undefined) throw new ConfigProblem("--hsts-seconds", "requires --tls-cert FILE");
   if (config.redirect_port !== undefined && config.tls_cert === undefined) throw new ConfigProblem("--redirect-port", "requires --tls-cert FILE");
   if (config.trace_ratio !== 1 && config.otlp_endpoint === undefined) throw new ConfigProblem("--trace-ratio", "requires --otlp-endpoint URL");
+  if (config.sign_in_url !== undefined && (config.sign_in_key?.length ?? 0) < SIGN_IN_KEY_CHARACTERS_MIN)
+    throw new ConfigProblem("--sign-in-url", `requires a key of ${SIGN_IN_KEY_CHARACTERS_MIN} characters or more in PLAZA_SIGN_IN_KEY`);
+  if (config.sign_in_key !== undefined && config.sign_in_url === undefined)
+    throw new ConfigProblem(variableOf("sign_in_key"), "requires --sign-in-url URL");
   const hosts = Object.values(config.surface_hosts);
   if (new Set(hosts).size < hosts.length) throw new ConfigProblem("--surface-hosts", "two surfaces cannot have the same host name");
   if (config.import && config.world === undefined) throw new ConfigProblem("--import", "requires --world FILE");

@@ -22,6 +22,7 @@ import { loginMigrations } from "./login.migrations.ts";
 import { forgetOwner } from "./login.store.ts";
 
 export { answerDialog, type Form, openDialog, PEOPLE_SHOWN_MAX } from "./login.dialog.ts";
+export type { SignInPage } from "./login.sign-in.ts";
 
 export const login = defineFeature({
   name: "login",

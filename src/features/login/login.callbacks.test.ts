@@ -4,7 +4,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
-import { signedRequest } from "./login.callbacks.ts";
+import { signedRequest } from "./login.signed-request.ts";
 
 /** An app's callback, which answers with the given statuses or texts in turn, and then with 200. */
 function receiver(...answers: (number | string)[]) {

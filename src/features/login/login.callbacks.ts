@@ -1,5 +1,4 @@
 /** D-385, D-387: tells an app by a signed request that a person removed it (`deauthorize_url`) or wants her data deleted (`data_deletion_url`). */
-import { createHmac } from "node:crypto";
 import type { AppFacts } from "#auth/app-facts";
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
@@ -8,6 +7,7 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
 import type { Transaction } from "#storage/database";
+import { objectIn, signedRequest } from "./login.signed-request.ts";
 import { answerDeletion, insertDeletion } from "./login.store.ts";
 
 const KIND = "login_callback";
@@ -44,15 +44,6 @@ export async function scheduleDeletion(tx: Transaction, world: World, app: NodeI
 async function schedule(tx: Transaction, { jobs, clock }: World, app: NodeId, callback: Callback, payload: Payload, waitMs = 0): Promise<void> {
   const key = `${app}/${callback}/${payload.person}`;
   await jobs.schedule(tx, { kind: KIND, key, share: app, dueMs: clock.nowMs() + waitMs, payload });
-}
-
-/**
- * A signed request: the signature, a dot and the payload, both in base64url. The signature is the HMAC-SHA256 of the encoded payload with the app's
- * secret.
- */
-export function signedRequest(payload: Readonly<Record<string, unknown>>, secret: string): string {
-  const encoded = Buffer.from(JSON.stringify({ algorithm: "HMAC-SHA256", ...payload })).toString("base64url");
-  return `${createHmac("sha256", secret).update(encoded).digest("base64url")}.${encoded}`;
 }
 
 export const callbackJob: JobKind<World> = {
@@ -124,13 +115,4 @@ function confirmationIn({ body, problem }: Answer): Pick<Answer, "url" | "confir
   if (typeof confirmation_code !== "string" || !VISIBLE.test(confirmation_code))
     return { problem: "the app's answer has no confirmation_code; it must be JSON with a text of visible ASCII characters" };
   return { url, confirmation_code };
-}
-
-function objectIn(body: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }

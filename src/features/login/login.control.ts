@@ -6,7 +6,7 @@ import { type ControlRequest, type ControlRoute, route } from "#control-contract
 import { worldId } from "#graph/worlds/file/schema-words";
 import { scopeWarnings } from "#graph/worlds/tokens";
 import { scheduleDeletion } from "./login.callbacks.ts";
-import { isPerson } from "./login.dialog.ts";
+import { findPerson } from "./login.people.ts";
 import { ALWAYS, decide, removeApp } from "./login.permissions.ts";
 import { SCOPE_NAME, SCOPES_MAX } from "./login.request.ts";
 import { type DeletionRow, listDeletions } from "./login.store.ts";
@@ -56,7 +56,7 @@ async function handleLogin({ deps, world, body }: ControlRequest<unknown, Static
   const granted = user === undefined ? scopes : [...new Set([ALWAYS, ...scopes])];
   const issued = await world.database.write(async (tx) => {
     if ((await world.ports.get("app").findFacts(tx, app)) === undefined) throw unprocessable(`there is no app ${app}`, "app");
-    if (!(await isPerson(tx, world, user === undefined, person)))
+    if ((await findPerson(tx, world, user === undefined, person)) === undefined)
       throw unprocessable(`there is no ${user === undefined ? "social account" : "user"} ${person}`, user === undefined ? "social_account" : "user");
     const allowed = await decide(tx, app, person, { asked: granted, granted, isRerequest: true });
     return issueToken(tx, world, { app, person, is_account: user === undefined, scopes: allowed }, LONG_SECONDS, undefined);
@@ -83,7 +83,7 @@ const handleRemoval = ({ world, body: { app, user, delete_data = false } }: Cont
   world.database.write(async (tx) => {
     const facts = await world.ports.get("app").findFacts(tx, app);
     if (facts === undefined) throw unprocessable(`there is no app ${app}`, "app");
-    if (!(await world.ports.get("user").isPerson(tx, user))) throw unprocessable(`there is no user ${user}`, "user");
+    if ((await findPerson(tx, world, false, user)) === undefined) throw unprocessable(`there is no user ${user}`, "user");
     if (delete_data && facts.data_deletion_url === undefined)
       throw unprocessable(`the app ${app} has no data_deletion_url, so nobody can ask it to delete data`, "delete_data");
     await removeApp(tx, world, facts, user);

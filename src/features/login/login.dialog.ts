@@ -7,11 +7,12 @@ import { hashOf } from "#auth/tokens";
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
-import { isNodeId, type NodeId, nodeId } from "#kernel/ids";
-import type { Reader } from "#storage/database";
+import { type NodeId, nodeId } from "#kernel/ids";
 import { SealBroken } from "#storage/sealing";
+import { findPerson, listPeople } from "./login.people.ts";
 import { ALWAYS, decide } from "./login.permissions.ts";
 import { type Asked, type Problem, problem, type Redirect, readRequest, redirectProblem, redirectTo } from "./login.request.ts";
+import { personSignedIn, type SignIn, type ToSignIn } from "./login.sign-in.ts";
 import { deleteOldCodes, findDeclined, insertCode } from "./login.store.ts";
 import { issueToken, SHORT_SECONDS } from "./login.tokens.ts";
 
@@ -35,7 +36,9 @@ interface Person {
 export interface Form {
   readonly kind: "form";
   readonly app: string;
+  /** Those among whom the person chooses, or the one who signed in. */
   readonly people: readonly Person[];
+  readonly isSignedIn: boolean;
   /** The permissions to grant or decline. */
   readonly scopes: readonly string[];
   /** A hidden field of the form. It holds the checked request, sealed for the browser that got the page. */
@@ -50,40 +53,54 @@ interface SealedForm extends Asked {
   /** The hash of the browser's cookie. */
   readonly cookie: string;
   readonly ends_at: number;
+  /** The person who signed in. Undefined if the person chooses who she is. */
+  readonly person?: string | undefined;
 }
 
-/** Checks the request of an app. `browser` is the random value that this browser keeps in a cookie. */
-export async function openDialog(world: World, surface: SurfaceName, query: URLSearchParams, browser: string): Promise<Problem | Redirect | Form> {
+/**
+ * Checks the request of an app. `browser` is the random value that this browser keeps in a cookie. Without `signIn` the person chooses who she is.
+ */
+export async function openDialog(
+  world: World,
+  surface: SurfaceName,
+  query: URLSearchParams,
+  browser: string,
+  signIn?: SignIn,
+): Promise<Problem | Redirect | ToSignIn | Form> {
   const { asked, app, ended } = await readRequest(world, surface, query);
   if (ended !== undefined) return ended;
-  const people = await peopleOf(world, asked.host);
+  const isAccount = asked.host === "social_login";
+  const who = signIn === undefined ? undefined : await personSignedIn(world, signIn, isAccount, browser);
+  if (who !== undefined && who.kind !== "person") return who;
+  const people = who === undefined ? await listPeople(world, isAccount, { limit: PEOPLE_SHOWN_MAX }) : [who];
   const scopes = asked.scopes.filter((scope) => scope !== ALWAYS);
   const ids = people.map(({ id }) => id);
   const declined = asked.is_rerequest ? new Map<string, string[]>() : await findDeclined(world.database.reader, app.id, ids);
   return {
     kind: "form",
-    ...{ app: app.name, redirect_uri: asked.redirect_uri, scopes },
-    people: people.map((person) => ({ ...person, declined: scopes.filter((scope) => declined.get(person.id)?.includes(scope)) })),
+    ...{ app: app.name, redirect_uri: asked.redirect_uri, scopes, isSignedIn: who !== undefined },
+    people: people.map(({ id, name }) => ({ id, name, declined: scopes.filter((scope) => declined.get(id)?.includes(scope)) })),
     form_token: world.sealer.seal(
       JSON.stringify({
         ...asked,
         ...{ purpose: PURPOSE, world: world.name, cookie: hashOf(browser), ends_at: unixSeconds(world.clock) + FORM_SECONDS },
+        person: who?.id,
       } satisfies SealedForm),
     ),
   };
 }
 
-async function peopleOf({ ports, database }: World, host: Asked["host"]): Promise<readonly Omit<Person, "declined">[]> {
-  const page = { limit: PEOPLE_SHOWN_MAX };
-  if (host === "base") return ports.get("user").listPeople(database.reader, page);
-  return (await ports.get("social_account").listAccounts(database.reader, page)).map(({ id, username }) => ({ id, name: username }));
-}
-
-/** Handles the form. `chosen` holds its fields; a field that can be there several times is a list. */
-export async function answerDialog(world: World, surface: SurfaceName, form: URLSearchParams, browser: string): Promise<Problem | Redirect> {
+/** Handles the form. `isChosen`: the form says who the person is; else the form has to be of a person who signed in. */
+export async function answerDialog(
+  world: World,
+  surface: SurfaceName,
+  form: URLSearchParams,
+  browser: string,
+  isChosen = true,
+): Promise<Problem | Redirect> {
   const asked = openedForm(world, form.get("form_token") ?? "");
   const isCurrent = asked !== undefined && asked.cookie === hashOf(browser) && asked.ends_at > unixSeconds(world.clock);
-  if (!isCurrent || asked.host !== (surface === "social_login" ? "social_login" : "base"))
+  if (!isCurrent || (asked.person === undefined) !== isChosen || asked.host !== (surface === "social_login" ? "social_login" : "base"))
     return problem("This form is not from a page that this browser has open. Go back to the app, and log in again.");
   const { redirect_uri, host, scopes } = asked;
   const app = await world.tokens.findApp(asked.app);
@@ -93,8 +110,8 @@ export async function answerDialog(world: World, surface: SurfaceName, form: URL
   if (form.get("action") !== "allow") {
     return redirectTo(asked, { error: "access_denied", error_code: "200", error_reason: "user_denied", error_description: "Permissions error" });
   }
-  const person = form.get("person_id") || (form.get("person") ?? "");
-  if (!(await isPerson(world.database.reader, world, host === "social_login", person)))
+  const person = asked.person ?? (form.get("person_id") || (form.get("person") ?? ""));
+  if ((await findPerson(world.database.reader, world, host === "social_login", person)) === undefined)
     return problem(`${person === "" ? "Nobody was chosen" : `${person} is not the id of a person`}. Go back, and choose who you are.`);
   const chosen = form.getAll("scope");
   const granted = scopes.filter((scope) => scope === ALWAYS || chosen.includes(scope));
@@ -109,12 +126,6 @@ function openedForm({ sealer, name }: World, token: string): SealedForm | undefi
     if (error instanceof SealBroken || error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-export async function isPerson(reader: Reader, { ports }: World, isAccount: boolean, id: string): Promise<boolean> {
-  if (!isNodeId(id)) return false;
-  if (!isAccount) return ports.get("user").isPerson(reader, id);
-  return (await ports.get("social_account").findAccount(reader, id))?.id === id;
 }
 
 /** Stores the person's decisions, and makes what the app asked for: a code, a token, and the lists of permissions. */

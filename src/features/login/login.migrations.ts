@@ -23,6 +23,9 @@ export const loginMigrations: readonly Migration[] = [
         app BIGINT NOT NULL, person BIGINT NOT NULL, requested_at BIGINT NOT NULL, confirmed_at BIGINT NOT NULL, url TEXT NOT NULL,
         confirmation_code TEXT NOT NULL, problem TEXT NOT NULL, PRIMARY KEY (app, person)) WITHOUT ROWID`,
       "CREATE INDEX login_deletions_by_person ON login_deletions (person)",
+      // D-390: the answers of the sign-in page that were used, until they end.
+      "CREATE TABLE login_sign_ins (hash TEXT PRIMARY KEY, expires_at BIGINT NOT NULL) WITHOUT ROWID",
+      "CREATE INDEX login_sign_ins_by_expiry ON login_sign_ins (expires_at)",
     ],
   },
 ];

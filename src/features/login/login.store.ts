@@ -152,6 +152,12 @@ const deletionRows = sql`
 export const listDeletions = (reader: Reader, page: PageRequest): Promise<ListPage<DeletionRow>> =>
   readPage<DeletionRow>(reader, deletionRows, ordered("ascending", "d.app", "d.person"), page);
 
+/** D-390: marks an answer of the sign-in page as used. Returns false if it was used before. */
+export async function useSignIn(tx: Transaction, hash: string, expiresAt: number, nowSeconds: number): Promise<boolean> {
+  await tx.run(sql`DELETE FROM login_sign_ins WHERE expires_at < ${nowSeconds}`);
+  return (await tx.run(sql`INSERT INTO login_sign_ins (hash, expires_at) VALUES (${hash}, ${expiresAt}) ON CONFLICT DO NOTHING`)) === 1;
+}
+
 /** Deletes all that is stored for a removed app, user or account. */
 export async function forgetOwner(tx: Transaction, owner: NodeId): Promise<void> {
   await tx.run(sql`

@@ -25,7 +25,7 @@ export const users = defineFeature({
   ports: () => ({
     user: {
       listPeople: async (reader, page) => (await listUsers(reader, page)).rows,
-      isPerson: async (reader, id) => (await findUser(reader, id)) !== undefined,
+      findPerson: findUser,
     },
   }),
 });

@@ -6,7 +6,7 @@ import type { PageRequest } from "#storage/keyset";
 interface UserPort {
   /** Returns people by their ids, as many as the page has. */
   listPeople(reader: Reader, page: PageRequest): Promise<readonly { readonly id: string; readonly name: string }[]>;
-  isPerson(reader: Reader, id: NodeId): Promise<boolean>;
+  findPerson(reader: Reader, id: NodeId): Promise<{ readonly id: string; readonly name: string } | undefined>;
 }
 
 declare module "#kernel/ports" {

@@ -1,5 +1,6 @@
 /** The login dialog over HTTP: the page, its headers, and requests of other pages. */
 import { expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
 import { startTestServer } from "#cli/test-server";
 import { afterThisTest } from "#harness/cleanup";
 import { worldFile } from "#harness/server";
@@ -34,7 +35,7 @@ test("D-381: a person logs in with a page without scripts, which nothing can fra
   expect(policy).toMatch(
     /^default-src 'none'; style-src 'nonce-[\w-]{16}'; form-action 'self' http:\/\/127\.0\.0\.1:9000; frame-ancestors 'none'; base-uri 'none'$/,
   );
-  expect(String(cookie)).toMatch(/^plaza_login=[\w-]{32}; HttpOnly; SameSite=Strict; Path=\/$/);
+  expect(String(cookie)).toMatch(/^plaza_login=[\w-]{32}; HttpOnly; SameSite=Lax; Path=\/$/);
   expect(html).not.toMatch(/<script|<b>|<Shop>| on\w+=/);
   expect(html).toContain("Ada &#34;&#60;b&#62;&#34;");
   const fields = new URLSearchParams({ form_token: tokenIn(html), person: "3001", scope: "email", action: "allow" });
@@ -87,4 +88,33 @@ test("D-381: without a sandbox, and in the profile strict, there is no dialog", 
     const response = await ask(`/${dialog()}`);
     expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 2_500 } }]);
   }
+});
+
+test("D-390: without a sandbox the operator's page says who signed in", async () => {
+  const sign_in_url = "http://127.0.0.1:9000/sign-in";
+  const key = "k".repeat(32);
+  const { ask, base } = await open({ sandbox: false, control_key: "c".repeat(32), sign_in_url, sign_in_key: key });
+  const first = await ask(`/v26.0/${dialog()}`);
+  const to = new URL(first.headers.get("location") ?? "");
+  expect([first.status, `${to.origin}${to.pathname}`]).toEqual([303, sign_in_url]);
+  expect(first.headers.get("set-cookie")).toMatch(/^plaza_login=[\w-]{32}; HttpOnly; SameSite=Lax; Path=\/$/);
+  const back = new URL(to.searchParams.get("return_to") ?? "");
+  expect(back.href).toBe(`${base}/v26.0/${dialog()}`);
+  const encoded = Buffer.from(
+    JSON.stringify({ algorithm: "HMAC-SHA256", user_id: "3001", nonce: to.searchParams.get("nonce"), issued_at: Math.floor(Date.now() / 1_000) }),
+  ).toString("base64url");
+  back.searchParams.set("signed_in", `${createHmac("sha256", key).update(encoded).digest("base64url")}.${encoded}`);
+  const headers = { cookie: String(first.headers.get("set-cookie")).split(";")[0] ?? "" };
+  const page = await ask(`${back.pathname}${back.search}`, { headers });
+  const html = await page.text();
+  expect([page.status, html.includes("You are Ada"), html.includes('type="radio"'), html.includes("sandbox")]).toEqual([200, true, false, false]);
+  const body = new URLSearchParams({ form_token: tokenIn(html), scope: "email", action: "allow" });
+  const answer = await ask("/v26.0/dialog/oauth", { method: "POST", body, headers });
+  expect(answer.headers.get("location")).toMatch(/^http:\/\/127\.0\.0\.1:9000\/back\?code=[\w-]{43}&state=s$/);
+  // A form of another site comes without the cookie.
+  expect((await ask("/v26.0/dialog/oauth", { method: "POST", body })).status).toBe(400);
+  // An answer for another browser leads to no form.
+  expect((await ask(`${back.pathname}${back.search}`)).status).toBe(400);
+  // The request of the app is checked before anybody signs in.
+  expect((await ask(`/${dialog("https://evil.example/")}`)).headers.get("location")).toBeNull();
 });

@@ -1,9 +1,12 @@
 /** Serves the login dialog as a page (D-381): `/dialog/oauth` of the main host, and `/oauth/authorize` of the host of the alternate flow. */
-import { answerDialog, type Form, openDialog, PEOPLE_SHOWN_MAX } from "#features/login";
-import { randomSecret } from "#system";
+import { answerDialog, type Form, openDialog, PEOPLE_SHOWN_MAX, type SignInPage } from "#features/login";
+import { randomSecret, realNowMs } from "#system";
 import type { PageRoute, RouteDestination } from "./extra-routes.ts";
 
-/** The cookie that binds a form to the browser that got it. It says nothing about who signed in. */
+/**
+ * The cookie that binds a form and a sign-in to a browser. It says nothing about who signed in. `SameSite=Lax`: a browser also sends it when an app or
+ * the sign-in page sends a person here, but not with a form of another site.
+ */
 const COOKIE = "plaza_login";
 /** 192 bits. */
 const COOKIE_BYTES = 24;
@@ -19,32 +22,49 @@ const HEADERS = {
   "x-frame-options": "DENY",
 };
 
-/** `isSandbox`: in a sandbox the person chooses who she is. Elsewhere nothing says who signed in, so there is no dialog. */
-export const loginRoutes = (isSandbox: boolean): readonly PageRoute[] =>
-  isSandbox
-    ? [
-        { surface: "base", path: "/dialog/oauth", respond },
-        { surface: "social_login", path: "/oauth/authorize", respond },
-      ]
-    : [];
+interface LoginOptions {
+  readonly sandbox: boolean;
+  readonly sign_in_url?: string | undefined;
+  readonly sign_in_key?: string | undefined;
+}
 
-async function respond(request: Request, destination: RouteDestination, form: URLSearchParams | undefined): Promise<Response> {
-  const { world, surface } = destination;
+/**
+ * In a sandbox the person chooses who she is. With `sign_in_url` the operator's page says who signed in (D-390). Without both nothing says that, so
+ * there is no dialog.
+ */
+export function loginRoutes({ sandbox, sign_in_url, sign_in_key }: LoginOptions): readonly PageRoute[] {
+  const signInPage = sign_in_url === undefined || sign_in_key === undefined ? undefined : { url: sign_in_url, key: sign_in_key };
+  if (!sandbox && signInPage === undefined) return [];
+  const respond: PageRoute["respond"] = (...given) => respondFor(signInPage, ...given);
+  return [
+    { surface: "base", path: "/dialog/oauth", respond },
+    { surface: "social_login", path: "/oauth/authorize", respond },
+  ];
+}
+
+async function respondFor(
+  page: SignInPage | undefined,
+  request: Request,
+  { world, surface, baseUrl }: RouteDestination,
+  form: URLSearchParams | undefined,
+): Promise<Response> {
   const kept = cookieOf(request);
   const browser = kept ?? randomSecret(COOKIE_BYTES);
-  const { searchParams } = new URL(request.url);
-  const answer = form === undefined ? await openDialog(world, surface, searchParams, browser) : await answerDialog(world, surface, form, browser);
-  if (answer.kind === "redirect") return new Response(null, { status: 303, headers: { ...HEADERS, location: answer.location } });
+  const address = new URL(request.url);
+  const signIn = page === undefined ? undefined : { ...page, address, nowSeconds: Math.floor(realNowMs() / 1_000) };
+  const answer =
+    form === undefined
+      ? await openDialog(world, surface, address.searchParams, browser, signIn)
+      : await answerDialog(world, surface, form, browser, page === undefined);
+  const cookie = `${COOKIE}=${browser}; HttpOnly; SameSite=Lax; Path=/${baseUrl.startsWith("https:") ? "; Secure" : ""}`;
+  const isBound = answer.kind === "form" || answer.kind === "sign_in";
+  const headers = { ...HEADERS, ...(kept === undefined && isBound ? { "set-cookie": cookie } : {}) };
+  if (answer.kind === "redirect" || answer.kind === "sign_in")
+    return new Response(null, { status: 303, headers: { ...headers, location: answer.location } });
   const nonce = randomSecret(NONCE_BYTES);
-  const html = answer.kind === "problem" ? problemPage(answer.text, nonce) : formPage(answer, nonce);
-  const cookie = `${COOKIE}=${browser}; HttpOnly; SameSite=Strict; Path=/${destination.baseUrl.startsWith("https:") ? "; Secure" : ""}`;
-  return new Response(html, {
+  return new Response(answer.kind === "problem" ? problemPage(answer.text, nonce) : formPage(answer, nonce), {
     status: answer.kind === "problem" ? 400 : 200,
-    headers: {
-      ...HEADERS,
-      "content-security-policy": policyOf(nonce, answer.kind === "form" ? answer.redirect_uri : undefined),
-      ...(kept === undefined && answer.kind === "form" ? { "set-cookie": cookie } : {}),
-    },
+    headers: { ...headers, "content-security-policy": policyOf(nonce, answer.kind === "form" ? answer.redirect_uri : undefined) },
   });
 }
 
@@ -64,8 +84,8 @@ function policyOf(nonce: string, redirectUri: string | undefined): string {
 }
 
 const STYLE =
-  "body{font:16px/1.5 system-ui,sans-serif;max-width:30rem;margin:3rem auto;padding:0 1rem}fieldset{border:1px solid #8886;margin:1rem 0;padding:.5rem 1rem}" +
-  "label{display:block;margin:.3rem 0}button{font:inherit;padding:.4rem 1rem;margin-right:.5rem}code{overflow-wrap:anywhere}";
+  "body{font:16px/1.5 system-ui,sans-serif;max-width:30rem;margin:3rem auto;padding:0 1rem;overflow-wrap:anywhere}fieldset{min-width:0;border:1px solid #8886;margin:1rem 0;padding:.5rem 1rem}" +
+  "label{display:block;margin:.3rem 0}button{font:inherit;padding:.4rem 1rem;margin-right:.5rem}";
 
 const pageOf = (title: string, nonce: string, body: string, style = ""): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
@@ -84,26 +104,29 @@ const hiddenBoxes = ({ people, scopes }: Form): string =>
     .join("");
 
 function formPage(form: Form, nonce: string): string {
-  const { app, people, scopes, form_token } = form;
+  const { app, people, scopes, form_token, isSignedIn } = form;
   const choices = people.map(({ id, name, declined }, at) => {
     const note = declined.length === 0 ? "" : `; declined before: ${declined.join(", ")}`;
     return `<label><input type="radio" name="person" id="p${id}" value="${id}"${at === 0 ? " checked" : ""}> ${escaped(name)} <small>${id}${note}</small></label>`;
   });
   const hasDeclined = people.some(({ declined }) => declined.length > 0);
   const further = `<label>Another person, by id <input name="person_id" inputmode="numeric" pattern="[0-9]*" autocomplete="off"></label>`;
-  const asked = scopes.map((scope, at) => `<label class="s${at}"><input type="checkbox" name="scope" value="${scope}" checked> ${scope}</label>`);
+  const unasked = isSignedIn ? (people[0]?.declined ?? []) : [];
+  const asked = scopes.flatMap((scope, at) =>
+    unasked.includes(scope) ? [] : `<label class="s${at}"><input type="checkbox" name="scope" value="${scope}" checked> ${scope}</label>`,
+  );
   return pageOf(
     "Log in",
     nonce,
     `<h1>Log in to ${escaped(app === "" ? "the app" : app)}</h1>
 <form method="post"><input type="hidden" name="form_token" value="${escaped(form_token)}">
-<fieldset><legend>Who are you?</legend>${choices.join("")}${people.length === PEOPLE_SHOWN_MAX || people.length === 0 ? further : ""}</fieldset>
+${isSignedIn ? people.map(({ id, name }) => `<p>You are ${escaped(name)} <small>${id}</small></p>`).join("") : `<fieldset><legend>Who are you?</legend>${choices.join("")}${people.length === PEOPLE_SHOWN_MAX || people.length === 0 ? further : ""}</fieldset>`}
 ${asked.length === 0 ? "" : `<fieldset class="asked"><legend>The app may have</legend>${asked.join("")}</fieldset>`}
 <button name="action" value="allow">Continue</button><button name="action" value="cancel" formnovalidate>Cancel</button></form>
-<p><small>This is a sandbox, so you choose who you are. Clear a permission to decline it.${
+<p><small>${isSignedIn ? "" : "This is a sandbox, so you choose who you are. "}Clear a permission to decline it.${
       hasDeclined ? " The app asks again for declined permissions if it opens this page with auth_type=rerequest." : ""
     }</small></p>`,
-    hiddenBoxes(form),
+    isSignedIn ? "" : hiddenBoxes(form),
   );
 }
 
