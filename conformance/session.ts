@@ -201,7 +201,10 @@ function addressed(step: ExchangeStep): ExchangeStep {
 
 const toResponse = (response: WireResponse): Response => ({ ...response, json: jsonOf(response.text) });
 
+/** A place may have a regular expression after it: then its first group is meant, in the text at the place. */
 function placeIn(response: Response, place: string): unknown {
+  const [, outer, pattern] = /^(\S+) \/(.+)\/$/.exec(place) ?? [];
+  if (outer !== undefined && pattern !== undefined) return new RegExp(pattern).exec(String(placeIn(response, outer)))?.[1];
   if (place.startsWith("header:")) return response.headers.get(place.slice("header:".length).toLowerCase());
   if (place === "status") return response.status;
   if (place === "items") return response.items;
