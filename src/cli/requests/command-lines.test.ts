@@ -215,6 +215,7 @@ describe("the program", () => {
         "stop",
         "logs",
         "call",
+        "login",
         "explain",
         "mcp",
         "doctor",
