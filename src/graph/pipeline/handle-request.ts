@@ -96,10 +96,12 @@ interface Progress {
   parsed: Parsed | undefined;
   followed: Followed | undefined;
   span: OpenSpan | undefined;
+  /** The addressed node, if the node has no such operation. */
+  found: NodeRef | undefined;
 }
 
 const progressOf = (times?: number[], span?: OpenSpan): Progress => ({
-  ...{ reached: {}, step: 1, times, fault: undefined, parsed: undefined, followed: undefined, span },
+  ...{ reached: {}, step: 1, times, fault: undefined, parsed: undefined, followed: undefined, span, found: undefined },
 });
 
 /** Begins the next step of the story. */
@@ -135,7 +137,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest, spa
     const error = graphErrorOf(deps, incoming, thrown);
     span?.set({ "error.type": error.errorName });
     if (error.entry.status >= UNEXPECTED) span?.fail(error.errorName);
-    await noteRefusal(incoming, progress.reached, error);
+    await noteRefusal(incoming, progress.reached, progress.found, error);
     return reported(deps, request, progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error);
   }
 }
@@ -218,6 +220,7 @@ async function resolve(incoming: Incoming, authenticated: Authenticated, progres
   if (!(resolved instanceof GraphError)) return { id, isCached: cached !== undefined, resolved };
   progress.reached = { ...authenticated, node };
   if (id !== undefined && authenticated.app !== undefined) await conceal(incoming, authenticated, id, cached !== undefined);
+  progress.found = node;
   throw resolved;
 }
 

@@ -35,6 +35,13 @@ onEachDatabase("D-394: the list of names that are not served", (database) => {
   });
 });
 
+test("D-394: an edge is listed although the node is not in the cache, as right after a start", async () => {
+  const plaza = await open();
+  plaza.world.peekNode = () => undefined;
+  await plaza.get("/v26.0/2001/insights", { bearer });
+  expect(listOf(plaza)).toEqual([{ kind: "edge", method: "GET", name: "page/insights", ...one }]);
+});
+
 test("D-394: an entry counts, and has its first and last time, the last trace, and each app once", async () => {
   const plaza = await open();
   const asked = async (token: string) => (await plaza.get("/v26.0/2001/insights", { bearer: token })).headers["x-pf-trace-id"];

@@ -1,9 +1,8 @@
 /** Collects the names that a request asked for and that Plaza does not have (D-394). Only refused requests and left-out fields cause work here. */
 import { checkTokens, presentedTokens } from "#auth/credentials";
 import { clientsScheme } from "#auth/schemes";
-import { type NodeRef, principalOf } from "#auth/token";
+import type { NodeRef } from "#auth/token";
 import type { GraphError } from "#kernel/errors";
-import type { NodeId } from "#kernel/ids";
 import { redact } from "#kernel/redaction/redaction";
 import { nearest } from "#kernel/suggestion";
 import { formatVersion, parseVersion } from "#kernel/versions";
@@ -20,10 +19,10 @@ export function noteLeftOut(incoming: Incoming, { endpoint, app }: Versioned, pa
   for (const name of leftOut) note(incoming, { kind: "field", name: nameOf(name), of: holderOf(endpoint) }, app?.id);
 }
 
-/** Notes the name for which a request is refused, if it is one that Plaza does not have. */
-export async function noteRefusal(incoming: Incoming, reached: Reached, error: GraphError): Promise<void> {
+/** Notes the name for which a request is refused, if it is one that Plaza does not have. `node` is the addressed node, if it exists. */
+export async function noteRefusal(incoming: Incoming, reached: Reached, node: NodeRef | undefined, error: GraphError): Promise<void> {
   if (incoming.world.unserved === undefined) return;
-  const asked = unservedIn(incoming, reached, error);
+  const asked = unservedIn(incoming, reached, node, error);
   if (asked !== undefined) note(incoming, asked, reached.app?.id ?? (await findApp(incoming)));
 }
 
@@ -43,16 +42,14 @@ async function findApp({ request, world, now }: Incoming): Promise<string | unde
   }
 }
 
-function unservedIn(incoming: Incoming, reached: Reached, { errorName, details }: GraphError): UnservedName | undefined {
+function unservedIn(incoming: Incoming, reached: Reached, node: NodeRef | undefined, { errorName, details }: GraphError): UnservedName | undefined {
   const { address, endpoint } = reached;
   if (details.unknownField !== undefined) return endpoint === undefined ? undefined : fieldOf(endpoint, details.unknownField);
   if (address === undefined) return undefined;
   if (errorName === "unknownPath") return unknownAddress(incoming, reached);
   const isRefusal = errorName === "unsupportedRequest" || errorName === "unknownObject404";
   if (!isRefusal || endpoint !== undefined || reached.concealed !== undefined) return undefined;
-  const { credentials = [] } = reached;
-  const id = address.id === "me" ? credentials[0] && principalOf(credentials[0].token) : address.id;
-  return edgeOf(incoming, reached, id === undefined ? undefined : incoming.world.peekNode(id as NodeId));
+  return edgeOf(incoming, reached, node);
 }
 
 const fieldOf = (endpoint: Endpoint, { name, meant }: NonNullable<GraphError["details"]["unknownField"]>): UnservedName => ({
