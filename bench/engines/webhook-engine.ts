@@ -40,6 +40,7 @@ export async function openWebhookEngine(data: string, appOf: (account: string) =
   ports.register("webhook_override", { overridesOf: async () => ({ account: undefined, phone: undefined }) });
   ports.register("webhook_app", {
     find: async (_reader, app) => ({ callbacks: { chatapp_business_account: { url: urlOf(app), isVerified: true } }, sealed_secret }),
+    missingFor: async () => undefined,
   });
   const realNowMs = () => Date.now();
   const clock = { nowMs: realNowMs };

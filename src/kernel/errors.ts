@@ -17,24 +17,66 @@ export interface ErrorEntry {
   readonly isTransient?: true;
   /** When the error happens, for the page of errors in the docs. */
   readonly when: string;
+  /** The change with which the request succeeds, as an order without a full stop. */
+  readonly mend: string;
 }
 
 export const catalogue = {
-  internalError: { status: 500, code: 1, type: "OAuthException", when: "an unexpected failure inside the server" },
-  databaseUnreachable: { status: 503, code: 2, type: "OAuthException", isTransient: true, when: "the database cannot be reached" },
+  internalError: {
+    status: 500,
+    code: 1,
+    type: "OAuthException",
+    when: "an unexpected failure inside the server",
+    mend: "this is a mistake of Plaza: its log has the details below the trace id",
+  },
+  databaseUnreachable: {
+    status: 503,
+    code: 2,
+    type: "OAuthException",
+    isTransient: true,
+    when: "the database cannot be reached",
+    mend: "send the request again in a second",
+  },
   overloaded: {
     status: 503,
     code: 2,
     type: "OAuthException",
     isTransient: true,
     when: "the server is overloaded, or too many requests of the app wait for its callbacks; `Retry-After` says when to retry",
+    mend: "send the request again after the seconds of Retry-After",
   },
   // D-22.
-  appRateLimited: { status: 429, code: 4, type: "OAuthException", isTransient: true, when: "the app has used up its requests" },
-  edgeRateLimited: { status: 429, code: 613, type: "OAuthException", isTransient: true, when: "the page or edge has used up its requests" },
+  appRateLimited: {
+    status: 429,
+    code: 4,
+    type: "OAuthException",
+    isTransient: true,
+    when: "the app has used up its requests",
+    mend: "send the request again after the seconds of Retry-After",
+  },
+  edgeRateLimited: {
+    status: 429,
+    code: 613,
+    type: "OAuthException",
+    isTransient: true,
+    when: "the page or edge has used up its requests",
+    mend: "send the request again after the seconds of Retry-After",
+  },
   // D-13, D-91.
-  permissionMissing: { status: 403, code: 10, type: "OAuthException", when: "the token lacks a scope that the operation needs" },
-  taskMissing: { status: 403, code: 200, type: "OAuthException", when: "the person lacks a page task or role that the operation needs" },
+  permissionMissing: {
+    status: 403,
+    code: 10,
+    type: "OAuthException",
+    when: "the token lacks a scope that the operation needs",
+    mend: "send a token with this scope",
+  },
+  taskMissing: {
+    status: 403,
+    code: 200,
+    type: "OAuthException",
+    when: "the person lacks a page task or role that the operation needs",
+    mend: "send a token of a person who has it",
+  },
   tokenMissing: {
     status: 401,
     flatStatus: 403,
@@ -42,6 +84,7 @@ export const catalogue = {
     flatCode: 190,
     type: "OAuthException",
     when: "a required access token is missing",
+    mend: "send a token there",
   },
   tokenInvalid: {
     status: 401,
@@ -49,9 +92,26 @@ export const catalogue = {
     code: 190,
     type: "OAuthException",
     when: "the access token is malformed, unknown, or of a kind that the operation does not accept",
+    mend: "send another token",
   },
-  tokenExpired: { status: 401, flatStatus: 403, code: 190, subcode: 463, type: "OAuthException", when: "the access token expired" },
-  tokenRevoked: { status: 401, flatStatus: 403, code: 190, subcode: 466, type: "OAuthException", when: "the access token was revoked" },
+  tokenExpired: {
+    status: 401,
+    flatStatus: 403,
+    code: 190,
+    subcode: 463,
+    type: "OAuthException",
+    when: "the access token expired",
+    mend: "send a new token",
+  },
+  tokenRevoked: {
+    status: 401,
+    flatStatus: 403,
+    code: 190,
+    subcode: 466,
+    type: "OAuthException",
+    when: "the access token was revoked",
+    mend: "send a new token",
+  },
   tokenOfOtherApp: {
     status: 401,
     flatStatus: 403,
@@ -59,12 +119,14 @@ export const catalogue = {
     subcode: 458,
     type: "OAuthException",
     when: "the access tokens of one request belong to different apps, or to another app than the object",
+    mend: "send tokens of one app only, the app to which the object belongs",
   },
   invalidParameter: {
     status: 400,
     code: 100,
     type: "OAuthException",
     when: "a parameter is missing, unknown, of the wrong type or out of range; `error_data.parameter` names it",
+    mend: "send another value",
   },
   // D-240.
   foreignPage: {
@@ -72,6 +134,7 @@ export const catalogue = {
     code: 200,
     type: "OAuthException",
     when: "a web page of another site sent the request to a sandbox, or used a host name that the sandbox does not serve",
+    mend: "send the request from a program, or from a page of this machine",
   },
   // D-04, D-21.
   unsupportedRequest: {
@@ -80,29 +143,69 @@ export const catalogue = {
     subcode: 33,
     type: "GraphMethodException",
     when: "the object does not exist, the caller may not see it, or it does not support the method",
+    mend: "check the id and the edge",
   },
   // H7, D-21.
-  unknownObject404: { status: 404, code: 803, type: "OAuthException", when: "the migration intent does not exist, or the caller may not see it" },
-  fieldUnavailable: { status: 422, code: 100, type: "OAuthException", when: "the requested field is not available for this object" },
+  unknownObject404: {
+    status: 404,
+    code: 803,
+    type: "OAuthException",
+    when: "the migration intent does not exist, or the caller may not see it",
+    mend: "check the id",
+  },
+  fieldUnavailable: {
+    status: 422,
+    code: 100,
+    type: "OAuthException",
+    when: "the requested field is not available for this object",
+    mend: "leave the field out",
+  },
   // D-02, D-03.
-  unknownPath: { status: 400, code: 2500, type: "OAuthException", when: "the path or its version is unknown" },
+  unknownPath: {
+    status: 400,
+    code: 2500,
+    type: "OAuthException",
+    when: "the path or its version is unknown",
+    mend: "check the path; it is /{version}/{id}/{edge}",
+  },
   // D-03, D-80, D-81.
   versionDeprecated: {
     status: 400,
     code: 2635,
     type: "OAuthException",
     when: "the marketing version is deprecated, missing, or older than the app may use",
+    mend: "send the request with a newer version",
   },
-  bodyTooLarge: { status: 413, code: 100, type: "OAuthException", when: "the request body is too large" },
-  headersTooLarge: { status: 431, code: 100, type: "OAuthException", when: "the address or the headers of the request are too large" },
-  requestTooSlow: { status: 408, code: 100, type: "OAuthException", isTransient: true, when: "the request took too long to arrive" },
+  bodyTooLarge: { status: 413, code: 100, type: "OAuthException", when: "the request body is too large", mend: "send less in one request" },
+  headersTooLarge: {
+    status: 431,
+    code: 100,
+    type: "OAuthException",
+    when: "the address or the headers of the request are too large",
+    mend: "send long values in the body of a POST",
+  },
+  requestTooSlow: {
+    status: 408,
+    code: 100,
+    type: "OAuthException",
+    isTransient: true,
+    when: "the request took too long to arrive",
+    mend: "send the whole request at once",
+  },
   // D-61.
-  handshakeFailed: { status: 400, code: 2200, type: "OAuthException", when: "the callback URL could not be verified" },
+  handshakeFailed: {
+    status: 400,
+    code: 2200,
+    type: "OAuthException",
+    when: "the callback URL could not be verified",
+    mend: "start the program at this address, and let it answer the challenge",
+  },
   challengeMismatch: {
     status: 400,
     code: 2201,
     type: "OAuthException",
     when: "the callback URL did not return the challenge of the verification",
+    mend: "answer with the value of hub.challenge alone",
   },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -45,6 +45,8 @@ export interface WebhookApp {
 
 interface WebhookAppPort {
   find(reader: Reader, app: NodeId): Promise<WebhookApp | undefined>;
+  /** Says in words what the app lacks to get the event, and how it gets that. Undefined if it lacks nothing. */
+  missingFor(reader: Reader, event: EventFacts, app: NodeId): Promise<string | undefined>;
 }
 
 interface WebhookOverridePort {

@@ -73,6 +73,8 @@ export interface TestResponse {
   readonly body: any;
   readonly operation: string;
   readonly story: RequestStory | undefined;
+  /** The story as the log stores it. */
+  readonly text: string | undefined;
 }
 
 let schemaCount = 0;
@@ -162,7 +164,7 @@ export class TestPlaza {
     const body = response.body === "" ? undefined : JSON.parse(response.body);
     const { status, headers, operation } = response;
     const story = readStory({ ...response, path: request.path, surface: request.surface }, this.registry);
-    const result = { status, headers, body, operation, story };
+    const result = { status, headers, body, operation, story, text: response.story };
     this.#check(result);
     return result;
   }

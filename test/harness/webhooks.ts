@@ -153,6 +153,7 @@ function readersOf(features: Features, sealer: Sealer): PortRegistry {
     }),
   });
   ports.register("webhook_app", {
+    missingFor: async () => undefined,
     async find(_reader, app): Promise<WebhookApp | undefined> {
       const found = features.apps.get(app);
       if (found === undefined) return undefined;

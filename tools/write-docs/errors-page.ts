@@ -12,13 +12,14 @@ export function errorsPage({ errors }: Registry): string {
     entry.type,
     entry.isTransient === true ? "yes" : "",
     withoutCitations(entry.when),
+    entry.mend,
   ]);
   return page("Errors", "`src/kernel/errors.ts` and the features' `x.errors.ts`", [
     "[The interface](../interface/errors.md) explains what to do about an error. Page messaging returns errors as a flat object, every other " +
       "endpoint returns the same fields below `error`. If status or code differ in the flat form, that value stands behind the slash. Every error has " +
       "`message`, `type`, `code`, `is_transient` and `pftrace_id`, which is also the header `x-pf-trace-id`. Some have `error_subcode`, `error_data`, " +
       "`error_user_title` and `error_user_msg`.",
-    table(["name", "status", "code", "subcode", "type", "retry", "cause"], rows),
+    table(["name", "status", "code", "subcode", "type", "retry", "cause", "what to do"], rows),
     `Any request can return ${codes(commonErrors)}. [operations.md](operations.md) says which operations can return the others.`,
   ]);
 }

@@ -1,6 +1,5 @@
 /** `plaza logs`: prints the last requests of the graph, and with `--follow` each new request. */
 
-import { errorIn } from "#control/client/error-in";
 import { type ControlRequests, resultOf } from "#control/client/requests";
 import { readEvents } from "#control-contract/event-stream";
 import { timeText } from "#kernel/clock";
@@ -16,7 +15,7 @@ interface Seen {
   readonly time: number;
   readonly duration_ms: number;
   readonly app?: string;
-  readonly response_body: string;
+  readonly reason?: string;
 }
 
 const LIMIT_DEFAULT = "20";
@@ -58,9 +57,6 @@ async function follow(control: ControlRequests, query: URLSearchParams): Promise
 }
 
 /** The line of a request: `2026-11-22T10:00:00.000Z GET /v26.0/2001/personas 200 1.2 ms listPersonas app 1001 A…`. */
-function lineOf({ time, method, path, status, duration_ms, operation, app, trace_id, response_body }: Seen): string {
-  // A long body is cut, so it may not be JSON any more.
-  const message = status < 400 ? undefined : errorIn(response_body)?.message;
-  const reason = message === undefined ? "" : `: ${message}`;
-  return `${timeText(time)} ${method} ${path} ${status} ${duration_ms.toFixed(1)} ms ${operation}${app === undefined ? "" : ` app ${app}`} ${trace_id}${reason}`;
+function lineOf({ time, method, path, status, duration_ms, operation, app, trace_id, reason }: Seen): string {
+  return `${timeText(time)} ${method} ${path} ${status} ${duration_ms.toFixed(1)} ms ${operation}${app === undefined ? "" : ` app ${app}`} ${trace_id}${reason === undefined ? "" : `: ${reason}`}`;
 }

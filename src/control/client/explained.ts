@@ -32,18 +32,20 @@ export interface Recorded {
   readonly status: number;
   readonly time: number;
   readonly response_body: string;
+  readonly reason?: string;
   readonly story?: Story;
 }
 
 /** The recorded request as text, with a line for each fact. */
 export async function explained(
   control: ControlRequests,
-  { method, path, status, operation, time, response_body, story }: Recorded,
+  { method, path, status, operation, time, response_body, reason, story }: Recorded,
 ): Promise<string[]> {
   const error = status < 400 ? undefined : errorIn(response_body);
   const line = (name: string, text: string | undefined): string[] => (text === undefined || text === "" ? [] : [`${name.padEnd(11)} ${text}`]);
   return [
     `${method} ${path} ${status}`,
+    ...(reason === undefined ? [] : [reason]),
     ...line("operation", operation),
     ...line("time", timeText(time)),
     ...line("refused", error?.message),

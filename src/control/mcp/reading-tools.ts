@@ -168,7 +168,7 @@ const listed: Readonly<
     const query = new URLSearchParams({ limit: String(limit), ...(search === undefined ? {} : { search }) });
     const { data } = (await control.request("GET", `requests?${query}`)) as { data: (Recorded & Sent)[] };
     return data.map((one) =>
-      `${timeText(one.time)} ${one.method} ${one.path} ${one.status} ${one.operation} ${one.trace_id} ${one.request_body}`.trim(),
+      `${timeText(one.time)} ${one.method} ${one.path} ${one.status} ${one.operation} ${one.trace_id} ${one.reason ?? one.request_body}`.trim(),
     );
   },
   async webhooks(control, limit) {

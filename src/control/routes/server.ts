@@ -36,6 +36,7 @@ const graphError = Type.Object({
   type: Type.String(),
   is_transient: Type.Boolean({ description: "whether the same request may succeed later" }),
   when: Type.String({ description: "the cause of the error" }),
+  mend: Type.String({ description: "the change with which the request succeeds" }),
 });
 
 async function readServer({ deps, world: first, url, key }: ControlRequest): Promise<unknown> {
@@ -53,8 +54,8 @@ async function readServer({ deps, world: first, url, key }: ControlRequest): Pro
 }
 
 const listErrors = async ({ deps }: ControlRequest): Promise<unknown> => ({
-  data: [...deps.registry.errors].map(([name, { status, flatStatus, code, flatCode, subcode, type, isTransient, when }]) => ({
-    ...{ name, status, code, type, is_transient: isTransient === true, when: withoutCitations(when) },
+  data: [...deps.registry.errors].map(([name, { status, flatStatus, code, flatCode, subcode, type, isTransient, when, mend }]) => ({
+    ...{ name, status, code, type, is_transient: isTransient === true, when: withoutCitations(when), mend },
     ...(flatStatus === undefined ? {} : { flat_status: flatStatus }),
     ...(flatCode === undefined ? {} : { flat_code: flatCode }),
     ...(subcode === undefined ? {} : { subcode }),

@@ -7,6 +7,7 @@ export const unknownUserError = defineError({
   subcode: 2018001,
   type: "OAuthException",
   when: "no person with that page-scoped id is known to the page",
+  mend: "send the page-scoped id of one of the page's people",
 });
 
 export const unknownUser = (parameter: string): GraphError =>

@@ -29,6 +29,7 @@ import {
   findCallbackUrl,
   findOfApp,
   findWebhookApp,
+  missingFor,
   retireSecret,
   saveOfApp,
   saveOfPage,
@@ -60,7 +61,10 @@ export const webhookSubscriptions = defineFeature({
   ports: (ports) => ({
     webhook_subscription: { findOfApp, findCallbackUrl, isSubscribed, listOfPage: listPageSubscriptions, countSealedOtherwise },
     webhook_subscription_writes: { saveOfApp, saveOfPage, retireSecret, resealOfApp },
-    webhook_app: { find: (reader, app) => findWebhookApp(reader, ports, app) },
+    webhook_app: {
+      find: (reader, app) => findWebhookApp(reader, ports, app),
+      missingFor: (reader, event, app) => missingFor(reader, ports, event, app),
+    },
     page_subscribers: { subscribersOf: (reader, { entity, field }) => subscribersOfPage(reader, entity, field) },
     chatapp_business_account_subscribers: { subscribersOf: (reader, event) => subscribersOfAccount(reader, ports, event) },
   }),

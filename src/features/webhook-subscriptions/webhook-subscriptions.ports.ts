@@ -167,6 +167,31 @@ export async function subscribersOfAccount(reader: Reader, ports: PortRegistry, 
   return subscribed;
 }
 
+/** Returns the first thing that the app lacks to get the event (`WebhookAppPort.missingFor`). */
+export async function missingFor(
+  reader: Reader,
+  ports: PortRegistry,
+  { object, field, entity }: EventFacts,
+  app: NodeId,
+): Promise<string | undefined> {
+  if (!(await isSubscribed(reader, app, object, field))) {
+    return `app ${app} is not subscribed to ${field} of ${object}: send POST /${app}/subscriptions with object=${object} and fields=${field}`;
+  }
+  if (object === "page") {
+    const own = (await listPageSubscriptions(reader, entity)).find((one) => one.app === app);
+    const mend = `send POST /${entity}/subscribed_apps with subscribed_fields=${field}`;
+    if (own === undefined) return `app ${app} is not installed on page ${entity}: ${mend}`;
+    if (!own.subscribed_fields.includes(field)) return `page ${entity} sends app ${app} no ${field}: ${mend} and the fields that it has`;
+  }
+  if (object === "chatapp_business_account" && !(await ports.get("chatapp_account").subscribedApps(reader, entity)).includes(app)) {
+    return `app ${app} is not subscribed to account ${entity}: send POST /${entity}/subscribed_apps`;
+  }
+  if (object === "catalog") return `app ${app} may not be installed on the page of catalog ${entity}: send POST /{page_id}/subscribed_apps`;
+  if (object === "social")
+    return `app ${app} may not get ${field} of account ${entity}: connect it with the account, with a token that has the scopes`;
+  return undefined;
+}
+
 const callbackOf = (row: SubscriptionRow | undefined): AppCallback | undefined =>
   row === undefined || row.callback_url === null ? undefined : { url: row.callback_url, isVerified: row.is_verified === 1 };
 

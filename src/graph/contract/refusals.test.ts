@@ -59,7 +59,7 @@ test("D-16: a read without a policy, or with an unlisted one", () => {
 });
 
 test("an error of a read, or one of the same name, that no feature lists", () => {
-  const gone = defineError({ name: "noteGone", status: 404, code: 100, type: "OAuthException", when: "" });
+  const gone = defineError({ name: "noteGone", status: 404, code: 100, type: "OAuthException", when: "", mend: "" });
   const nodeTypes = reading(setOf(), { errors: ["tokenExpired", gone] });
   expect(refusal({ nodeTypes })).toBe("reads of note lists the error noteGone, which no feature defines");
   expect(refusal({ nodeTypes, errors: [{ ...gone }] })).toBe("reads of note lists the error noteGone, which no feature defines");

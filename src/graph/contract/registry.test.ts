@@ -57,7 +57,7 @@ test("duplicate names are refused, and both features are named", () => {
   refusalOf({ policies: [{ ...unlisted, name: "pageMessaging" }] }).toThrow("pages and notes both define the policy pageMessaging");
   refusalOf({ policies: [{ ...nobody }] }).toThrow("the server and notes both define the policy nobody");
   refusalOf({ policies: [unlisted, { ...unlisted }] }).toThrow("notes defines the policy unlisted twice");
-  const error = defineError({ name: "tokenExpired", status: 400, code: 1, type: "OAuthException", when: "never" });
+  const error = defineError({ name: "tokenExpired", status: 400, code: 1, type: "OAuthException", when: "never", mend: "" });
   refusalOf({ errors: [error] }).toThrow("the server and notes both define the error tokenExpired");
   const setting = defineSetting({ name: "app_event_days", value: "N", minimum: 0, default: 0, summary: "nothing" });
   refusalOf({ settings: [setting] }).toThrow("app-events and notes both define the setting app_event_days");
@@ -94,7 +94,7 @@ test("D-16: anything without a policy, or with an unlisted one, is refused", () 
 });
 
 test("an error that no feature lists is refused", () => {
-  const error = defineError({ name: "noteLost", status: 404, code: 100, type: "OAuthException", when: "the note is gone" });
+  const error = defineError({ name: "noteLost", status: 404, code: 100, type: "OAuthException", when: "the note is gone", mend: "" });
   refusalOf({ operations: serve({ errors: [error] }) }).toThrow("readNotes lists the error noteLost, which no feature defines");
   expect(registryWith({ operations: serve({ errors: [error] }), errors: [error] }).errors.get("noteLost")).toBe(error);
 });

@@ -8,6 +8,7 @@ import type { ErrorForm, ReadRequest } from "../contract/operation.ts";
 import type { Endpoint, Registry } from "../contract/registry.ts";
 import { isMigrationOn, readMigrationsOverride } from "../versions/migration-windows.ts";
 import { fixedVersions, isMarketing, isNamed, servedVersion, unnamedVersion } from "../versions/resolve.ts";
+import type { World } from "../worlds/world.ts";
 import { type Address, parseAddress, segmentsOf } from "./address.ts";
 import { missingToken } from "./authenticate.ts";
 import type { GraphRequest } from "./request.ts";
@@ -90,7 +91,13 @@ export function findEndpoint(
   return { ...authenticated, node, endpoint };
 }
 
-export function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, { request, world }: Incoming): boolean {
+/** The surface and the profile of a request, which decide about the operations that it can reach. */
+export interface AskedOn {
+  readonly request: Pick<GraphRequest, "surface">;
+  readonly world: Pick<World, "profile">;
+}
+
+export function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, { request, world }: AskedOn): boolean {
   return surfaces.includes(request.surface) || (world.profile === "clients" && clientsSurfaces?.includes(request.surface) === true);
 }
 

@@ -10,7 +10,7 @@ import type { Endpoint, Registry } from "../contract/registry.ts";
 import { NAME_CHARACTERS_MAX, type UnservedName } from "../worlds/unserved.ts";
 import { segmentsOf } from "./address.ts";
 import type { Parsed } from "./parse.ts";
-import { isShownOn } from "./route.ts";
+import { type AskedOn, isShownOn } from "./route.ts";
 import type { Incoming, Reached, Versioned } from "./stages.ts";
 
 /** Notes the fields that the profile `clients` leaves out of the response. */
@@ -99,13 +99,14 @@ function edgeOf(incoming: Incoming, { address, method = "" }: Reached, node: Nod
   return named(asked, hintOf(incoming, method, served), meant && `${type}/${meant}`);
 }
 
-const edgesOf = ({ endpoints }: Registry, type: string | undefined): string[] =>
+/** The edges of a node type, or of all node types. */
+export const edgesOf = ({ endpoints }: Registry, type: string | undefined): string[] =>
   endpoints.flatMap(({ nodeType, served }) =>
     nodeType !== undefined && (type === undefined || nodeType === type) ? (served?.contract.edge ?? []) : [],
   );
 
 /** How the address is served, if it is served to other requests. */
-function hintOf(incoming: Incoming, method: string, endpoints: readonly Endpoint[]): string | undefined {
+export function hintOf(incoming: AskedOn, method: string, endpoints: readonly Endpoint[]): string | undefined {
   const same = endpoints.find(({ served }) => served?.contract.method === method);
   if (same === undefined) {
     const methods = endpoints.filter((endpoint) => isShownOn(endpoint, incoming)).flatMap(({ served }) => served?.contract.method ?? []);

@@ -39,7 +39,7 @@ describe("D-20: an error", () => {
   });
 });
 
-const plain = defineError({ name: "plain", status: 400, code: 100, type: "OAuthException", when: "" });
+const plain = defineError({ name: "plain", status: 400, code: 100, type: "OAuthException", when: "", mend: "" });
 const other = defineError({
   ...{
     name: "other",
@@ -51,6 +51,7 @@ const other = defineError({
     type: "GraphMethodException",
     isTransient: true,
     when: "",
+    mend: "",
   },
 });
 const keysOf = (body: unknown): string[] => Object.keys(body as object);

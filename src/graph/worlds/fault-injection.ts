@@ -264,6 +264,6 @@ class InjectedFault extends GraphError {
       retryAfterSeconds === undefined ? {} : { headers: { "retry-after": String(retryAfterSeconds) } },
     );
     const isTransient = status === 429 || status >= 500;
-    this.entry = { status, code, type: "OAuthException", when: "", ...(isTransient ? { isTransient: true as const } : {}) };
+    this.entry = { status, code, type: "OAuthException", when: "", mend: "", ...(isTransient ? { isTransient: true as const } : {}) };
   }
 }

@@ -35,7 +35,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
   return (
     <>
       <Block title={`${method} ${path}`}>
-        {status >= 400 && <Reason request={request} />}
+        {(status >= 400 || request.reason !== undefined) && <Reason request={request} />}
         <Facts
           facts={[
             ["Status", <HttpStatus key="status" status={status} />],
@@ -70,7 +70,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
   );
 }
 
-/** Why the request was refused, in the largest type of the panel, before anything else of it. */
+/** Why the request was refused, or caused no webhook, in the largest type of the panel, before anything else of it. */
 const Reason = ({ request }: { readonly request: StoriedRequest }) => <p className="reason">{reasonOf(request) ?? "The response says no reason."}</p>;
 
 /** Says that a fault affected the request, so that its error is not the caller's mistake. */

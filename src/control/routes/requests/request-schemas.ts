@@ -1,9 +1,12 @@
 /** The schemas of the graph's requests in responses of the control API. */
 import { type Static, Type } from "typebox";
-import type { Registry } from "#graph/contract/registry";
+import type { ControlRequest } from "#control-contract/route";
+import { reasonOf } from "#graph/pipeline/story/reason";
+import { refusalReason } from "#graph/pipeline/story/refusal-reason";
 import { deliveriesIn, readStory } from "#graph/pipeline/story/story-text";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { RequestEntry } from "#graph/worlds/request-log";
+import type { World } from "#graph/worlds/world";
 
 const text = Type.Optional(Type.String());
 
@@ -23,10 +26,24 @@ export const seenRequest = Type.Object({
   app: text,
   request_body: Type.String({ description: "the first 4,096 characters, without the values of secrets" }),
   response_body: Type.String({ description: "the first 4,096 characters, without the values of secrets" }),
+  reason: Type.Optional(
+    Type.String({ description: "why the request was refused, or why it caused no webhook, in one sentence with the change that mends it" }),
+  ),
 });
 
 /** The schema of an entry in the list of requests. */
-export const requestLine = Type.Pick(seenRequest, ["trace_id", "operation", "method", "surface", "path", "status", "time", "duration_ms", "app"]);
+export const requestLine = Type.Pick(seenRequest, [
+  "trace_id",
+  "operation",
+  "method",
+  "surface",
+  "path",
+  "status",
+  "time",
+  "duration_ms",
+  "app",
+  "reason",
+]);
 
 const story = Type.Object({
   steps: Type.Array(
@@ -78,15 +95,31 @@ const inSeconds = (time: number): number => time / 1000;
 
 export const shown = ({ time, story: _, ...entry }: RequestEntry) => ({ ...entry, time: inSeconds(time) });
 
-export function storyShown(entry: RequestEntry, registry: Registry) {
-  const story = readStory(entry, registry);
-  return { ...shown(entry), ...(story === undefined ? {} : { story }) };
+type Around = { readonly deps: Pick<ControlRequest["deps"], "registry">; readonly world: World };
+
+/** The entry with its reason. */
+export async function explainedEntry(entry: RequestEntry, { deps, world }: Around) {
+  const reason = await reasonOf(entry, deps.registry, world);
+  return { ...shown(entry), ...(reason === undefined ? {} : { reason }) };
 }
 
-export const lineShown = ({ trace_id, operation, method, surface, path, status, time, duration_ms, app }: RequestEntry) => ({
-  ...{ trace_id, operation, method, surface, path, status, duration_ms, time: inSeconds(time) },
-  ...(app === undefined ? {} : { app }),
-});
+/** The entry with its reason and its story. */
+export async function storiedEntry(entry: RequestEntry, around: Around) {
+  const story = readStory(entry, around.deps.registry);
+  return { ...(await explainedEntry(entry, around)), ...(story === undefined ? {} : { story }) };
+}
+
+/** The entry without its texts. Only a refused request has its reason here, because no query is needed for that. */
+export function lineShown(entry: RequestEntry, { deps: { registry }, world }: Around) {
+  const { trace_id, operation, method, surface, path, status, time, duration_ms, app } = entry;
+  const story = status < 400 ? undefined : readStory(entry, registry);
+  const reason = story === undefined ? undefined : refusalReason({ entry, story, registry, world });
+  return {
+    ...{ trace_id, operation, method, surface, path, status, duration_ms, time: inSeconds(time) },
+    ...(app === undefined ? {} : { app }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
 
 /** The filters for the last requests. */
 export const requestFilter = Type.Object({

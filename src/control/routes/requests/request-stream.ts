@@ -59,7 +59,7 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
     const seen = log.count - next;
     next = log.count;
     return {
-      data: asked.slice(-LINES_MAX).map(lineShown),
+      data: asked.slice(-LINES_MAX).map((entry) => lineShown(entry, request)),
       seen,
       refused: countOf(entries, 4),
       failed: countOf(entries, 5),

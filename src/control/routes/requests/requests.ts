@@ -7,7 +7,7 @@ import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { findRequest } from "#graph/worlds/passed-requests";
 import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
-import { isAsked, requestFilter, seenRequest, shown, sinceMsOf, storiedRequest, storyShown } from "./request-schemas.ts";
+import { explainedEntry, isAsked, requestFilter, seenRequest, shown, sinceMsOf, storiedEntry, storiedRequest } from "./request-schemas.ts";
 import { followRequests, requestsEvent } from "./request-stream.ts";
 
 const listQuery = Type.Object({
@@ -47,19 +47,19 @@ async function listRequests(request: ControlRequest<Static<typeof listQuery>>): 
   const sinceMs = sinceMsOf(query);
   const isWanted = (entry: RequestEntry): boolean => isAsked(entry, query, sinceMs);
   if (wantsEvents(request))
-    return eventStream(request, (send) => follow(world.requests, (entry) => isWanted(entry) && send("request", shown(entry))));
-  return {
-    data: world.requests
-      .entries()
-      .filter(isWanted)
-      .slice(0, query.limit)
-      .map((entry) => (query.stories === true ? storyShown(entry, request.deps.registry) : shown(entry))),
-    paging: {},
-  };
+    return eventStream(request, (send) =>
+      follow(world.requests, async (entry) => {
+        if (isWanted(entry)) send("request", await explainedEntry(entry, request));
+      }),
+    );
+  const show = query.stories === true ? storiedEntry : explainedEntry;
+  const data: unknown[] = [];
+  for (const entry of world.requests.entries().filter(isWanted).slice(0, query.limit)) data.push(await show(entry, request));
+  return { data, paging: {} };
 }
 
 /** Calls `see` for each new request in order, until the returned function is called. */
-function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () => void {
+function follow(requests: RequestLog, see: (entry: RequestEntry) => Promise<void>): () => void {
   let known = requests.count;
   let isOver = false;
   const run = async (): Promise<void> => {
@@ -68,7 +68,7 @@ function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () =>
       if (isOver) return;
       const fresh = requests.from(known);
       known = requests.count;
-      for (const entry of fresh) if (!isOver) see(entry);
+      for (const entry of fresh) if (!isOver) await see(entry);
     }
   };
   void run();
@@ -77,10 +77,11 @@ function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () =>
   };
 }
 
-async function readRequest({ deps, world, path }: ControlRequest): Promise<unknown> {
+async function readRequest(request: ControlRequest): Promise<unknown> {
+  const { world, path } = request;
   const entry = await findRequest(world, path.trace_id as string);
   if (entry === undefined) throw notFound(`request ${path.trace_id} among the last ones`);
-  return storyShown(entry, deps.registry);
+  return storiedEntry(entry, request);
 }
 
 async function streamRequests(request: ControlRequest<Static<typeof streamQuery>>): Promise<Response> {
