@@ -13,10 +13,26 @@ document.createElement = (name, options) => Object.assign(make(name, options), n
 const { createApiReference } = await import("./%SCALAR%/standalone.esm.js");
 
 const graph = document.querySelector("meta[name=graph]").content;
+
+/** A document whose operations have their names as titles, e.g. "List labels", because addresses are alike and summaries are sentences. */
+async function named(url) {
+  const content = await (await fetch(url)).json();
+  for (const item of Object.values(content.paths)) {
+    for (const operation of Object.values(item)) {
+      if (typeof operation?.operationId !== "string") continue;
+      const words = operation.operationId.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+      const texts = [operation.deprecated ? "**Discouraged for new integrations.**" : "", operation.summary, operation.description];
+      operation.description = texts.filter(Boolean).join("\n\n");
+      operation.summary = words[0].toUpperCase() + words.slice(1);
+    }
+  }
+  return content;
+}
+const [graphDocument, controlDocument] = await Promise.all([named(`${graph}/openapi.json`), named("/v1/openapi.json")]);
 createApiReference("#reference", {
   sources: [
-    { title: "Graph", slug: "graph", url: `${graph}/openapi.json` },
-    { title: "Control API", slug: "control", url: "/v1/openapi.json" },
+    { title: "Graph", slug: "graph", content: graphDocument },
+    { title: "Control API", slug: "control", content: controlDocument },
     { title: "Webhooks", slug: "webhooks", url: `${graph}/asyncapi.json` },
   ],
   forceDarkModeState: isDark ? "dark" : "light",
@@ -30,7 +46,6 @@ createApiReference("#reference", {
   agent: { disabled: true },
   mcp: { disabled: true },
   showDeveloperTools: "never",
-  // Summaries are sentences; the list beside them is of addresses.
-  operationTitleSource: "path",
+  operationTitleSource: "summary",
   persistAuth: false,
 });

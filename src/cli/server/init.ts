@@ -1,5 +1,5 @@
 /** `plaza init`: writes the first files of a project that uses Plaza. Existing files stay unchanged. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { configFileSchema } from "#config/config-file";
 import { settings } from "#features";
@@ -38,7 +38,7 @@ tokens:
 
 /** The folder of the program in a single executable. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
-const IGNORED = ".plaza/";
+const DATA = ".plaza";
 
 /** The folder of the skill for coding agents, which read a folder for each skill. */
 const SKILL_FOLDER = ".agents/skills/plaza";
@@ -113,14 +113,10 @@ function create(folder: string, name: string, text: string): void {
   }
 }
 
-/** Adds the data folder to .gitignore, because it contains keys, which do not belong in a repository. */
+/** Creates the data folder, which git ignores because of a file inside it: the folder gets keys, which do not belong in a repository. */
 function ignoreData(folder: string): void {
-  const file = join(folder, ".gitignore");
-  const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
-  if (before === undefined && !existsSync(join(folder, ".git"))) return;
-  if (before?.split(/\r?\n/).some((line) => line.trim().replace(/^\//, "").replace(/\/$/, "") === ".plaza")) return;
-  appendFileSync(file, `${before === undefined || before === "" || before.endsWith("\n") ? "" : "\n"}${IGNORED}\n`);
-  say(`added ${IGNORED} to .gitignore`);
+  mkdirSync(join(folder, DATA), { recursive: true, mode: 0o700 });
+  create(folder, `${DATA}/.gitignore`, "*\n");
 }
 
 /** The schemas of files, for an editor in a project without the package. `plaza schema` also prints the schemas of the JSON that commands print. */
