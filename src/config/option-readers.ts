@@ -216,6 +216,20 @@ export const dataPlace = reader(TEXT, (value) => {
   return value;
 });
 
+/** D-422: a folder, or a bucket with the beginning of the names of its objects. The message does not repeat the address, which may have a key. */
+export const recordingsPlace = reader(TEXT, (value) => {
+  const place = text(value);
+  if (!/^[a-z0-9]+:\/\//i.test(place)) return place;
+  const url = URL.parse(place);
+  const isRight =
+    url?.protocol === "s3:" &&
+    /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.hostname) &&
+    (url.username === "") === (url.password === "") &&
+    [...url.searchParams.keys()].every((name) => name === "endpoint" || name === "region");
+  if (!isRight) throw new ValueProblem("the address of a bucket is s3://bucket/prefix, or s3://key:secret@bucket/prefix?endpoint=https://…&region=…");
+  return place;
+});
+
 /** A name of a database: short, because it is a label of metrics and a word on the command line. */
 const DATABASE = /^([a-z0-9][a-z0-9_-]{0,30})=(postgres(?:ql)?:\/\/\S+)$/;
 /** Splits a text into items. An address of several hosts has commas, so a word without a name belongs to the item before it. */

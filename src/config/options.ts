@@ -108,8 +108,10 @@ export const own = {
     summary: "address of an operator's own media server, which takes the streams instead of Plaza; stream keys are appended to it",
   },
   recordings: {
-    ...maybe("FOLDER", read.text),
-    summary: "folder of the recordings of live video (default: recordings in the data folder, or in .plaza with PostgreSQL)",
+    ...maybe("FOLDER|s3://…", read.recordingsPlace),
+    holdsSecret: true,
+    summary:
+      "folder of the recordings of live video, or a bucket of an object store (default: recordings in the data folder, or in .plaza with PostgreSQL)",
   },
   recordings_bytes_max: {
     ...one("BYTES", read.integer(0), 0),

@@ -13,7 +13,9 @@ function fileWith(text: string): string {
 
 test("D-352: every secret, and the address of the data, can be in a file, without the line ends at its end", () => {
   expect(FILE_VARIABLES).toEqual(
-    ["data", "databases", "control_key", "sign_in_key", "secret_key", "further_secret_keys"].map((name) => `PLAZA_${name.toUpperCase()}_FILE`),
+    ["data", "databases", "recordings", "control_key", "sign_in_key", "secret_key", "further_secret_keys"].map(
+      (name) => `PLAZA_${name.toUpperCase()}_FILE`,
+    ),
   );
   for (const name of FILE_VARIABLES) {
     const variable = name.replace(/_FILE$/, "");

@@ -6,6 +6,7 @@ import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { Streaming, TestFeed, World } from "#graph/worlds/world";
 import type { Tracing } from "#kernel/tracing/tracing";
 import { within } from "#kernel/turns";
+import { isBucket } from "#recordings/recording-store";
 import { makeFolder } from "#storage/synced-folders";
 import { makeTemporaryFolder } from "#storage/temporary-folder";
 import { monotonicMs } from "#system";
@@ -37,7 +38,7 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
   const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config, log) : undefined;
   if (!isTaken || !isOwner || recordings === undefined) return new LiveIngest(config, log, recordings, undefined);
   // The folder is made now, because without it the ingest process would fail later.
-  makeFolder(recordings.folder);
+  if (!isBucket(recordings.folder)) makeFolder(recordings.folder);
   return new LiveIngest(config, log, recordings, (ports, counted) =>
     startIngest(
       {

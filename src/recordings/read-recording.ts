@@ -1,8 +1,6 @@
 /** Reads a recording, also while it grows, and removes recordings. */
-import { existsSync } from "node:fs";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { END_LINE, INDEX, sessionFolder, videoFolder, worldFolder } from "./recording-space.ts";
+import { END_LINE, INDEX, sessionFolder, videoFolder } from "./recording-space.ts";
+import { type RecordingStore, storeAt } from "./recording-store.ts";
 
 interface SegmentEntry {
   readonly number: number;
@@ -20,14 +18,13 @@ export interface RecordedSession {
 /** Reads the sessions of a video's recording, oldest first; the list is empty if nothing was recorded. */
 export async function readRecording(root: string, world: string, video: string): Promise<RecordedSession[]> {
   const sessions = await sessionsOf(root, world, video);
-  return Promise.all(sessions.map((session) => readSession(sessionFolder(root, world, video, session), session)));
+  return Promise.all(sessions.map((session) => readSession(storeAt(root), sessionFolder(world, video, session), session)));
 }
 
 /** A text that changes whenever the recording grows, because an index only grows. */
 export async function recordingVersion(root: string, world: string, video: string): Promise<string> {
   const sessions = await sessionsOf(root, world, video);
-  const sizeOf = async (session: number): Promise<number> =>
-    (await stat(join(sessionFolder(root, world, video, session), INDEX)).catch(nothing({ size: 0 }))).size;
+  const sizeOf = (session: number): Promise<number> => storeAt(root).sizeOf(`${sessionFolder(world, video, session)}/${INDEX}`);
   return (await Promise.all(sessions.map(async (session) => `${session} ${await sizeOf(session)}`))).join();
 }
 
@@ -37,12 +34,12 @@ export async function lastSession(root: string, world: string, video: string): P
 }
 
 async function sessionsOf(root: string, world: string, video: string): Promise<number[]> {
-  const names = await readdir(videoFolder(root, world, video)).catch(nothing<string[]>([]));
+  const names = await storeAt(root).folders(videoFolder(world, video));
   return names.flatMap((name) => (/^\d{1,15}$/.test(name) ? [Number(name)] : [])).sort((a, b) => a - b);
 }
 
-async function readSession(folder: string, session: number): Promise<RecordedSession> {
-  const text = await readFile(join(folder, INDEX), "utf8").catch(nothing(""));
+async function readSession(store: RecordingStore, folder: string, session: number): Promise<RecordedSession> {
+  const text = await store.readText(`${folder}/${INDEX}`);
   const hasEnded = text.endsWith(END_LINE);
   const lines = text.slice(0, hasEnded ? -END_LINE.length : text.lastIndexOf("\n") + 1).split("\n");
   const segments = lines.flatMap((line, number): SegmentEntry[] => {
@@ -54,22 +51,7 @@ async function readSession(folder: string, session: number): Promise<RecordedSes
 }
 
 /** LIVE-14: a deleted video's recording is removed. */
-export const removeRecording = (root: string, world: string, video: string): Promise<void> =>
-  rm(videoFolder(root, world, video), { recursive: true, force: true });
+export const removeRecording = (root: string, world: string, video: string): Promise<void> => storeAt(root).remove(videoFolder(world, video));
 
-/**
- * Removes all recordings of a world that is deleted or reset. Most worlds have no recordings, and looking costs a tenth of removing a folder that
- * does not exist.
- */
-export async function removeRecordings(root: string, world: string): Promise<void> {
-  const folder = worldFolder(root, world);
-  if (existsSync(folder)) await rm(folder, { recursive: true, force: true });
-}
-
-/** Treats a missing file or folder as empty. Other problems of the disk are errors. */
-const nothing =
-  <T>(empty: T) =>
-  (error: NodeJS.ErrnoException): T => {
-    if (error.code === "ENOENT") return empty;
-    throw error;
-  };
+/** Removes all recordings of a world that is deleted or reset. */
+export const removeRecordings = (root: string, world: string): Promise<void> => storeAt(root).remove(world);

@@ -1,9 +1,8 @@
 /**
- * The disk space of recordings: a limit for all of them, and a reserve that stays free for other data. This file also has the paths of a recording's
- * files.
+ * The space of recordings: a limit for all of them, and a reserve of the disk that stays free for other data. This file also has the paths of a
+ * recording in its store.
  */
-import { readdir, stat, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { storeAt } from "./recording-store.ts";
 
 class NoSpace extends Error {
   constructor(problem: string) {
@@ -24,10 +23,7 @@ const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
 /** The number of recorded bytes after which the files are counted again, because deleted recordings no longer count. */
 const COUNT_EVERY_BYTES = 1024 * 1024 * 1024;
 
-async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
-}
+const freeBytesOf = (root: string): Promise<number> => storeAt(root).freeBytes();
 
 export class RecordingSpace {
   readonly #root: string;
@@ -69,31 +65,19 @@ export class RecordingSpace {
       this.#sinceLook = 0;
     }
     if (this.#limits.bytesMax > 0 && (this.#usedBytes === undefined || this.#sinceCount >= COUNT_EVERY_BYTES)) {
-      this.#usedBytes = await bytesBelow(this.#root);
+      this.#usedBytes = await storeAt(this.#root).usedBytes();
       this.#sinceCount = 0;
     }
   }
 }
 
-async function bytesBelow(folder: string): Promise<number> {
-  let sum = 0;
-  for (const name of await readdir(folder, { recursive: true })) {
-    // Another process may delete a recording during the count, so a missing file is skipped.
-    const found = await stat(join(folder, name)).catch(() => undefined);
-    if (found?.isFile() === true) sum += found.size;
-  }
-  return sum;
-}
-
 /**
- * A session of a recording is a folder, `{root}/{world}/{video}/{session}/`, with the segments `0.ts`, `1.ts`, … and `index`. For each complete segment
+ * A session of a recording is a folder of the store, `{world}/{video}/{session}/`, with the segments `0.ts`, `1.ts`, … and `index`. For each complete segment
  * the index has a line with its duration (ms), its bytes, its beginning (the machine's time), and `discontinuous` if it does not continue the segment
  * before it. The last line is `end` once the session is over.
  */
-export const worldFolder = (root: string, world: string): string => join(root, world);
-export const videoFolder = (root: string, world: string, video: string): string => join(worldFolder(root, world), video);
-export const sessionFolder = (root: string, world: string, video: string, session: number): string =>
-  join(videoFolder(root, world, video), String(session));
+export const videoFolder = (world: string, video: string): string => `${world}/${video}`;
+export const sessionFolder = (world: string, video: string, session: number): string => `${videoFolder(world, video)}/${session}`;
 
 export const INDEX = "index";
 export const END_LINE = "end\n";

@@ -2,9 +2,8 @@
  * Writes one session of a recording. A segment is added to the index only after it is written, so a process that is killed leaves only complete
  * segments.
  */
-import { appendFile, mkdir, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { END_LINE, INDEX, indexLine, type RecordingSpace, segmentFile, sessionFolder } from "./recording-space.ts";
+import { type RecordingStore, storeAt } from "./recording-store.ts";
 
 export interface RecordedSegment {
   readonly bytes: Uint8Array;
@@ -21,11 +20,11 @@ export type RecordingFailure = "no_storage";
 /** The number of bytes that may wait to be written: if more wait, the disk is too slow. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
-/** A recording may be private: only the user of the server may read it. */
-const OWN = { mode: 0o600 };
-
 export class SessionRecording {
+  readonly #store: RecordingStore;
   readonly #folder: string;
+  /** The text of the index so far. */
+  #index = "";
   readonly #space: RecordingSpace;
   readonly #onFailure: (failure: RecordingFailure, error: unknown) => void;
   #count = 0;
@@ -38,10 +37,11 @@ export class SessionRecording {
     space: RecordingSpace,
     onFailure: (failure: RecordingFailure, error: unknown) => void,
   ) {
-    this.#folder = sessionFolder(place.root, place.world, place.video, place.session);
+    this.#store = storeAt(place.root);
+    this.#folder = sessionFolder(place.world, place.video, place.session);
     this.#space = space;
     this.#onFailure = onFailure;
-    this.#written = this.#attempt(async () => void (await mkdir(this.#folder, { recursive: true, mode: 0o700 })));
+    this.#written = this.#attempt(() => this.#store.makeFolder(this.#folder));
   }
 
   /** Adds a segment. Segments are written in the order in which they are added. */
@@ -53,23 +53,21 @@ export class SessionRecording {
 
   /** Resolves when all segments are written. */
   end(): Promise<void> {
-    this.#written = this.#written.then(() => this.#attempt(() => appendFile(join(this.#folder, INDEX), END_LINE, OWN)));
+    this.#written = this.#written.then(() => this.#attempt(() => this.#append(END_LINE)));
     return this.#written;
   }
 
   async #write({ bytes, ...segment }: RecordedSegment): Promise<void> {
     this.#waitingBytes -= bytes.length;
     await this.#space.take(bytes.length);
-    await this.#writeWhole(segmentFile(this.#count), bytes);
-    await appendFile(join(this.#folder, INDEX), indexLine(segment, bytes.length), OWN);
+    await this.#store.write(`${this.#folder}/${segmentFile(this.#count)}`, bytes);
+    await this.#append(indexLine(segment, bytes.length));
     this.#count++;
   }
 
-  /** Writes a file in such a way that readers never see an incomplete one. */
-  async #writeWhole(name: string, bytes: Uint8Array): Promise<void> {
-    const path = join(this.#folder, name);
-    await writeFile(`${path}.part`, bytes, OWN);
-    await rename(`${path}.part`, path);
+  #append(text: string): Promise<void> {
+    this.#index += text;
+    return this.#store.append(`${this.#folder}/${INDEX}`, text, this.#index);
   }
 
   async #attempt(work: () => Promise<void>): Promise<void> {

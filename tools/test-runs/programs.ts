@@ -8,9 +8,15 @@ interface Program {
   readonly probe?: readonly string[];
   /** Debian's packages with the program. */
   readonly packages: readonly string[];
+  /** A script that installs the program for this project, after the packages. */
+  readonly script?: string;
   /** Advice for a person whose system has no apt. */
   readonly elsewhere: string;
 }
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+/** The program of SeaweedFS, which its script installs for this project alone. */
+export const WEED = `${ROOT}.tools/seaweedfs/bin/weed`;
 
 export const programs = {
   chromium: {
@@ -80,6 +86,14 @@ export const programs = {
     elsewhere: "brew install python",
   },
   ruby: { title: "Ruby", commands: ["ruby"], packages: ["ruby"], elsewhere: "brew install ruby" },
+  seaweedfs: {
+    title: "SeaweedFS",
+    commands: ["python3"],
+    probe: ["test", "-x", WEED],
+    packages: ["python3", "python3-pip", "python3-venv"],
+    script: "tools/install/seaweedfs.sh",
+    elsewhere: "sh tools/install/seaweedfs.sh",
+  },
   /** The registry is not a program: the test fetches packages from it while it runs. */
   registry: { title: "the registry of npm", commands: ["npm"], packages: [], elsewhere: "install npm" },
 } as const satisfies Record<string, Program>;
@@ -115,5 +129,8 @@ export function install(names: Iterable<ProgramName>): ProgramName[] {
   console.log(`Installing with apt-get: ${packages.join(" ")} …`);
   const run = Bun.spawnSync(["sh", "-c", INSTALL, "install", ...packages], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   if (!run.success) console.error(`${run.stdout}${run.stderr}`);
+  const known: readonly Program[] = missing(wanted).map((name) => programs[name]);
+  for (const { script } of known)
+    if (script !== undefined) Bun.spawnSync(["sh", `${ROOT}${script}`], { stdin: "ignore", stdout: "inherit", stderr: "inherit" });
   return missing(wanted);
 }

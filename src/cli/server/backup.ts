@@ -6,6 +6,7 @@ import { findConfigFile } from "#config/config-file";
 import { readConfig } from "#config/read-config";
 import { environmentWithSecrets } from "#config/secret-files";
 import { settings } from "#features";
+import { isBucket } from "#recordings/recording-store";
 import { backUpWorlds, hasData } from "#storage/open";
 import { copyFolder, makeFolder } from "#storage/synced-folders";
 import type { Given } from "../control-client.ts";
@@ -28,6 +29,7 @@ export async function backup(to: string, given: Given): Promise<number> {
     copyIfThere(join(config.data, SNAPSHOTS), join(to, SNAPSHOTS));
     if (given.recordings !== false) copyIfThere(config.recordings ?? join(config.data, RECORDINGS), join(to, RECORDINGS));
     say(given.json === true ? JSON.stringify({ from: config.data, to: resolve(to) }) : `${config.data} is copied to ${resolve(to)}`);
+    if (config.recordings !== undefined && isBucket(config.recordings)) note("the recordings are in a bucket and are not copied");
     note(`the secret key is not in the copy: keep ${join(config.data, "secret.key")}, or PLAZA_SECRET_KEY, in another place`);
     return 0;
   } catch (error) {

@@ -56,18 +56,12 @@ export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHan
       return new Response(found.playlist, { headers: { ...HEADERS, "content-type": "application/vnd.apple.mpegurl" } });
     }
     const found = await findSegment(world, id, ticket, name, viewer);
-    return typeof found === "string" ? refused(deps, destination, found) : segmentResponse(deps, destination, found.path);
+    return typeof found === "string" ? refused(deps, destination, found) : segmentResponse(found);
   };
 }
 
-async function segmentResponse(deps: RequestDeps, destination: RouteDestination, path: string): Promise<Response> {
-  const file = Bun.file(path);
-  // A missing file is an error, because players ask only for segments that exist.
-  if (!(await file.exists())) return refused(deps, destination, "missing");
-  return new Response(file.stream(), {
-    headers: { ...HEADERS, "content-type": "video/mp2t", "content-length": String(file.size) },
-  });
-}
+const segmentResponse = ({ content, size }: { readonly content: ReadableStream<Uint8Array>; readonly size: number }): Response =>
+  new Response(content, { headers: { ...HEADERS, "content-type": "video/mp2t", "content-length": String(size) } });
 
 /**
  * Responds with the library's file, which is loaded when somebody first watches. The file is part of the executable, which has no packages beside it.

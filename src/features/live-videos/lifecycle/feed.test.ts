@@ -1,6 +1,7 @@
 /** Tests a live video after events of an encoder: the video's feed, its stream key, and the reason of its end. */
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { findEntry, insertEntry } from "#harness/sections";
@@ -54,7 +55,7 @@ onEachDatabase("the feed of a live video", (database) => {
     const recordings = temporaryFolder();
     const plaza = await openPlaza({ database, world, recordings });
     expect((await feedOf(plaza, KEY)).session).toBe(1);
-    for (const session of [1, 2, 3]) mkdirSync(sessionFolder(recordings, plaza.world.name, "1", session), { recursive: true });
+    for (const session of [1, 2, 3]) mkdirSync(join(recordings, sessionFolder(plaza.world.name, "1", session)), { recursive: true });
     expect((await feedOf(plaza, KEY)).session).toBe(4);
     expect((await feedOf(plaza, KEY)).session).toBe(5);
     expect((await feedOf(plaza, PREVIEW_KEY)).session).toBe(1);

@@ -1,7 +1,7 @@
 /** Tests which page, playlist and segments a player may load, and for how long. */
 import { expect, test } from "bun:test";
-import { appendFileSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { openPlaza } from "#harness/plaza";
 import { temporaryFolder } from "#harness/server";
 import { cafe } from "#harness/worlds";
@@ -123,10 +123,15 @@ test("a segment has the name in the playlist, in its own video's folder", async 
   const ticket = await ticketOf("1");
   const find = async (name: string, id = "1") => {
     const found = await findSegment(world, id, ticket, name, anybody);
-    return typeof found === "string" ? found : found.path;
+    return typeof found === "string" ? found : new Response(found.content).text();
   };
   const folder = join(recordings, world.name, "1");
-  for (const name of ["1/0.ts", "12/999999999.ts"]) expect(await find(name)).toBe(join(folder, name));
+  for (const name of ["1/0.ts", "12/999999999.ts"]) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), `bytes of ${name}`);
+    expect(await find(name)).toBe(`bytes of ${name}`);
+  }
+  expect(await find("1/7.ts")).toBe("missing");
   for (const name of [
     "1/0.mp4",
     "1/index",

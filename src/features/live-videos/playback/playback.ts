@@ -4,10 +4,10 @@
  *
  * **Invariant:** a segment is sent only to a request with a ticket. The player's page contains a ticket if the viewer may watch.
  */
-import { join } from "node:path";
 import type { World } from "#graph/worlds/world";
 import { isNodeId, nodeId } from "#kernel/ids";
 import { sessionFolder } from "#recordings/recording-space";
+import { type RecordingStore, storeAt } from "#recordings/recording-store";
 import { SealBroken } from "#storage/sealing";
 import { isLive } from "../lifecycle/states.ts";
 import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";
@@ -91,19 +91,20 @@ async function whenWritten(
   return kept;
 }
 
-/** Returns the path of a segment's file; the file may not exist. `name` is the segment's name in the playlist: `{session}/{number}.ts`. */
+/** Opens a segment. `name` is the segment's name in the playlist: `{session}/{number}.ts`. */
 export async function findSegment(
   world: World,
   id: string,
   sealed: string,
   name: string,
   viewer: Viewer,
-): Promise<{ path: string } | PlaybackRefusal> {
+): Promise<Exclude<Awaited<ReturnType<RecordingStore["open"]>>, undefined> | PlaybackRefusal> {
   const [, session, file] = SEGMENT.exec(name) ?? [];
   if (session === undefined || file === undefined || world.recordings === undefined) return "missing";
   const row = await findWithTicket(world, id, sealed, viewer);
   if (typeof row === "string") return row;
-  return { path: join(sessionFolder(world.recordings, world.name, id, Number(session)), file) };
+  // A missing segment is an error, because players ask only for segments that exist.
+  return (await storeAt(world.recordings).open(`${sessionFolder(world.name, id, Number(session))}/${file}`)) ?? "missing";
 }
 
 async function findShown(world: World, id: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {
