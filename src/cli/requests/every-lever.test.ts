@@ -66,7 +66,16 @@ const lines: readonly string[] = [
  */
 const elsewhere = [
   ...["token copy", "token revoke", "world list", "world delete", "world reset", "world snapshot", "world snapshots", "world restore"],
-  ...["world delete-snapshot", "callback pause", "callback resume", "events activate", "events deactivate", "events click", "events impression"],
+  ...[
+    "world delete-snapshot",
+    "world move",
+    "callback pause",
+    "callback resume",
+    "events activate",
+    "events deactivate",
+    "events click",
+    "events impression",
+  ],
   ...["in-app postback", "in-app live-comment", "live takedown", "live notice", "live restore", "feed report", "person erasure"],
   ...["key revoke", "key rotate", "key sealing", "key rotate-sealing"],
 ];
