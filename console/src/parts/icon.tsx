@@ -23,26 +23,36 @@ export const VIEW_ICONS = {
 
 /** The icons of nodes, by the name of their kind in a world file. */
 const KIND_ICONS = {
+  ads: "box",
   apps: "app-window",
   businesses: "briefcase",
   catalogs: "shopping-bag",
   chatapp_accounts: "message-circle",
   labels: "tag",
+  live_comments: "message-circle",
+  live_reactions: "box",
   live_videos: "radio",
   media: "image",
+  microblog_media: "image",
   microblog_users: "at-sign",
+  migration_intents: "box",
   pages: "flag",
-  people: "user-round",
+  personas: "user-round",
   phone_numbers: "phone",
   places: "map-pin",
   product_feeds: "package",
+  required_actions: "circle-alert",
   social_accounts: "at-sign",
+  solutions: "box",
   users: "user",
 } as const;
 
-export const kindIcon = (kind: string): IconName | "box" => KIND_ICONS[kind as keyof typeof KIND_ICONS] ?? "box";
+/** Whether the nodes of a kind can be listed. The people of a page, for example, cannot. */
+export const isKind = (kind: string): boolean => kind in KIND_ICONS;
 
-export const Icon = ({ name }: { readonly name: IconName | "box" }) => (
+export const kindIcon = (kind: string): IconName => KIND_ICONS[kind as keyof typeof KIND_ICONS] ?? "box";
+
+export const Icon = ({ name }: { readonly name: IconName }) => (
   <svg className="icon" aria-hidden="true" focusable="false">
     <use href={`#icon-${name}`} />
   </svg>

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { Entry } from "../api/graph/kinds.ts";
 import { nodeQuery, nodesQuery, textOf } from "../api/graph/nodes.ts";
 import { useWorld } from "../shell/world.ts";
-import { Icon, kindIcon } from "./icon.tsx";
+import { Icon, isKind, kindIcon } from "./icon.tsx";
 import { CopyId } from "./texts.tsx";
 
 /** The keys by which people know a node, the best first. */
@@ -17,7 +17,7 @@ export const nameOf = (entry: Entry | undefined): string =>
 /** The node with this id: from the first page of its kind, which all names share, or read by its id. */
 export function useNode(kind: string, id: string | undefined): Entry | undefined {
   const w = useWorld();
-  const first = useQuery({ ...nodesQuery(w, kind), enabled: id !== undefined }).data;
+  const first = useQuery({ ...nodesQuery(w, kind), enabled: id !== undefined && isKind(kind) }).data;
   const found = first?.data.find((one) => String(one.id) === id);
   const isElsewhere = id !== undefined && first?.paging.next !== undefined && found === undefined;
   return useQuery({ ...nodeQuery(w, kind, id ?? ""), enabled: isElsewhere }).data ?? found;
@@ -36,7 +36,9 @@ export function Named({ kind, id, isCell = false }: NamedProps) {
     <span className="named">
       <Icon name={kindIcon(kind)} />
       {name !== "" && (isCell ? <span>{name}</span> : <NodeLink kind={kind} id={id} name={name} />)}
-      {name === "" && !isCell && <NodeLink kind={kind} id={id} name={kind.replace(/ies$/, "y").replace(/s$/, "").replaceAll("_", " ")} />}
+      {name === "" && !isCell && isKind(kind) && (
+        <NodeLink kind={kind} id={id} name={kind.replace(/ies$/, "y").replace(/s$/, "").replaceAll("_", " ")} />
+      )}
       <CopyId id={id} isCell={isCell} />
     </span>
   );
