@@ -47,7 +47,7 @@ async function timeReads({ ready }: Server, { advertiser_id }: { readonly advert
 }
 
 export const bench: Bench = {
-  summary: `The newest ${LIMIT} rows of \`GET /v26.0/{app}/app_attribution\`: a device with ${MANY.toLocaleString("en")} events in requests of ${EVENTS_PER_REQUEST} against one with ${FEW}.`,
+  summary: `The newest ${LIMIT} rows of \`GET /v26.0/{app}/app_attribution\`: compares a device with ${MANY.toLocaleString("en")} events, reported in requests of ${EVENTS_PER_REQUEST}, with a device with ${FEW} events.`,
   async run({ rounds }) {
     const ads = [{ id: AD, app: APP, campaign_id: "9501", objective: "APP_INSTALLS" }];
     const server = await startPlaza({ world: { ...eventsWorld, ads } });

@@ -68,7 +68,7 @@ async function table(server: Server, seconds: number) {
 }
 
 export const bench: Bench = {
-  summary: `The console in a new Chromium without a graphics card: its first view until it has its list and nothing is left to do; the tail at ${REQUESTS_PER_SECOND.toLocaleString("en")} requests a second; a table of ${ROWS.toLocaleString("en")} rows that is scrolled by ${SCROLL_PIXELS} pixels a frame. Beside the tail, the same requests while nobody looks.`,
+  summary: `The console in a new Chromium without a graphics card: the time until its first view shows its list and can be used; the tail (the list to which each new request is added) at ${REQUESTS_PER_SECOND.toLocaleString("en")} requests a second; a table of ${ROWS.toLocaleString("en")} rows that is scrolled by ${SCROLL_PIXELS} pixels a frame. For comparison, the server also gets the same requests while no console is open.`,
   async run({ rounds, seconds }) {
     const views: Awaited<ReturnType<typeof firstView>>[] = [];
     const tails: Awaited<ReturnType<typeof tail>>[] = [];

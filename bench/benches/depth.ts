@@ -36,7 +36,7 @@ async function walk(server: Server): Promise<string> {
 }
 
 export const bench: Bench = {
-  summary: `\`GET /v26.0/{page}/custom_labels\`: its first page against the one after row ${ROW.toLocaleString("en")}, found by following the cursors there, ${CONNECTIONS} connections.`,
+  summary: `\`GET /v26.0/{page}/custom_labels\`: compares the first page of the list with the page after row ${ROW.toLocaleString("en")}, over ${CONNECTIONS} connections. The bench follows the cursors to find the later page.`,
   async run(options) {
     const server = await startFilledPlaza({ labels: LABELS });
     try {

@@ -24,7 +24,7 @@ const reads: readonly { readonly name: string; requestOf(nodes: number): LoadReq
 ];
 
 export const bench: Bench = {
-  summary: `Every kind of read with ${LARGE.toLocaleString("en")} nodes stored against ${SMALL.toLocaleString("en")}, single nodes at random, ${CONNECTIONS} connections.`,
+  summary: `Compares every kind of read on a server with ${LARGE.toLocaleString("en")} nodes to the same read on a server with ${SMALL.toLocaleString("en")} nodes, over ${CONNECTIONS} connections. Reads of single nodes choose a random node.`,
   async run(options) {
     const small = await startFilledPlaza(amounts(SMALL));
     const large = await startFilledPlaza(amounts(LARGE));

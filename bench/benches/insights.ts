@@ -87,7 +87,7 @@ async function timeReads(store: Store, targets: number): Promise<number> {
 }
 
 export const bench: Bench = {
-  summary: `Records ${MANY.toLocaleString("en")} activities, each at a different second, ${PER_TRANSACTION.toLocaleString("en")} in each commit, and compares how long this takes with how long plain upserts take. Then compares reads to reads with ${FEW.toLocaleString("en")} activities recorded.`,
+  summary: `Records ${MANY.toLocaleString("en")} activities, each at a different second, ${PER_TRANSACTION.toLocaleString("en")} in each commit, and compares how long this takes with how long plain upserts take. Then compares the time of reads with that of reads when only ${FEW.toLocaleString("en")} activities are recorded.`,
   async run({ rounds }) {
     const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
     const migrations = [{ feature: "microblog-insights", migrations: microblogInsights.migrations }];

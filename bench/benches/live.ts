@@ -149,7 +149,7 @@ async function measureNginx(sourceFolder: string, seconds: number): Promise<Roun
 }
 
 export const bench: Bench = {
-  summary: `${STREAMS} encoders send 720p at 3 Mbit/s with B-frames and a key frame every 2 s over RTMP; CPU and memory are those of the ingest process, which records all of them. Beside it, on the same streams in turn, nginx with its RTMP module, which packages them as HLS too; it checks no key and knows no state.`,
+  summary: `${STREAMS} encoders send 720p at 3 Mbit/s with B-frames and a key frame every 2 s over RTMP; CPU and memory are those of the ingest process, which records all streams. For comparison, nginx with its RTMP module gets the same streams in turn and packages them as HLS too; nginx checks no stream keys and keeps no state of the videos.`,
   async run({ rounds, seconds }) {
     const plaza: Round[] = [];
     const nginx: Round[] = [];

@@ -29,7 +29,7 @@ interface Tail {
 }
 
 export const bench: Bench = {
-  summary: `Slow requests: each kind of request at half of the rate that the server reaches, for ${HALF_LOAD_SECONDS} s, on SQLite and on PostgreSQL. The time of a request begins when the request is due, so a stall counts for each request that waits in it.`,
+  summary: `Slow requests: each kind of request at half of the rate that the server reaches, for ${HALF_LOAD_SECONDS} s, on SQLite and on PostgreSQL. The time of a request counts from the moment at which the request is due, so a stall of the server adds to the time of every request that waits during the stall.`,
   async run({ rounds, seconds }) {
     const metrics: Metric[] = [];
     const absolute: Absolute[] = [];

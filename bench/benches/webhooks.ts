@@ -10,14 +10,15 @@ const us = 1e6;
 
 export const bench: Bench = {
   summary:
-    "Events, each durable in a transaction of its own, delivered one a POST to a sink in another process, with the end of each delivery durable as well; the floor sends the same POSTs with the same signatures in a bare loop, without a database. Deliveries a second and core are counted by CPU time, since a commit waits for the disk and a bare loop never does.",
+    "Webhooks to a receiver in another process, one event in each POST. Each event is stored durably in a transaction of its own, and so is the end of each delivery. The floor sends the same POSTs with the same signatures in a bare loop, without a database. Deliveries per second and core are computed from CPU time, because a commit waits for the disk and a bare loop does not.",
   async run({ rounds, seconds }) {
     const sink = await startSink();
     const measured: { plaza: Round; floor: Round }[] = [];
     let paced: Latencies;
     try {
       for (let at = 0; at < rounds; at++) {
-        // The sides run one at a time, because Plaza's callers go on between rounds. The sides take turns to go first.
+        // Plaza and the floor run one at a time, because Plaza's callers go on between rounds. Plaza is first in even rounds, and the floor in odd
+        // ones.
         const sides: { plaza?: Round; floor?: Round } = {};
         for (const side of at % 2 === 0 ? (["plaza", "floor"] as const) : (["floor", "plaza"] as const)) {
           const sender = await startSender(side === "plaza" ? "engines" : "floors", "webhooks", sink);

@@ -68,7 +68,7 @@ async function oneRound(server: Server, control: Control, round: number): Promis
       await measure("copy of its file", () => copyDurably(file, join(server.folder, "copy")));
   }
   const { status, text } = await within(server, full);
-  if (status !== 200) throw new Error(`the world is not what it was: ${status} ${text}`);
+  if (status !== 200) throw new Error(`the world changed during the round: ${status} ${text}`);
   return new Map([...times].map(([operation, all]) => [operation, spreadOf(all).median]));
 }
 
@@ -95,7 +95,7 @@ async function measureOn(inMemory: boolean, rounds: number): Promise<Map<Operati
   }
 }
 
-/** Returns the kilobytes of the process that each of many worlds costs after it was used and while it rests. */
+/** Returns the kilobytes of the process's memory for each of many worlds that were used and are idle. */
 async function restingKilobytes(inMemory: boolean): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
   try {
@@ -112,7 +112,7 @@ async function restingKilobytes(inMemory: boolean): Promise<number> {
 const GOALS: Readonly<Partial<Record<Operation, number>>> = { make: 5, delete: 5, restore: 10, reset: 2 };
 
 export const bench: Bench = {
-  summary: `Worlds of ${NODES.toLocaleString("en")} nodes made, kept, restored, reset and deleted by the control API, in a data folder (durable) and in memory, and the memory of the process for each of 1,000 further worlds that were used and rest; each number is the median of ${TIMES} in a round, the request of the control API included. \`reset\` empties a world that was made empty.`,
+  summary: `The times in which the control API makes, snapshots, restores, resets and deletes worlds of ${NODES.toLocaleString("en")} nodes, in a data folder (durable) and in memory. Each time is the median of ${TIMES} in a round and includes the request to the control API. \`reset\` empties a world that was made empty. Also the memory of the process for each of 1,000 more worlds that were used and are idle.`,
   async run({ rounds }) {
     const metrics: Metric[] = [];
     const absolute: Absolute[] = [];
@@ -125,7 +125,7 @@ export const bench: Bench = {
         else metrics.push({ ...measured, goal: { at_most: goal } });
       }
       metrics.push({
-        name: `${where}: memory of a world that rests`,
+        name: `${where}: memory of an idle world`,
         unit: "kB",
         ...spreadOf([await restingKilobytes(inMemory)]),
         goal: { at_most: 100 },

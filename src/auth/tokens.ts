@@ -120,7 +120,7 @@ export class Tokens {
 
   /** Returns the token if it is alive, and otherwise the error. `place` is the name of the token's place for the message. */
   alive(token: Token | undefined, place: string, nowSeconds: number): Token | GraphError {
-    if (token === undefined) return tokenInvalid(place, "it is not known");
+    if (token === undefined) return tokenInvalid(place, "this token is not known");
     if (token.revoked_at !== 0) return tokenRevoked(place);
     if (token.expires_at !== 0 && token.expires_at <= nowSeconds) return tokenExpired(place);
     return token;

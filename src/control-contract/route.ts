@@ -15,7 +15,7 @@ export interface ServerDescription {
   readonly microblog_base_url: string;
   readonly ads_base_url: string;
   readonly social_login_host: string;
-  /** The address to which encoders of live videos connect. Undefined if encoders cannot connect. */
+  /** The address to which encoders of live videos connect; undefined if the server takes no streams. */
   readonly rtmp_url?: string;
 }
 

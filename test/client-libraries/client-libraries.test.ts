@@ -82,7 +82,7 @@ const ofBoth = {
   "create a feed with a schedule, rename it and read it": ["Every book", "DAILY", 4],
   "list the feeds of a catalog, one of which was deleted": ["Every book"],
   "read the errors of an upload": [["fatal", "is missing"]],
-  "upload a file by its address, which adds to the items": [1, 1, 0],
+  "upload a file by its address that adds items to the feed": [1, 1, 0],
   "list the items of a feed": [2, ["c", "a"]],
   "subscribe an app": [["custom_labels", "feed"]],
   "subscribe the app to a page": [["custom_labels", "feed"]],

@@ -7,9 +7,9 @@ const TIMEOUT_MS = 3_000_000;
 
 /** Operations that a fuzzer cannot wait for. They have tests of their own. */
 const leftOut = [
-  { operation: "stopServer", because: "it ends the server" },
-  { operation: "streamRequests", because: "its response ends with its reader" },
-  { operation: "streamDeliveries", because: "its response ends with its reader" },
+  { operation: "stopServer", because: "the operation stops the server that is tested" },
+  { operation: "streamRequests", because: "the response is a stream that ends only when the client closes it" },
+  { operation: "streamDeliveries", because: "the response is a stream that ends only when the client closes it" },
 ];
 
 /** Status 422 means that a request is well formed but names something that does not exist. Databases do not store U+0000, so no text has it. */
@@ -18,18 +18,24 @@ const CHECKS = '[generation]\nallow-x00 = false\n[checks.positive_data_acceptanc
 /** Operations that refuse some requests with status 400 although they fit the schema, because of a rule that only the description has. */
 const notAlwaysAccepted = [
   {
-    because: "D-278: which keys go together",
+    because: "D-278: only the descriptions say which keys of a body are allowed together",
     operations: "^(createFault|mintToken|recordClick|recordImpression|readDevice|commentLiveInApp|createNode_(activity|live_videos|apps))$",
   },
-  { because: "D-278: the live video and the author of a comment or reaction must exist", operations: "^createNode_live_(comments|reactions)$" },
-  { because: "D-278: web addresses", operations: "^createNode_(personas|product_feeds|chatapp_accounts|phone_numbers)$" },
   {
-    because: "D-278: several states with commas, a country, the length of a person's id, a span of time",
+    because: "D-278: a comment or reaction is refused if its live video or its author does not exist",
+    operations: "^createNode_live_(comments|reactions)$",
+  },
+  {
+    because: "D-278: a text that must be a web address has only the type string in the schema",
+    operations: "^createNode_(personas|product_feeds|chatapp_accounts|phone_numbers)$",
+  },
+  {
+    because: "D-278: the schema does not limit lists of states with commas, codes of countries, the length of a person's id, and spans of time",
     operations: "^(listDeliveries|checkViewer|erasePerson|listEventSums|readAttributionReport)$",
   },
-  { because: "D-278: an empty file", operations: "^uploadFeed$" },
-  { because: "D-278: ids below 2^53", operations: "^createNode_(pages|required_actions)$" },
-  { because: "D-278: a change is checked together with the stored node, and an id cannot change", operations: "^updateNode_" },
+  { because: "D-278: an empty feed file is refused although the schema allows it", operations: "^uploadFeed$" },
+  { because: "D-278: ids must be below 2^53, which the schema does not say", operations: "^createNode_(pages|required_actions)$" },
+  { because: "D-278: a change of a node is checked together with the stored node, and a node's id cannot change", operations: "^updateNode_" },
 ];
 
 const notPositive = notAlwaysAccepted

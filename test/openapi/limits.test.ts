@@ -14,39 +14,45 @@ import { type Json, variantsOf } from "./variants.ts";
 
 /** Messages of refusals by rules that no schema can express: rules about stored data, about the time, or about several parameters. */
 const refusedBeyond: readonly { readonly because: string; readonly said: RegExp }[] = [
-  { because: "D-40: two labels of a page have two names", said: /^.{6} Param page_label_name is already used by the label/ },
-  { because: "D-311: two names of one parameter have one value", said: /must not have one value, and \w+ another/ },
-  { because: "D-111: a plan is of the future", said: /planned_start_time must be in the future/ },
-  { because: "ATTR-9, ATTR-10: each platform has cookies of one form", said: /attribution must be a UUID for platform i2/ },
-  { because: "D-146: names of the time zone database", said: /timezone is not a name of the time zone database/ },
+  { because: "D-40: two labels of one page must have different names", said: /^.{6} Param page_label_name is already used by the label/ },
+  { because: "D-311: a parameter that is given under both of its names must have the same value", said: /must not have one value, and \w+ another/ },
+  { because: "D-111: the planned start of a live video must be in the future", said: /planned_start_time must be in the future/ },
+  { because: "ATTR-9, ATTR-10: the platform of an app event decides the form of its cookie", said: /attribution must be a UUID for platform i2/ },
+  { because: "D-146: a time zone must be a name of the time zone database", said: /timezone is not a name of the time zone database/ },
   {
-    because: "D-54: a range of time begins before it ends, and followers are counted now",
+    because: "D-54: a range of time must begin before it ends, and the number of followers has no range of time",
     said: /since (must be before until|cannot be combined with)/,
   },
-  { because: "EVT-43: a price has a currency", said: /pf_currency is required because the _valueToSum/ },
-  { because: "EVT-39: the form of JSON inside of a text", said: /pf_content must be a JSON list of objects/ },
+  { because: "EVT-43: an app event with a price must have a currency", said: /pf_currency is required because the _valueToSum/ },
+  { because: "EVT-39: the parameter pf_content is a text that must contain a JSON list", said: /pf_content must be a JSON list of objects/ },
   // OpenAPI cannot express that query parameters depend on each other, or that a list of them is closed.
-  { because: "D-60: fields of an object", said: /^.{6} Param (object is required|fields must be fields of)/ },
-  { because: "D-74: a device has one id at least", said: /^.{6} Param advertiser_id or attribution is required/ },
-  { because: "D-382: a code that a dialog gave to the app", said: /^.{6} Param code is not a code of this app/ },
-  { because: "D-383: the secret of the token's app", said: /^.{6} Param client_secret is not the secret of the token's app/ },
-  { because: "D-384: a permission that the person granted", said: /^.{6} Param permission is not a permission that the app has/ },
-  { because: "D-50: a misspelt filter", said: /^.{6} Param unheard_of is not known here/ },
+  {
+    because: "D-60: a subscription must have an object and only fields of this object",
+    said: /^.{6} Param (object is required|fields must be fields of)/,
+  },
+  { because: "D-74: a report of app events must have at least one id of the device", said: /^.{6} Param advertiser_id or attribution is required/ },
+  { because: "D-382: a code must be one that the login dialog gave to the app", said: /^.{6} Param code is not a code of this app/ },
+  { because: "D-383: client_secret must be the secret of the token's app", said: /^.{6} Param client_secret is not the secret of the token's app/ },
+  {
+    because: "D-384: a permission to revoke must be one that the person granted to the app",
+    said: /^.{6} Param permission is not a permission that the app has/,
+  },
+  { because: "D-50: a list of required actions refuses a misspelt filter", said: /^.{6} Param unheard_of is not known here/ },
 ];
 
 /** Requests that the document does not describe, and that the server accepts or refuses for another reason than a parameter. */
 const takenBeyond: readonly { readonly because: string; isOf(operation: string, place: string, params: Json): boolean }[] = [
-  { because: "UD-3, D-73: a value that is no hash is dropped, not refused", isOf: (_operation, place) => place.startsWith("ud.") },
+  { because: "UD-3, D-73: user data whose value is not a hash are dropped, not refused", isOf: (_operation, place) => place.startsWith("ud.") },
   {
-    because: "D-293: in clients a list inside an event is taken as the text that it stands for, also where that text is no list",
+    because: "D-293: the profile clients accepts a list inside an event as the list's JSON text, even for a parameter that is not a list",
     isOf: (operation, place) => operation === "reportAppEvents" && /^custom_events\[0\]\.pf_content(_id)?$/.test(place),
   },
   {
-    because: "I1-17: the list belongs to reports of custom events, and nothing looks at it in another",
+    because: "I1-17: the list custom_events is read only in reports of custom events, and ignored in other reports",
     isOf: (operation, place, { event }) => operation === "reportAppEvents" && place === "custom_events" && event === "MOBILE_APP_INSTALL",
   },
   {
-    because: "D-382: the app's id and secret are a token of the app, so wrong ones are refused with the errors of tokens",
+    because: "D-382: the app's id and secret together are a token of the app, so wrong values get the errors of tokens",
     isOf: (operation, place) => /^(read|create)AccessToken$/.test(operation) && /^client_(id|secret)$/.test(place),
   },
 ];

@@ -12,26 +12,29 @@ import { expectNoFault, type LeftOut } from "./schemathesis.ts";
 const TIMEOUT_MS = 1_800_000;
 
 const leftOut: readonly LeftOut[] = [
-  { check: "unsupported_method", because: "D-04: a method that an address does not have is 400, in the words that hide objects, and not 405" },
-  { check: "positive_data_acceptance", because: "D-21: an object that does not exist, or that the caller may not see, is 400" },
-  { check: "use_after_free", because: "D-21: what was deleted does not exist any more, so it is 400 and not 404" },
+  {
+    check: "unsupported_method",
+    because: "D-04: a request with a method that an address does not have gets 400 with the message that hides objects, and not 405",
+  },
+  { check: "positive_data_acceptance", because: "D-21: a valid request gets 400 if its object does not exist or the caller may not see the object" },
+  { check: "use_after_free", because: "D-21: a request for a deleted object gets 400 and not 404, like one for an object that never existed" },
 ];
 const ofOneType: LeftOut = {
   check: "allow_header_conformance",
-  because: "D-04: Allow names the methods of the form of an address, those of other node types too",
+  because: "D-04: the header Allow lists the methods of all node types at an address of the same form",
 };
 
 /** Checks that are left out only for some operations. */
 const leftOutOfSome: readonly (LeftOut & { isOf(method: string, operation: Operation): boolean })[] = [
   {
     check: "missing_required_header",
-    because: "D-14: page messaging returns 403 without the bearer header, and not 401",
+    because: "D-14: a request of page messaging without the bearer header gets 403, and not 401",
     isOf: (_method, { security }) => security.some((way) => Object.keys(way).length === 3),
   },
   {
     check: "negative_data_rejection",
     because:
-      "D-34: a body means the same as JSON and as a form, so a number serves where a text is meant, and null is a parameter that is left out; the check rejection_beyond_d34 of graph_hooks.py looks at every other body",
+      "D-34: a text parameter accepts a number and null means an omitted parameter, because a body means the same as JSON and as a form; the check rejection_beyond_d34 of graph_hooks.py checks all other wrong bodies",
     isOf: (method) => method === "post",
   },
 ];

@@ -106,7 +106,7 @@ onEachDatabase("the rows of an entry", (database) => {
     for (const { section, id, entry } of all) {
       const after = withoutSecrets(await rowsAfter(plaza, (tx) => section.replace(tx, entry, plaza.world)));
       const own = [id, ...section.references(entry).map((reference) => reference.id)];
-      // The waiting deliveries of an app are checked once more, so their jobs may change.
+      // Replacing an entry schedules jobs that check the waiting deliveries of its apps, so the rows of these jobs may change.
       const isOwnJob = (row: string): boolean => row.startsWith("jobs ") && own.includes(/"key":"(\d+)"/.exec(row)?.[1] ?? "");
       const changed = differences(before, after).filter((row) => !isOwnJob(row));
       expect({ [`${section.key} ${id}`]: changed }).toEqual({ [`${section.key} ${id}`]: [] });

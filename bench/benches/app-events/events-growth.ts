@@ -13,7 +13,7 @@ const STAGES = [
 ] as const;
 
 export const bench: Bench = {
-  summary: `\`POST /v26.0/{app}/activities\` with 1 and with ${EVENTS_PER_REQUEST} events, on a server that holds ${STORED.toLocaleString("en")} events of the last minutes (D-71: each new one is compared with the keys of all of them) beside one that began with none.`,
+  summary: `\`POST /v26.0/{app}/activities\` with 1 and with ${EVENTS_PER_REQUEST} events: compares a server that has stored ${STORED.toLocaleString("en")} events in the last minutes with a server that began without events. Each new event is compared with the keys of all stored ones (D-71).`,
   async run({ rounds }) {
     const empty = await startPlaza({ world: eventsWorld });
     const filled = await startPlaza({ world: eventsWorld });

@@ -14,7 +14,7 @@ const REQUESTS_TAKEN = 1_024;
 const BYTES_TAKEN = 2_097_152;
 
 export const bench: Bench = {
-  summary: `\`POST /v26.0/{app}/activities\`: what gets done for ${TIMES} times as many senders as are taken at once, none of which waits as \`Retry-After\` asks, beside ${CONNECTIONS}, which keep the server busy and are never refused; and what it takes in memory.`,
+  summary: `\`POST /v26.0/{app}/activities\`: compares two crowds of senders. ${CONNECTIONS} senders keep the server busy, and none of their requests is refused. The other crowd has ${TIMES} times as many senders as the server handles requests at once, and its senders ignore \`Retry-After\`. Measures the accepted requests of both crowds, and the memory of the server.`,
   async run({ rounds, seconds }) {
     const results: Result[] = [];
     for (const events of [1, 50]) {
@@ -30,8 +30,9 @@ export const bench: Bench = {
 };
 
 /**
- * The limit of memory in megabytes. It is the sum of three parts: the accepted requests, which take about ten times their bytes when they are parsed,
- * and as much once more until that is collected; the bodies that are still arriving (128 MiB, `arrivingBytesMax`); and about 250 MB without load.
+ * The limit of memory in megabytes. The limit is the sum of three amounts: the accepted requests, which take about ten times their bytes when they
+ * are parsed, and as much once more until that is collected; the bodies that are still arriving (128 MiB, `arrivingBytesMax`); and about 250 MB
+ * without load.
  */
 const MEGABYTES_MAX = 768;
 

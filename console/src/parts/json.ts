@@ -5,7 +5,7 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 /** A number that may lose digits. A binary float keeps up to 15 significant digits, and exponents of up to two digits. */
 const LONG_NUMBER = /^-?\d[\d.]{15}|^-?\d.*[eE][+-]?\d{3}/;
 
-/** Returns whether the browser would change a number. A long number is exact if the browser would write the same text. */
+/** Returns whether a number would lose digits as a number of JavaScript. A long number is exact if JavaScript would write the same text. */
 export const losesDigits = (number: string): boolean => LONG_NUMBER.test(number) && String(Number(number)) !== number;
 
 /** Parses JSON that a person wrote. Throws an error if a number would lose digits. */

@@ -10,7 +10,7 @@ import { temporaryFolder } from "#harness/server";
 import { program } from "../program.ts";
 import { init } from "./init.ts";
 
-/** Sets the path at which the launcher says that the program is. */
+/** Sets `process.argv[1]`, which is the path of the program that the launcher has started. */
 function programAt(path: string): void {
   const before = process.argv[1] as string;
   process.argv[1] = path;

@@ -1,6 +1,6 @@
 /**
- * The ports of subscriptions. The features apps and pages use them for the entries of a world file, webhook-overrides uses them for the default
- * callback (H5), and the webhook engine (`src/webhooks`) uses them for routing.
+ * The ports of subscriptions. The features apps and pages use these ports for the entries of a world file, webhook-overrides for the default callback
+ * (H5), and the webhook engine (`src/webhooks`) for routing.
  */
 
 import { WorldProblem } from "#graph/worlds/file/schema-words";

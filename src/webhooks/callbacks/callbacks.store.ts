@@ -61,7 +61,7 @@ export async function markAlerted(tx: Transaction, id: string, nowMs: number): P
   tx.invalidate(callbackFact, id);
 }
 
-/** Takes the delivery that is due for a paused callback; the next one is due at `nextMs`. Returns false if another process has taken it. */
+/** Takes the delivery that is due for a paused callback; the next one is due at `nextMs`. Returns false if another process has taken the delivery. */
 export async function takeProbe(tx: Transaction, id: string, nowMs: number, nextMs: number): Promise<boolean> {
   const taken = await tx.run(sql`
     UPDATE webhook_callbacks SET probe_due_ms = ${nextMs} WHERE id = ${id} AND paused_ms IS NOT NULL AND probe_due_ms <= ${nowMs}`);

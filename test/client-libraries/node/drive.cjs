@@ -92,7 +92,7 @@ async function uploads(feed) {
   uses["upload a file by its address and wait for its end"] = await endOf(upload);
   const errors = await nodeOf(ProductFeedUpload, upload.id, userApi).getErrors([]);
   uses["read the errors of an upload"] = errors.map((error) => [error.severity, error.summary]);
-  uses["upload a file by its address, which adds to the items"] = await endOf(
+  uses["upload a file by its address that adds items to the feed"] = await endOf(
     await feed.createUpload([], { url: given.file_url, update_only: true }),
   );
   uses["list the uploads of a feed"] = (await feed.getUploads(["input_method"])).map(({ input_method }) => input_method);

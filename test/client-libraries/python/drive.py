@@ -99,7 +99,7 @@ def uploads(feed):
     node, counts = end_of(feed.create_upload(params={"file": given["file"]}))
     uses["upload a file and wait for its end"] = counts
     uses["read the errors of an upload"] = [[error["severity"], error["summary"]] for error in node.get_errors()]
-    uses["upload a file by its address, which adds to the items"] = end_of(feed.create_upload(params={"url": given["file_url"], "update_only": True}))[1]
+    uses["upload a file by its address that adds items to the feed"] = end_of(feed.create_upload(params={"url": given["file_url"], "update_only": True}))[1]
     uses["list the uploads of a feed"] = [one["input_method"] for one in feed.get_uploads(fields=["input_method"])]
     items = user_api.call("GET", (feed["id"], "articles_and_publications"), params={"summary": True, "fields": "retailer_id"}).json()
     uses["list the items of a feed"] = [items["summary"]["total_count"], [item["retailer_id"] for item in items["data"]]]

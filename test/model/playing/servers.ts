@@ -10,7 +10,10 @@ const SEEN_WITHIN_MS = 1_000;
 /** The least share of the requests for each process. With less, a history would not find that a process does not know what the other changed. */
 const SHARE_MIN = 0.25;
 
-/** D-115: the setting with which encoders can connect, so that a broadcast without a feed ends. No request is sent to this address. */
+/**
+ * D-115: the address for encoders that the servers are started with. With this setting a broadcast that gets no feed ends. No request is sent to the
+ * address.
+ */
 const STREAMS = "rtmp://media.invalid/live";
 
 export interface Servers {

@@ -1,11 +1,11 @@
-/** Checks that worlds that nobody uses are closed, and that they open by themselves when used. */
+/** Checks that worlds that nobody uses are closed, and that a closed world opens when somebody uses it. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { temporaryFolder } from "#harness/server";
 import { newData, type OwnServer, restUnused, startOwnServer } from "../own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../server-of-worlds.ts";
 
-/** Does twice what the server does once a minute, because the first time it still sees the earlier requests. */
+/** Runs the check for unused worlds, which a server runs once a minute, twice, because the first check still sees the earlier requests. */
 async function pass(server: OwnServer): Promise<void> {
   for (let minute = 0; minute < 2; minute++) await restUnused(server);
 }

@@ -48,7 +48,7 @@ const columns: readonly Column<TestEvent>[] = [
 ];
 const idOf = ({ key }: TestEvent): string => key;
 
-/** The events that a list does not contain. Events have no ids, so they are compared by their JSON. */
+/** Returns the events that are not in `listed` yet. Events have no ids, so they are compared by their JSON. */
 function withoutThose(events: readonly TestEvent[], listed: readonly object[]): readonly TestEvent[] {
   const known = new Set(listed.map((one) => JSON.stringify(one)));
   return events.filter(({ key: _, ...one }) => !known.has(JSON.stringify(one)));

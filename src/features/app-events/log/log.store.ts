@@ -55,8 +55,8 @@ const KEYED = "e.name, e.event_id, e.time FROM app_events e WHERE e.app = ? AND 
 const KEYS_AT_ONCE = 16;
 
 /**
- * Returns the events that may have one of these keys (`keyIn`). Each key has a SELECT of its own, because for a list of keys both databases read all
- * events of the app.
+ * Returns the events of an app that have one of these keys (`keyIn` in fingerprints.ts). Different events can have the same key, so the caller
+ * compares their names and ids. Each key has a SELECT of its own, because for a list of keys both databases read all events of the app.
  */
 export async function findKeyedEvents(reader: Reader, app: NodeId, keys: readonly number[]): Promise<KeyedEvent[]> {
   const found = partsOf(keys, KEYS_AT_ONCE).map((part) => {

@@ -78,7 +78,7 @@ function readRequest(given: unknown, index: number): BatchRequest {
 /** A header line (RFC 9110): a token, a colon, and a value without control characters, as bytes. */
 const HEADER = /^([!#$%&'*+.^`|~\w-]+):([\t -~\u00a0-\u00ff]*)$/;
 
-/** Headers of the connection or of the batch's own body. A request inside the batch cannot set these headers. */
+/** The headers that a request inside a batch cannot set, because they describe the connection or the body of the whole batch. */
 const OF_THE_BATCH = new Set([
   ...["host", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect"],
   ...["content-length", "content-encoding", "forwarded", "x-forwarded-host", "x-forwarded-proto"],

@@ -73,7 +73,8 @@ async function partsOf({ readPart }: ProjectionSource, rows: readonly Row[], { f
       continue;
     }
     const id = reference.idOf(row);
-    // The caller may see the id, because the field shows it. The read of the other node decides about all other fields of that node.
+    // The caller may see the id of the referred node, because the field shows the id. Whether the caller may see other fields of the referred node is
+    // decided when that node is read.
     const shown = id === null || fields === undefined ? undefined : await readPart({ id: nodeId(id), edge: undefined, fields });
     values.push(id === null ? undefined : (shown ?? { id }));
   }

@@ -41,7 +41,7 @@ const wanted = (queue: EndpointQueue, more: Partial<Capacity> = {}) => {
 
 const NOTHING = { firsts: 0, retries: 0 };
 
-/** Runs a claim from its beginning to its end, with `meanwhile` in between. */
+/** Claims deliveries of a queue, and calls `meanwhile` after the claim has begun and before it ends. */
 function runClaim(queue: EndpointQueue, seen: Partial<ClaimView>, meanwhile: () => void = () => {}): void {
   const request = queue.requestClaim(capacity());
   if (request === undefined) throw new Error("nothing to claim");

@@ -13,7 +13,7 @@ const send = (world: World, n: number, text: string): Promise<unknown> =>
 const receiver = (world: World) =>
   world.webhooks.receive({ app: "1001", subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] });
 
-/** Creates a persona for each message, also for a message that came before. */
+/** Creates a persona for each message, and with the mistake also for a message that is delivered a second time. */
 export const answersTwice: App = async (world, hasMistake) => {
   const client = new Client(world);
   const hook = await receiver(world);
