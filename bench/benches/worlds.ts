@@ -96,13 +96,13 @@ async function measureOn(inMemory: boolean, rounds: number): Promise<Map<Operati
 }
 
 /** Returns the kilobytes of the process's memory for each of many worlds that were used and are idle. */
-async function restingKilobytes(inMemory: boolean): Promise<number> {
+async function idleKilobytes(inMemory: boolean): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
   try {
     const data = inMemory ? ":memory:" : dataFolder(folder);
-    const running = Bun.spawn([process.execPath, join(import.meta.dir, "../engines/worlds-at-rest.ts"), data], { stdin: "ignore", stdout: "pipe" });
+    const running = Bun.spawn([process.execPath, join(import.meta.dir, "../engines/idle-worlds.ts"), data], { stdin: "ignore", stdout: "pipe" });
     const [stdout, code] = await Promise.all([new Response(running.stdout).text(), running.exited]);
-    if (code !== 0) throw new Error("worlds-at-rest.ts failed");
+    if (code !== 0) throw new Error("idle-worlds.ts failed");
     return Number(stdout);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -127,7 +127,7 @@ export const bench: Bench = {
       metrics.push({
         name: `${where}: memory of an idle world`,
         unit: "kB",
-        ...spreadOf([await restingKilobytes(inMemory)]),
+        ...spreadOf([await idleKilobytes(inMemory)]),
         goal: { at_most: 100 },
       });
     }

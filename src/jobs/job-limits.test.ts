@@ -30,7 +30,7 @@ onEachDatabase("jobs", (kind) => {
       while (begun.length < wanted) await Bun.sleep(1);
       // If one more job could begin, it would begin in this turn.
       worker.loop.wake();
-      while (worker.loop.rest === undefined && !worker.jobs.isBusy()) await Bun.sleep(1);
+      while (worker.loop.idle === undefined && !worker.jobs.isBusy()) await Bun.sleep(1);
       await Bun.sleep(5);
       expect(begun).toHaveLength(wanted);
       ends.shift()?.();

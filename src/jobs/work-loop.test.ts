@@ -64,33 +64,33 @@ test("when idle, the loop knows the earliest time of all sources, in any order",
     const { loop, clock, sources } = await newLoop(dueInMs.length);
     for (const [at, ms] of dueInMs.entries()) if (sources[at] !== undefined) sources[at].nextDueMs = ms === undefined ? undefined : clock.ms + ms;
     await loop.runDue();
-    expect(loop.rest).toEqual({ nextDueMs: clock.ms + 3 });
+    expect(loop.idle).toEqual({ nextDueMs: clock.ms + 3 });
     clock.ms += 2;
-    expect(loop.rest).toEqual({ nextDueMs: clock.ms + 1 });
-    // If work is due, the loop is not at rest.
+    expect(loop.idle).toEqual({ nextDueMs: clock.ms + 1 });
+    // If work is due, the loop is not idle.
     clock.ms++;
-    expect(loop.rest).toBeUndefined();
+    expect(loop.idle).toBeUndefined();
   }
 });
 
 test("without future work the loop is idle without a time; while something runs or waits, it is not idle", async () => {
   const { loop, sources, source } = await newLoop(2);
   await loop.runDue();
-  expect(loop.rest).toEqual({ nextDueMs: undefined });
+  expect(loop.idle).toEqual({ nextDueMs: undefined });
   expect(sources).toHaveLength(2);
   for (const each of sources) {
     each.isWorking = true;
-    expect(loop.rest).toBeUndefined();
+    expect(loop.idle).toBeUndefined();
     each.isWorking = false;
   }
   const gate = Promise.withResolvers<void>();
   source.ask = () => gate.promise;
   const run = loop.runDue();
   await untilTurns(source, 2);
-  expect(loop.rest).toBeUndefined();
+  expect(loop.idle).toBeUndefined();
   gate.resolve();
   await run;
-  expect(loop.rest).toEqual({ nextDueMs: undefined });
+  expect(loop.idle).toEqual({ nextDueMs: undefined });
 });
 
 test("no source is asked before the start, and each once at the start", async () => {
@@ -118,7 +118,7 @@ test("a source is asked again while it did work, and when it was woken during it
   source.ask = () => (source.turns.length === 4 ? gate.promise : Promise.resolve());
   loop.wake(source);
   loop.wake(source);
-  expect(loop.rest).toBeUndefined();
+  expect(loop.idle).toBeUndefined();
   // The turns of one source never overlap, so the fourth is still the last.
   expect(source.turns).toHaveLength(4);
   gate.resolve();

@@ -163,7 +163,7 @@ export class WorkLoop {
   }
 
   /** Undefined if work runs or is due. Otherwise the world time at which the next work is due, if any is known. */
-  get rest(): { readonly nextDueMs: number | undefined } | undefined {
+  get idle(): { readonly nextDueMs: number | undefined } | undefined {
     const nowMs = this.#options.clock.nowMs();
     let next: number | undefined;
     for (const { running, isWoken, source, nextDueMs } of this.#runners) {

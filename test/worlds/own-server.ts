@@ -53,8 +53,8 @@ export async function startOwnServer(options: Record<string, unknown>): Promise<
   };
 }
 
-/** Closes unused worlds, as the server does once a minute. Waits until no world has work under way, because a busy world stays open. */
-export async function restUnused({ plaza: { worlds } }: OwnServer): Promise<void> {
-  for (const world of worlds.open()) while (world !== worlds.default && world.work.rest === undefined) await Bun.sleep(1);
+/** Closes unused worlds, as the server does once a minute. Waits until no world has running work, because a busy world stays open. */
+export async function closeUnusedWorlds({ plaza: { worlds } }: OwnServer): Promise<void> {
+  for (const world of worlds.open()) while (world !== worlds.default && world.work.idle === undefined) await Bun.sleep(1);
   await worlds.closeUnused();
 }

@@ -2,18 +2,18 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { temporaryFolder } from "#harness/server";
-import { restUnused, startOwnServer } from "./own-server.ts";
+import { closeUnusedWorlds, startOwnServer } from "./own-server.ts";
 import { addressOf, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
 
 test("D-171: after the sealing key was replaced, an idle world and a restored snapshot can still open their secrets", async () => {
   const data = temporaryFolder();
   const server = await startOwnServer({ data });
   const { control, plaza } = server;
-  for (const name of ["open", "resting"]) await makeWorld(server, name);
+  for (const name of ["open", "idle"]) await makeWorld(server, name);
   await control("POST", "worlds/open/snapshots", { name: "s" });
-  await restUnused(server);
+  await closeUnusedWorlds(server);
   await control("GET", "worlds/open/nodes/apps/1001");
-  await restUnused(server);
+  await closeUnusedWorlds(server);
   expect([...plaza.worlds.open()].map(({ name }) => name)).toEqual(["default", "open"]);
   const rotated = await control("POST", "sealing-key/rotate", { overlap_seconds: 60 });
   expect(rotated.status).toBe(200);
@@ -23,7 +23,7 @@ test("D-171: after the sealing key was replaced, an idle world and a restored sn
   expect((await control("GET", "sealing-key")).body.previous).toHaveLength(1);
   await control("POST", "worlds/open/snapshots/s/restore");
   const proof = createHmac("sha256", "s3cret").update("page-token").digest("hex");
-  for (const name of ["open", "resting"]) {
+  for (const name of ["open", "idle"]) {
     const credentials = `access_token=page-token&oauth_token=page-token&appsecret_proof=${proof}`;
     const response = await fetch(`${addressOf(server, name)}/v26.0/2001/custom_labels?${credentials}`, {
       headers: { authorization: "Bearer page-token" },
@@ -31,7 +31,7 @@ test("D-171: after the sealing key was replaced, an idle world and a restored sn
     expect({ name, status: response.status }).toEqual({ name, status: 200 });
     expect((await control("GET", `worlds/${name}/nodes/apps/1001`)).body.secret).toBe(worldOf(name).apps[0]?.secret as string);
   }
-  for (const name of ["open", "resting"]) await control("DELETE", `worlds/${name}`);
+  for (const name of ["open", "idle"]) await control("DELETE", `worlds/${name}`);
   await plaza.worlds.default.keys.retire(Date.now() + 120_000);
   expect((await control("GET", "sealing-key")).body.previous).toEqual([]);
 });

@@ -3,14 +3,14 @@
  */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
-import { newData, type OwnServer, restUnused, startOwnServer } from "./own-server.ts";
+import { closeUnusedWorlds, newData, type OwnServer, startOwnServer } from "./own-server.ts";
 import { worldOf } from "./server-of-worlds.ts";
 
 const openIn = ({ plaza }: OwnServer): string[] => [...plaza.worlds.open()].map(({ name }) => name);
 
-/** Does twice what the server does once a minute, because the first time it still sees the earlier requests. */
-async function rest(server: OwnServer): Promise<void> {
-  for (let minute = 0; minute < 2; minute++) await restUnused(server);
+/** Runs the check for unused worlds, which a server runs once a minute, twice, because the first check still sees the earlier requests. */
+async function closeIdle(server: OwnServer): Promise<void> {
+  for (let minute = 0; minute < 2; minute++) await closeUnusedWorlds(server);
   expect(openIn(server)).not.toContain("closed");
 }
 
@@ -98,7 +98,7 @@ onEachDatabase("D-333: strangers", (kind) => {
     async (profile) => {
       const server = await startOwnServer({ data: await newData(kind), profile });
       for (const name of ["closed", "open"]) await server.control("POST", "worlds", { name, file: fileOf(profile) });
-      await rest(server);
+      await closeIdle(server);
       const held = await server.plaza.worlds.hold("open");
       for (const asked of STRANGE) {
         const [closed, open, none] = [
@@ -116,7 +116,7 @@ onEachDatabase("D-333: strangers", (kind) => {
   test("get errors in the form of the closed world's profile", async () => {
     const server = await startOwnServer({ data: await newData(kind) });
     for (const name of ["closed", "open"]) await server.control("POST", "worlds", { name, file: fileOf("clients") });
-    await rest(server);
+    await closeIdle(server);
     const held = await server.plaza.worlds.hold("open");
     const asked = { path: "/app/77/activities", method: "POST" };
     expect(await askFor(server, "closed", asked)).toEqual(await askFor(server, "open", asked));
@@ -128,7 +128,7 @@ onEachDatabase("D-333: strangers", (kind) => {
     const server = await startOwnServer({ data: await newData(kind) });
     for (const name of ["closed", "open"]) await server.control("POST", "worlds", { name, file: fileOf("clients") });
     for (const [name, asked] of Object.entries(KNOWING)) {
-      await rest(server);
+      await closeIdle(server);
       const response = await askFor(server, "closed", asked);
       expect({ name, open: openIn(server).includes("closed") }).toEqual({ name, open: true });
       expect({ name, response }).toEqual({ name, response: await askFor(server, "open", asked) });
@@ -140,7 +140,7 @@ onEachDatabase("D-333: strangers", (kind) => {
   test("do not open a world with a stream key that is not the world's", async () => {
     const server = await startOwnServer({ data: await newData(kind) });
     await server.control("POST", "worlds", { name: "closed", file: fileOf("strict") });
-    await rest(server);
+    await closeIdle(server);
     const callback = async (name: string) =>
       (
         await fetch(`${server.plaza.ready.control_url}/v1/worlds/closed/live-feeds/callback`, {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { startReceiver } from "#harness/receiver";
 import { startServer } from "#harness/server";
-import { newData, restUnused, startOwnServer } from "../own-server.ts";
+import { closeUnusedWorlds, newData, startOwnServer } from "../own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, subscribed, worldOf } from "../server-of-worlds.ts";
 
 /** The time limit for other processes to hear of a change. They hear of it within a second, but the machine may be busy. */
@@ -74,7 +74,7 @@ test("another process opens the worlds of a killed process, and their deliveries
   const other = await startOwnServer({ data });
   await makeWorld(other, "orders", subscribed("orders", receiver.url));
   // The world was created and has not been used since.
-  for (let pass = 0; pass < 2; pass++) await restUnused(other);
+  for (let pass = 0; pass < 2; pass++) await closeUnusedWorlds(other);
   const openThere = () => [...other.plaza.worlds.open()].map(({ name }) => name);
   expect(openThere()).toEqual(["default"]);
   const killed = await startServer(["--data", data]);

@@ -30,7 +30,7 @@ export class RoomForWorlds {
     for (let waitedMs = 0; this.#taken >= this.#max; ) {
       if (await this.#makeRoom()) continue;
       if (waitedMs >= WAIT_MS_MAX) throw overloaded(RETRY_AFTER_SECONDS);
-      // The wait is a timer, because nothing tells when the work of a world is at rest.
+      // The wait is a timer, because a world does not report when its work becomes idle.
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       waitedMs += LOOK_EVERY_MS;
     }

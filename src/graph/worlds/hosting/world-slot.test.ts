@@ -18,7 +18,7 @@ function made() {
     events.push(what);
   };
   const clock = { isFrozen: false, nowMs: () => 1_000, note: () => happens("clock noted") };
-  const work: { rest: { nextDueMs?: number } | undefined } = { rest: {} };
+  const work: { idle: { nextDueMs?: number } | undefined } = { idle: {} };
   const memory = {
     requests: { clear: () => events.push("requests forgotten"), shrink: () => events.push("requests shrink"), close: () => {} },
     faults: { clear: () => events.push("faults forgotten") },
@@ -89,21 +89,21 @@ test("was used if a request arrived since the last check, or is running", async 
 
 test("becomes idle only without use and work: first the world ends, then its database, then its log is cut", async () => {
   const { slot, seen, happens, work, entered } = made();
-  const rest = () => slot.closeIdle((dueInMs) => happens(`rests for ${dueInMs}`));
-  expect(await rest()).toBe(false);
+  const closeIdle = () => slot.closeIdle((dueInMs) => happens(`closed for ${dueInMs}`));
+  expect(await closeIdle()).toBe(false);
   expect(seen()).toEqual([]);
   const [one, other] = [await entered(), await slot.hold()];
   one.leave();
-  expect(await rest()).toBe(false);
+  expect(await closeIdle()).toBe(false);
   other?.leave();
-  work.rest = undefined;
-  expect(await rest()).toBe(false);
+  work.idle = undefined;
+  expect(await closeIdle()).toBe(false);
   expect(slot.world?.name).toBe("1");
   expect(seen()).toEqual(OPENED);
-  work.rest = {};
-  expect(await rest()).toBe(true);
+  work.idle = {};
+  expect(await closeIdle()).toBe(true);
   expect(slot.world).toBeUndefined();
-  expect(seen()).toEqual(["world 1 closed", "database 1 closed", "rests for undefined", "requests shrink"]);
+  expect(seen()).toEqual(["world 1 closed", "database 1 closed", "closed for undefined", "requests shrink"]);
   expect((await entered()).world).toBe(slot.world as unknown as OpenWorld);
   expect(seen()).toEqual(["database 2 opened", "world 2 opened"]);
 });
@@ -113,8 +113,8 @@ test("stays idle until its work is due by its own clock; while that is stopped, 
   const due = async (isFrozen: boolean, nextDueMs?: number): Promise<number | undefined | string> => {
     (await entered()).leave();
     clock.isFrozen = isFrozen;
-    work.rest = nextDueMs === undefined ? {} : { nextDueMs };
-    let found: number | undefined | string = "did not rest";
+    work.idle = nextDueMs === undefined ? {} : { nextDueMs };
+    let found: number | undefined | string = "was not closed";
     await slot.closeIdle(async (dueInMs) => {
       found = dueInMs;
     });

@@ -89,7 +89,7 @@ export class WorldSlot {
 
   /** Whether the world is open, nobody uses it, and it has no work now. */
   get canClose(): boolean {
-    return this.#opened?.world.work.rest !== undefined && this.#entered + this.#held === 0 && this.#change === undefined;
+    return this.#opened?.world.work.idle !== undefined && this.#entered + this.#held === 0 && this.#change === undefined;
   }
 
   /** The open world. Undefined if the world is idle. */
@@ -147,10 +147,10 @@ export class WorldSlot {
   closeIdle(closed: (dueInMs: number | undefined) => Promise<void>): Promise<boolean> {
     return this.#alone(async () => {
       const opened = this.#opened;
-      const rest = opened?.world.work.rest;
-      if (opened === undefined || rest === undefined || this.#entered + this.#held > 0) return false;
+      const idle = opened?.world.work.idle;
+      if (opened === undefined || idle === undefined || this.#entered + this.#held > 0) return false;
       const { clock } = opened.world;
-      const dueInMs = clock.isFrozen || rest.nextDueMs === undefined ? undefined : rest.nextDueMs - clock.nowMs();
+      const dueInMs = clock.isFrozen || idle.nextDueMs === undefined ? undefined : idle.nextDueMs - clock.nowMs();
       this.#opened = undefined;
       await opened.world.close();
       await this.#closeDatabase(opened.database);

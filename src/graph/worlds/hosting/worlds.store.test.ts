@@ -31,8 +31,8 @@ onEachDatabase("the list of worlds", (kind) => {
       return rows.map(({ name, process, until_ms }) => `${name} ${process} ${until_ms}`);
     };
     const open = (name: string, process: string, untilMs: number) => database.write((tx) => saveOpening(tx, name, process, untilMs));
-    const rest = (name: string, wakeMs: number | null) => database.write((tx) => setWakeTime(tx, name, wakeMs));
-    return { database, openings, open, rest };
+    const setWake = (name: string, wakeMs: number | null) => database.write((tx) => setWakeTime(tx, name, wakeMs));
+    return { database, openings, open, setWake };
   }
 
   test("has each name once, in order, and says whether it was free", async () => {
@@ -49,17 +49,17 @@ onEachDatabase("the list of worlds", (kind) => {
   });
 
   test("knows when each idle world is due, the first one first, and which are due at a time", async () => {
-    const { database, rest } = await withWorlds("late", "early", "never", "awake");
-    await rest("late", 300);
-    await rest("early", 100);
-    await rest("awake", 200);
-    await rest("awake", null);
+    const { database, setWake } = await withWorlds("late", "early", "never", "awake");
+    await setWake("late", 300);
+    await setWake("early", 100);
+    await setWake("awake", 200);
+    await setWake("awake", null);
     const wakes = (rows: readonly { name: string; wake_ms: number }[]) => rows.map(({ name, wake_ms }) => `${name} ${wake_ms}`);
     expect(wakes(await findWakeTimes(database.reader))).toEqual(["early 100", "late 300"]);
     expect(wakes(await findDueWorlds(database.reader, 99))).toEqual([]);
     expect(wakes(await findDueWorlds(database.reader, 100))).toEqual(["early 100"]);
     expect(wakes(await findDueWorlds(database.reader, 300))).toEqual(["early 100", "late 300"]);
-    await rest("early", 400);
+    await setWake("early", 400);
     expect(wakes(await findWakeTimes(database.reader))).toEqual(["late 300", "early 400"]);
   });
 

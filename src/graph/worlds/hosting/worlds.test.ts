@@ -42,7 +42,7 @@ async function opened(openMax = 100) {
       const clock = { isFrozen: false, nowMs: () => 1_000, note: async () => {} };
       const worker = {
         start: () => events.push(`${name} works`),
-        get rest() {
+        get idle() {
           return name in work ? work[name] : {};
         },
       };
@@ -80,8 +80,8 @@ async function opened(openMax = 100) {
   const openings = async (): Promise<string[]> =>
     (await worlds.default.database.reader.all<{ name: string }>(sql`SELECT o.name FROM open_worlds o ORDER BY o.name`)).map(({ name }) => name);
   /** Closes unused worlds in two calls, because the first call still counts the use before it. */
-  const rest = (): Promise<boolean> => worlds.closeUnused().then(() => worlds.closeUnused());
-  return { worlds, seen, real, work, failures, openNames, write, wordIn, openings, rest };
+  const closeIdle = (): Promise<boolean> => worlds.closeUnused().then(() => worlds.closeUnused());
+  return { worlds, seen, real, work, failures, openNames, write, wordIn, openings, closeIdle };
 }
 
 test("worlds that are open work from the start, later ones from their opening", async () => {
@@ -199,12 +199,12 @@ test("worlds without use since the last check become idle; memory is freed only 
 });
 
 test("an idle world is opened when its work is due, counted in real time; one without work never is", async () => {
-  const { worlds, real, work, write, rest } = await opened();
+  const { worlds, real, work, write, closeIdle } = await opened();
   for (const name of ["due", "idle"]) await worlds.make(name, write(name, "x"));
   // The world's own clock shows 1,000.
   work.due = { nextDueMs: 61_000 };
   real.ms += 5_000;
-  await rest();
+  await closeIdle();
   expect((await findWakeTimes(worlds.default.database.reader)).map((row) => ({ ...row }))).toEqual([{ name: "due", wake_ms: START_MS + 65_000 }]);
   (await worlds.hold("due"))?.leave();
   expect(await findWakeTimes(worlds.default.database.reader)).toEqual([]);
@@ -233,13 +233,13 @@ test("requests enter a world by its name; an invalid or unknown name has none", 
 });
 
 test("D-333: a closed world opens for a request that shows something that the world has stored", async () => {
-  const { worlds, write, openNames, rest, seen } = await opened();
+  const { worlds, write, openNames, closeIdle, seen } = await opened();
   await worlds.make("a", write("a", "x"));
   expect((await worlds.enterOpen("a"))?.world.name).toBe("a");
   expect(await worlds.holdIf("a")).toMatchObject({ world: { name: "a" } });
   const [one, other] = [await worlds.enterOpen("a"), await worlds.holdIf("a")];
   for (const entered of [one, other, one, other]) entered?.leave();
-  await rest();
+  await closeIdle();
   expect(openNames()).toEqual(["default"]);
   expect(await worlds.enterOpen("a")).toBeUndefined();
   expect(await worlds.holdIf("a")).toBeUndefined();
@@ -277,9 +277,9 @@ test("D-333: closed worlds are opened in turns, between which others are served"
 });
 
 test("D-333: a world opens if its data cannot be read yet, and its opening reports what is wrong", async () => {
-  const { worlds, write, rest } = await opened();
+  const { worlds, write, closeIdle } = await opened();
   await worlds.make("a", write("a", "x"));
-  await rest();
+  await closeIdle();
   const { door } = await worlds.outside("a");
   expect((await worlds.holdIf("a", () => Promise.reject(new Error("no such column"))))?.world.name).toBe("a");
   await door.showToken("any");
@@ -346,10 +346,10 @@ test("a reset restores the initial content, or nothing; the first world is fille
 });
 
 test("at the end the others are closed before the first one, which notes those that stay open, even one that is just opening", async () => {
-  const { worlds, seen, real, work, write, openNames, failures, rest } = await opened();
+  const { worlds, seen, real, work, write, openNames, failures, closeIdle } = await opened();
   for (const name of ["busy", "due", "idle"]) await worlds.make(name, write(name, "x"));
   Object.assign(work, { busy: undefined, due: { nextDueMs: 61_000 } });
-  await rest().then(() => (real.ms += 60_000));
+  await closeIdle().then(() => (real.ms += 60_000));
   (await worlds.hold("idle"))?.leave();
   seen();
   await worlds.start(async () => {}, true);

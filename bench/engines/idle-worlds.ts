@@ -34,7 +34,7 @@ async function use(name: string): Promise<void> {
   if (status !== 200) throw new Error(`${name}: ${status}`);
 }
 
-async function makeResting(from: number, count: number): Promise<void> {
+async function makeIdleWorlds(from: number, count: number): Promise<void> {
   for (let at = from; at < from + count; at += OPEN_AT_ONCE) {
     for (let nth = at; nth < at + OPEN_AT_ONCE; nth++) await use(`w${nth}`);
     // The first call still sees the earlier requests.
@@ -51,9 +51,9 @@ async function ownKilobytes(): Promise<number> {
   return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
 }
 
-await makeResting(0, FIRST);
+await makeIdleWorlds(0, FIRST);
 const before = await ownKilobytes();
-await makeResting(FIRST, COUNTED);
+await makeIdleWorlds(FIRST, COUNTED);
 const after = await ownKilobytes();
 console.log((after - before) / COUNTED);
 await stop();

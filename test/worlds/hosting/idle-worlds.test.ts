@@ -2,12 +2,12 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { temporaryFolder } from "#harness/server";
-import { newData, type OwnServer, restUnused, startOwnServer } from "../own-server.ts";
+import { closeUnusedWorlds, newData, type OwnServer, startOwnServer } from "../own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../server-of-worlds.ts";
 
 /** Runs the check for unused worlds, which a server runs once a minute, twice, because the first check still sees the earlier requests. */
 async function pass(server: OwnServer): Promise<void> {
-  for (let minute = 0; minute < 2; minute++) await restUnused(server);
+  for (let minute = 0; minute < 2; minute++) await closeUnusedWorlds(server);
 }
 
 const openIn = ({ plaza }: OwnServer): string[] => [...plaza.worlds.open()].map(({ name }) => name);
@@ -22,9 +22,9 @@ onEachDatabase("idle worlds", (kind) => {
     await createLabel(addressOf(server, "a"), "later");
     await control("POST", "worlds/a/snapshots", { name: "s" });
     await control("POST", "worlds/a/faults", { operation: "listPersonas", status: 503 });
-    await restUnused(server);
+    await closeUnusedWorlds(server);
     await listLabels(addressOf(server, "b"));
-    await restUnused(server);
+    await closeUnusedWorlds(server);
     expect(openIn(server)).toEqual(["default", "b"]);
     await pass(server);
     expect(openIn(server)).toEqual(["default"]);
