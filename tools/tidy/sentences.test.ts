@@ -37,6 +37,42 @@ describe("the sentences of a file", () => {
       [7, "the port … is already in use"],
     ]);
   });
+
+  test("literals that are joined with + are one message", () => {
+    const code = [
+      'fail("the folder " + folder +',
+      '  " is in use: " +',
+      `  "choose another folder. Or stop " + \`the process \${id} that \` + "uses it");`,
+      'const sum = folder + " " + (isOpen ? "is open in this process" : "");',
+    ];
+    expect(textsOf("src/a.ts", `${code.join("\n")}\n`)).toEqual([
+      [1, "the folder … is in use: choose another folder."],
+      [1, "Or stop the process … that uses it"],
+      [4, "is open in this process"],
+    ]);
+  });
+
+  test("lines for tools, SQL and programs are not sentences; full stops in code and in abbreviations end none", () => {
+    const code = [
+      "// Responses have any shape, e.g. `No. Such text.` Here",
+      "// biome-ignore lint/suspicious/noExplicitAny: the caller knows what it gets.",
+      "const a: any = 1;",
+      "/**",
+      " * A sentence before.",
+      " * biome-ignore lint/suspicious/noExplicitAny: the caller knows what it gets.",
+      " */",
+      "// @ts-expect-error: the name of this label is missing.",
+      'append(list, "AND e.position > ? AND e.app = ? LIMIT ?", "WHERE d.id IS NOT NULL AND d.app = ?");',
+      'const columns = "e.name, e.time FROM app_events e WHERE e.app = x AND e.key = y";',
+      'run("list of elements .filter(({ name }) => name is not empty here)");',
+      'fail("an edge from page AND app is not allowed");',
+    ];
+    expect(textsOf("src/a.ts", `${code.join("\n")}\n`)).toEqual([
+      [1, "Responses have any shape, e.g. `No. Such text.` Here"],
+      [5, "A sentence before."],
+      [12, "an edge from page AND app is not allowed"],
+    ]);
+  });
 });
 
 describe("a draw", () => {

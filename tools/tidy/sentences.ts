@@ -29,8 +29,8 @@ export function sentencesOf(file: RepositoryFile): Sentence[] {
   return isTest(file) ? comments : [...comments, ...messagesOf(file).flatMap((passage) => split(passage, file.path, "message"))];
 }
 
-/** Matches the end of a sentence: a full stop, also after a bracket or emphasis, before a capital letter, code or emphasis. */
-const SENTENCE_END = /(?<=[.!?]|[.!?][)*"])\s+(?=[A-Z`*"[(])/;
+/** Matches the space after a sentence: after a full stop, also in a bracket or emphasis, and before a capital letter, code or emphasis. */
+const SENTENCE_END = /(?<=[.!?]|[.!?][)*"])(?<!\b(?:e\.g|i\.e)\.)\s+(?=[A-Z`*"[(])/g;
 
 function split({ lines }: Passage, path: string, kind: SentenceKind): Sentence[] {
   const starts: { at: number; line: number }[] = [];
@@ -39,10 +39,11 @@ function split({ lines }: Passage, path: string, kind: SentenceKind): Sentence[]
     starts.push({ at: whole.length, line });
     whole += `${text.trim()} `;
   }
-  let at = 0;
-  return whole.split(SENTENCE_END).flatMap((part): Sentence[] => {
-    const begin = whole.indexOf(part, at);
-    at = begin + part.length;
+  // A full stop inside of code does not end a sentence.
+  const masked = whole.replaceAll(/`[^`]*`/g, (code) => `\`${"-".repeat(code.length - 2)}\``);
+  const ends = [...masked.matchAll(SENTENCE_END)].map(({ index }) => index);
+  return [0, ...ends].flatMap((begin, nth): Sentence[] => {
+    const part = whole.slice(begin, ends[nth]);
     const text = part.trim();
     const textBegin = begin + part.indexOf(text);
     const line = starts.findLast((start) => start.at <= textBegin)?.line ?? 1;
@@ -84,7 +85,10 @@ const cellsOf = (row: string): string[] =>
     .map((cell) => cell.trim())
     .filter((cell) => /[a-z]/.test(cell));
 
-/** The comments of a file as passages. Line comments that follow each other are one passage. */
+/** Matches a line of a comment that speaks to a tool. */
+const DIRECTIVE = /^\s*(?:biome-ignore|@ts-expect-error)\b/;
+
+/** The comments of a file as passages, without lines that speak to tools. Line comments that follow each other are one passage. */
 function commentsOf(file: RepositoryFile): Passage[] {
   const tree = treeOf(file);
   const ranges = new Map<number, ts.CommentRange>();
@@ -101,7 +105,8 @@ function commentsOf(file: RepositoryFile): Passage[] {
     const lines = file.text
       .slice(pos, end)
       .split("\n")
-      .map((text, at) => ({ text: text.replace(/^\s*(?:\/\*\*?|\/\/|\*(?!\/))|\*\/$/g, "").replace(/\*\/$/, ""), line: line + at }));
+      .map((text, at) => ({ text: text.replace(/^\s*(?:\/\*\*?|\/\/|\*(?!\/))|\*\/$/g, "").replace(/\*\/$/, ""), line: line + at }))
+      .filter(({ text }) => !DIRECTIVE.test(text));
     const last = passages.at(-1);
     if (last !== undefined && file.text.startsWith("//", pos) && /^\n\s*$/.test(file.text.slice(last.end, pos))) {
       last.lines.push(...lines);
@@ -119,16 +124,40 @@ function messagesOf(file: RepositoryFile): Passage[] {
   eachNode(file, (node) => {
     const text = messageOf(node);
     if (text === undefined || text.split(/\s+/).filter((word) => /^[\p{L}'-]+[.,:;]?$/u.test(word)).length < MESSAGE_WORDS_MIN) return;
+    if (isProgram(text)) return;
     passages.push({ lines: [{ text: text.replaceAll(/\s+/g, " "), line: treeOf(file).getLineAndCharacterOfPosition(node.getStart()).line + 1 }] });
   });
   return passages;
 }
 
-/** The message of a string literal. Values inside a template are shown as `…`. A tagged template is SQL, not a message. */
+/** Matches a piece of SQL by its first words. */
+const SQL_START = /^[\s,(…]*(?:SELECT|FROM|WHERE|AND|ORDER BY|EXISTS|VALUES|WITH|INSERT INTO|UPDATE|DELETE FROM|FOR UPDATE|CREATE|ALTER) /;
+/** Matches words of SQL that prose does not have in capitals. */
+const SQL_WORD = /\b(?:SELECT|FROM|WHERE|JOIN|ORDER BY|LIMIT|NOT NULL|INTO|VALUES)\b/g;
+
+/** Whether a text is SQL, or JavaScript that another program runs. */
+const isProgram = (text: string): boolean => SQL_START.test(text) || (text.match(SQL_WORD)?.length ?? 0) > 1 || text.includes("=>");
+
+/**
+ * The message of a string literal, or of literals that are joined with `+`. Values inside a template or between joined literals are shown as `…`. A
+ * tagged template is SQL, not a message.
+ */
 function messageOf(node: ts.Node): string | undefined {
+  if (isSum(node.parent)) return undefined;
+  if (!isSum(node)) return textOf(node);
+  const texts = partsOf(node).map(textOf);
+  return texts.every((text) => text === undefined) ? undefined : texts.map((text) => text ?? "…").join("");
+}
+
+function textOf(node: ts.Node): string | undefined {
   if (ts.isStringLiteralLike(node)) return isTagged(node) ? undefined : node.text;
   if (!ts.isTemplateExpression(node) || isTagged(node)) return undefined;
   return node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join("");
 }
 
-const isTagged = (node: ts.Expression): boolean => ts.isTaggedTemplateExpression(node.parent);
+const isSum = (node: ts.Node | undefined): node is ts.BinaryExpression =>
+  node !== undefined && ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken;
+
+const partsOf = (node: ts.Expression): ts.Expression[] => (isSum(node) ? [...partsOf(node.left), node.right] : [node]);
+
+const isTagged = (node: ts.Node): boolean => ts.isTaggedTemplateExpression(node.parent);
