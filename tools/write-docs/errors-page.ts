@@ -20,7 +20,7 @@ export function errorsPage({ errors }: Registry): string {
       "`message`, `type`, `code`, `is_transient` and `pftrace_id`, which is also the header `x-pf-trace-id`. Some have `error_subcode`, `error_data`, " +
       "`error_user_title` and `error_user_msg`.",
     table(["name", "status", "code", "subcode", "type", "retry", "cause", "what to do"], rows),
-    `Any request can return ${codes(commonErrors)}. [operations.md](operations.md) says which operations can return the others.`,
+    `Any request can return ${codes(commonErrors)}. [operations.md](operations.md) says which operations can return each of the other errors.`,
   ]);
 }
 

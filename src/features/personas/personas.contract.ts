@@ -65,7 +65,7 @@ export const createPersona = writeOperation({
 export const deletePersonaOperation = writeOperation({
   ...access,
   operation: "deletePersona",
-  summary: "Deletes a persona. It is no longer listed (D-41).",
+  summary: "Deletes a persona. A deleted persona is no longer listed (D-41).",
   clauses: [],
   decisions: ["D-41"],
   on: "persona",
