@@ -1,7 +1,7 @@
 /**
- * The option `--workers N`: N processes share the port of the graph. The first process serves only the control API. This first process loads the
- * world, starts the workers, replaces a worker that dies, and ends the workers when it ends. Workers report the requests that they served, so that
- * the control API shows the requests and metrics of all processes. A worker ends when its channel to the first process closes.
+ * The option `--workers N`: N processes share the port of the graph. The first process serves only the control API, loads the world, starts the
+ * workers, replaces a worker that dies, and ends the workers when it ends. Workers report the requests that they served, so that the control API
+ * shows the requests and metrics of all processes. A worker ends when its channel to the first process closes.
  */
 import cluster, { type Worker } from "node:cluster";
 import type { Config } from "#config/config";

@@ -26,7 +26,7 @@ export function pagesOf({ host = "localhost", allow_origin = [], allow_host = []
   });
 }
 
-/** Listens with the function `listen`. If it cannot listen at the address, throws `ConfigProblem` with the option. */
+/** Listens with the function `listen`. Throws `ConfigProblem` with the option if the program cannot listen at the address. */
 export async function listening<Listener>(option: string, host: string, port: number, listen: () => Listener | Promise<Listener>): Promise<Listener> {
   try {
     return await listen();

@@ -35,14 +35,14 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
   return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
-/** The variables that point to a server, for commands and for tests of `plaza exec`. These variables are not options of a server. */
+/** The variables that point to a server, for commands and for tests of `plaza exec`. Variables that point to a server are not options of a server. */
 const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "proxy_url", "ca_file"].map(
   variableOf,
 );
 
 /**
- * Warnings about variables that nothing reads, e.g. `PLAZA_PROT`. These are not errors, because programs around Plaza may have variables of their
- * own.
+ * Warnings about variables that nothing reads, e.g. `PLAZA_PROT`. Unknown variables are not errors, because programs around Plaza may have variables
+ * of their own.
  */
 export function variableWarnings(environment: Values, settings: readonly Setting[]): string[] {
   const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...FILE_VARIABLES, ...OF_CLIENTS];
@@ -72,7 +72,7 @@ export function readFrom<T>({ read }: { read(value: unknown): T }, value: unknow
 /** The options that a config file can have. */
 export const optionsOfFile = (options: readonly Option[]): Option[] => options.filter(({ isLeftOutOfFile }) => isLeftOutOfFile !== true);
 
-/** The values of a config file. Its keys are written like flags (`control-port`) or like variables (`control_port`). */
+/** The values of a config file. The keys of a config file are written like flags (`control-port`) or like variables (`control_port`). */
 function fileValues({ path, values }: ConfigFile, options: readonly Option[]): Values {
   const known = new Set(optionsOfFile(options).map(({ name }) => name));
   const found: Record<string, unknown> = {};

@@ -81,7 +81,7 @@ class OwnKeys implements KeyRing {
 
 // The key file has the current key in base64, and below it a line for each previous key with the time at which that key ends.
 
-/** The text of the key file. It leaves out previous keys without an end, because such keys come from the configuration. */
+/** The text of the key file. The file leaves out previous keys without an end, because these keys come from the configuration. */
 const textOf = ({ current, previous }: Keys): string =>
   [
     base64(current),

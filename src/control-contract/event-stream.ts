@@ -101,7 +101,7 @@ export interface Watched {
 
 /**
  * Reads a value at once and then at intervals, one read at a time. `tell` gets each changed value. `fail` is called after a read that failed or
- * returned undefined; after such a read, too, the reads go on. They end when the returned function is called.
+ * returned undefined; after such a read, too, the reads go on. The reads end when the returned function is called.
  */
 export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: (seen: unknown) => void, fail: () => void): () => void {
   let last = "";

@@ -23,7 +23,7 @@ export interface ServerDescription {
 export interface ControlDeps {
   readonly registry: Registry;
   readonly worlds: Omit<Worlds, "start" | "ping" | "closeUnused" | "hasMore" | "enter" | "enterOpen" | "outside" | "close">;
-  /** False if other processes serve the graph (`--workers`). Those processes do not see the memory of this one. */
+  /** False if other processes serve the graph (`--workers`). Processes of `--workers` do not see the memory of this process. */
   readonly servesGraph: boolean;
   /** The addresses as a caller sees them who reaches this server by `hostname`. */
   describeServer(hostname: string): ServerDescription;
@@ -127,7 +127,7 @@ export interface ControlRoute {
    * them.
    */
   readonly needsNoKey?: true;
-  /** Whether the response shows secrets to a key with full access. If so, the audit list has an entry for the request. */
+  /** Whether the response shows secrets to a key with full access. The audit list has an entry for each request that shows secrets. */
   readsSecrets?(path: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>): boolean;
   /** A key that is bound to a world may send the request, although the path names no world. */
   readonly servesBoundKeys?: true;
@@ -143,8 +143,8 @@ export interface ControlRoute {
   /** The route returns only streams, and `response` is the schema of one event or line. */
   readonly isStreamAlone?: true;
   /**
-   * Additional statuses of the route. These follow from the route's definition: 400 and 413 for a query or a body, 401, 403, and 404 for an address
-   * with names.
+   * Additional statuses of the route. Other statuses follow from the route's definition: 400 and 413 for a query or a body, 401, 403, and 404 for an
+   * address with names.
    */
   readonly errors?: readonly (400 | 409 | 422)[];
   /** The schema of the keys that a 422 response has beside `error`. */

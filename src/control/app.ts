@@ -127,8 +127,8 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
 const OF_ONE_WORLD = /^\/w\/([a-z0-9_-]+)(\/v1\/worlds\/)default(?=\/|$)|^\/w\/[a-z0-9_-]+(?=\/v1(?:\/|$))/;
 
 /**
- * D-371: below `/w/{world}`, as on the graph's address, the world `default` is that world. So a program that knows only the first world can be pointed
- * to any.
+ * D-371: below `/w/{world}`, as on the graph's address, the world `default` is that world. With such an address a program that knows only the first
+ * world can use any world.
  */
 const pathIn = (path: string): string =>
   path.startsWith("/w/") ? path.replace(OF_ONE_WORLD, (_, world?: string, before = "") => (world === undefined ? "" : before + world)) : path;
@@ -170,7 +170,7 @@ async function metricsPage(c: Context<WithKey>, { deps, readMetrics }: ControlAp
   return wholeResponse(text, { "content-type": METRICS_TYPE });
 }
 
-/** The pages about the interface and about Plaza, as text for coding agents. They need no key, because they have no data of worlds. */
+/** The pages about the interface and about Plaza, as text for coding agents. These pages need no key, because they have no data of worlds. */
 function textHandler({ registry }: ControlDeps): (c: Context, next: Next) => Promise<Response | undefined> {
   return async (c, next) => {
     const { textPages } = await import("./llms/text-pages.ts");

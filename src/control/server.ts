@@ -30,8 +30,8 @@ export interface ControlServerOptions extends ControlAppOptions {
 const CONNECTIONS_MAX = 256;
 
 /**
- * The part of the connections that event streams may use (D-334). If they use it up, each caller gets a share of its own, so that a second, third and
- * fourth caller may use as many more as are left beside it.
+ * The part of the connections that event streams may use (D-334). If event streams use up their part, each caller gets a share of its own, so that a
+ * second, third and fourth caller may use as many more as are left beside it.
  */
 const STREAMS_PART = 1 / 2;
 

@@ -7,12 +7,12 @@ export interface JobKind<W = unknown> {
   readonly kind: string;
   /**
    * The limits of one process for this kind: the number of jobs that run at the same time, the number that wait for another server, and the number of
-   * both together that belong to one share. If they are left out, only the limits of all jobs together apply.
+   * both together that belong to one share. Without these numbers, only the limits of all jobs together apply.
    */
   readonly atOnceMax?: { readonly running: number; readonly waiting: number; readonly ofShare?: number };
   /**
-   * Runs when the job is due, in one process at a time, and runs again after a throw or the death of its process. So `run` must be repeatable, or
-   * call `job.settle` in the transaction of its effect.
+   * Runs when the job is due, in one process at a time, and runs again after a throw or the death of its process. Because of the repetition `run`
+   * must be repeatable, or call `job.settle` in the transaction of its effect.
    */
   run(world: W, key: string, payload: unknown, job: RunningJob): Promise<void>;
 }

@@ -101,8 +101,8 @@ export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence:
 }
 
 /**
- * Whether a job is due, claimed or not. This is one statement, because between two statements a claimed job could end and leave another job that is
- * due.
+ * Whether a job is due, claimed or not. The check is one statement, because between two statements a claimed job could end and leave another job that
+ * is due.
  */
 export async function hasDueJob(reader: Reader, nowMs: number): Promise<boolean> {
   const found = await reader.get(sql`

@@ -55,7 +55,7 @@ export class Jobs<W = unknown> implements WorkSource {
   readonly #running = new Map<string, Promise<void>>();
   /** The number of running jobs that wait for another server. */
   #waitingCount = 0;
-  /** Whether a claim failed. Such a claim may have been stored, if the connection broke at the commit. */
+  /** Whether a claim failed. A failed claim may have been stored, if the connection broke at the commit. */
   #mayHoldMore = false;
 
   constructor(options: JobsOptions<W>) {

@@ -27,7 +27,7 @@ const RUN_DUE_MS_MAX = 60_000;
  * (docs/operating/start.md).
  */
 const STOP_MS_MAX = 8_000;
-/** The time in which running work may end when a world is abandoned. It is short, because a receiver on the same machine responds sooner. */
+/** The time in which running work may end when a world is abandoned. The time is short, because a receiver on the same machine responds sooner. */
 const ABANDON_MS_MAX = 100;
 
 interface WorkLoopOptions {
@@ -162,7 +162,7 @@ export class WorkLoop {
     await within(ended, ABANDON_MS_MAX);
   }
 
-  /** Undefined if work runs or is due. Otherwise the world time at which the next work is due, if any is known. */
+  /** While no work runs or is due: the world time at which the next work is due, if any is known. Undefined while work runs or is due. */
   get idle(): { readonly nextDueMs: number | undefined } | undefined {
     const nowMs = this.#options.clock.nowMs();
     let next: number | undefined;

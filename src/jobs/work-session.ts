@@ -39,7 +39,10 @@ export class WorkSession {
     return this.#isShared;
   }
 
-  /** The stored fence, if no other process can take it over: new rows can then carry the fence from the start. Otherwise undefined. */
+  /**
+   * The stored fence, if no other process can take it over: new rows can then carry the fence from the start. Undefined if another process can take
+   * the fence over.
+   */
   get soleFence(): number | undefined {
     return this.#isShared || !this.#isStored ? undefined : this.#fence;
   }

@@ -202,8 +202,8 @@ async function* sideBySide(testCase: Case, first: Side, second: Side, { ids }: T
 }
 
 /**
- * The requests and responses of a case, without those of the control API. Both runs count new ids from the same number, so that their requests are
- * equal.
+ * The requests and responses of a case, without those of the control API. The runs on both servers count new ids from the same number, so that their
+ * requests are equal.
  */
 async function exchangesOf(testCase: Case, side: Side, start: bigint): Promise<Exchanges> {
   const exchanges: Exchanges = [];

@@ -80,7 +80,7 @@ class Recording {
 
 const pairsOf = (pairs: readonly (readonly [string, string])[]) => pairs.map(([name, value]) => ({ name, value }));
 
-/** D-320: a body in gzip, as mobile libraries send it, is recorded as its text. Otherwise the secrets in it could not be found. */
+/** D-320: a body in gzip, as mobile libraries send it, is recorded as its text, because no secrets can be found in a compressed body. */
 function unpacked(exchange: Exchange): Exchange {
   const { requestHeaders, requestBody } = exchange;
   const isEncoding = ([name]: readonly [string, string]): boolean => name.toLowerCase() === "content-encoding";

@@ -15,7 +15,9 @@ export interface Sent {
 /** Headers whose values give access. */
 const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$/i;
 
-/** Names of secrets in addition to those that logs hide. These names are common words, so a log without their values would say too little. */
+/**
+ * Names of secrets in addition to those that logs hide. The additional names are common words, so a log without their values would say too little.
+ */
 const FURTHER_NAME = /^(?:code|pin|otp|api[_-]?key|signed_request|session_?key|pass(?:wd|phrase)?|pwd|assertion)$/i;
 
 const isSecret = (name: string): boolean => isSecretName(name) || FURTHER_NAME.test(name);

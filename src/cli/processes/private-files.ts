@@ -1,6 +1,6 @@
 /**
- * Makes all files and folders of this program, and of the processes that it starts, private to its user (D-335): files get 0600, folders 0700. They
- * contain tokens and people's data, and SQLite makes its files with the umask of the process.
+ * Makes all files and folders of this program, and of the processes that it starts, private to its user (D-335): files get 0600, folders 0700. The
+ * files contain tokens and people's data, and SQLite makes its files with the umask of the process.
  */
 const PRIVATE = 0o077;
 

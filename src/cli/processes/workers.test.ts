@@ -275,7 +275,7 @@ describe("what workers have served", () => {
     second.serve(servedWith(5, busy));
     expect(await counted()).toEqual([9, 4, 6]);
     first.exit(1);
-    // A message of the ended worker may come after its end. Such a message does not count, as if the worker had never reported.
+    // A message of the ended worker may come after its end. A message after the worker's end does not count, as if the worker had never reported.
     first.serve(servedWith(100));
     expect(await counted()).toEqual([9, 2, 3]);
     pauses[0]?.end();

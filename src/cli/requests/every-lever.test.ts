@@ -61,7 +61,7 @@ const lines: readonly string[] = [
 ];
 
 /**
- * Commands that need other worlds, a failed delivery, an upload, an open notice, or a data folder with keys. Their requests are in
+ * Commands that need other worlds, a failed delivery, an upload, an open notice, or a data folder with keys. The requests of these commands are in
  * `command-lines.test.ts`.
  */
 const elsewhere = [

@@ -33,7 +33,7 @@ test("a preview is not published, and neither is a live video; a closed player i
   const live = server("live", false);
   expect(await playTestClip("5301", { ...live.given, world_name: "a" })).toBe(0);
   expect(askedOf(live)).not.toContain("POST /v1/worlds/a/live-videos/5301/publish");
-  expect(streams.err).toBe("Its player opens once the video is embeddable: http://graph/w/a/player/5301\n");
+  expect(streams.err).toBe("The video's player opens once the video is embeddable: http://graph/w/a/player/5301\n");
 });
 
 test("a refusal is one line; stopping prints the state of the video", async () => {

@@ -269,7 +269,10 @@ export async function takeCallback(control: ControlRequests, app: AppEntry, url:
   await control.request("PATCH", pathOf(app.id), { callback: callbackOf({ url, verified: true }, taken), subscriptions });
 }
 
-/** Whether the app still has the listener at `url` as its callback or as an earlier one. That is not so in a world that was reset or replaced. */
+/**
+ * Whether the app still has the listener at `url` as its callback or as an earlier one. An app in a world that was reset or replaced does not have
+ * the listener any more.
+ */
 export const isTaken = (app: AppEntry, url: string): boolean =>
   app.callback?.url === url || takenOf(app)?.before.some((state) => state.callback?.url === url) === true;
 
@@ -293,7 +296,10 @@ export async function giveBack(control: ControlRequests, id: string, url: string
   await unsubscribeAccounts(control, id, [...taken.accounts, ...accounts]);
 }
 
-/** The stored state without the listener at the index `own`, which ends: the next listener restores the state of that one. */
+/**
+ * Removes the ending listener, which has the index `own`, from the stored state: the next listener gets the state that the ending one would have
+ * restored.
+ */
 function without({ before, accounts }: Taken, own: number, left: readonly Subscribed[]): Taken {
   const handed = [...(before[own]?.accounts ?? []), ...left];
   const kept = before.map((state, at) => (at === own - 1 ? { ...state, accounts: [...state.accounts, ...handed] } : state)).toSpliced(own, 1);
@@ -310,7 +316,7 @@ const TRY_EVERY_MS = 1_000;
 const UNAVAILABLE = 500;
 
 interface Following {
-  /** The options of the command. These options serve to find the server again, whose port may have changed. */
+  /** The options of the command. The command uses its options to find the server again, whose port may have changed. */
   readonly given: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   tell(line: string): void;

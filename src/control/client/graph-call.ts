@@ -3,7 +3,7 @@ import { type ControlRequests, WrongParameter } from "./requests.ts";
 
 export interface GraphCall {
   readonly method: string;
-  /** The path with or without a version, e.g. `/v26.0/2001/custom_labels`. It may have a query. */
+  /** The path with or without a version, e.g. `/v26.0/2001/custom_labels`. The path may have a query. */
   readonly path: string;
   /** The name or id of a node whose token is sent, or the value of a token. */
   readonly as?: string | undefined;
@@ -57,7 +57,7 @@ export const PRINCIPALS = {
   apps: ["name"],
 } as const;
 
-/** Makes the request. It asks for debug messages, so that the server records how it handles the request. Throws `WrongParameter`. */
+/** Makes the request. The request asks for debug messages, so that the server records how it handles the request. Throws `WrongParameter`. */
 export async function graphRequestOf(control: ControlRequests, { method, path, as, fields, body }: GraphCall): Promise<GraphRequest> {
   const [address = "", search = ""] = path.replace(/^\/?/, "/").split("?");
   const server: Record<string, string> = await control.request("GET", "/v1/server");

@@ -1,6 +1,6 @@
 /**
- * The pages for people as text, which the control port and MCP serve: guides, the interface, recipes, operation, reference, and the decisions. They
- * are files of the source tree and of the package; the executable contains them in one file (`tools/package.mjs`).
+ * The pages for people as text, which the control port and MCP serve: guides, the interface, recipes, operation, reference, and the decisions. The
+ * pages are files of the source tree and of the package; the executable contains them in one file (`tools/package.mjs`).
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -96,7 +96,7 @@ const triggerEvent = tool("trigger_event", {
   },
 });
 
-/** The operation of each kind of expectation, and its parameters that are most used. The others are keys of `match`. */
+/** The operation of each kind of expectation, and its parameters that are most used. The other parameters of an operation are keys of `match`. */
 const expectedOf = {
   requests: { operation: "expectRequests", names: ["operation"] },
   webhooks: { operation: "expectWebhooks", names: ["field", "entity"] },
@@ -133,7 +133,7 @@ function expectTool(routes: Routes): Tool {
   });
 }
 
-/** The parameter of one kind of expectation. It has no default, because other kinds refuse it. */
+/** The parameter of one kind of expectation. The parameter has no default, because other kinds refuse it. */
 const described = ({ default: _, description = "", ...schema }: TSchema & { default?: unknown; description?: string }, of: string): TSchema =>
   Type.Optional({ ...schema, description: `${of}: ${description}` });
 const seenText = ({ data }: { data: unknown[] }): string => [`${data.length} seen`, ...data.map((one) => JSON.stringify(one))].join("\n");

@@ -1,4 +1,7 @@
-/** MCP at the control port, `/mcp`. Its tools send requests to this control API with the caller's key, so they can do what the key allows and no more. */
+/**
+ * MCP at the control port, `/mcp`. The tools of MCP send requests to this control API with the caller's key, so they can do what the key allows and
+ * no more.
+ */
 import { badRequest, forbidden } from "#control-contract/errors";
 import { bodyBytes } from "#control-contract/multipart-file";
 import type { CallerKey, ControlDeps, ControlRoute } from "#control-contract/route";

@@ -48,7 +48,9 @@ export interface WorldSection {
    * 2^53.
    */
   mintId?(tx: Transaction, world: World): Promise<string>;
-  /** The nodes to which the entry refers, with their types and owner. These nodes must exist after the whole file is loaded. */
+  /**
+   * The nodes to which the entry refers, with their types and owner. The nodes to which an entry refers must exist after the whole file is loaded.
+   */
   references(entry: WorldEntry): readonly Reference[];
   /** The names under `migrations` in the entry. The world's calendar must have these migrations (D-82). */
   migrationNames?(entry: WorldEntry): readonly string[];

@@ -63,7 +63,7 @@ export interface Nested<R = Row> {
 }
 
 interface Reference<R = Row> {
-  /** The type of the node that the field names. This type must have a read of its own. */
+  /** The type of the node that the field names. The named type must have a read of its own. */
   readonly type: string;
   /** The id of the node. Null if the row refers to no node. */
   idOf(row: R): string | null;
@@ -111,7 +111,7 @@ export interface Access {
   readonly requestHeaders?: Readonly<Record<string, RequestHeader>>;
   /** Headers of every response, also of errors (e.g. that an operation is deprecated). */
   readonly headers?: Readonly<Record<string, string>>;
-  /** D-13 [clients]: whether the app allows requests without a token. A request without a token counts as the app's own. */
+  /** D-13 [clients]: whether the app allows requests without a token. A request without a token then counts as a request with the app's own token. */
   readonly tokenless?: (app: AppFacts) => boolean;
   /** The errors of this operation, besides the errors of every request (`commonErrors` of `graph/contract/response-schemas.ts`). */
   readonly errors: readonly DeclaredError[];

@@ -143,7 +143,8 @@ export class Registry {
   isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
 
   /**
-   * Headers of every response to a request with this method and edge, even if the node does not exist. These headers reveal nothing about ids (D-90).
+   * Headers of every response to a request with this method and edge, even if the node does not exist. The headers of an edge reveal nothing about
+   * ids (D-90).
    */
   headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);

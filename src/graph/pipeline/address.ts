@@ -15,8 +15,8 @@ export interface Address {
   /** The literal before the id (`pages`). */
   readonly prefix: string | undefined;
   /**
-   * The part of the path that leads nowhere. Such an address still has a version, and the edge that decides the form of its error (D-20, D-83). If
-   * the address also has an `id`, that is a number that no node has; H7 then responds as for a missing migration intent (D-02).
+   * The part of the path that leads nowhere. An address that leads nowhere still has a version, and the edge that decides the form of its error
+   * (D-20, D-83). If the address also has an `id`, that is a number that no node has; H7 then responds as for a missing migration intent (D-02).
    */
   readonly unknown?: string;
 }

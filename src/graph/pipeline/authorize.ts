@@ -64,7 +64,7 @@ function placedCredentials(world: World, { endpoint, credentials }: Resolved): r
   return placed.length === 0 ? credentials : placed;
 }
 
-/** D-13 [clients]: an app may allow requests of some operations without a token. Such a request counts as a request of the app itself. */
+/** D-13 [clients]: an app may allow requests of some operations without a token. A request without a token counts as a request of the app itself. */
 async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visible | undefined> {
   const { endpoint, node } = resolved;
   const { scheme, tokenless } = endpoint.access;

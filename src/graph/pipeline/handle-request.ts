@@ -239,7 +239,7 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
   span?.step("visibility");
   const visible = await see(incoming, resolved);
   if (visible === undefined) {
-    // Neither the response nor the statements may differ from those for a missing node.
+    // For a hidden node, neither the response nor the statements may differ from those for a missing node.
     if (id !== undefined) await conceal(incoming, authenticated, id, isCached, resolved.endpoint.visibility);
     progress.reached = { ...authenticated, node: resolved.node, concealed: resolved.endpoint };
     throw notFound(incoming, authenticated);

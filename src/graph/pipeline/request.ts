@@ -7,7 +7,10 @@ import type { NodeId } from "#kernel/ids";
 /** The surfaces: hosts of the interface, or paths instead of these hosts (D-01, `surfaces/surfaces.ts`). */
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
 
-/** Decoded parameters by name. A value is text, or comes from JSON, repetition or `a[b]=c`. The object has no prototype. */
+/**
+ * Decoded parameters by name. A value is a text, a value of JSON, or the list or object that repeated names or names such as `a[b]` make. The object
+ * has no prototype.
+ */
 export type Parameters = Readonly<Record<string, unknown>>;
 
 export interface UploadedFile {

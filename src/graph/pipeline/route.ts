@@ -55,7 +55,7 @@ export function checkAddress(incoming: Incoming, address: Address): Address {
 
 /**
  * The id of the address. `me` stands for the node of the token. Undefined if the address has no id. Throws if the request needs a token and has none.
- * This error comes before anything is looked up, so that only the form of the request decides (D-90).
+ * The error of a missing token comes before anything is looked up, so that only the form of the request decides (D-90).
  */
 export function idOf(incoming: Incoming, { address, method, credentials }: Authenticated): NodeId | undefined {
   const first = credentials[0];

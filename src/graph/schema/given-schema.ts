@@ -1,6 +1,6 @@
 /**
- * JSON Schemas that callers write. Only those keywords are allowed that this server can check, and size, depth and patterns are limited. It has no
- * references, so nothing is loaded from elsewhere.
+ * JSON Schemas that callers write. Only those keywords are allowed that this server can check, and size, depth and patterns are limited. A given
+ * schema has no references, so nothing is loaded from elsewhere.
  */
 import type { TSchema } from "typebox";
 import { suggestion } from "#kernel/suggestion";
@@ -128,7 +128,7 @@ class Given {
     if (!Array.isArray(required) || !required.every((name) => typeof name === "string"))
       return refuse(inside(place, "required"), "must be a list of keys");
     const declared = Object.entries(properties).map(([name, one]): [string, SchemaNode] => [name, this.nodeOf(one, inside(at, name), depth + 1)]);
-    // The reader looks only for declared keys. So a key that is required, but not declared, is declared here with any value.
+    // The reader looks only for declared keys. A key that is required, but not declared, is therefore declared here with any value.
     const undeclared = required.filter((name) => !Object.hasOwn(properties, name)).map((name): [string, SchemaNode] => [name, {}]);
     return {
       ...{ type: "object", properties: Object.fromEntries([...declared, ...undeclared]), required },

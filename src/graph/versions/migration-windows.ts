@@ -1,4 +1,4 @@
-/** D-82: whether a named migration is on for a request (VER-7a to VER-7h). These functions are pure. */
+/** D-82: whether a named migration is on for a request (VER-7a to VER-7h). The functions of this file are pure. */
 import { invalidParameter } from "#kernel/errors";
 import { isNested } from "../request-text/parameter-tree.ts";
 import { parseJsonParameter } from "../response/json.ts";

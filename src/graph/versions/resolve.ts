@@ -1,6 +1,6 @@
 /**
- * The step `version`: the version that serves a request (D-03, D-80, D-81, D-83; VER-1 to VER-6). These functions are pure: they depend on a
- * calendar, an app and a moment.
+ * The step `version`: the version that serves a request (D-03, D-80, D-81, D-83; VER-1 to VER-6). The functions of this file are pure: they depend on
+ * a calendar, an app and a moment.
  */
 import { type GraphError, unknownPath, versionDeprecated } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";

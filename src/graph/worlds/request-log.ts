@@ -50,7 +50,7 @@ export class RequestLog {
   /** The texts of the entries, one entry after the other. A new entry overwrites the oldest entries. */
   #bytes: Buffer | undefined;
   #end = 0;
-  // These arrays are allocated together with the bytes for the first entry, because an idle world keeps its log.
+  // The arrays of the log are allocated together with the bytes for the first entry, because an idle world keeps its log.
   #starts = NOTHING;
   #sizes = NOTHING;
   /** The length of each text in characters. */

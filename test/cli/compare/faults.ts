@@ -51,7 +51,7 @@ export const faults: readonly Fault[] = [
     },
   },
   {
-    name: "flat errors that are wrapped",
+    name: "errors that are wrapped although they must be flat",
     clause: "ERR-1",
     responded(body) {
       if (typeof body?.code !== "number") return undefined;

@@ -89,7 +89,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-374": "the review of recorded traces",
   "D-380": "hosts of the internet that a command answers for one run",
   "D-381": "the dialog; its form needs a browser, and without a code no history logs anybody in",
-  "D-382": "exchanges of codes, secrets and tokens; values of tokens are random, and histories use the tokens of their world",
+  "D-382": "exchanges of codes, secrets and tokens: histories cannot know the random values of new tokens, and use the tokens of their world",
   "D-383": "renewed tokens, whose values are random",
   "D-384": "permissions that a dialog stored; no history opens a dialog",
   "D-385": "apps that a person removes; no history ends its own tokens in this way",

@@ -36,7 +36,7 @@ test("a callback is paused by a person, by its own response, or after five days 
 });
 
 test("a failing callback is a warning, and an error an hour after its first failure", async () => {
-  const text = "The callback http://r/ of app 1001 fails. Its webhooks are sent again; after five days it is paused.";
+  const text = "The callback http://r/ of app 1001 fails. The webhooks of this callback are sent again; after five days the callback is paused.";
   const failing_since_ms = NOW * 1_000 + 250;
   expect(await alertsOf([{ failing_since_ms }, { failing_since_ms, alerted_ms: 1 }])).toEqual([
     { kind: "callback_failing", level: "warning", of: "1", text, time: NOW + 0.25 },

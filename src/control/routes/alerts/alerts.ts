@@ -212,7 +212,7 @@ function callbackAlert(callback: CallbackRow): Alert {
     kind: "callback_failing",
     level,
     of: id,
-    text: `${name} fails. Its webhooks are sent again; after five days it is paused.`,
+    text: `${name} fails. The webhooks of this callback are sent again; after five days the callback is paused.`,
     time: since,
   };
 }

@@ -9,7 +9,7 @@ import type { Endpoint, Registry } from "../registry.ts";
 export interface OpenapiOptions {
   readonly profile: Profile;
   readonly calendar: VersionCalendar;
-  /** World time in Unix seconds. This time decides which marketing versions are served. */
+  /** World time in Unix seconds. The world time decides which marketing versions are served. */
   readonly now: number;
   /** The absolute address of each surface. */
   readonly addresses: Readonly<Record<SurfaceName, string>>;

@@ -97,7 +97,7 @@ interface StatusErrors {
   readonly forms: Set<ErrorForm>;
 }
 
-/** Errors that a request can get before its operation is known. These errors are always wrapped. */
+/** Errors that a request can get before its operation is known. Errors before the operation is known are always wrapped. */
 const httpErrors: readonly DeclaredError[] = ["internalError", "invalidParameter", "bodyTooLarge", "headersTooLarge", "requestTooSlow"];
 
 function errorsByStatus(endpoints: readonly Endpoint[], registry: Registry): [number, StatusErrors][] {

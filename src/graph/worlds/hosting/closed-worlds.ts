@@ -1,8 +1,8 @@
 /**
  * Serves requests of strangers to worlds that are closed (D-333). Opening a world costs files, connections and time, so a stranger who names many
  * worlds must not open them. A request opens a closed world only if it shows something that the world has stored: a token, or a node that can be used
- * without a token. Until then an empty world answers, and the same empty world answers for a world that does not exist. So nobody learns from an
- * answer which worlds exist.
+ * without a token. Until then an empty world answers, and the same empty world answers for a world that does not exist. Nobody therefore learns from
+ * an answer which worlds exist.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";

@@ -14,7 +14,7 @@ const FEED_EVENTS: Readonly<Record<string, LiveEvent>> = {
   no_audio: "audio_missing",
 };
 
-/** Lets all due work happen. The server does it in the background, and has done it when this returns. */
+/** Waits until the server has done all due work, which the server does in the background. */
 export async function letTimePass(servers: Servers, { world, place }: Scene): Promise<void> {
   await servers.control("POST", `worlds/${place}/clock/advance`, { seconds: 0 });
   passDeadlines(world);
