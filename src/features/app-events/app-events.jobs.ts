@@ -25,7 +25,8 @@ export const appEventDays = defineSetting({
 const KIND = "app_event_retention";
 const KEY = "daily";
 /**
- * The number of log rows that one write of retention deletes, with their index rows. Such a write takes no longer than a write of a batch of events.
+ * The number of log rows that one write of retention deletes, with their index rows. A write that deletes this number of rows takes no longer than a
+ * write of a batch of events.
  */
 const ROWS_PER_WRITE = 1_000;
 

@@ -55,7 +55,8 @@ export const resealJob: JobKind<World> = {
     const ends = world.keys.previous.flatMap(({ untilMs }) => (untilMs === undefined ? [] : [untilMs]));
     if (ends.length === 0) return;
     const waitMs = Math.min(...ends) - nowMs;
-    // If the time of a previous key has passed and the key is still there, the key is needed elsewhere. So the job looks once more in an hour.
+    // If the time of a previous key has passed and the key is still there, the key is needed elsewhere. The job then looks for the key once more in
+    // an hour.
     const dueMs = world.clock.nowMs() + (waitMs > 0 ? waitMs : ASK_AGAIN_MS);
     await world.database.write(async (tx) => {
       await job.settle(tx);

@@ -93,7 +93,7 @@ function videoFields(policy: Field["policy"]) {
     planned_start_time: time((row) => row.planned_start_time),
     creation_time: time((row) => row.creation_time),
     broadcast_start_time: time(({ broadcast_start_ms }) => (broadcast_start_ms === null ? null : Math.floor(broadcast_start_ms / 1000))),
-    // D-110: only a video that was taken down has `takedown_reason`. It has `restorable_until` until that time has passed.
+    // D-110: only a video that was taken down has `takedown_reason`. A video that was taken down has `restorable_until` until this time has passed.
     takedown_reason: plain(Type.Union(takedownReasons.map((reason) => Type.Literal(reason)))),
     restorable_until: time(noticeEndOf),
     // D-115: only a broadcast that ended although nobody ended it has `end_reason`.

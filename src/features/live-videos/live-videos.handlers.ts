@@ -179,7 +179,7 @@ const unknownPlace = (): GraphError => invalidParameter("place", "must be the id
 const wrongStatus = (parameter: string, status: Status): GraphError =>
   invalidParameter(parameter, `is refused while the live video's status is ${status}`, { status });
 
-/** The error for another page. It is the same for a page that does not exist and for a page on which the caller may not publish. */
+/** The error for another page. The error is the same for a page that does not exist and for a page on which the caller may not publish. */
 const wrongPage = (parameter: string): GraphError => invalidParameter(parameter, NO_OTHER_PAGE);
 
 /** D-110: the error for changing a video that was taken down. The video's own page still sees the video, but cannot change it. */
@@ -188,17 +188,17 @@ const takenDown = (): GraphError => malformedRequest("The live video was taken d
 export const notPublished = (): GraphError => malformedRequest("The live video has not been published");
 
 /**
- * Words of parameters about boosting and ads. They are tested on the name in lower case without separators, so that `isBoosted`, `is_boosted` and
- * `is-boosted` are equal.
+ * Words of parameters about boosting and ads. These words are looked for in the parameter's name in lower case without separators, so that
+ * `isBoosted`, `is_boosted` and `is-boosted` are equal.
  */
 const ADVERTISING = /boost|promot|sponsor|advert|monetiz|bumper|(?:pre|mid|post)roll|commercial|adbreak|thirdpartyad/;
 const CAPTIONS = /caption|subtitle/;
-/** Words about ads that are also parts of unrelated words. So they count only as whole words. */
+/** Words about ads that are also parts of unrelated words. These words count only as whole words. */
 const AD_WORDS = new Set(["ad", "ads"]);
 
 /**
  * Throws if the query, the body or the files have a parameter about boosting, ads of third parties or captions, whatever its value, so that nobody
- * believes that the parameter has an effect (D-113). Such names have many spellings, so the words in a name decide.
+ * believes that the parameter has an effect (D-113). The names of these parameters have many spellings, so the words in a name decide.
  */
 function refuseForeignParameters({ query, body, files }: Pick<GraphRequest, "query" | "body" | "files">): void {
   for (const name of [...Object.keys(query), ...Object.keys(body), ...files.keys()]) {

@@ -41,7 +41,7 @@ export interface Form {
   readonly isSignedIn: boolean;
   /** The permissions to grant or decline. */
   readonly scopes: readonly string[];
-  /** A hidden field of the form. It holds the checked request, sealed for the browser that got the page. */
+  /** A hidden field of the form. The field holds the checked request, sealed for the browser that got the page. */
   readonly form_token: string;
   readonly redirect_uri: string;
 }

@@ -397,7 +397,7 @@ onEachDatabase("attacks on a login", (database) => {
     expect(await message(asked, {})).toContain("code_verifier is required");
     expect(await message(asked, { code_verifier: code_challenge })).toContain("does not belong to the code_challenge");
     expect(await message({}, { code_verifier: verifier })).toContain("the dialog was opened without code_challenge");
-    // Neither the weaker method nor a missing one is accepted.
+    // Neither the weaker method nor a missing method is accepted.
     expect(await refusalOf(plaza, { code_challenge: verifier })).toMatchObject({ error: "invalid_request" });
     expect(await refusalOf(plaza, { code_challenge: verifier, code_challenge_method: "plain" })).toMatchObject({ error: "invalid_request" });
   });

@@ -1,7 +1,8 @@
 /**
  * Stores the sums from which insights are computed (D-54). Each count is kept for each second, minute, hour, day, 32 days and 1,024 days. A range of
  * time that begins and ends at any second has at each end at most 59 seconds, 59 minutes, 23 hours, 31 days and 31 times 32 days. Between its ends it
- * has spans of 1,024 days, of which a century has 36. So counting in a range reads about 400 sums at most, however many activities were recorded.
+ * has spans of 1,024 days, of which a century has 36. Counting in a range therefore reads about 400 sums at most, however many activities were
+ * recorded.
  */
 
 import type { NodeId } from "#kernel/ids";

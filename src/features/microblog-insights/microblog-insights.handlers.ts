@@ -77,7 +77,7 @@ async function userInsight(request: UserRequest, reader: Reader, metric: UserMet
       return insight(node.id, metric, "day", { link_total_values: links.map(({ label, value }) => ({ link_url: label, value })) });
     }
     case "followers_count":
-      // This metric is the number of followers at the end of the range.
+      // The metric followers_count is the number of followers at the end of the range.
       return insight(node.id, metric, "day", { total_value: { value: totalOf(await sumUntil(reader, node.id, metric, until)) } });
     case "follower_demographics":
       return insight(node.id, metric, "lifetime", { total_value: { breakdowns: await demographics(request, reader) } });

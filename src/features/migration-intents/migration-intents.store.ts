@@ -28,7 +28,7 @@ const selectIntents = sql`
 export const findIntent = (reader: Reader, waba: NodeId, id: string): Promise<IntentRow | undefined> =>
   reader.get<IntentRow>(append(selectIntents, "WHERE i.waba = ? AND i.id = ?", [waba, id]));
 
-/** Those whose apps may see an intent (D-58). */
+/** The nodes whose apps may see an intent (D-58). */
 interface Parties extends Row {
   waba: string;
   destination_waba: string | null;

@@ -67,7 +67,8 @@ async function listAgencies(reader: Reader, catalog: string): Promise<AgencyShar
 
 /** Stores a new catalog. Returns false, and stores nothing, if the catalog's id is used already. */
 export async function insertCatalog(tx: Transaction, catalog: Catalog): Promise<boolean> {
-  // A catalog may belong to a page and to businesses. So the catalog's node is its own owner, and policies look up who may access the catalog (D-13).
+  // A catalog may belong to a page and to businesses. A catalog's node therefore is its own owner, and policies look up who may access the catalog
+  // (D-13).
   if (!(await insertNode(tx, { id: catalog.id, type: "product_catalog", owner: catalog.id }))) return false;
   await saveCatalog(tx, catalog);
   return true;

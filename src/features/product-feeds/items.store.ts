@@ -33,8 +33,8 @@ const itemOf = ({ id, retailer_id, item }: StoredRow): ItemRow => ({ ...fieldsOf
 const newestFirst = { columns: ["i.id"], direction: "descending", keyOf: (row: StoredRow) => [row.id] } as const;
 
 /**
- * Lists the items of the generation that the feed shows. This is one statement, so that no page mixes the items of two generations. The statement has
- * a subquery, because with a join PostgreSQL does not use the order of the index and sorts the whole generation for each page.
+ * Lists the items of the generation that the feed shows. The list is one statement, so that no page mixes the items of two generations. The statement
+ * has a subquery, because with a join PostgreSQL does not use the order of the index and sorts the whole generation for each page.
  */
 export async function listItems(reader: Reader, feed: string, page: PageRequest): Promise<ListPage<ItemRow>> {
   const found = await readPage<StoredRow>(

@@ -108,7 +108,10 @@ const uploadError: FieldSet<UploadErrorRow> = {
   defaults: ["severity", "summary", "row_number", "retailer_id", "field"],
 };
 
-/** The fields of a schedule. They have the policy of the operation that returns the feed, because callers who may fill a feed may also read it. */
+/**
+ * The fields of a schedule. The fields of a schedule have the policy of the operation that returns the feed, because callers who may fill a feed may
+ * also read it.
+ */
 const scheduleSet = (policy: Policy): FieldSet => ({
   fields: Object.fromEntries(Object.entries(scheduleWords).map(([name, schema]): [string, Field] => [name, { schema, policy }])),
   defaults: Object.keys(scheduleWords),

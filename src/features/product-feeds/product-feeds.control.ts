@@ -113,7 +113,7 @@ const readQuery = Type.Object({
   ),
 });
 
-/** The longest JSON body with the address of a file. Such a body usually has some hundred bytes. */
+/** The longest JSON body with the address of a file. A body with an address usually has some hundred bytes. */
 const URL_BODY_BYTES_MAX = 65_536;
 
 async function feedOf({ world, path }: ControlRequest): Promise<string> {

@@ -105,7 +105,7 @@ const URL_CHARACTERS_MAX = 2_048;
 const WEB_ADDRESS = /^https?:\/\/(?:[^\s/?#@]*@)?(?:[\p{L}\p{N}\p{M}._~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#][^\s\p{Cc}]*)?$/iu;
 const webAddress = reader("is not an http or https address", (input) => input.length <= URL_CHARACTERS_MAX && WEB_ADDRESS.test(input));
 
-/** A price has up to 12 digits and 6 decimals. It stays text, so that no price passes through a binary float. */
+/** A price has up to 12 digits and 6 decimals. A price stays text, so that no price passes through a binary float. */
 const PRICE = /^\d{1,12}(?:\.\d{1,6})?$/;
 const price = pattern(PRICE, "is not a price such as 12.50");
 

@@ -37,7 +37,7 @@ export const BAD_ROWS_KEPT_MAX = 100;
 
 /** The number of characters that are passed to a parser at once: some 150 rows. */
 export const PIECE_CHARACTERS = 32_768;
-/** The most rows of one write. Such a write blocks other writes for some 8 ms, and the cost of its commit is negligible. */
+/** The most rows of one write. A write of this number of rows blocks other writes for some 8 ms, and the cost of its commit is negligible. */
 export const ROWS_PER_WRITE = 2_000;
 /** The size of the parts in which a file is stored. Storing a part is one durable write, so a file has only a few parts. */
 export const PART_BYTES = 1024 * 1024;

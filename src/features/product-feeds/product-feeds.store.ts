@@ -12,7 +12,7 @@ export interface FeedRow extends Row {
   name: string;
   /** The generation that the feed shows. */
   generation: number;
-  /** The number of items that the feed shows. It is stored, so that a summary costs one lookup (D-56). */
+  /** The number of items that the feed shows. The number is stored, so that a summary costs one lookup (D-56). */
   item_count: number;
   /** The schedule as JSON of a `Schedule`; null if the feed has no such schedule. */
   schedule: string | null;

@@ -51,7 +51,7 @@ export interface CommentedMedia {
   readonly media_product_type: string;
 }
 
-/** HOOK-17, HOOK-18, D-134: the payload of a comment. It contains the social-scoped id only if the account comments on its own post. */
+/** HOOK-17, HOOK-18, D-134: the payload of a comment. The payload contains the social-scoped id only if the account comments on its own post. */
 function commentPayload(from: SocialAccountFacts, media: CommentedMedia, id: NodeId, text: string): CommentPayload {
   const isOwn = from.id === media.owner && from.social_scoped_id !== undefined;
   return {

@@ -49,7 +49,7 @@ export const flows: Readonly<Record<"social_user" | "page", Readonly<Record<Self
   },
 };
 
-/** SELF-14: the scopes that comments in the flow with page token need in addition if the role is via business. Both are needed. */
+/** SELF-14: the scopes that comments in the flow with page token need in addition if the role is via business. Both scopes are needed. */
 export const BUSINESS_ROLE_SCOPES: readonly string[] = ["ads_management", "ads_read"];
 
 /** Returns whether a token can be used for the account: it is a token of the account itself, or of the account's page. */
@@ -121,7 +121,7 @@ export interface OnboardingFacts {
   readonly tokens: readonly HeldToken[];
 }
 
-/** Returns whether the app receives an event of the account. This is a pure function, which is defined for every combination of facts. */
+/** Returns whether the app receives an event of the account. The function is pure, and defined for every combination of facts. */
 export function receivesWebhook({ field, account, app, isPersonOnApp, isSubscribed, tokens }: OnboardingFacts): boolean {
   return isSubscribed && missingForSelfMessaging(account, app, isPersonOnApp) === undefined && tokens.some((token) => suffices(token, field));
 }

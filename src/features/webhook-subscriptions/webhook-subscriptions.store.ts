@@ -112,7 +112,7 @@ export async function deletePageSubscription(tx: Transaction, page: NodeId, app:
   await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${page} AND app = ${app}`);
 }
 
-/** A replaced secret of an app. It signs until `until_ms`, in Unix milliseconds of real time (D-132). */
+/** A replaced secret of an app. A replaced secret signs until `until_ms`, in Unix milliseconds of real time (D-132). */
 export interface RetiredSecretRow extends Row {
   sealed_secret: string;
   until_ms: number;

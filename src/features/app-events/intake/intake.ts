@@ -31,8 +31,8 @@ const KEY_SETTING = "app_event_fingerprint_key";
 /** The most transactions of the intake that run at once on PostgreSQL: half of a process's connections. */
 const WRITERS_MAX = 4;
 /**
- * The number of requests of a batch that respond at the same time on PostgreSQL, while the next batch is written. This serves a third more requests a
- * second than responding to all requests of the batch at the same time.
+ * The number of requests of a batch that respond at the same time on PostgreSQL, while the next batch is written. With this number Plaza serves a
+ * third more requests a second than by responding to all requests of the batch at the same time.
  */
 const RESPOND_AT_ONCE = 4;
 

@@ -86,7 +86,7 @@ export class TestEvents {
     this.#unsent = 0;
   }
 
-  /** Returns the newest requests that were added since the last call, oldest first. Another process passes them to `addShown`. */
+  /** Returns the newest requests that were added since the last call, oldest first. Another process passes these requests to `addShown`. */
   takeNew(): ShownRequest[] {
     const requests = this.#requests.slice(Math.max(0, this.#requests.length - this.#unsent)).map((request) => request.shown());
     this.#unsent = 0;

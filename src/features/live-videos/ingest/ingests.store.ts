@@ -33,7 +33,7 @@ export async function findFeedsOf(reader: Reader, ingest: string): Promise<FeedN
   return rows.map(({ id, feed_session }): { video: NodeId; session: number } => ({ video: nodeId(id), session: Number(feed_session) }));
 }
 
-/** An ingest process reports once a second. If it has not reported for this time, it counts as dead. */
+/** An ingest process reports once a second. An ingest process that has not reported for this time counts as dead. */
 export const DEAD_AFTER_MS = 10_000;
 /**
  * If an ingest process has not reported for this time, another encoder with the right key may replace one of its feeds, as an encoder may replace

@@ -39,8 +39,8 @@ const playing = (world: World, video: NodeId): Pass | undefined =>
 export const playsTestClip = (world: World, video: NodeId): boolean => playing(world, video) !== undefined;
 
 /**
- * Starts the test encoder for a video. The promise resolves when the stream has begun. It rejects with the reason if the stream was refused, or with
- * the error of `tooLate`.
+ * Starts the test encoder for a video. The promise resolves when the stream has begun. The promise rejects with the reason if the stream was refused,
+ * or with the error of `tooLate`.
  */
 export async function playTestClip(world: World, video: NodeId, key: StreamKey, play: Play, tooLate: Promise<never>): Promise<void> {
   const pass: Pass = { video, began: Promise.withResolvers(), feed: undefined };

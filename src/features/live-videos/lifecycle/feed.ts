@@ -73,8 +73,8 @@ async function findVideoOf(world: World, keyHash: string): Promise<LiveVideoRow 
 }
 
 /**
- * LIVE-9: reports that the connection to the encoder is lost, or that the encoder has stopped. Neither ends the broadcast (D-110): the encoder may
- * reconnect with its key within `RECONNECT_WINDOW_MS`.
+ * LIVE-9: reports that the connection to the encoder is lost, or that the encoder has stopped. A lost connection or a stopped encoder does not end
+ * the broadcast (D-110): the encoder may reconnect with its key within `RECONNECT_WINDOW_MS`.
  */
 export const feedLost = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "feed_lost");
 

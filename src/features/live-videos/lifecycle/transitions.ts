@@ -37,7 +37,7 @@ export function mintKey(world: World): string {
   return world.name === DEFAULT_WORLD ? secret : `${world.name}${WORLD_END}${secret}`;
 }
 
-/** The character between the name of a world and the secret. Neither names of worlds nor secrets contain it. */
+/** The character between the name of a world and the secret. Neither names of worlds nor secrets contain this character. */
 const WORLD_END = ".";
 
 export function worldOfKey(key: string): string {
@@ -45,7 +45,7 @@ export function worldOfKey(key: string): string {
   return end === -1 ? DEFAULT_WORLD : key.slice(0, end);
 }
 
-/** One of the last events of a video. They are stored with the video, so that people can see how the video reached its state. */
+/** One of the last events of a video. The events are stored with the video, so that people can see how the video reached its state. */
 export interface Move {
   /** The time of the event, in world time. */
   readonly ms: number;

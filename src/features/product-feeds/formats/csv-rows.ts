@@ -2,8 +2,8 @@
  * Splits CSV and TSV into rows (RFC 4180, with any one character between values). The text may be cut anywhere: the sink gets a row when the end of
  * the row has arrived. `\n` ends a row, with or without `\r` before it. Blanks after a closing quote are left out.
  *
- * After a row with wrong quotes, reading continues on the row's second line. Otherwise the value of an unclosed quote would contain the rest of the
- * file.
+ * After a row with wrong quotes, reading continues on the row's second line. Reading does not continue behind the row, because the value of an
+ * unclosed quote contains the rest of the file.
  */
 import { RESCANNED_CHARACTERS_MAX, ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 

@@ -150,7 +150,9 @@ function set({ raw, ranks }: OpenRow, { field, rank }: FieldMeaning, value: stri
   ranks.set(field, rank);
 }
 
-/** The rank of a picture element. It is higher than the rank of each name of `image_url`, so that an element with such a name has precedence. */
+/**
+ * The rank of a picture element. This rank is higher than the rank of each name of `image_url`, so that an element with such a name has precedence.
+ */
 const PICTURE_RANK = 100;
 
 /**

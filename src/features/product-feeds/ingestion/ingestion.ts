@@ -19,8 +19,8 @@ import { endUpload, type RunningUpload, saveCounts } from "./uploads.store.ts";
 export class UploadLost extends Error {}
 
 /**
- * Garbage is collected every 20,000 rows, which leave some 30 MB of garbage. This lowers the peak memory for a file of a million rows from 160 to 130
- * MB, and takes no more time.
+ * Garbage is collected every 20,000 rows, which leave some 30 MB of garbage. Collecting garbage lowers the peak memory for a file of a million rows
+ * from 160 to 130 MB, and takes no more time.
  */
 const WRITES_PER_COLLECTION = 10;
 
@@ -45,7 +45,7 @@ export class Ingestion {
     ...{ rows: 0, items: 0, items_added: 0, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 },
   };
   readonly #errors: RowError[] = [];
-  /** The repeated rows. They are found when items are written, which is after later rows were read. */
+  /** The repeated rows. Repeated rows are found when items are written, which is after later rows were read. */
   readonly #duplicates: RowError[] = [];
   /** D-148: the number of items that the feed keeps because the file of an update does not have them. */
   #kept = 0;

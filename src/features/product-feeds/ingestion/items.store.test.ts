@@ -20,7 +20,7 @@ import { showGeneration } from "../product-feeds.store.ts";
 
 const [FEED, OTHER] = ["8101", "8102"];
 
-/** Returns an item without fields. Its retailer_id is `r` followed by its id, unless another one is given. */
+/** Returns an item without fields. The item's retailer_id is `r` followed by its id, unless another one is given. */
 const item = (id: number, retailer_id = `r${id}`): NewItem => ({ id: nodeId(String(id)), retailer_id, position: id, item: "[]" });
 const items = (from: number, to: number): NewItem[] => Array.from({ length: to - from + 1 }, (_, at) => item(from + at));
 

@@ -27,8 +27,8 @@ const RECEIVING_SECONDS_MAX = 86_400;
 const PARTS_PER_WRITE = 8;
 
 /**
- * D-147: the most ingestions at the same time. Callers cause this work: reading a file may take minutes, and fetching a file half an hour. So half of
- * the capacity of jobs is left for other kinds of jobs, and of the ingestions' half, three quarters are left for other catalogs.
+ * D-147: the most ingestions at the same time. Callers cause this work: reading a file may take minutes, and fetching a file half an hour. Therefore
+ * half of the capacity of jobs is left for other kinds of jobs, and of the ingestions' half, three quarters are left for other catalogs.
  */
 const AT_ONCE_MAX = { running: 4, waiting: 32, ofShare: 8 };
 

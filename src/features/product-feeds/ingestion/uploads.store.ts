@@ -30,8 +30,8 @@ export const findLatestUploads = (reader: Reader, feeds: readonly { readonly id:
   Promise.all(feeds.map(({ id }) => reader.get<UploadRow>(append(selectUploads(id), "ORDER BY u.n DESC LIMIT 1"))));
 
 /**
- * The number of feeds that are searched for alerts. The page of alerts makes this search every two seconds. It takes 0.2 ms; a search in all of
- * 100,000 feeds takes 10 ms (measured on SQLite).
+ * The number of feeds that are searched for alerts. The page of alerts makes this search every two seconds. The search takes 0.2 ms; a search in all
+ * of 100,000 feeds takes 10 ms (measured on SQLite).
  */
 const FEEDS_MAX = 1_000;
 
