@@ -1,6 +1,6 @@
 /**
  * Looks for damage in the files of worlds. The check runs in a process of its own, because SQLite reads a file without a break: 3 s a gigabyte
- * (measured). That process is ended when its time is up (D-343).
+ * (measured). The checking process is ended when its time is up (D-343).
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

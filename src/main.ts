@@ -469,8 +469,8 @@ export interface ControlAlone {
 }
 
 /**
- * Starts the control API for one command, on data that no server uses. This control API does not listen on a port: only this process can call it. The
- * worlds do no background work, so no webhook is sent.
+ * Starts the control API for one command, on data that no server uses. The control API of a command does not listen on a port: only this process can
+ * call it. The worlds do no background work, so no webhook is sent.
  */
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();

@@ -31,8 +31,8 @@ const EPOCH_MS = 1_767_225_600_000;
 const SEQUENCE_MAX = 4095;
 
 /**
- * Makes ids of 63 bits: milliseconds (41), process (10), sequence (12). So ids grow with time, and two processes never make the same id (D-02). If
- * the sequence of a millisecond is used up, the next millisecond is used early.
+ * Makes ids of 63 bits: milliseconds (41), process (10), sequence (12). Ids therefore grow with time, and two processes never make the same id
+ * (D-02). If the sequence of a millisecond is used up, the next millisecond is used early.
  */
 export class TimeOrderedIds implements IdMinter {
   #lastMs = 0;
@@ -94,7 +94,7 @@ export const sleepMs = (ms: number): Promise<void> => new Promise((resolve) => s
 /** Collects all garbage at once and gives its memory back to the system. The collection takes some 20 to 40 ms for a program of usual size. */
 export const collectGarbage = (): void => Bun.gc(true);
 
-/** Collects all garbage, but leaves its memory to the program. This takes half the time of `collectGarbage`. */
+/** Collects all garbage, but leaves its memory to the program. Leaving the memory to the program takes half the time of `collectGarbage`. */
 export const collectValues = fullGC;
 
 /** The number of files that this process may have open; undefined if the system does not report it as Linux does. */

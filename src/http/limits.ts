@@ -60,7 +60,7 @@ export const defaultLimits: HttpLimits = {
   waitingOfAppMax: { count: 64, size: 1_048_576 },
   // These connections take some 20 MB, as measured with idle connections. `connectionsWithin` lowers the number if the system allows few open files.
   connectionsMax: 8_192,
-  // This is space for 8 KiB on every connection, and thousands of connections are idle.
+  // The limit is space for 8 KiB on every connection, and thousands of connections are idle.
   connectionBytesMax: 67_108_864,
 };
 

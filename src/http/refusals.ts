@@ -1,4 +1,7 @@
-/** Responses to requests that do not reach the pipeline: preflights, overload, and bytes that are not HTTP. These responses look like all others. */
+/**
+ * Responses to requests that do not reach the pipeline: preflights, overload, and bytes that are not HTTP. The refusals look like all other
+ * responses.
+ */
 import type { ErrorForm } from "#graph/contract/operation";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/pipeline/request";

@@ -11,8 +11,8 @@ import type { Admission, IngestConfig } from "./channel.ts";
 import { startIngest } from "./ingest-process.ts";
 
 /**
- * A program for the child process. Its configured `hostname` says what each start does. The program sends each message that it hears back to the
- * server, as a key.
+ * A program for the child process. The `hostname` in the configuration of the child process says what each start does. The program sends each message
+ * that it hears back to the server, as a key.
  */
 const PROGRAM = `
 import { appendFileSync, readFileSync } from "node:fs";

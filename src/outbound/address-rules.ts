@@ -1,6 +1,6 @@
 /**
- * D-64: the rules for addresses that Plaza may call. These rules refuse private, local, reserved and other addresses that are not public, however
- * they are written. The sandbox allows loopback and http, and `--allow-callback` allows more. Everything here is pure: `client.ts` resolves names and
+ * D-64: the rules for addresses that Plaza may call. The rules refuse private, local, reserved and other addresses that are not public, however they
+ * are written. The sandbox allows loopback and http, and `--allow-callback` allows more. Everything here is pure: `client.ts` resolves names and
  * calls `addressRefusal` for each address of a name.
  */
 import ipaddr from "ipaddr.js";

@@ -20,7 +20,8 @@ const SENTENCES: Readonly<Record<ProblemKind, string>> = {
   unreachable: "The database cannot be reached, or no server of it accepts writes. Check that it runs; Plaza connects again by itself.",
   no_connection:
     "No connection to the database is free. Other programs use all that the server allows, or statements of Plaza take too long; see max_connections and pg_stat_activity.",
-  too_slow: "The database did not finish statements in time. They usually wait for a lock of another session; see pg_locks and pg_stat_activity.",
+  too_slow:
+    "The database did not finish statements in time. Late statements usually wait for a lock of another session; see pg_locks and pg_stat_activity.",
   disk_full: "The disk of the database is full, and writes are refused. Free some space; nothing else is needed.",
   disk_error: "The disk of the database returns errors. Check the disk and the system's log before you write further data to it.",
   no_memory: "The database has too little memory. Give it more, or let fewer processes use it.",
@@ -134,7 +135,7 @@ export class DatabaseHealth {
     this.#options.onSeen?.(shown(problem));
   }
 
-  /** Reports that an operation succeeded. This method is called for each operation, so it is cheap while there are no problems. */
+  /** Reports that an operation succeeded. The method is called for each operation, so it is cheap while there are no problems. */
   worked(isWrite: boolean): void {
     if (this.#current.size === 0) return;
     const quietSinceMs = this.#nowMs() - QUIET_MS;

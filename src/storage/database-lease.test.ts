@@ -1,4 +1,6 @@
-/** A lease passes all calls on to its database until the lease ends. After that the lease refuses writes, and the database serves the next lease. */
+/**
+ * A lease passes all calls on to its database until the lease ends. After its end the lease refuses writes, and the database serves the next lease.
+ */
 import { expect, test } from "bun:test";
 import { newWorkStore } from "#harness/work-database";
 import { DatabaseLease } from "./database-lease.ts";

@@ -18,7 +18,7 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** Resolves with the number of changed rows. */
   run(statement: Sql): Promise<number>;
-  /** For a statement that must change exactly one row. If it changes any other number, the transaction ends with `NotOneRow`. */
+  /** For a statement that must change exactly one row. If the statement changes any other number of rows, the transaction ends with `NotOneRow`. */
   runOne(statement: Sql): Promise<void>;
   /**
    * Locks a name until the transaction ends, for rules that check and then write, e.g. `tx.lock("labels", pageId)`. On SQLite it does nothing,

@@ -16,7 +16,7 @@ export function withIds(base: Sql, column: string, ids: readonly string[], rest 
   return append(base, tail, [...ids, ...new Array<string>(size - ids.length).fill(last)]);
 }
 
-/** The number of ids in one statement. Both databases accept far more, but the text would grow beyond a few kilobytes. */
+/** The number of ids in one statement. SQLite and PostgreSQL accept far more ids, but the text would grow beyond a few kilobytes. */
 const IDS_MAX = 512;
 
 /** Reads the rows of `base` whose `column` is one of the ids, in several statements if there are many ids. */

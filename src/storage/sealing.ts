@@ -21,7 +21,7 @@ export function deriveKey(master: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", master, new Uint8Array(0), purpose, KEY_BYTES));
 }
 
-/** A master key that was replaced. Such a key still opens the values that it sealed, but seals no new ones. */
+/** A master key that was replaced. A replaced key still opens the values that it sealed, but seals no new ones. */
 export interface PreviousKey {
   readonly key: Uint8Array;
   /** Unix ms of real time until which the key opens values; undefined: until the operator removes the key from the configuration. */

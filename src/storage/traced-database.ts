@@ -1,4 +1,4 @@
-/** A database whose statements are spans of the traces (D-356). It exists only while traces are on. */
+/** A database whose statements are spans of the traces (D-356). The traced database exists only while traces are on. */
 import type { Attributes, Tracing } from "#kernel/tracing/tracing";
 import type { Database, Reader, SavedState, Transaction } from "./database.ts";
 import type { Row, Sql, SqlText } from "./sql.ts";

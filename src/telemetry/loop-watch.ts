@@ -62,7 +62,7 @@ export class LoopWatch {
     this.#options = options;
   }
 
-  /** Starts the measurements. Their timer does not keep the process running. */
+  /** Starts the measurements. The timer of the measurements does not keep the process running. */
   start(): void {
     this.#sampleDueMs = this.#options.nowMs() + SAMPLE_MS;
     // timer: the lateness of its calls is the measurement.

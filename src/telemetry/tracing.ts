@@ -1,6 +1,6 @@
 /**
- * Traces with OpenTelemetry (D-356). This module is loaded only if the operator names a collector, because the packages take a third of a second to
- * load from their files.
+ * Traces with OpenTelemetry (D-356). The module `tracing.ts` is loaded only if the operator names a collector, because the packages take a third of a
+ * second to load from their files.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { hostname } from "node:os";

@@ -2,9 +2,9 @@ import { Turns } from "#kernel/turns";
 import { collectValues, monotonicMs } from "#system";
 
 /**
- * After this number of parsed bytes the garbage of their bodies is collected at once. A hostile body of 1 MB takes 25 MB once it is parsed, and such
- * bodies can arrive faster than the concurrent garbage collector frees their memory: up to 14 were found in memory. Collecting at once took 23 ms in
- * such a flood, and parsing these bytes took 45 ms.
+ * The number of parsed bytes after which the garbage of the parsed bodies is collected at once. A hostile body of 1 MB takes 25 MB once it is parsed,
+ * and such bodies can arrive faster than the concurrent garbage collector frees their memory: up to 14 were found in memory. Collecting at once took
+ * 23 ms in such a flood, and parsing these bytes took 45 ms.
  */
 const BYTES_PER_COLLECTION = 4 * 1_048_576;
 

@@ -66,7 +66,7 @@ export class Connection {
   /** When the current state began, or when the first byte of a head came. */
   #sinceMs: number;
   #hasServed = false;
-  /** The first byte of the next head has come. That byte may belong to an empty line that was skipped. */
+  /** The first byte of the next head has come. The first byte may belong to an empty line that was skipped. */
   #hasHeadBegun = false;
   #isReadingRequests = false;
   /** The client may be sending bytes that nobody reads. */
@@ -79,7 +79,7 @@ export class Connection {
   /** The number of bytes that were received and not read yet, and of bytes that the client has not taken yet. */
   heldBytes = 0;
 
-  // These fields are about the request that is served now.
+  // The following fields are about the request that is served now.
   #head: RequestHead | undefined;
   #isBodyReceived = true;
   #body: IncomingBody | undefined;
@@ -141,8 +141,8 @@ export class Connection {
   }
 
   /**
-   * The client has ended its sending side. Such a client still receives the responses to its complete requests. If a body is not complete, the
-   * connection is aborted.
+   * The client has ended its sending side. A client that has ended its sending side still receives the responses to its complete requests. If a body
+   * is not complete, the connection is aborted.
    */
   peerEnded(): void {
     this.#hasPeerEnded = true;

@@ -1,4 +1,7 @@
-/** The certificate authority of one run, for hosts that Plaza answers in place of the real servers (D-380). Its key is only in this process's memory. */
+/**
+ * The certificate authority of one run, for hosts that Plaza answers in place of the real servers (D-380). The authority's key is only in this
+ * process's memory.
+ */
 import { generateKeyPairSync } from "node:crypto";
 import forge from "node-forge";
 import type { CertificateAndKey } from "#config/certificate";

@@ -1,6 +1,6 @@
 /**
- * A proxy on loopback for one command (D-380). It joins tunnels to the named hosts with the port of Plaza that has their certificate, and passes all
- * other hosts on without looking into them, or refuses them. The proxy never sees what a tunnel contains.
+ * A proxy on loopback for one command (D-380). The proxy joins tunnels to the named hosts with the port of Plaza that has their certificate, and
+ * passes all other hosts on without looking into them, or refuses them. The proxy never sees what a tunnel contains.
  */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";

@@ -84,8 +84,8 @@ export class Evictions {
   }
 
   /**
-   * Connections of one address that wait for the same thing are a group. Returns the longest waiting connections of the largest group. So a client
-   * that opens many waiting connections loses its own connections.
+   * Connections of one address that wait for the same thing are a group. Returns the longest waiting connections of the largest group. A client that
+   * opens many waiting connections therefore loses its own connections.
    */
   #longestWaiting(count: number): readonly Evictable[] {
     const waiting = [...this.#open].filter(({ waitsFor }) => waitsFor !== undefined);

@@ -4,7 +4,7 @@ import { randomSecret, realNowMs } from "#system";
 import type { PageRoute, RouteDestination } from "./extra-routes.ts";
 
 /**
- * The cookie that binds a form and a sign-in to a browser. It says nothing about who signed in. `SameSite=Lax`: a browser also sends it when an app or
+ * The cookie that binds a form and a sign-in to a browser. The cookie says nothing about who signed in. `SameSite=Lax`: a browser also sends it when an app or
  * the sign-in page sends a person here, but not with a form of another site.
  */
 const COOKIE = "plaza_login";

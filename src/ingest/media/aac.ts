@@ -11,7 +11,7 @@ export interface AacConfig {
 }
 
 const RATES = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350];
-/** Object types 5 and 29 are the high-efficiency profiles. These profiles extend AAC LC, which every player decodes. */
+/** Object types 5 and 29 are the high-efficiency profiles. The high-efficiency profiles extend AAC LC, which every player decodes. */
 const SBR = 5;
 const PS = 29;
 const AAC_LC = 2;

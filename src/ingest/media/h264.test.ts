@@ -27,7 +27,7 @@ interface Sequence {
   readonly crop?: string;
 }
 
-/** A sequence parameter set. Its last bit is set, as at the end of every NAL unit. */
+/** A sequence parameter set. The last bit of the set is 1, as at the end of every NAL unit. */
 const sequenceOf = ({ profile = 66, chroma = "", order = unsigned(2), across = 20, down = 12, frames = "1", crop = "0" }: Sequence): number[] => [
   ...[0x67, profile, 0xc0, 0x1e],
   ...bytesOf(`${unsigned(0)}${chroma}${unsigned(0)}${order}${unsigned(1)}0${unsigned(across - 1)}${unsigned(down - 1)}${frames}1${crop}01`),

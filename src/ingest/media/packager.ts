@@ -37,8 +37,8 @@ const SILENT_MS_MAX = { unannounced: 2_000, announced: 4_000, inTheMiddle: 10_00
 /** The time after which a segment is cut at the next key frame. With a second, players load few segments, and viewers start early. */
 const SEGMENT_MS_MIN = 1_000;
 /**
- * The time after which a segment is cut at any picture; half a second later it is cut at a sound if no picture comes. So it cannot exceed
- * `SEGMENT_MS_MAX` by far.
+ * The time after which a segment is cut at any picture; half a second later it is cut at a sound if no picture comes. A segment therefore cannot
+ * exceed `SEGMENT_MS_MAX` by far.
  */
 const CUT_AT_PICTURE_MS = 5_000;
 const CUT_AT_SOUND_MS = 5_500;

@@ -77,7 +77,7 @@ export class PublisherSession {
     return this.#state === "publishing";
   }
 
-  /** Handles bytes from the peer. If it throws an `RtmpProblem`, the owner has to close the connection. */
+  /** Handles bytes from the peer. After an `RtmpProblem` of this method the owner has to close the connection. */
   received(bytes: Uint8Array): void {
     if (this.#state === "ended") return;
     let rest: Uint8Array | undefined = bytes;

@@ -67,7 +67,7 @@ export class RtmpClient {
     await this.#admitted.promise;
   }
 
-  /** Sends bytes. Those that the network does not accept at once are kept and sent later. */
+  /** Sends bytes. Bytes that the network does not accept at once are kept and sent later. */
   send(bytes: Uint8Array): void {
     this.#waiting.push(bytes);
     this.waitingBytes += bytes.length;

@@ -58,7 +58,7 @@ test("a connection may have less time than the whole request, and is then of the
   expect(early.closed).toEqual([]);
 });
 
-/** Waits until a deadline passes. If it does not, the test fails by its own time limit. */
+/** Waits until a deadline passes. If the deadline does not pass, the test fails by its own time limit. */
 const passed = (deadline: Deadline): Promise<unknown> => deadline.race(never).catch((error: unknown) => error);
 
 test("a nearer deadline that begins later passes first, and one that has left does not pass", async () => {

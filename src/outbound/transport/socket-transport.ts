@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 on the runtime's sockets, with kept connections. This transport does not use `fetch`, because `fetch` costs more CPU a delivery, keeps
- * only 64 connections, and accepts responses that are not valid HTTP: docs/dependencies.md has the measurements.
+ * HTTP/1.1 on the runtime's sockets, with kept connections. The transport on sockets does not use `fetch`, because `fetch` costs more CPU a delivery,
+ * keeps only 64 connections, and accepts responses that are not valid HTTP: docs/dependencies.md has the measurements.
  */
 import { type OutboundResponse, RequestFailed } from "../request.ts";
 import { Connection } from "./connection.ts";

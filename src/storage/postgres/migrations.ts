@@ -12,7 +12,7 @@ export interface MigrateOptions {
   /** Work on the same connection, before the migrations. */
   first?(client: Client): Promise<void>;
   readonly onProgress?: OnProgress | undefined;
-  /** The schema of the first world, in which processes declare themselves. If it is left out, it is the server's own schema. */
+  /** The schema of the first world, in which processes declare themselves. By default the schema is the server's own. */
   readonly leases?: string;
   /** Whether to throw `WorldMoved` if the world has left this server for another one. */
   readonly refusesMoved?: boolean;

@@ -53,7 +53,7 @@ export interface SessionLimits {
 }
 
 interface SessionOptions extends Pick<ClientConfig, "query_timeout" | "pipeline"> {
-  /** If it is left out, the session has no limits, for migrations. */
+  /** Without this time the session has no limits, for migrations. */
   readonly limits?: SessionLimits;
 }
 

@@ -144,8 +144,8 @@ export class WriteQueue {
 
   /**
    * Runs the bodies without savepoints, because a savepoint copies every page that changes inside it, and bodies rarely fail after a write. If a body
-   * fails after a write, the method returns false, and the group runs again with a savepoint for each body. That is safe because a body has effects
-   * only through its `tx`.
+   * fails after a write, the method returns false, and the group runs again with a savepoint for each body. Running a body twice is safe, because a
+   * body has effects only through its `tx`.
    */
   async #runBodies(group: readonly Job[], outcomes: Outcome[], isEachGuarded: boolean): Promise<boolean> {
     let statements = 0;

@@ -25,8 +25,8 @@ const HOUR_MS = 3_600_000;
 const ALERT_AFTER_MS = HOUR_MS;
 const PAUSE_AFTER_MS = 5 * 24 * HOUR_MS;
 /**
- * After this time without an attempt nobody knows whether the callback works. The time is the longest wait of the retry table (D-62), and an hour
- * more for an attempt that comes late, as when somebody moves the world's clock in long steps.
+ * The time without an attempt after which nobody knows whether the callback works. The time is the longest wait of the retry table (D-62), and an
+ * hour more for an attempt that comes late, as when somebody moves the world's clock in long steps.
  */
 const SILENCE_MS_MAX = 13 * HOUR_MS;
 /** World time between the attempts at a callback that is paused. */

@@ -37,7 +37,7 @@ export class DeliveryDispatcher implements WorkSource {
   #hasStored = false;
   /** The ids of deliveries that are claimed and whose result is not stored. */
   readonly #held = new Set<string>();
-  /** Whether a claim failed. Such a claim may have been stored, if the connection broke at the commit. */
+  /** Whether a claim failed. A failed claim may have been stored, if the connection broke at the commit. */
   #mayHoldMore = false;
   /** The number of deliveries that are claimed and whose attempt has not ended. */
   #unended = 0;
@@ -107,7 +107,7 @@ export class DeliveryDispatcher implements WorkSource {
     return this.#unended > 0 || !this.#results.isEmpty || this.#mustFlush || this.#mustLook || this.#mayHoldMore || this.#queues.hasDue(nowMs);
   }
 
-  /** Frees the deliveries of an ended session. Such deliveries may have arrived or not, so they are sent once more, at once. */
+  /** Frees the deliveries of an ended session. Deliveries of an ended session may have arrived or not, so they are sent once more, at once. */
   async release(tx: Transaction, fence: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();
     const sending = await findSending(tx, fence);

@@ -26,7 +26,7 @@ onEachDatabase("D-301: a reused connection", (kind) => {
     await fixture.loop.runDue();
     await fixture.emit("4001", { n: 2 });
     await fixture.loop.runDue();
-    // Both requests have the same id and body.
+    // The first and the repeated request have the same id and body.
     expect(requests).toHaveLength(3);
     expect(requests[2]).toBe(requests[1] as string);
     const [row] = (await listDeliveries(fixture.database.reader, {}, { limit: 1 })).rows;

@@ -44,7 +44,7 @@ const NOTHING: Stored = { deliveries: [], atOnce: [], queues: [] };
 
 /**
  * Stores an event and its deliveries, and returns the stored deliveries. D-136: a payload that breaks its field's contract is sent and reported; a
- * payload that cannot be sent is only reported. Neither undoes the cause of the event.
+ * payload that cannot be sent is only reported. A payload of either kind does not undo the cause of the event.
  */
 export async function storeEvent(outbox: Outbox, tx: Transaction, field: WebhookField, given: WebhookEvent): Promise<Stored> {
   const { facts, callbacks, ids } = outbox;
@@ -96,7 +96,7 @@ function report({ observer }: Outbox, tx: Transaction, { object, field }: Webhoo
   tx.afterCommit(() => observer.payloadBroken({ object, field, entity, path, problem }));
 }
 
-/** Whether the catalogue knows the field. Otherwise the event cannot be sent, because nothing says where it belongs in an entry. */
+/** Whether the catalogue knows the field. An event of an unknown field cannot be sent, because nothing says where the event belongs in an entry. */
 function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
   if (!outbox.fields.has(field)) {
     report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is not in the catalogue" });

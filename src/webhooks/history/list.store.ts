@@ -134,8 +134,8 @@ export function listReplayable(
 }
 
 /**
- * Makes a delivery due for a replay. If it has ended, it begins the retry table anew; if it waits for a retry, it is due at once; otherwise it is
- * left alone.
+ * Makes a delivery due for a replay. An ended delivery begins the retry table anew, a delivery that waits for a retry is due at once, and any other
+ * delivery is left alone.
  */
 export async function saveReplay(tx: Transaction, id: string, nowMs: number): Promise<void> {
   await tx.run(sql`

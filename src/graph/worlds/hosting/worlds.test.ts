@@ -256,10 +256,10 @@ test("D-333: a closed world opens for a request that shows something that the wo
 });
 
 test("D-333: closed worlds are opened in turns, between which others are served", async () => {
-  const { worlds, openNames, write, rest } = await opened();
+  const { worlds, openNames, write, closeIdle } = await opened();
   const names = Array.from({ length: 20 }, (_, at) => `w${at}`);
   for (const name of names) await worlds.make(name, write(name, "x"));
-  await rest();
+  await closeIdle();
   let open = openNames().length;
   expect(open).toBe(1);
   /** How many worlds were opened in each turn of the event loop. */

@@ -11,8 +11,8 @@ const SIZE_MAX_MIN = 16;
 const SIZE_MAX_MAX = 128;
 const SIZE_PER_MS = 4;
 /**
- * The number of events in doubt (sent, but with a result that is not stored) at which no further POST is sent. This limit matters if POSTs hold many
- * events.
+ * The number of events in doubt (sent, but with a result that is not stored) at which no further POST is sent. The limit of events in doubt matters
+ * if POSTs hold many events.
  */
 const UPDATES_IN_DOUBT_MAX = 256;
 /** A receiver that responds in this time is quick: its next deliveries are claimed before the current ones have ended. */
