@@ -172,12 +172,10 @@ pages: [{id: "2001", subscribed_apps: [{app: "1001", subscribed_fields: [custom_
 
 test("plaza init creates files with which plaza start begins, and keeps existing ones", async () => {
   const cwd = newFolder();
-  mkdirSync(join(cwd, ".git"));
-  writeFileSync(join(cwd, ".gitignore"), "node_modules");
   const { code, stdout, stderr } = await runPlaza(["init"], { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toStartWith(
-    "created config.schema.json\ncreated plaza.config.yaml\ncreated world.schema.json\ncreated world.yaml\nadded .plaza/ to .gitignore\n",
+    "created config.schema.json\ncreated plaza.config.yaml\ncreated world.schema.json\ncreated world.yaml\ncreated .plaza/.gitignore\n",
   );
   for (const [file, schema] of [
     ["plaza.config.yaml", "config.schema.json"],
@@ -188,7 +186,7 @@ test("plaza init creates files with which plaza start begins, and keeps existing
   }
   // The command as a person types it in that folder, if the clone is in another folder.
   expect(stdout).toContain(`\n  ${relative(cwd, join(ROOT, "bin/plaza"))} start\n`);
-  expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("node_modules\n.plaza/\n");
+  expect(readFileSync(join(cwd, ".plaza/.gitignore"), "utf8")).toBe("*\n");
   for (let starts = 0; starts < 2; starts++) {
     const plaza = await startPlaza([], { cwd });
     const response = await fetch(`${plaza.ready.base_url}/v26.0/2001/custom_labels?access_token=my-page-token`);
@@ -197,9 +195,8 @@ test("plaza init creates files with which plaza start begins, and keeps existing
   }
   writeFileSync(join(cwd, "world.yaml"), "pages: []\n");
   const again = await runPlaza(["init"], { cwd });
-  const files = ["config.schema.json", "plaza.config.yaml", "world.schema.json", "world.yaml"];
+  const files = ["config.schema.json", "plaza.config.yaml", "world.schema.json", "world.yaml", ".plaza/.gitignore"];
   expect(again.stderr).toBe(files.map((file) => `${file} exists already and is not changed\n`).join(""));
-  expect(again.stdout).not.toContain(".gitignore");
   expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toBe("pages: []\n");
 });
 
@@ -209,7 +206,7 @@ test("if the project has the package, the files of plaza init name the package's
   mkdirSync(join(cwd, reference), { recursive: true });
   for (const name of ["world", "config"]) writeFileSync(join(cwd, reference, `${name}.schema.json`), "{}");
   const { stdout } = await runPlaza(["init"], { cwd });
-  expect(stdout).toStartWith("created plaza.config.yaml\ncreated world.yaml\n\n");
+  expect(stdout).toStartWith("created plaza.config.yaml\ncreated world.yaml\ncreated .plaza/.gitignore\n\n");
   expect(stdout).toContain("\n  npx plaza start\n");
   expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toStartWith(`# yaml-language-server: $schema=${reference}/world.schema.json\n`);
 });

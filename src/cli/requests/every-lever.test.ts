@@ -42,6 +42,7 @@ const lines: readonly string[] = [
   "in-app chatapp --account 4001 --field messages --value {}",
   "in-app message --social-account 6001 --text hi",
   "in-app comment --social-account 6001 --media 6101 --text nice",
+  "in-app messages --social-account 6001",
   "in-app remove-app --app 1001 --user 3001",
   "in-app data-deletions",
   "live list",

@@ -2,42 +2,22 @@
  * The JSON that `--json` prints for the commands whose JSON is not the response of one route. `docs/reference/commands.md` is written from this, and
  * the tests of the commands check their output by it.
  */
+
 import { Type } from "typebox";
+import { alert } from "#control/routes/alerts/alerts";
+import { serverFacts } from "#control/routes/server";
+import { unserved } from "#control/routes/unserved";
+import { worldInList } from "#control/routes/worlds/worlds";
 
 const text = (description: string) => Type.String({ description });
-const alertLevel = Type.Unsafe<"error" | "warning" | "notice">({ enum: ["error", "warning", "notice"] });
-
 const status = Type.Object({
-  version: text("the version of the server"),
-  pid: Type.Integer(),
-  started_at: Type.Number({ description: "Unix seconds of real time" }),
+  ...serverFacts.properties,
   ready: Type.Boolean({ description: "whether the server can use its database" }),
   control_url: text("the address of the control API"),
-  data: Type.Unsafe<string>({ enum: ["sqlite", "memory", "postgres"] }),
-  sandbox: Type.Boolean(),
-  processes: Type.Integer({ description: "the number of processes that serve the graph" }),
-  drain_delay_ms: Type.Integer({ description: "the time for which the server still serves requests after it was told to stop" }),
-  newest_version: text("the newest version of the graph"),
-  base_url: text("the address of the graph"),
-  app_base_url: Type.String(),
-  microblog_base_url: Type.String(),
-  ads_base_url: Type.String(),
-  social_login_host: Type.String(),
-  rtmp_url: Type.Optional(text("the address for encoders; left out if encoders cannot connect")),
-  worlds: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      open: Type.Boolean({ description: "false: nothing is known about the world until somebody uses it" }),
-      profile: Type.Optional(Type.Unsafe<string>({ enum: ["strict", "clients"] })),
-      empty: Type.Optional(Type.Boolean()),
-    }),
-    { description: "empty if the server is not ready" },
-  ),
+  worlds: Type.Array(worldInList, { description: "empty if the server is not ready" }),
   callbacks: Type.Array(Type.Object({ url: Type.String(), status: Type.String() }), { description: "the callbacks that do not work" }),
-  alerts: Type.Array(
-    Type.Object({ kind: Type.String(), level: alertLevel, of: Type.String(), text: Type.String(), time: Type.Optional(Type.Number()) }),
-    { description: "the alerts of the world, as the control API lists them" },
-  ),
+  alerts: Type.Array(alert),
+  unserved: Type.Array(unserved, { description: "the names that programs asked for and that Plaza does not have" }),
 });
 
 const start = Type.Object({

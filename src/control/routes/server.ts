@@ -9,7 +9,7 @@ import { formatVersion } from "#kernel/versions";
 
 const address = Type.String({ format: "uri" });
 
-const serverFacts = Type.Object({
+export const serverFacts = Type.Object({
   version: Type.String({ description: "the version of Plaza" }),
   pid: Type.Integer(),
   started_at: Type.Number({ description: "Unix seconds of real time, with milliseconds as their fraction" }),

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { NAMES_MAX, type Unserved } from "#graph/worlds/unserved";
 
-const unserved = Type.Object({
+export const unserved = Type.Object({
   kind: Type.Unsafe<Unserved["kind"]>({ enum: ["edge", "field", "version"] }),
   name: Type.String({ description: "the name, e.g. fan_count; for an edge its address, with the node type in place of the id, e.g. page/insights" }),
   method: Type.Optional(Type.String({ description: "for an edge the method of the requests" })),

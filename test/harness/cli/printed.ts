@@ -23,7 +23,7 @@ export function written() {
 /** The JSON that a command printed. Fails if its documentation describes other JSON. */
 export function printedBy(command: keyof typeof printedJson, line: string): unknown {
   const json: unknown = JSON.parse(line);
-  const ajv = new Ajv2020({ strict: false });
+  const ajv = new Ajv2020({ strict: false }).addFormat("uri", URL.canParse);
   const isDescribed = ajv.validate(closed(printedJson[command]) as object, json);
   expect({ command, json, errors: isDescribed ? [] : ajv.errors }).toEqual({ command, json, errors: [] });
   return json;

@@ -25,7 +25,7 @@ import { type UsedVersion, usedVersions } from "../used-versions.ts";
 /** The interval at which alerts are computed: often enough for people, and seldom enough for the database. */
 export const ALERTS_EVERY_MS = 2_000;
 
-const alert = Type.Object({
+export const alert = Type.Object({
   kind: Type.String({
     description:
       "database_ and a problem (unreachable, no_connection, too_slow, disk_full, disk_error, no_memory, locked, file_changed, file_damaged, stale_primary), callback_paused, callback_failing, no_callback, version_ends, requests_failed, rate_limited, fault, clock_stopped, job_failing, live_video, feed; later versions may add kinds",

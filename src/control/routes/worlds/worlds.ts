@@ -14,7 +14,7 @@ const name = Type.String({
   description: "lower-case letters, digits, - and _, 57 at most, because the name is part of addresses: `/w/{world}/…` and `{world}.localhost`",
 });
 
-const worldInList = Type.Object({
+export const worldInList = Type.Object({
   name: Type.String(),
   open: Type.Boolean({ description: "whether this process has the world open; a closed world opens when it is used" }),
   profile: Type.Optional(Type.Union([Type.Literal("strict"), Type.Literal("clients")], { description: "the profile of an open world" })),
