@@ -23,6 +23,22 @@ const ajv = new Ajv({ strict: false });
 const parse = (text: string): Record<string, unknown[]> => Bun.YAML.parse(text) as Record<string, unknown[]>;
 const demo = readFileSync(join(ROOT, "worlds/demo.yaml"), "utf8");
 
+interface Described {
+  readonly description?: string;
+  readonly anyOf?: readonly Described[];
+  readonly items?: Described;
+  readonly properties?: Readonly<Record<string, Described>>;
+}
+
+/** The keys of a schema and of the schemas inside it, with their descriptions. */
+const keysOf = ({ anyOf = [], items, properties = {} }: Described, path: string): { path: string; description: string | undefined }[] => [
+  ...[...anyOf, ...(items === undefined ? [] : [items])].flatMap((inner) => keysOf(inner, path)),
+  ...Object.entries(properties).flatMap(([key, inner]) => [
+    { path: `${path}.${key}`, description: inner.description },
+    ...keysOf(inner, `${path}.${key}`),
+  ]),
+];
+
 describe("world files", () => {
   const isRight = ajv.compile(worldFileSchema(sectionsOf(registry)));
   const problemsOf = (file: unknown) => (isRight(file) ? [] : isRight.errors);
@@ -49,6 +65,12 @@ describe("world files", () => {
   ])("%s is invalid for an editor and for an import", async (_, file, path) => {
     expect(problemsOf(file)).not.toEqual([]);
     await expect(openPlaza({ world: file })).rejects.toThrow(path);
+  });
+
+  test("every key has a description for editors, also inside other keys", () => {
+    const described = keysOf(worldFileSchema(sectionsOf(registry)), "");
+    expect(described.length).toBeGreaterThan(280);
+    for (const { path, description } of described) expect({ path, description }).toEqual({ path, description: expect.stringMatching(/\w/) });
   });
 
   test("optional keys may be missing or empty, and a JSON file can name the schema", async () => {

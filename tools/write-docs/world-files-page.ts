@@ -9,12 +9,14 @@ export function worldFilesPage(features: readonly Feature[]): string {
   return page("World files", "the features' `x.world.ts`", [
     "A world file has these keys, each with a list of entries. [Worlds and world files](../operating/worlds.md#world-file) explains how Plaza loads a file, " +
       "and how an editor checks one. The editor's schema is `world.schema.json` beside this page; `bin/plaza schema world` prints it.",
-    ...sections.map(({ name, key, entry }) => `## ${key}\n\nDefined by the feature \`${name}\`.\n\n${entryTable(entry)}`),
-    `## tokens\n\n${entryTable(tokenEntry as Schema)}`,
+    ...sections.map(({ name, key, entry }) => `## ${key}\n\n${eachIs(entry)} Defined by the feature \`${name}\`.\n\n${entryTable(entry)}`),
+    `## tokens\n\n${eachIs(tokenEntry as Schema)}\n\n${entryTable(tokenEntry as Schema)}`,
     "## The world itself",
     table(
-      ["key", "value"],
-      Object.entries(ownSchemas).map(([key, schema]) => [code(key), schemaText(schema as Schema)]),
+      ["key", "value", "meaning"],
+      Object.entries(ownSchemas)
+        .flatMap(([key, schema]) => keysBelow(key, schema as Schema).slice(0, key === "versions" ? 1 : undefined))
+        .map(({ path, schema }) => [code(path), schemaText(schema), schema.description ?? ""]),
     ),
     ...Object.entries(ownSchemas.versions.properties).map(([list, schema]) => calendarList(list, schema as Schema)),
   ]);
@@ -33,12 +35,32 @@ function calendarList(list: string, { description = "", items = {} }: Schema): s
   return `### versions.${list}\n\n${description[0]?.toUpperCase()}${description.slice(1)}.\n\n${form}`;
 }
 
+const eachIs = ({ description }: Schema): string => `Each entry is ${description}.`;
+
 function entryTable(entry: Schema): string {
-  const rows = propertiesOf(entry).map(({ name, schema, isRequired }) => [
-    code(name),
+  const rows = keysOf(entry).map(({ path, schema, isRequired }) => [
+    code(path),
     schemaText(schema),
-    isRequired && schema.default === undefined ? "yes" : "",
+    isRequired ? "yes" : "",
     schema.default === undefined ? "" : code(JSON.stringify(schema.default)),
+    schema.description ?? "",
   ]);
-  return table(["key", "value", "required", "default"], rows);
+  return table(["key", "value", "required", "default", "meaning"], rows);
+}
+
+interface Key {
+  /** The path from the entry: the key `user` in the list `roles` is `roles[].user`. */
+  readonly path: string;
+  readonly schema: Schema;
+  readonly isRequired: boolean;
+}
+
+/** The keys of an entry, each followed by the keys of its value. */
+const keysOf = (entry: Schema, before = ""): Key[] =>
+  propertiesOf(entry).flatMap(({ name, schema, isRequired }) => keysBelow(before + name, schema, isRequired));
+
+function keysBelow(path: string, schema: Schema, isRequired = false): Key[] {
+  const object = [schema, schema.items, ...(schema.anyOf ?? [])].find((one) => one?.properties !== undefined);
+  const below = object === undefined ? [] : keysOf(object, `${path}${object === schema.items ? "[]" : ""}.`);
+  return [{ path, schema, isRequired }, ...below];
 }

@@ -4,7 +4,7 @@ import { hashOf } from "#auth/tokens";
 import type { EntrySecrets } from "#graph/contract/feature";
 import { givenSchema } from "#graph/schema/given-schema";
 import { ValueProblem } from "#graph/schema/scalars";
-import { closedMap, idOf, WorldProblem, worldId, worldTime, worldTimeOr } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, WorldProblem, worldId, worldTime, worldTimeOr } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
@@ -12,24 +12,30 @@ import type { Transaction } from "#storage/database";
 import { webhookObjects } from "#webhooks/catalogue/field";
 import { deleteApp, deleteRoles, findApp, insertApp, insertRole, listApps, listRoles, saveApp } from "./apps.store.ts";
 
-const flag = (fallback: boolean) => Type.Boolean({ default: fallback });
+const flag = (fallback: boolean, description: string) => Type.Boolean({ default: fallback, description });
 
 const callback = closedMap({
-  url: Type.String({ minLength: 1 }),
-  verify_token: Type.Optional(Type.String()),
-  verified: Type.Optional(Type.Boolean()),
+  url: Type.String({ minLength: 1, description: "the address to which webhooks are sent" }),
+  verify_token: Type.Optional(Type.String({ description: "the token that Plaza sends to the address to verify the callback" })),
+  verified: Type.Optional(Type.Boolean({ description: "whether webhooks are sent to the address; true if it is left out" })),
 });
 type Callback = Static<typeof callback>;
 
 const subscription = closedMap({
-  object: Type.Union(webhookObjects.map((one) => Type.Literal(one))),
-  fields: Type.Array(Type.String()),
-  callback: Type.Optional(callback),
+  object: Type.Union(
+    webhookObjects.map((one) => Type.Literal(one)),
+    { description: "the object whose webhooks the app gets" },
+  ),
+  fields: Type.Array(Type.String(), { description: "the fields of the object whose webhooks the app gets, e.g. `messages`" }),
+  callback: Type.Optional(described("the callback for this object; the app's own if it is left out", callback)),
 });
 const role = closedMap({
-  user: Type.Optional(idOf("user")),
-  microblog_user: Type.Optional(idOf("microblog_user")),
-  role: Type.Union(["administrator", "developer", "tester", "analyst", "microblog_tester"].map((one) => Type.Literal(one))),
+  user: Type.Optional(described("the person, a user; a role has either this or `microblog_user`", idOf("user"))),
+  microblog_user: Type.Optional(described("the person, a microblog account", idOf("microblog_user"))),
+  role: Type.Union(
+    ["administrator", "developer", "tester", "analyst", "microblog_tester"].map((one) => Type.Literal(one)),
+    { description: "the person's role" },
+  ),
 });
 
 /** LIM-1: the number of distinct event names that an app may have by default. */
@@ -40,39 +46,60 @@ const REDIRECT_URIS_MAX = 100;
 /** D-381: an absolute address with any scheme, because apps on phones have schemes of their own, but without a fragment (RFC 6749, 3.1.2). */
 const redirectUri = Type.String({ maxLength: 2_000, pattern: '^(?!(?:javascript|data|vbscript|blob|file):)[a-z][a-z0-9+.-]*:[!-"$-~]+$' });
 
-const entry = closedMap({
-  id: worldId,
-  name: Type.String({ default: "" }),
-  secret: Type.Optional(Type.String({ minLength: 1 })),
-  mode: Type.Union([Type.Literal("live"), Type.Literal("development")], { default: "live" }),
-  created_time: Type.Optional(worldTime),
-  marketing_first_used_time: worldTimeOr(0),
-  auto_upgrade: flag(true),
-  require_appsecret_proof: flag(false),
-  allow_tokenless_events: flag(false),
-  automatic_event_logging: flag(false),
-  access_level: Type.Union([Type.Literal("standard"), Type.Literal("advanced")], { default: "advanced" }),
-  messaging_access: flag(true),
-  /** The app's callback for objects that have no callback of their own. */
-  callback: Type.Optional(callback),
-  subscriptions: Type.Array(subscription, { default: [] }),
-  roles: Type.Array(role, { default: [] }),
-  event_name_limit: Type.Integer({ minimum: 0, default: EVENT_NAME_LIMIT }),
-  event_schemas: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), { default: {} }),
-  migrations: Type.Record(Type.String(), Type.Boolean(), { default: {} }),
-  redirect_uris: Type.Array(redirectUri, {
-    default: [],
-    maxItems: REDIRECT_URIS_MAX,
-    description: "the addresses to which the login dialog may send people back; compared exactly",
-  }),
-  deauthorize_url: Type.Optional(Type.String({ format: "callback", description: "gets a signed request when a person removes the app" })),
-  data_deletion_url: Type.Optional(
-    Type.String({
-      format: "callback",
-      description: "gets a signed request when a person wants her data deleted; responds with url and confirmation_code",
+const entry = closedMap(
+  {
+    id: described("the app's id", worldId),
+    name: Type.String({ default: "", description: "the app's name" }),
+    secret: Type.Optional(
+      Type.String({ minLength: 1, description: "the app's secret, with which webhooks are signed; a random one if it is left out" }),
+    ),
+    mode: Type.Union([Type.Literal("live"), Type.Literal("development")], {
+      default: "live",
+      description: "with `development` a catalog can also be created with a token in the query",
     }),
-  ),
-});
+    created_time: Type.Optional(
+      described("the time at which the app was created, which decides its default version; now if it is left out", worldTime),
+    ),
+    marketing_first_used_time: described(
+      "the time of the app's first marketing request, which decides the oldest marketing version that it may use; 0: it has sent none",
+      worldTimeOr(0),
+    ),
+    auto_upgrade: flag(true, "whether a request in a deprecated marketing version is served in the next one; otherwise it is refused"),
+    require_appsecret_proof: flag(false, "whether each request must have `appsecret_proof`"),
+    allow_tokenless_events: flag(false, "whether devices may report app events without a token"),
+    automatic_event_logging: flag(false, "whether the app logs events automatically; reports of its activations are then refused"),
+    access_level: Type.Union([Type.Literal("standard"), Type.Literal("advanced")], {
+      default: "advanced",
+      description: "`standard`: for self messaging only the accounts of people with a role on the app; `advanced`: all accounts",
+    }),
+    messaging_access: flag(true, "whether the app has access to business messaging, which self messaging needs"),
+    callback: Type.Optional(described("the app's callback for objects that have no callback of their own", callback)),
+    subscriptions: Type.Array(subscription, { default: [], description: "the webhooks that the app gets" }),
+    roles: Type.Array(role, { default: [], description: "the people who work on the app" }),
+    event_name_limit: Type.Integer({ minimum: 0, default: EVENT_NAME_LIMIT, description: "the most names of events that the app may use" }),
+    event_schemas: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), {
+      default: {},
+      description: "a JSON Schema for each custom event, by the event's name; an event that breaks its schema is stored and marked",
+    }),
+    migrations: Type.Record(Type.String(), Type.Boolean(), {
+      default: {},
+      description: "the migrations that the app has switched on or off, by name",
+    }),
+    redirect_uris: Type.Array(redirectUri, {
+      default: [],
+      maxItems: REDIRECT_URIS_MAX,
+      description: "the addresses to which the login dialog may send people back; compared exactly",
+    }),
+    deauthorize_url: Type.Optional(Type.String({ format: "callback", description: "gets a signed request when a person removes the app" })),
+    data_deletion_url: Type.Optional(
+      Type.String({
+        format: "callback",
+        description: "gets a signed request when a person wants her data deleted; responds with url and confirmation_code",
+      }),
+    ),
+  },
+  "an app that uses the platform",
+);
 type Entry = Static<typeof entry>;
 
 /** The size of an app's secret: 128 bits. */

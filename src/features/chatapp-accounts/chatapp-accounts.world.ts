@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { closedMap, idOf, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { ownedSection, section } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -24,14 +24,24 @@ import {
 } from "./chatapp-accounts.store.ts";
 
 /** D-57, H1-4: the address of an override has at most 200 characters. */
-const overrideUri = Type.String({ minLength: 1, maxLength: 200 });
-
-const accountEntry = closedMap({
-  id: worldId,
-  name: Type.String({ default: "" }),
-  business: Type.Optional(idOf("business")),
-  subscribed_apps: Type.Array(closedMap({ app: idOf("app"), override_callback_uri: Type.Optional(overrideUri) }), { default: [] }),
+const overrideUri = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: "the http or https address that gets these webhooks instead of the app's callback",
 });
+
+const accountEntry = closedMap(
+  {
+    id: described("the account's id", worldId),
+    name: Type.String({ default: "", description: "the account's name" }),
+    business: Type.Optional(described("the business that owns the account", idOf("business"))),
+    subscribed_apps: Type.Array(closedMap({ app: described("the app", idOf("app")), override_callback_uri: Type.Optional(overrideUri) }), {
+      default: [],
+      description: "the apps that get the account's webhooks",
+    }),
+  },
+  "a business messaging account",
+);
 type AccountEntry = Static<typeof accountEntry>;
 
 const rowOf = ({ id, name, business = undefined }: AccountEntry): AccountRow => ({ id, name, business: business ?? null });
@@ -117,13 +127,19 @@ export const chatappAccountSection = section({
   },
 });
 
-const numberEntry = closedMap({
-  id: worldId,
-  account: idOf("chatapp_account"),
-  display_phone_number: Type.String({ default: "" }),
-  verified_name: Type.String({ default: "" }),
-  overrides: Type.Array(closedMap({ app: idOf("app"), override_callback_uri: overrideUri }), { default: [] }),
-});
+const numberEntry = closedMap(
+  {
+    id: described("the phone number's id", worldId),
+    account: described("the business messaging account that has the number", idOf("chatapp_account")),
+    display_phone_number: Type.String({ default: "", description: "the number as people read it, e.g. +1 555 0100" }),
+    verified_name: Type.String({ default: "", description: "the name that people see beside the number" }),
+    overrides: Type.Array(closedMap({ app: described("the app", idOf("app")), override_callback_uri: overrideUri }), {
+      default: [],
+      description: "the addresses that get the number's webhooks instead of those of the account",
+    }),
+  },
+  "a phone number of a business messaging account",
+);
 type NumberEntry = Static<typeof numberEntry>;
 
 const numberOf = ({ overrides: _, ...row }: NumberEntry): NumberRow => row;

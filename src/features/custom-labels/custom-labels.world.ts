@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { closedMap, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
 import { ownedSection } from "#graph/worlds/file/section";
 import { type NodeId, nodeId } from "#kernel/ids";
 import { certain, type Transaction } from "#storage/database";
@@ -29,12 +29,15 @@ export const labelSection = ownedSection({
   key: "labels",
   nodeType: "label",
   owner: "page",
-  entry: closedMap({
-    id: worldId,
-    page: idOf("page"),
-    name: Type.String(labelName),
-    users: Type.Array(idOf("page_person", "page"), { default: [] }),
-  }),
+  entry: closedMap(
+    {
+      id: described("the label's id", worldId),
+      page: described("the page that owns the label", idOf("page")),
+      name: Type.String({ ...labelName, description: "the label's name; no other label of the page has it" }),
+      users: Type.Array(idOf("page_person", "page"), { default: [], description: "the people of the page who have the label, by their psid" }),
+    },
+    "a label with which a page marks people who write to it",
+  ),
   async insert(tx, entry) {
     const { id, page, users } = entry;
     if (!(await insertLabel(tx, page, id, await freeName(tx, entry)))) return false;

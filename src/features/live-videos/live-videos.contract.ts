@@ -178,7 +178,9 @@ const countries = (description: string) => Type.Optional(Type.Array(Type.String(
  * The schema of `targeting`. Unknown properties are refused: if a misspelt property were ignored, the video could be open to every country (D-113).
  */
 export const targeting = closedMap({
-  geo_locations: Type.Optional(closedMap({ countries: countries("where the video may be watched; everywhere when empty") })),
+  geo_locations: Type.Optional(
+    closedMap({ countries: countries("where the video may be watched; everywhere when empty") }, "the countries in which it may be watched"),
+  ),
   excluded_countries: countries("where it may not be watched"),
 });
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { closedMap, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
@@ -53,27 +53,61 @@ type PlainStatus = Exclude<Status, "TAKEN_DOWN">;
  */
 const conditions = ["reconnecting", "key_dead", "ending", "taken_down", "lapsed"] as const satisfies readonly State[];
 
-const entry = closedMap({
-  id: worldId,
-  page: idOf("page"),
-  title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX })),
-  description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX })),
-  status: Type.Unsafe<PlainStatus>({ enum: statuses.filter((status) => status !== "TAKEN_DOWN"), default: "UNPUBLISHED" }),
-  condition: Type.Optional(Type.Unsafe<(typeof conditions)[number]>({ enum: [...conditions] })),
-  deadline: Type.Optional(worldTime),
-  takedown_reason: Type.Optional(Type.Unsafe<TakedownReason>({ enum: [...takedownReasons] })),
-  end_reason: Type.Optional(Type.Unsafe<EndReason>({ enum: [...endReasons] })),
-  embeddable: Type.Boolean({ default: false }),
-  place: Type.Optional(declaredPlace),
-  targeting: Type.Optional(targeting),
-  crossposted_pages: Type.Array(idOf("page"), { default: [] }),
-  planned_start_time: Type.Optional(worldTime),
-  creation_time: Type.Optional(worldTime),
-  broadcast_start_time: Type.Optional(worldTime),
-  stream_key: Type.Optional(Type.String({ minLength: 16, maxLength: 200 })),
-  stream_key_sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
-  sealing_fails: Type.Boolean({ default: false }),
-});
+const entry = closedMap(
+  {
+    id: described("the video's id", worldId),
+    page: described("the page that broadcasts the video", idOf("page")),
+    title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX, description: "the video's title" })),
+    description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX, description: "the text below the video" })),
+    status: Type.Unsafe<PlainStatus>({
+      enum: statuses.filter((status) => status !== "TAKEN_DOWN"),
+      default: "UNPUBLISHED",
+      description: "the video's place in its life; LIVE_STOPPED and PROCESSING stay until somebody changes them",
+    }),
+    condition: Type.Optional(
+      Type.Unsafe<(typeof conditions)[number]>({
+        enum: [...conditions],
+        description:
+          "the state that the status alone does not tell. LIVE: `reconnecting` waits for a lost feed, `key_dead` takes no feed any more, `ending` saves the recording. " +
+          "VOD: `taken_down` can still be restored, `lapsed` cannot",
+      }),
+    ),
+    deadline: Type.Optional(
+      described(
+        "the time at which the video's current wait ends, e.g. for a lost feed or a restore; the usual time from now if it is left out",
+        worldTime,
+      ),
+    ),
+    takedown_reason: Type.Optional(
+      Type.Unsafe<TakedownReason>({
+        enum: [...takedownReasons],
+        description: `the reason for which the video was taken down, only with \`taken_down\` or \`lapsed\`; ${DEFAULT_REASON} if it is left out`,
+      }),
+    ),
+    end_reason: Type.Optional(
+      Type.Unsafe<EndReason>({ enum: [...endReasons], description: "the reason why the broadcast ended, if nobody ended it" }),
+    ),
+    embeddable: Type.Boolean({ default: false, description: "whether other sites may show the player" }),
+    place: Type.Optional(described("the place on the live map: the id of a place or page, a point, or both", declaredPlace)),
+    targeting: Type.Optional(described("the countries in which the video may be watched; all if it is left out", targeting)),
+    crossposted_pages: Type.Array(idOf("page"), { default: [], description: "other pages that share the video and list it" }),
+    planned_start_time: Type.Optional(described("the time for which the start is planned, of a SCHEDULED status", worldTime)),
+    creation_time: Type.Optional(described("the time at which the video was created; now if it is left out", worldTime)),
+    broadcast_start_time: Type.Optional(described("the time at which the broadcast began; of a LIVE video now if it is left out", worldTime)),
+    stream_key: Type.Optional(
+      Type.String({
+        minLength: 16,
+        maxLength: 200,
+        description: "the secret with which an encoder sends the video; not with a status that takes no feed",
+      }),
+    ),
+    stream_key_sha256: Type.Optional(
+      Type.String({ pattern: "^[0-9a-f]{64}$", description: "instead of the stream key, as in an export: its SHA-256, hex" }),
+    ),
+    sealing_fails: Type.Boolean({ default: false, description: "for tests: saving the recording fails until this is false" }),
+  },
+  "a live video or the recording of one",
+);
 type Entry = Static<typeof entry>;
 
 const plainStates: Readonly<Record<PlainStatus, State>> = {

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { WorldSection } from "#graph/contract/feature";
-import { closedMap, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import { ownedSection, section } from "#graph/worlds/file/section";
 import { unixSeconds } from "#kernel/clock";
 import { addToSums, listRecorded, type SumRow } from "./insight-sums.store.ts";
@@ -20,7 +20,15 @@ export const microblogMediaSection = ownedSection({
   key: "microblog_media",
   nodeType: "microblog_media",
   owner: "owner",
-  entry: closedMap({ id: worldId, owner: idOf("microblog_user"), text: Type.String({ default: "" }), timestamp: Type.Optional(worldTime) }),
+  entry: closedMap(
+    {
+      id: described("the post's id", worldId),
+      owner: described("the microblog account that posted it", idOf("microblog_user")),
+      text: Type.String({ default: "", description: "the post's text" }),
+      timestamp: Type.Optional(described("the time of the post; now if it is left out", worldTime)),
+    },
+    "a post of a microblog account",
+  ),
   insert: (tx, given, { clock }) => insertMedia(tx, { timestamp: unixSeconds(clock), ...given }),
   find: findMedia,
   list: listAllMedia,
@@ -52,13 +60,18 @@ function targetTypes(metric: RecordedMetric): string[] {
 export const activitySection = section({
   ...recordsOnly,
   key: "activity",
-  entry: closedMap({
-    target: worldId,
-    metric: Type.Unsafe<RecordedMetric>({ enum: [...recordedMetrics] }),
-    time: Type.Optional(worldTime),
-    value: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1 }),
-    link_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),
-  }),
+  entry: closedMap(
+    {
+      target: described("the post or the microblog account that was seen, liked and so on", worldId),
+      metric: Type.Unsafe<RecordedMetric>({ enum: [...recordedMetrics], description: "the metric of the insights that grows" }),
+      time: Type.Optional(described("the time at which it happened; now if it is left out", worldTime)),
+      value: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1, description: "how often it happened" }),
+      link_url: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 2_048, description: "the link that was clicked; required for clicks, and only for clicks" }),
+      ),
+    },
+    "activity that the insights of a microblog account or post count",
+  ),
   references: ({ metric, target }) => [{ path: "target", types: targetTypes(metric), id: target }],
   async insert(tx, { target, metric, time = undefined, value, link_url = undefined }, { clock }) {
     if (link_url !== undefined && metric !== "clicks") throw new WorldProblem("link_url", "is allowed only for the metric clicks");
@@ -70,20 +83,23 @@ export const activitySection = section({
   entryOf: ({ target, metric, start, label, value }: SumRow) => ({ target, metric, time: start, link_url: label === "" ? undefined : label, value }),
 });
 
-const group = Type.String({ maxLength: 100, default: "" });
+const group = (description: string) => Type.String({ maxLength: 100, default: "", description });
 
 export const followersSection = section({
   ...recordsOnly,
   key: "followers",
-  entry: closedMap({
-    microblog_user: idOf("microblog_user"),
-    country: group,
-    city: group,
-    age: group,
-    gender: group,
-    count: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1 }),
-    time: Type.Optional(worldTime),
-  }),
+  entry: closedMap(
+    {
+      microblog_user: described("the microblog account that they follow", idOf("microblog_user")),
+      country: group("the followers' country, e.g. DE"),
+      city: group("the followers' city"),
+      age: group("the followers' age, e.g. 25-34"),
+      gender: group("the followers' gender, e.g. F"),
+      count: Type.Integer({ minimum: 0, maximum: VALUE_MAX, default: 1, description: "the number of these followers" }),
+      time: Type.Optional(described("the time from which they follow the account; now if it is left out", worldTime)),
+    },
+    "a group of followers of a microblog account",
+  ),
   async insert(tx, { count, ...rest }, { clock }) {
     await recordFollowers(tx, { time: unixSeconds(clock), ...rest, value: count });
     return true;

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { closedMap, idOf, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { ownedSection, section } from "#graph/worlds/file/section";
 import { status } from "./migration-intents.contract.ts";
 import { type Status, transitions } from "./migration-intents.states.ts";
@@ -19,7 +19,14 @@ import {
 
 export const solutionSection = section({
   key: "solutions",
-  entry: closedMap({ id: worldId, name: Type.String({ default: "" }), owner_app: idOf("app") }),
+  entry: closedMap(
+    {
+      id: described("the solution's id", worldId),
+      name: Type.String({ default: "", description: "the solution's name" }),
+      owner_app: described("the app that owns the solution and sees its migration intents", idOf("app")),
+    },
+    "a solution of several partners, to which a messaging account can migrate",
+  ),
   insert: insertSolution,
   find: findSolution,
   list: listSolutions,
@@ -27,13 +34,20 @@ export const solutionSection = section({
   remove: deleteSolution,
 });
 
-const intent = closedMap({
-  id: worldId,
-  waba: idOf("chatapp_account"),
-  destination_waba: Type.Optional(idOf("chatapp_account")),
-  solution: Type.Optional(idOf("solution")),
-  status: Type.Unsafe<Status>({ ...status, default: "INITIATED" }),
-});
+const intent = closedMap(
+  {
+    id: described("the intent's id", worldId),
+    waba: described("the business messaging account that migrates", idOf("chatapp_account")),
+    destination_waba: Type.Optional(described("the business messaging account to which it migrates", idOf("chatapp_account"))),
+    solution: Type.Optional(described("the solution to which it migrates", idOf("solution"))),
+    status: Type.Unsafe<Status>({
+      ...status,
+      default: "INITIATED",
+      description: "it goes from INITIATED to ACCEPTED to COMPLETED, and from the first two also to REJECTED",
+    }),
+  },
+  "the intent to migrate a business messaging account",
+);
 
 const rowOf = (entry: Static<typeof intent>): IntentRow => ({ destination_waba: null, solution: null, ...entry });
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { pageTasks } from "#auth/page-policies";
 import type { Erased } from "#graph/contract/feature";
-import { closedMap, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
@@ -24,21 +24,35 @@ import {
   saveRole,
 } from "./pages.store.ts";
 
-const person = closedMap({ psid: worldId, name: Type.String({ default: "" }) });
+const person = closedMap({
+  psid: described("the person's page-scoped id: the id that this page knows", worldId),
+  name: Type.String({ default: "", description: "the person's name" }),
+});
 const role = closedMap({
-  user: idOf("user"),
-  tasks: Type.Array(Type.Union(pageTasks.map((task) => Type.Literal(task))), { default: [] }),
-  via_business: Type.Boolean({ default: false }),
+  user: described("the person, a user", idOf("user")),
+  tasks: Type.Array(Type.Union(pageTasks.map((task) => Type.Literal(task))), { default: [], description: "the tasks that the person may do" }),
+  via_business: Type.Boolean({ default: false, description: "whether the person got the role through a business; some reads then need more scopes" }),
 });
 
-const entry = closedMap({
-  id: worldId,
-  name: Type.String({ default: "" }),
-  people: Type.Array(person, { default: [] }),
-  roles: Type.Array(role, { default: [] }),
-  /** The apps that receive webhooks of the page (D-60). */
-  subscribed_apps: Type.Array(closedMap({ app: idOf("app"), subscribed_fields: Type.Array(Type.String()) }), { default: [] }),
+// D-60.
+const subscribed = closedMap({
+  app: described("the app", idOf("app")),
+  subscribed_fields: Type.Array(Type.String(), { description: "the fields of the page whose webhooks the app gets, e.g. `messages`" }),
 });
+
+const entry = closedMap(
+  {
+    id: described("the page's id", worldId),
+    name: Type.String({ default: "", description: "the page's name" }),
+    people: Type.Array(person, { default: [], description: "the people who write to the page" }),
+    roles: Type.Array(role, { default: [], description: "the people who work for the page" }),
+    subscribed_apps: Type.Array(subscribed, {
+      default: [],
+      description: "the apps that get the page's webhooks; an app must also subscribe to the fields itself",
+    }),
+  },
+  "a page: the presence of a business or group on the platform",
+);
 type Entry = Static<typeof entry>;
 
 async function endRole(tx: Transaction, page: NodeId, user: NodeId, world: World): Promise<void> {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { closedMap, idOf, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, worldId } from "#graph/worlds/file/schema-words";
 import { ownedSection } from "#graph/worlds/file/section";
 import { personaWords } from "./personas.contract.ts";
 import { deletePersona, findPersona, insertPersona, listAllPersonas, updatePersona } from "./personas.store.ts";
@@ -8,12 +8,15 @@ export const personaSection = ownedSection({
   key: "personas",
   nodeType: "persona",
   owner: "page",
-  entry: closedMap({
-    id: worldId,
-    page: idOf("page"),
-    name: Type.String({ ...personaWords.name, default: "Persona" }),
-    profile_picture_url: Type.String({ ...personaWords.profile_picture_url, default: "https://example.com/persona.png" }),
-  }),
+  entry: closedMap(
+    {
+      id: described("the persona's id", worldId),
+      page: described("the page that speaks as the persona", idOf("page")),
+      name: Type.String({ ...personaWords.name, default: "Persona" }),
+      profile_picture_url: Type.String({ ...personaWords.profile_picture_url, default: "https://example.com/persona.png" }),
+    },
+    "a persona: a name and picture with which a page writes messages",
+  ),
   insert: (tx, entry) => insertPersona(tx, entry.page, entry.id, entry),
   find: findPersona,
   list: listAllPersonas,

@@ -1,11 +1,24 @@
 import { type Static, Type } from "typebox";
-import { closedMap, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, described, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import { deletePlace, findPlace, insertPlace, listPlaces, type PlaceRow, updatePlace } from "./places.store.ts";
 
 /** The position of a place in degrees. */
-const location = closedMap({ latitude: Type.Number({ minimum: -90, maximum: 90 }), longitude: Type.Number({ minimum: -180, maximum: 180 }) });
-const entry = closedMap({ id: worldId, name: Type.String({ default: "" }), location: Type.Optional(location) });
+const location = closedMap(
+  {
+    latitude: Type.Number({ minimum: -90, maximum: 90, description: "degrees north of the equator" }),
+    longitude: Type.Number({ minimum: -180, maximum: 180, description: "degrees east of Greenwich" }),
+  },
+  "the position of the place",
+);
+const entry = closedMap(
+  {
+    id: described("the place's id", worldId),
+    name: Type.String({ default: "", description: "the place's name" }),
+    location: Type.Optional(location),
+  },
+  "a place that a live video can be at",
+);
 
 const rowOf = ({ location, ...rest }: Static<typeof entry>): PlaceRow => ({
   ...rest,

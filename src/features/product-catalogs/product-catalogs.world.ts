@@ -1,22 +1,33 @@
 import { type Static, Type } from "typebox";
-import { closedMap, idOf, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import { catalogTasks } from "./product-catalogs.api.ts";
 import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, EXTERNAL_BUSINESS_ID_CHARACTERS_MAX } from "./product-catalogs.contract.ts";
 import { type Catalog, deleteCatalog, findCatalog, insertCatalog, listAllCatalogs, saveCatalog } from "./product-catalogs.store.ts";
 
 const task = Type.Unsafe<(typeof catalogTasks)[number]>({ enum: [...catalogTasks] });
-const agency = closedMap({ business: idOf("business"), permitted_tasks: Type.Array(task, { minItems: 1 }) });
-
-const entry = closedMap({
-  id: worldId,
-  page: idOf("page"),
-  name: Type.String({ maxLength: CATALOG_NAME_CHARACTERS_MAX, default: "" }),
-  vertical: Type.Unsafe<string>({ enum: [CATALOG_VERTICAL], default: CATALOG_VERTICAL }),
-  business: Type.Optional(idOf("business")),
-  external_business_id: Type.Optional(Type.String({ maxLength: EXTERNAL_BUSINESS_ID_CHARACTERS_MAX })),
-  agencies: Type.Array(agency, { default: [] }),
+const agency = closedMap({
+  business: described("the agency, a business", idOf("business")),
+  permitted_tasks: Type.Array(task, {
+    minItems: 1,
+    description: "the ids of the tasks that the agency may do: 240588526848665 is to manage the catalog, 2015469438531460 to advertise with it",
+  }),
 });
+
+const entry = closedMap(
+  {
+    id: described("the catalog's id", worldId),
+    page: described("the page that owns the catalog", idOf("page")),
+    name: Type.String({ maxLength: CATALOG_NAME_CHARACTERS_MAX, default: "", description: "the catalog's name" }),
+    vertical: Type.Unsafe<string>({ enum: [CATALOG_VERTICAL], default: CATALOG_VERTICAL, description: "the kind of products" }),
+    business: Type.Optional(described("the business that the catalog is linked to", idOf("business"))),
+    external_business_id: Type.Optional(
+      Type.String({ maxLength: EXTERNAL_BUSINESS_ID_CHARACTERS_MAX, description: "the id that a partner gives the business" }),
+    ),
+    agencies: Type.Array(agency, { default: [], description: "the businesses with which the catalog is shared" }),
+  },
+  "a catalog of products of a page",
+);
 
 const catalogOf = ({ vertical: _, ...rest }: Static<typeof entry>): Catalog => ({ business: undefined, external_business_id: undefined, ...rest });
 

@@ -27,6 +27,32 @@ export const itemFields = [
 ] as const;
 export type ItemField = (typeof itemFields)[number];
 
+/** The meanings of the fields, for documents. */
+export const itemMeanings: Readonly<Record<ItemField, string>> = {
+  retailer_id: "the seller's own id of the item; different in each item of the feed",
+  name: "the item's title",
+  image_url: "the address of the item's picture",
+  url: "the address of the item's page",
+  description: "a text about the item",
+  price: "the price",
+  sale_price: "the reduced price",
+  currency: "the currency of both prices, e.g. EUR",
+  brand: "the brand or the publisher",
+  publication_category: "the category of the publication",
+  date_published: "the time of publication, ISO 8601",
+  author: "the author",
+  genre: "the genre",
+  in_language: "the language of the item, e.g. en",
+  user_rating: "the average rating, up to 5",
+  rating_count: "the number of ratings",
+  availability: "whether the item can be had, e.g. in stock",
+  custom_label_0: "a label of the seller's own",
+  custom_label_1: "a label of the seller's own",
+  custom_label_2: "a label of the seller's own",
+  custom_label_3: "a label of the seller's own",
+  custom_label_4: "a label of the seller's own",
+};
+
 /** D-56: the fields that every item must have. */
 export const requiredFields = ["retailer_id", "name", "image_url", "url"] as const satisfies readonly ItemField[];
 

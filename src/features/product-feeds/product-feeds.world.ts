@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { closedMap, idOf, TakenProblem, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, TakenProblem, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
@@ -8,7 +8,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { scheduleIngestion } from "./ingestion/jobs.ts";
 import { findItems, insertItems, isItemOfOtherFeed, listAllItems, type NewItem } from "./items.store.ts";
 import { removeFeed } from "./product-feeds.handlers.ts";
-import { BadItem, type ItemField, isRequired, itemFields, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
+import { BadItem, type ItemField, isRequired, itemFields, itemMeanings, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
 import { FEED_NAME_CHARACTERS_MAX } from "./product-feeds.limits.ts";
 import {
   beginGeneration,
@@ -24,20 +24,26 @@ import { planFetches } from "./schedules/fetches.ts";
 import { readSchedule, type ScheduleKind, scheduleWords, storedSchedule } from "./schedules/schedule.ts";
 
 /** The value of an item's field. A number may be a JSON number; apart from that, a value is validated as in a feed file. */
-const value = Type.Union([Type.String(), Type.Number()]);
+const schemaOfField = (field: ItemField) => {
+  const description = itemMeanings[field];
+  return isRequired(field) ? Type.String({ description }) : Type.Optional(Type.Union([Type.String(), Type.Number()], { description }));
+};
 const itemEntry = closedMap({
-  id: Type.Optional(worldId),
-  ...Object.fromEntries(itemFields.map((field) => [field, isRequired(field) ? Type.String() : Type.Optional(value)])),
+  id: Type.Optional(described("the item's id; it gets one if it is left out", worldId)),
+  ...Object.fromEntries(itemFields.map((field) => [field, schemaOfField(field)])),
 });
 
-const entry = closedMap({
-  id: worldId,
-  catalog: idOf("product_catalog"),
-  name: Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX, default: "" }),
-  schedule: Type.Optional(closedMap(scheduleWords)),
-  update_schedule: Type.Optional(closedMap(scheduleWords)),
-  items: Type.Array(itemEntry, { default: [] }),
-});
+const entry = closedMap(
+  {
+    id: described("the feed's id", worldId),
+    catalog: described("the catalog that the feed fills", idOf("product_catalog")),
+    name: Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX, default: "", description: "the feed's name" }),
+    schedule: Type.Optional(closedMap(scheduleWords, "the times at which a file is fetched that replaces the items")),
+    update_schedule: Type.Optional(closedMap(scheduleWords, "the times at which a file is fetched that adds to the items")),
+    items: Type.Array(itemEntry, { default: [], description: "the articles and publications of the feed, in their order" }),
+  },
+  "a feed of items in a catalog",
+);
 type Entry = Static<typeof entry>;
 
 const entryOf = async ({ id, catalog, name, schedule, update_schedule, generation }: FeedRow, reader: Reader) => ({

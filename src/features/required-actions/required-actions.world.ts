@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { closedMap, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import { ownedSection } from "#graph/worlds/file/section";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
@@ -10,14 +10,21 @@ import { ACTION_ID_MAX, status } from "./required-actions.contract.ts";
 import { statusAt, transitions } from "./required-actions.states.ts";
 import { type ActionRow, deleteAction, findAction, insertAction, listAllActions, saveAction } from "./required-actions.store.ts";
 
-const entry = closedMap({
-  id: worldId,
-  app: idOf("app"),
-  title: Type.String({ default: "" }),
-  description: Type.Optional(Type.String()),
-  due_date: Type.Optional(worldTime),
-  status: Type.Unsafe<Static<typeof status>>({ ...status, default: "in_progress" }),
-});
+const entry = closedMap(
+  {
+    id: described("the action's id, below 2^53", worldId),
+    app: described("the app whose developers must act", idOf("app")),
+    title: Type.String({ default: "", description: "the task in a few words" }),
+    description: Type.Optional(Type.String({ description: "the task in detail" })),
+    due_date: Type.Optional(described("the time after which an action that is not completed is `past_due`; never if it is left out", worldTime)),
+    status: Type.Unsafe<Static<typeof status>>({
+      ...status,
+      default: "in_progress",
+      description: "it goes from `in_progress` to `in_review`, and from there to `completed` or back; from `past_due` to `in_review`",
+    }),
+  },
+  "something that the platform requires the developers of an app to do",
+);
 
 function rowOf({ description = undefined, due_date = undefined, ...rest }: Static<typeof entry>, { clock }: World): ActionRow {
   if (Number(rest.id) > ACTION_ID_MAX) throw new WorldProblem("id", "must be below 2^53");

@@ -1,19 +1,22 @@
 import { type Static, Type } from "typebox";
-import { closedMap, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import { certain } from "#storage/database";
 import type { SocialAccountFacts } from "./social-accounts.api.ts";
 import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts } from "./social-accounts.store.ts";
 
-const entry = closedMap({
-  id: worldId,
-  username: Type.String({ default: "" }),
-  social_scoped_id: Type.Optional(worldId),
-  page: Type.Optional(idOf("page")),
-  user: Type.Optional(idOf("user")),
-  professional: Type.Boolean({ default: true }),
-  app_connections: Type.Array(idOf("app"), { default: [] }),
-});
+const entry = closedMap(
+  {
+    id: described("the account's id", worldId),
+    username: Type.String({ default: "", description: "the account's name" }),
+    social_scoped_id: Type.Optional(described("the id that webhooks give as recipient, and to which messages are sent", worldId)),
+    page: Type.Optional(described("the page that the account is linked to; tokens of the page act for the account", idOf("page"))),
+    user: Type.Optional(described("the user whose account it is", idOf("user"))),
+    professional: Type.Boolean({ default: true, description: "whether it is a professional account; only such accounts can be read and messaged" }),
+    app_connections: Type.Array(idOf("app"), { default: [], description: "the apps that the account is connected to" }),
+  },
+  "an account of the social network",
+);
 
 const accountOf = (given: Static<typeof entry>): SocialAccountFacts => ({ social_scoped_id: undefined, page: undefined, user: undefined, ...given });
 

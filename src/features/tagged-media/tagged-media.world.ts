@@ -1,30 +1,41 @@
 import { type Static, Type } from "typebox";
-import { closedMap, idOf, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import { ownedSection } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { deleteMedia, findMedia, insertMedia, listAllMedia, listTaggedAccounts, type MediaRow, saveMedia } from "./tagged-media.store.ts";
 
-const optionalText = Type.Optional(Type.String());
-const count = Type.Integer({ minimum: 0, default: 0 });
+const optionalText = (description: string) => Type.Optional(Type.String({ description }));
+const count = (description: string) => Type.Integer({ minimum: 0, default: 0, description });
 
-const entry = closedMap({
-  id: worldId,
-  owner: idOf("social_account"),
-  media_type: Type.Unsafe<string>({ enum: ["IMAGE", "VIDEO", "CAROUSEL_ALBUM"], default: "IMAGE" }),
-  media_product_type: Type.Unsafe<string>({ enum: ["FEED", "REELS", "STORY", "AD"], default: "FEED" }),
-  caption: optionalText,
-  timestamp: Type.Optional(worldTime),
-  private: Type.Boolean({ default: false }),
-  tagged: Type.Array(idOf("social_account"), { default: [] }),
-  media_url: optionalText,
-  permalink: optionalText,
-  thumbnail_url: optionalText,
-  shortcode: optionalText,
-  like_count: count,
-  comments_count: count,
-  children: Type.Array(idOf("media", "owner"), { default: [] }),
-});
+const entry = closedMap(
+  {
+    id: described("the id of the media object", worldId),
+    owner: described("the social account that published it", idOf("social_account")),
+    media_type: Type.Unsafe<string>({
+      enum: ["IMAGE", "VIDEO", "CAROUSEL_ALBUM"],
+      default: "IMAGE",
+      description: "a picture, a video or an album",
+    }),
+    media_product_type: Type.Unsafe<string>({
+      enum: ["FEED", "REELS", "STORY", "AD"],
+      default: "FEED",
+      description: "the part of the social network in which it appears",
+    }),
+    caption: optionalText("the text below it"),
+    timestamp: Type.Optional(described("the time of publication; now if it is left out", worldTime)),
+    private: Type.Boolean({ default: false, description: "whether it is private; tagged accounts do not list private media" }),
+    tagged: Type.Array(idOf("social_account"), { default: [], description: "the social accounts that are tagged in it" }),
+    media_url: optionalText("the address of the picture or video"),
+    permalink: optionalText("the address of its page"),
+    thumbnail_url: optionalText("the address of a small picture of a video"),
+    shortcode: optionalText("the short name in its address"),
+    like_count: count("the number of likes"),
+    comments_count: count("the number of comments"),
+    children: Type.Array(idOf("media", "owner"), { default: [], description: "the media of an album, which belong to the same account" }),
+  },
+  "a picture, video or album of a social account",
+);
 type Entry = Static<typeof entry>;
 
 function rowOf({ private: isPrivate, tagged: _, children, ...rest }: Entry, { clock }: World): MediaRow {

@@ -2,10 +2,10 @@
  * The version calendar as data (D-80), the windows of migrations (the periods in which apps may switch them, D-82), and the rules that a calendar
  * must keep.
  */
-import { type Static, type TSchema, Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { suggestion } from "#kernel/suggestion";
 import { formatVersion, parseVersion, type Version } from "#kernel/versions";
-import { secondsOf, WorldProblem, worldTime } from "../worlds/file/schema-words.ts";
+import { described, secondsOf, WorldProblem, worldTime } from "../worlds/file/schema-words.ts";
 
 export interface Release {
   readonly version: Version;
@@ -80,7 +80,6 @@ export const standardCalendar: VersionCalendar = {
 
 const closed = { additionalProperties: false };
 const versionName = Type.String({ description: "such as 25.0" });
-const described = <S extends TSchema>(schema: S, description: string): S => ({ ...schema, description });
 
 /** The schema of `versions` in a world file. */
 export const versionsEntry = Type.Object(
@@ -90,8 +89,8 @@ export const versionsEntry = Type.Object(
         Type.Object(
           {
             version: versionName,
-            released: described(worldTime, "it is served from then on"),
-            until: Type.Optional(described(worldTime, "it is not served from then on; at least 90 days after the release of the next version")),
+            released: described("it is served from then on", worldTime),
+            until: Type.Optional(described("it is not served from then on; at least 90 days after the release of the next version", worldTime)),
             affects: Type.Array(Type.String(), {
               default: [],
               description: "the endpoints that it changed, and that no request is upgraded across: operations, edges or numbers such as G2",
@@ -103,7 +102,7 @@ export const versionsEntry = Type.Object(
       ),
     ),
     platform: Type.Optional(
-      Type.Array(Type.Object({ version: versionName, released: worldTime }, closed), {
+      Type.Array(Type.Object({ version: versionName, released: described("it is served from then on", worldTime) }, closed), {
         description:
           "versions of all other endpoints, beside v20.0 to v26.0; one is served from `released` on, and is the default of apps created then",
       }),
@@ -113,9 +112,9 @@ export const versionsEntry = Type.Object(
       Type.Array(
         Type.Object(
           {
-            name: Type.String({ minLength: 1 }),
-            start: described(worldTime, "the time from which an app can switch the migration on; for new apps it is on"),
-            end: described(worldTime, "the time from which the migration is on for all apps; at least 90 days after the start"),
+            name: Type.String({ minLength: 1, description: "the migration's name" }),
+            start: described("the time from which an app can switch the migration on; for new apps it is on", worldTime),
+            end: described("the time from which the migration is on for all apps; at least 90 days after the start", worldTime),
           },
           closed,
         ),

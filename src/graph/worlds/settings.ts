@@ -3,12 +3,15 @@ import { Type } from "typebox";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
 import { calendarWith, type Release, standardCalendar, type VersionCalendar, type VersionsEntry, versionsEntry } from "../versions/calendar.ts";
-import { worldTime } from "./file/schema-words.ts";
+import { described, worldTime } from "./file/schema-words.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 import type { Profile, World } from "./world.ts";
 
 const clockEntry = Type.Object(
-  { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Boolean({ default: false }) },
+  {
+    now: Type.Optional(described("the time, in Unix seconds or ISO 8601; the real time if it is left out", worldTime)),
+    frozen: Type.Boolean({ default: false, description: "whether the time stands still; it can still be set and advanced" }),
+  },
   { additionalProperties: false, description: "the world's time, and whether it is frozen" },
 );
 

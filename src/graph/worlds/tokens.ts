@@ -5,7 +5,7 @@ import { hashOf } from "#auth/tokens";
 import type { NodeId } from "#kernel/ids";
 import { suggestion } from "#kernel/suggestion";
 import type { Reference } from "../contract/feature.ts";
-import { WorldProblem, worldId, worldTime, worldTimeOr } from "./file/schema-words.ts";
+import { described, WorldProblem, worldId, worldTime, worldTimeOr } from "./file/schema-words.ts";
 
 /** The most characters of a token's value. Requests with longer values are refused (`auth/tokens.ts`). */
 const TOKEN_CHARACTERS_MAX = 1_000;
@@ -27,18 +27,18 @@ export const tokenEntry = Type.Object(
         { description: "the kind of token" },
       ),
     ),
-    app: { ...worldId, description: "the app" },
-    user: Type.Optional({ ...worldId, description: "the person, of a user, system user or page token" }),
-    page: Type.Optional({ ...worldId, description: "the page, of a page token" }),
-    social_account: Type.Optional({ ...worldId, description: "the account, of a social user token" }),
-    microblog_user: Type.Optional({ ...worldId, description: "the person, of a microblog user token" }),
-    scopes: Type.Array(Type.String({ minLength: 1 }), { default: [], description: "what the token may do" }),
-    issued_at: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601; now when left out" }),
-    expires_at: Type.Optional({ ...worldTimeOr(0), description: "Unix seconds or ISO 8601; 0: never" }),
-    data_access_expires_at: Type.Optional({ ...worldTimeOr(0), description: "when the token stops reading data, as `expires_at`" }),
-    revoked_at: Type.Optional({ ...worldTimeOr(0), description: "since when it is refused as revoked; 0: it is not revoked" }),
+    app: described("the app", worldId),
+    user: Type.Optional(described("the person, of a user, system user or page token", worldId)),
+    page: Type.Optional(described("the page, of a page token", worldId)),
+    social_account: Type.Optional(described("the account, of a social user token", worldId)),
+    microblog_user: Type.Optional(described("the person, of a microblog user token", worldId)),
+    scopes: Type.Array(Type.String({ minLength: 1 }), { default: [], description: "the scopes that the token has" }),
+    issued_at: Type.Optional(described("Unix seconds or ISO 8601; now when left out", worldTime)),
+    expires_at: Type.Optional(described("Unix seconds or ISO 8601; 0: never", worldTimeOr(0))),
+    data_access_expires_at: Type.Optional(described("when the token stops reading data, as `expires_at`", worldTimeOr(0))),
+    revoked_at: Type.Optional(described("since when it is refused as revoked; 0: it is not revoked", worldTimeOr(0))),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: "an access token" },
 );
 export type TokenEntry = Static<typeof tokenEntry>;
 

@@ -1,22 +1,25 @@
 /** The section `ads` of a world file. */
 import { type Static, Type } from "typebox";
-import { closedMap, idOf, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, worldId } from "#graph/worlds/file/schema-words";
 import { ownedSection } from "#graph/worlds/file/section";
 import { deleteAd, findAd, insertAd, listAds, saveAd } from "./ads.store.ts";
 import type { Ad } from "./rule.ts";
 
-const entry = closedMap({
-  id: worldId,
-  app: idOf("app"),
-  /** The ad's campaign; by default the campaign has the ad's own id. */
-  campaign_id: Type.Optional(worldId),
-  /**
-   * An ad with the objective `APP_INSTALLS` or `APP_ENGAGEMENT` claims events of its own app. An ad with another objective claims events of the
-   * tracked apps (ATTR-7).
-   */
-  objective: Type.String({ minLength: 1, default: "APP_INSTALLS" }),
-  tracked_apps: Type.Array(idOf("app"), { default: [] }),
-});
+const entry = closedMap(
+  {
+    id: described("the ad's id", worldId),
+    app: described("the app that the ad is for", idOf("app")),
+    campaign_id: Type.Optional(described("the ad's campaign; the ad's own id if it is left out", worldId)),
+    // ATTR-7.
+    objective: Type.String({
+      minLength: 1,
+      default: "APP_INSTALLS",
+      description: "with APP_INSTALLS or APP_ENGAGEMENT the ad claims events of its own app, with any other objective those of `tracked_apps`",
+    }),
+    tracked_apps: Type.Array(idOf("app"), { default: [], description: "the apps whose events an ad with another objective claims" }),
+  },
+  "an ad, to which installs and events of apps are attributed",
+);
 
 const adOf = ({ campaign_id, ...ad }: Static<typeof entry>): Ad => ({ ...ad, campaign_id: campaign_id ?? ad.id });
 

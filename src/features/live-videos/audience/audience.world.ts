@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { closedMap, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { closedMap, described, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import { ownedSection, section } from "#graph/worlds/file/section";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
@@ -24,20 +24,27 @@ import {
   updateComment,
 } from "./audience.store.ts";
 
-const commentEntry = closedMap({
-  id: worldId,
-  live_video: idOf("live_video"),
-  from: idOf(["user", "page"]),
-  message: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX }),
-  created_time: Type.Optional(worldTime),
-});
+const video = described("the live video, which stands earlier in the file", idOf("live_video"));
+const commentEntry = closedMap(
+  {
+    id: described("the comment's id", worldId),
+    live_video: video,
+    from: described("the user or page that wrote the comment", idOf(["user", "page"])),
+    message: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX, description: "the comment's text" }),
+    created_time: Type.Optional(described("the time at which the comment was written; now if it is left out", worldTime)),
+  },
+  "a comment on a live video",
+);
 
-const reactionEntry = closedMap({
-  live_video: idOf("live_video"),
-  from: idOf(["user", "page"]),
-  type: Type.Unsafe<(typeof reactionTypes)[number]>({ enum: [...reactionTypes], default: "LIKE" }),
-  time: Type.Optional(worldTime),
-});
+const reactionEntry = closedMap(
+  {
+    live_video: video,
+    from: described("the user or page that reacted; each has at most one reaction to a video", idOf(["user", "page"])),
+    type: Type.Unsafe<(typeof reactionTypes)[number]>({ enum: [...reactionTypes], default: "LIKE", description: "the kind of reaction" }),
+    time: Type.Optional(described("the time of the reaction; now if it is left out", worldTime)),
+  },
+  "a reaction to a live video",
+);
 
 /**
  * Finds the page of the video and the type of the actor. The video and the actor must be loaded already, so they must be earlier in the world file.

@@ -23,7 +23,7 @@ const oneOf = <Value extends string>(values: readonly Value[], words: object = {
 
 /** The parameters of a schedule. Parameters that the interval of the schedule does not use are stored, and have no effect. */
 export const scheduleWords = {
-  interval: oneOf(intervals),
+  interval: oneOf(intervals, { description: "the unit of the time from one fetch to the next" }),
   interval_count: Type.Integer({
     minimum: 1,
     maximum: INTERVAL_COUNT_MAX,
@@ -31,8 +31,8 @@ export const scheduleWords = {
     description: "the number of hours, days, weeks or months from one fetch to the next",
   }),
   url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX, format: "web-address", description: "the address of the file" }),
-  hour: Type.Integer({ minimum: 0, maximum: 23, default: 0 }),
-  minute: Type.Integer({ minimum: 0, maximum: 59, default: 0 }),
+  hour: Type.Integer({ minimum: 0, maximum: 23, default: 0, description: "the hour of a fetch in the time zone; not of HOURLY" }),
+  minute: Type.Integer({ minimum: 0, maximum: 59, default: 0, description: "the minute of a fetch" }),
   day_of_week: oneOf(weekdays, { default: "MONDAY", description: "of WEEKLY" }),
   day_of_month: Type.Integer({ minimum: 1, maximum: 31, default: 1, description: "of MONTHLY; in a shorter month its last day" }),
   timezone: Type.String({

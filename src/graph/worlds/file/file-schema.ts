@@ -11,7 +11,10 @@ export function worldFileSchema(sections: readonly WorldSection[]): Schema {
   const own = Object.entries(ownSchemas).map(([key, schema]) => [key, sentSchema(schema)]);
   const entries = [...sections.map(({ key, entry }) => [key, entry] as const), ["tokens", tokenEntry] as const];
   // A key with nothing after it is an empty list.
-  const lists = entries.map(([key, entry]) => [key, { type: ["array", "null"], items: sentSchema(entry) }]);
+  const lists = entries.map(([key, entry]) => {
+    const { description, ...items } = sentSchema(entry);
+    return [key, { type: ["array", "null"], items, description: `each entry is ${description}` }];
+  });
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "World file of Plaza",

@@ -2,9 +2,11 @@
  * The schemas with which a feature describes its entries of a world file (docs/operating/worlds.md). A section gets each entry as its schema has
  * read it: ids are strings, times are Unix seconds, `default`s of the schema are filled in, and the entry has no unknown keys.
  *
- *     const entry = closedMap({ id: worldId, page: idOf("page"), name: Type.String(), roles: Type.Array(idOf("user"), { default: [] }) });
+ *     const entry = closedMap({ id: described("the label's id", worldId), name: Type.String({ description: "the label's name" }) }, "a label of a page");
+ *
+ * Each key has a description.
  */
-import { type TProperties, Type } from "typebox";
+import { type TProperties, type TSchema, Type } from "typebox";
 import { UNIX_SECONDS_MAX } from "#kernel/clock";
 import { GraphError } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
@@ -47,7 +49,11 @@ export const idOf = (types: string | readonly string[], ownerKey?: string): type
   Type.Unsafe<NodeId>({ ...worldId, [REFERS_TO]: { types: [types].flat(), ownerKey } satisfies RefersTo });
 
 /** The schema of a map with only these keys. */
-export const closedMap = <P extends TProperties>(keys: P) => Type.Object(keys, { additionalProperties: false });
+export const closedMap = <P extends TProperties>(keys: P, description?: string) =>
+  Type.Object(keys, { additionalProperties: false, ...(description === undefined ? {} : { description }) });
+
+/** The schema with its meaning: a short phrase that editors, the reference page, the control API's documents and the console show. */
+export const described = <S extends TSchema>(description: string, schema: S): S => ({ ...schema, description });
 
 /** The texts that `secondsOf` accepts, for documents. `secondsOf` also refuses 29 February of most years. */
 const ISO_WORDS =
