@@ -118,12 +118,13 @@ describe("a response tells the log", () => {
     const endpoint = { access: { operation: "readPage" } };
     expect(said({ endpoint, app: { id: "1" } })).toEqual({ operation: "readPage", app: "1", traceId: "trace" });
     expect(said({ concealed: endpoint })).toEqual({ operation: "readPage", app: undefined, traceId: "trace" });
+    expect(said({ many: "batch" })).toMatchObject({ operation: "batch" });
     expect(said({})).toMatchObject({ operation: "unknown" });
   });
 
   test("nothing of failed parts", () => {
     const part = { status: 400, headers: { a: "b" }, body: "{}", operation: "readPage", traceId: "other", app: "1" };
-    expect(renderPart(incomingOf({}), part)).toEqual({ ...part, operation: "unknown", traceId: "trace", app: undefined });
+    expect(renderPart(incomingOf({}), part)).toEqual({ ...part, operation: "ids", traceId: "trace", app: undefined });
   });
 });
 

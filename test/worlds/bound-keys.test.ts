@@ -41,7 +41,7 @@ onEachDatabase("keys that are bound to a world", (kind) => {
             text: JSON.stringify({ error: { code: "not_found", message: `there is no world ${world}` } }),
           });
     }
-    expect(answered).toEqual(["server", "errors", "worlds", "audit", "audit/export"].map((path) => `GET /v1/${path} 200`));
+    expect(answered).toEqual(["server", "errors", "scopes", "worlds", "audit", "audit/export"].map((path) => `GET /v1/${path} 200`));
     expect(JSON.parse((await ask(server, "GET", "/v1/audit", key)).text).data).toEqual([]);
     expect(JSON.parse((await ask(server, "GET", "/v1/worlds", key)).text)).toMatchObject({ data: [{ name: "orders" }], paging: {} });
     expect((await ask(server, "GET", "/v1/worlds/orders/nodes/labels/5001", key)).text).toContain("5001 of orders");

@@ -47,6 +47,7 @@ test("every error of the graph is listed with its form and its cause, without ab
   expect(of("internalError")).toEqual({
     ...{ name: "internalError", status: 500, code: 1, type: "OAuthException", is_transient: false },
     when: "an unexpected failure inside the server",
+    mend: "this is a mistake of Plaza: its log has the details below the trace id",
   });
   expect(of("databaseUnreachable")).toMatchObject({ status: 503, is_transient: true });
   for (const [name, { flatStatus, flatCode, subcode }] of plaza.registry.errors) {

@@ -140,7 +140,7 @@ test("a failed expectation names the nearest entry, and one of none the entry th
 describe("the last relevant requests", () => {
   const logged = {
     ...{ trace_id: "A1", operation: "createLabel", method: "POST", path: "/v26.0/2001", query: "limit=5", status: 404, time: 5_000, app: "1001" },
-    story: { deliveries: ["7"] },
+    story: '\n{"deliveries":["7"]}',
   } as unknown as RequestEntry;
 
   test.each([

@@ -86,7 +86,7 @@ function aboutToken(error: string, told: Told): Finding {
   const wrong = credentials.find(({ type }) => type !== undefined && policy !== undefined && !policy.kinds.some((kind) => kind === type));
   const alive = wrong ?? credentials.find(({ refusal }) => refusal === undefined);
   if (alive !== undefined && policy !== undefined) return [`the token in ${nameOf(alive.place)} is ${tokenText(alive)}`, needed];
-  if (told.story.message?.endsWith("it is not known") === true) return [`this world has no token with the value in ${place}`, needed];
+  if (told.story.message?.endsWith("this token is not known") === true) return [`this world has no token with the value in ${place}`, needed];
   return [problemIn(told.story.message ?? ""), needed];
 }
 
