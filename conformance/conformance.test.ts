@@ -96,6 +96,8 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["UPDATE tokens SET user_id = NULL", "once, when a person is deleted"],
   ["SELECT c.hash FROM login_codes c WHERE c.app = $1 OR", "once, when an owner is deleted; codes are kept for a day"],
   ["DELETE FROM login_codes WHERE app = $1 OR", "once, when an owner is deleted"],
+  ["DELETE FROM login_deletions WHERE app = $1 OR", "once, when an owner is deleted"],
+  ["FROM worlds w WHERE w.moving_to IS NOT NULL", "its partial index holds the few worlds that are moving, all of which are looked at"],
   ["WHERE d.ended_ms < $1 AND d.status IN (2, 3, 5) ORDER BY d.id LIMIT", "retention begins with the oldest, which ended first"],
   ["d.retry_due_ms, d.attempts, d.ended_ms, c.paused_ms", "people's list of deliveries, the newest first, by any filter"],
   ["SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM webhook_deliveries d", "a callback that is left: its partial index holds what is being sent"],

@@ -29,7 +29,7 @@ export function findPlace(reader: Reader, name: string): Promise<PlaceRow | unde
 }
 
 export function listMoving(reader: Reader): Promise<PlaceRow[]> {
-  return reader.all<PlaceRow>(sql`SELECT w.name, w.database, w.moving_to FROM worlds w WHERE w.moving_to IS NOT NULL ORDER BY w.name`);
+  return reader.all<PlaceRow>(sql`SELECT w.name, w.database, w.moving_to FROM worlds w WHERE w.moving_to IS NOT NULL`);
 }
 
 export async function countWorldsIn(reader: Reader, database: string | null): Promise<number> {
