@@ -167,6 +167,16 @@ onEachDatabase("the pipeline", (database) => {
     expect((await plaza.get("/2001/custom_labels", { token: "other-app" })).headers["pf-api-version"]).toBe("v21.0");
   });
 
+  test("D-03: in the profile clients an older version counts as the oldest one, and a later version stays unknown", async () => {
+    const plaza = await open({ profile: "clients" });
+    for (const segment of ["v2.12", "v3", "v19.0", "v19.999"]) {
+      const response = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
+      expect(response).toMatchObject({ status: 200, headers: { "pf-api-version": "v20.0" } });
+    }
+    for (const segment of ["v0.9", "v20.1", "v27.0"])
+      expect(await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" })).toMatchObject({ status: 400, body: { error: { code: 2500 } } });
+  });
+
   test("D-02: an invalid path is unknown, repeated slashes count as one, and me is the token's own node", async () => {
     const plaza = await open();
     for (const path of [

@@ -7,7 +7,7 @@ import { formatVersion, parseVersion } from "#kernel/versions";
 import type { ErrorForm, ReadRequest } from "../contract/operation.ts";
 import type { Endpoint, Registry } from "../contract/registry.ts";
 import { isMigrationOn, readMigrationsOverride } from "../versions/migration-windows.ts";
-import { fixedVersions, isMarketing, isNamed, servedVersion, unnamedVersion } from "../versions/resolve.ts";
+import { fixedVersions, forClients, isMarketing, isNamed, servedVersion, unnamedVersion } from "../versions/resolve.ts";
 import type { World } from "../worlds/world.ts";
 import { type Address, parseAddress, segmentsOf } from "./address.ts";
 import { missingToken } from "./authenticate.ts";
@@ -32,11 +32,14 @@ export function readMethod(request: GraphRequest): string {
 
 /** Reads the address of a request. A path with an unknown shape or version has an address, too, which `checkAddress` refuses. */
 export function readAddress({ request, registry, world }: Pick<Incoming, "request" | "registry" | "world">): Address {
-  const address = parseAddress(request.path, fixedVersions[request.surface] === undefined, registry);
+  const parsed = parseAddress(request.path, fixedVersions[request.surface] === undefined, registry);
+  const { calendar, clock, profile } = world;
+  const now = unixSeconds(clock);
+  const mayBeOlder = parsed.version !== undefined && profile === "clients";
+  const address = mayBeOlder ? { ...parsed, version: forClients(calendar, parsed.version, now) } : parsed;
   const { version, edge, prefix } = address;
   // D-83: a version that is on no list of the calendar counts as none.
-  if (version !== undefined && !isNamed(world.calendar, version, unixSeconds(world.clock)))
-    return { unknown: `/${formatVersion(version)}`, ...address, version: undefined };
+  if (version !== undefined && !isNamed(calendar, version, now)) return { unknown: `/${formatVersion(version)}`, ...address, version: undefined };
   return prefix === undefined || registry.isUnder(prefix, edge) ? address : { ...address, unknown: request.path };
 }
 

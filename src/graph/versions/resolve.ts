@@ -35,6 +35,15 @@ export const isNamed = ({ platform, marketing, migrationIntents }: VersionCalend
   isOf(marketing, version) ||
   migrationIntents.includes(version);
 
+/**
+ * D-03 [clients]: the version that the profile `clients` serves for a version of the path. Libraries have a version built in, and stay older than
+ * their platform, which serves an expired version as its oldest one.
+ */
+export const forClients = (calendar: VersionCalendar, version: Version, now: number): Version => {
+  const [oldest] = calendar.platform as readonly [Release, ...Release[]];
+  return version < oldest.version && !isNamed(calendar, version, now) ? oldest.version : version;
+};
+
 /** The error about a version of the path that is not served. `served` are the versions that are served. */
 const unknownVersion = (version: Version, served: readonly Version[]): GraphError =>
   unknownPath(`/${formatVersion(version)}`, [...new Set(served)].sort((one, other) => one - other).map(formatVersion));

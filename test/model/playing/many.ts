@@ -8,7 +8,7 @@ import { bothForms, PAGE_MESSAGING_EDGES } from "../reference/refusals.ts";
 import { isFailure } from "../reference/replies.ts";
 import { replyTo, toUnknownPath } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
-import { isPlatformVersion } from "../reference/versions.ts";
+import { countingVersion, isPlatformVersion } from "../reference/versions.ts";
 import { compare } from "./compare.ts";
 import { type Filling, idOf, resolve } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
@@ -22,7 +22,7 @@ export async function askForMany(stage: Stage, { world, place }: Scene, { step, 
   const path = ["", step.version, step.edge].filter((segment) => segment !== null && segment !== "").join("/") || "/";
   const whole: GraphRequest = { ...alike, path: path.startsWith("/") ? path : `/${path}`, query: [["ids", ids.join(",")], ...alike.query] };
   const received = await send(address, whole);
-  const difference = leadsNowhere(whole, step)
+  const difference = leadsNowhere(world, whole, step)
     ? compare(toUnknownPath(world, whole), world.profile, received).difference
     : isAnybody(world, whole)
       ? differenceOfMany(
@@ -34,8 +34,8 @@ export async function askForMany(stage: Stage, { world, place }: Scene, { step, 
 }
 
 /** D-20: whether the edge or the version is unknown, which is refused before any node is read. */
-function leadsNowhere(whole: GraphRequest, { version, edge }: ManyStep["step"]): boolean {
-  const asked = versionIn(whole);
+function leadsNowhere(world: Scene["world"], whole: GraphRequest, { version, edge }: ManyStep["step"]): boolean {
+  const asked = countingVersion(world, versionIn(whole));
   const isVersion = asked === undefined ? version === null || version === "" : isPlatformVersion(asked);
   return !isVersion || (edge !== "" && !EDGES.has(edge));
 }

@@ -10,6 +10,7 @@ import { bothForms, deadOnes, isDataOver, isOfServedKind, lacks, missingNode, PA
 import { Hole, isFailure, type Reply } from "./replies.ts";
 import { defectOf, type GraphRequest, inQuery } from "./requests.ts";
 import {
+  countingVersion,
   currentMarketingVersion,
   defaultVersion,
   isOverrideWrong,
@@ -45,22 +46,22 @@ export function formOfPath(request: GraphRequest): Form {
 }
 
 /** D-83: the version in the response to a request that is refused before its version is decided. */
-function versionOfAddress(request: GraphRequest): string {
-  const asked = versionIn(request);
+function versionOfAddress(world: World, request: GraphRequest): string {
+  const asked = countingVersion(world, versionIn(request));
   return servedBy(request, asked !== undefined && isPlatformVersion(asked) ? asked : NEWEST);
 }
 
 export function toUnknownPath(world: World, request: GraphRequest): Replied {
   world.reach("version");
-  return { operation: undefined, replies: [failure(formOfPath(request), "unknownPath")], version: versionOfAddress(request) };
+  return { operation: undefined, replies: [failure(formOfPath(request), "unknownPath")], version: versionOfAddress(world, request) };
 }
 
 /** D-240: the refusal of a request from another site's page, whatever it asks for. On an unknown edge, the form depends on the tokens (D-20). */
-function toForeignPage({ reach }: World, request: GraphRequest): Replied {
-  reach("foreignPage");
+function toForeignPage(world: World, request: GraphRequest): Replied {
+  world.reach("foreignPage");
   const { edge = "" } = readPath(request) ?? {};
   const replies = edge === "" || EDGES.has(edge) ? [failure(formOfPath(request), "foreignPage")] : bothForms("foreignPage");
-  return { operation: undefined, replies, version: versionOfAddress(request) };
+  return { operation: undefined, replies, version: versionOfAddress(world, request) };
 }
 
 function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): string {
@@ -109,8 +110,9 @@ function mintOf(world: World, observed: Observed): string {
 }
 
 function repliesOf(world: World, request: GraphRequest, address: string, observed: Observed, defect: Defect): Replied {
-  const path = readPath(request);
-  const version = path?.version;
+  const read = readPath(request);
+  const version = countingVersion(world, read?.version);
+  const path = read && { ...read, version };
   if (path === undefined || (version !== undefined && !isPlatformVersion(version))) return toUnknownPath(world, request);
   const unserved = servedBy(request, version ?? NEWEST);
   const atEdge = operations.filter(({ edge, surfaces }) => edge === path.edge && surfaces.includes(request.surface));

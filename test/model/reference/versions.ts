@@ -19,6 +19,10 @@ export const NEWEST = "26.0";
 
 export const isPlatformVersion = (version: string): boolean => RELEASES.some(([name]) => name === version);
 
+/** D-03: the version that counts for the version of a path. The profile `clients` serves a version before the first release as the first release. */
+export const countingVersion = ({ profile }: World, version: string | undefined): string | undefined =>
+  profile === "clients" && version !== undefined && Number(version) < 20 ? "20.0" : version;
+
 /** D-03: the default version of an app: the newest version at the time when the app was created. */
 export function defaultVersion(world: World, app: string): string {
   const created = world.apps.get(app)?.created_time ?? world.now;
