@@ -46,6 +46,8 @@ test("a refusal is explained, at once and later by its trace", async () => {
   expect(refused.err).toStartWith(`GET /v26.0/${id}/custom_labels 403\n`);
   expect(refused.err).toContain(`refused     ${error.message}`);
   expect(refused.err).toMatch(/cause {7}\w+: /);
+  const asApp = await run("call", "GET", `/v26.0/${id}/custom_labels`, "--as", "demo-app-token");
+  expect(asApp.err).toContain("an app token (");
   const explained = await run("explain", error.pftrace_id);
   expect(explained.code).toBe(0);
   expect(explained.out.trim()).toBe(refused.err.trim());

@@ -82,7 +82,7 @@ function linesOfStory(story: Story, line: (name: string, text: string | undefine
 }
 
 const credentialText = ({ type, token, app, refusal }: Credential): string =>
-  `${type === undefined ? "unknown" : `a ${type} token`}${token === undefined ? "" : ` (${token})`}${app === undefined ? "" : ` of app ${app}`}${refusal === undefined ? "" : `, refused: ${refusal}`}`;
+  `${type === undefined ? "unknown" : `${type === "app" ? "an" : "a"} ${type} token`}${token === undefined ? "" : ` (${token})`}${app === undefined ? "" : ` of app ${app}`}${refusal === undefined ? "" : `, refused: ${refusal}`}`;
 
 const scopesText = (scopes: readonly string[]): string => (scopes.length === 0 ? "" : ` with ${scopes.join(", ")}`);
 

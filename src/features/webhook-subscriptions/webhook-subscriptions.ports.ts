@@ -175,7 +175,9 @@ export async function missingFor(
   app: NodeId,
 ): Promise<string | undefined> {
   if (!(await isSubscribed(reader, app, object, field))) {
-    return `app ${app} is not subscribed to ${field} of ${object}: send POST /${app}/subscriptions with object=${object} and fields=${field}`;
+    const hasCallback = (await findWebhookApp(reader, ports, app))?.callbacks[object] !== undefined;
+    const given = `object=${object}${hasCallback ? " and" : ","} fields=${field}${hasCallback ? "" : ", callback_url and verify_token"}`;
+    return `app ${app} is not subscribed to ${field} of ${object}: send POST /${app}/subscriptions with ${given}`;
   }
   if (object === "page") {
     const own = (await listPageSubscriptions(reader, entity)).find((one) => one.app === app);

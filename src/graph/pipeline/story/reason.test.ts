@@ -180,8 +180,13 @@ onEachDatabase("the reason of a refused request", (database) => {
     let count = 0;
     const write = async () => (await reason(plaza, "POST", labels, { token: "page", body: { page_label_name: `l${count++}` } })).reason;
     expect(await write()).toBe(
+      "No webhook: app 1001 is not subscribed to custom_labels of page: send POST /1001/subscriptions with object=page, fields=custom_labels, callback_url and verify_token.",
+    );
+    await changeEntry(plaza, "apps", "1001", { callback: { url: "http://127.0.0.1:9/" } });
+    expect(await write()).toBe(
       "No webhook: app 1001 is not subscribed to custom_labels of page: send POST /1001/subscriptions with object=page and fields=custom_labels.",
     );
+    await changeEntry(plaza, "apps", "1001", { callback: null });
     await changeEntry(plaza, "apps", "1001", { subscriptions: [{ object: "page", fields: ["custom_labels"] }] });
     const mend = "send POST /2001/subscribed_apps with subscribed_fields=custom_labels";
     expect(await write()).toBe(`No webhook: app 1001 is not installed on page 2001: ${mend}.`);
@@ -189,7 +194,7 @@ onEachDatabase("the reason of a refused request", (database) => {
     expect(await write()).toBe(`No webhook: page 2001 sends app 1001 no custom_labels: ${mend} and the fields that it has.`);
     await changeEntry(plaza, "pages", "2001", { subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }] });
     expect(await write()).toBe(
-      "The webhook waits, because app 1001 has no callback: set one with POST /1001/subscriptions, or start Plaza with --callback.",
+      "The webhook waits, because app 1001 has no callback: set one with POST /1001/subscriptions (object, fields, callback_url and verify_token), or start Plaza with --callback.",
     );
     await changeEntry(plaza, "apps", "1001", { callback: { url: "http://127.0.0.1:9/" } });
     const callbackOf = await write();

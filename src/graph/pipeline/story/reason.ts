@@ -36,9 +36,9 @@ async function waitingReason(id: string, { database }: World): Promise<string | 
   const answer = last === undefined ? "" : `, which ${last.status === undefined ? `failed with ${last.error}` : `answered ${last.status}`}`;
   switch (reason) {
     case "no_callback":
-      return `The webhook waits, because app ${app} has no callback: set one with POST /${app}/subscriptions, or start Plaza with --callback.`;
+      return `The webhook waits, because app ${app} has no callback: set one with POST /${app}/subscriptions (object, fields, callback_url and verify_token), or start Plaza with --callback.`;
     case "callback_not_verified":
-      return `The webhook waits, because the callback of app ${app} was not verified: set it again with POST /${app}/subscriptions.`;
+      return `The webhook waits, because the callback of app ${app} was not verified: set it again with POST /${app}/subscriptions (object, fields, callback_url and verify_token).`;
     case "callback_paused":
       return `The webhook waits, because the callback ${callback} is paused: resume it with plaza callback resume ${callback_id}.`;
     case "retry":
