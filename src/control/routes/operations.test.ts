@@ -26,6 +26,7 @@ test("an operation has its address, with a version if it has one, on a node or n
   expect(names).toEqual(names.toSorted((one, other) => (one < other ? -1 : 1)));
   const of = (name: string) => data.find(({ operation }) => operation === name);
   expect(of("listLabels")).toMatchObject({ method: "GET", node_type: "page", is_list: true, takes_fields: true, all_places: true });
+  expect([of("reportAppEvents"), of("listLabels")]).toMatchObject([{ is_discouraged: true }, { is_discouraged: false }]);
   expect(of("deleteCatalog")).toMatchObject({ method: "DELETE", path: "/{version}/{id}", is_list: false, takes_fields: false, all_places: false });
   // The fields that a node declares need no operation of their own.
   expect(of("readPage")).toMatchObject({ method: "GET", node_type: "page", summary: "Reads a page: its declared fields.", is_list: false });

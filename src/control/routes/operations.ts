@@ -34,6 +34,7 @@ const operation = Type.Object({
   scopes: Type.Array(Type.String()),
   policy: Type.String(),
   parameters: Type.Array(parameter),
+  is_discouraged: Type.Boolean({ description: "whether the operation is kept for existing integrations only" }),
   takes_fields: Type.Boolean({ description: "whether the parameter `fields` selects fields of the response" }),
   is_list: Type.Boolean({ description: "whether the response is a list with pages, which have the parameters limit, before and after" }),
 });
@@ -72,7 +73,12 @@ async function listOperations({ deps: { registry }, world, query }: ControlReque
       ...{ method: served?.contract.method ?? "GET", surface, path, versions: versionsOf([endpoint], options) },
       ...{ token_places: [...places], all_places: need === "all" },
       ...{ kinds: access.policy.kinds, scopes: access.policy.scopes, policy: access.policy.summary },
-      ...{ parameters, takes_fields: takesFields(endpoint), is_list: served?.contract.kind === "list" },
+      ...{
+        parameters,
+        is_discouraged: access.headers?.deprecation !== undefined,
+        takes_fields: takesFields(endpoint),
+        is_list: served?.contract.kind === "list",
+      },
     };
   });
   return { data: data.sort((a, b) => (a.operation < b.operation ? -1 : 1)), paging: {} };

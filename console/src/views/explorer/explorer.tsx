@@ -12,6 +12,12 @@ import type { Operation } from "./operations.ts";
 
 const route = getRouteApi("/explorer");
 
+/** An operation that new integrations should not use is struck, as in the API reference. */
+function OperationName({ operation: { operation, is_discouraged } }: { readonly operation: Operation }) {
+  if (!is_discouraged) return operation;
+  return <s title="Discouraged for new integrations">{operation}</s>;
+}
+
 const columns: readonly Column<Operation>[] = [
   {
     id: "on",
@@ -24,7 +30,7 @@ const columns: readonly Column<Operation>[] = [
       </span>
     ),
   },
-  { id: "operation", title: "Operation", width: "minmax(180px, 1fr)", cell: ({ operation }) => operation },
+  { id: "operation", title: "Operation", width: "minmax(180px, 1fr)", cell: (one) => <OperationName operation={one} /> },
   { id: "method", title: "Method", width: "64px", cell: ({ method }) => <span className="mono">{method}</span> },
   { id: "path", title: "Path", width: "minmax(180px, 1fr)", cell: ({ path }) => <span className="mono">{path}</span> },
   { id: "summary", title: "Summary", width: "minmax(240px, 2fr)", cell: ({ summary }) => summary },

@@ -54,7 +54,10 @@ export function OperationForm({ operation }: { readonly operation: Operation }) 
   return (
     <>
       <form className="form" onSubmit={(event) => void submit(event)}>
-        <p>{operation.summary}</p>
+        <p>
+          {operation.is_discouraged && <strong>Discouraged. </strong>}
+          {operation.summary}
+        </p>
         <p className="quiet">
           Policy: {operation.policy}
           {operation.scopes.length > 0 && `, with ${operation.scopes.join(", ")}`}.
