@@ -11,9 +11,14 @@ interface FieldDefinition {
   readonly field: string;
   readonly clause: string;
   readonly summary: string;
+  /** The part of an example that only this field has. */
+  readonly example?: object;
 }
 
-const chatappField = ({ field, clause, summary }: FieldDefinition, honoursOverrides: boolean): ChatappField =>
+const chatappField = (
+  { field, clause, summary, example = { example: { field, text: "An example" } } }: FieldDefinition,
+  honoursOverrides: boolean,
+): ChatappField =>
   defineWebhookField({
     object: "chatapp_business_account",
     field,
@@ -22,7 +27,7 @@ const chatappField = ({ field, clause, summary }: FieldDefinition, honoursOverri
     example: ({ phone }) => ({
       messaging_product: "chatapp",
       ...(phone === undefined ? {} : { metadata: { phone_number_id: phone } }),
-      example: { field, text: "An example" },
+      ...example,
     }),
     clauses: [clause],
     summary,
@@ -32,7 +37,12 @@ const honouring = (definition: FieldDefinition): ChatappField => chatappField(de
 const neverHonouring = (definition: FieldDefinition): ChatappField => chatappField(definition, false);
 
 export const chatappFields: readonly ChatappField[] = [
-  honouring({ field: "messages", clause: "ROUTE-4", summary: "a message from a person, or a new status of a sent message" }),
+  honouring({
+    field: "messages",
+    clause: "ROUTE-4",
+    summary: "a message from a person, or a new status of a sent message",
+    example: { messages: [{ from: "15550199", id: "m_example", timestamp: "1795000000", type: "text", text: { body: "An example" } }] },
+  }),
   honouring({ field: "message_echoes", clause: "ROUTE-5", summary: "a message that another client sent" }),
   honouring({ field: "calls", clause: "ROUTE-6", summary: "a phone call" }),
   honouring({ field: "consumer_profile", clause: "ROUTE-7", summary: "a person's profile" }),
