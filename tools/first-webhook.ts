@@ -28,8 +28,8 @@ const beginnings = {
       await run(consumer, "npm", "install", "--save-dev", "--no-audit", "--no-fund", join(folder, tarball));
       return consumer;
     },
-    start: ["npx", "plaza", "start"],
-    plaza: ["npx", "plaza"],
+    start: ["npx", "--no-install", "plaza", "start"],
+    plaza: ["npx", "--no-install", "plaza"],
   },
 } as const;
 

@@ -207,7 +207,7 @@ test("if the project has the package, the files of plaza init name the package's
   for (const name of ["world", "config"]) writeFileSync(join(cwd, reference, `${name}.schema.json`), "{}");
   const { stdout } = await runPlaza(["init"], { cwd });
   expect(stdout).toStartWith("created plaza.config.yaml\ncreated world.yaml\ncreated .plaza/.gitignore\n\n");
-  expect(stdout).toContain("\n  npx plaza start\n");
+  expect(stdout).toContain("\n  npx --no-install plaza start\n");
   expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toStartWith(`# yaml-language-server: $schema=${reference}/world.schema.json\n`);
 });
 

@@ -36,7 +36,7 @@ interface Block {
 
 const BLOCK = /^( *)(?:<!-- (.*) -->\n\s*)?```(\w+)\n([\s\S]*?)^ *```$/gm;
 const ROOT = join(import.meta.dir, "../..");
-const SERVICE = /^(?!#)(?:.*\s)?(?:npm start|(?:bin\/|npx )plaza (?:start|listen))\b/m;
+const SERVICE = /^(?!#)(?:.*\s)?(?:npm start|(?:bin\/|npx --no-install )plaza (?:start|listen))\b/m;
 
 export function examplesOf(path: string): (Example | ExampleFile)[] {
   const text = readFileSync(join(ROOT, path), "utf8");

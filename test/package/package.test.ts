@@ -18,9 +18,11 @@ test(
         ...["LICENSE", "README.md", "SECURITY.md", "CHANGELOG.md", "bin/plaza", "bin/plaza.mjs", "dist/plaza.js", "worlds/demo.yaml"],
         ...["docs/operating.md", "dist/sbom.cdx.json", "dist/third-party-notices.txt", "dist/console.pack", "dist/reference.pack"],
         ...["dist/testing/index.js", "dist/testing/index.d.ts", "dist/testing-cjs/index.js", "dist/testing-cjs/index.d.ts", "dist/test-server.js"],
+        ...["clients/pytest-plaza/pyproject.toml", "clients/pytest-plaza/pytest_plaza/plugin.py", "clients/pytest-plaza/pytest_plaza/py.typed"],
       ]),
     );
-    const known = /^(bin|dist|docs|worlds|deploy|spec|conformance\/worlds)\/|^(bench\/|conformance\/)?[A-Z]+(\.md)?$|^package\.json$/;
+    const known =
+      /^(bin|dist|docs|worlds|deploy|spec|conformance\/worlds|clients\/pytest-plaza)\/|^(bench\/|conformance\/)?[A-Z]+(\.md)?$|^package\.json$/;
     expect(files.filter((path) => !known.test(path) || /\.tsx?$/.test(path.replace(".d.ts", "")))).toEqual([]);
     // The same folder may contain an executable of about 100 MB.
     expect(files).not.toContain("dist/plaza");

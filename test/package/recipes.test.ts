@@ -4,7 +4,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProving } from "#harness/proof";
 import { install, newFolder, packed, pathWith, removeFolders, run, userEnvironment } from "./installed.ts";
-import { commandOf, writeRecipe } from "./recipes.ts";
+import { commandOf, commandsOf, writeRecipe } from "./recipes.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 /** The time limit of an installation: npm installs about 150 MB on a busy machine. */
@@ -106,12 +106,14 @@ test(
     const folder = join(consumer, "pytest");
     writeRecipe(folder, "pytest");
     const fixture = newFolder();
-    // pip builds a package in the package's own folder, so this is a copy.
-    cpSync(join(ROOT, "clients/pytest-plaza"), fixture, { recursive: true });
+    // pytest writes a cache beside the tests, so these are copies.
+    cpSync(join(ROOT, "clients/pytest-plaza/tests"), join(fixture, "tests"), { recursive: true });
     const environment = join(newFolder(), "python");
     await run(fixture, ["python3", "-m", "venv", environment]);
-    await run(fixture, [join(environment, "bin/pip"), "install", "--quiet", PYTEST, fixture]);
+    await run(fixture, [join(environment, "bin/pip"), "install", "--quiet", PYTEST]);
     const path = pathWith(join(environment, "bin"), join(consumer, "node_modules/.bin"));
+    const [install = ""] = commandsOf("pytest");
+    expect(await paste(consumer, install, path)).toMatchObject({ code: 0 });
     expect(await paste(folder, commandOf("pytest"), path)).toEqual({ code: 0, output: expect.stringContaining("2 passed") });
     expect(await paste(join(fixture, "tests"), "pytest", path)).toEqual({ code: 0, output: expect.stringContaining("11 passed") });
     await expectNothingLeft();

@@ -33,9 +33,15 @@ export function writeRecipe(folder: string, ...titles: readonly string[]): void 
   }
 }
 
-/** The command of a section. */
+/** The commands of a section, in their order. */
+export const commandsOf = (title: string): string[] =>
+  blocksOf(title)
+    .filter(({ language }) => language === "sh")
+    .map(({ text }) => text.trim());
+
+/** The command that runs the tests of a section: its last one. */
 export function commandOf(title: string): string {
-  const command = blocksOf(title).find(({ language }) => language === "sh")?.text;
+  const command = commandsOf(title).at(-1);
   if (command === undefined) throw new Error(`the section ${title} has no command`);
-  return command.trim();
+  return command;
 }

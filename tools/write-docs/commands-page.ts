@@ -8,7 +8,7 @@ const routes = await readRoutes();
 
 export function commandsPage(): string {
   return page("Commands", "`src/cli`", [
-    "The commands of `plaza`. In a clone it is `bin/plaza`, in your project `npx plaza`. `plaza help COMMAND` prints the same text. The options of " +
+    "The commands of `plaza`. In a clone it is `bin/plaza`, in your project `npx --no-install plaza`. `plaza help COMMAND` prints the same text. The options of " +
       "`plaza start` are in [Configuration](configuration.md). Commands find the server in the data folder, or by `--data`, `--config`, `--control-url` and " +
       "`--control-key`, which each of them has. Results are on stdout, everything else on stderr.",
     "The exit code is 0 if the command did what it was asked, 1 if something failed, was refused or did not come, and 2 for wrong use, with which nothing was " +

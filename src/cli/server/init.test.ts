@@ -59,12 +59,12 @@ test("git ignores the data folder, which holds keys, and the project's own .giti
 });
 
 describe("the command to type is", () => {
-  const typedIn = (folder: string): string | undefined => /\n {2}(\S+|npx plaza) start\n/.exec(madeIn(folder))?.[1];
+  const typedIn = (folder: string): string | undefined => /\n {2}(\S+|npx --no-install plaza) start\n/.exec(madeIn(folder))?.[1];
 
-  test("npx plaza if the project has the package, and plaza if the machine has it or nobody knows", () => {
+  test("npx --no-install plaza if the project has the package, and plaza if the machine has it or nobody knows", () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "node_modules/plaza-graph"), { recursive: true });
-    expect(typedIn(folder)).toBe("npx plaza");
+    expect(typedIn(folder)).toBe("npx --no-install plaza");
     programAt("/usr/lib/node_modules/plaza-graph/build/plaza.js");
     expect(typedIn(temporaryFolder())).toBe("plaza");
     programAt(join(temporaryFolder(), "src/cli/plaza.ts"));

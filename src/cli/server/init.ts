@@ -81,9 +81,9 @@ Start the sandbox, and send its webhooks to your receiver:
   return 0;
 }
 
-/** The command as a person types it in that folder. If the package is not installed, npx would fetch a foreign package of that name. */
+/** The command as a person types it in that folder. Without `--no-install` npx would fetch a foreign package of that name if the package is missing. */
 function commandIn(folder: string): string {
-  if (existsSync(join(folder, PACKAGE))) return "npx plaza";
+  if (existsSync(join(folder, PACKAGE))) return "npx --no-install plaza";
   const program = process.argv[1] ?? "";
   // A program that is installed for the whole machine is found by its name.
   if (program.includes("node_modules")) return "plaza";
