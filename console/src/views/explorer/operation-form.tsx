@@ -54,10 +54,7 @@ export function OperationForm({ operation }: { readonly operation: Operation }) 
   return (
     <>
       <form className="form" onSubmit={(event) => void submit(event)}>
-        <p>
-          {operation.is_discouraged && <strong>Discouraged. </strong>}
-          {operation.summary}
-        </p>
+        <p>{operation.is_discouraged ? `Discouraged: ${operation.summary}` : operation.summary}</p>
         <p className="quiet">
           Policy: {operation.policy}
           {operation.scopes.length > 0 && `, with ${operation.scopes.join(", ")}`}.
