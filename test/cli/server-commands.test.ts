@@ -84,7 +84,7 @@ test("plaza logs shows the last requests, follows further ones, and does not kee
   expect(code).toBe(0);
   const [first, second] = stdout.split("\n");
   expect(first).toMatch(/^\d{4}-\S+Z GET \/v26\.0\/2001\/personas 200 [\d.]+ ms listPersonas app 1001 A\S+$/);
-  expect(second).toMatch(/ GET \/v26\.0\/2001\/custom_labels 403 [\d.]+ ms unknown A\S+: Invalid OAuth access token /);
+  expect(second).toMatch(/ GET \/v26\.0\/2001\/custom_labels 403 [\d.]+ ms unknown A\S+: This world has no token with the value in Authorization/);
   expect(stdout).not.toContain("token=");
   expect((await runPlaza(["logs", "--operation", "listPersonas", "--json"], { cwd })).stdout).toMatch(
     /^\{[^\n]*"operation":"listPersonas"[^\n]*\}\n$/,
