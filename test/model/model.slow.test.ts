@@ -6,4 +6,4 @@ import { databaseKinds } from "#harness/databases";
 import { tries } from "#harness/proof";
 import { testHistories } from "./play-histories.ts";
 
-for (const kind of databaseKinds) testHistories(kind, { histories: tries(kind === "sqlite" ? 100 : 40, 5_000), reachesAll: kind === "sqlite" });
+for (const kind of databaseKinds) testHistories(kind, { histories: tries(kind === "sqlite" ? 100 : 15, 5_000), reachesAll: kind === "sqlite" });
