@@ -24,7 +24,12 @@ onEachDatabase("who signed in", (database) => {
     const ask = (signed_in?: string, browser = BROWSER, nowSeconds = NOW) => {
       const address = new URL(dialog);
       if (signed_in !== undefined) address.searchParams.set("signed_in", signed_in);
-      return openDialog(plaza.world, surface, address.searchParams, browser, { url: "https://login.example.com/in", key: KEY, address, nowSeconds });
+      return openDialog(plaza.world, surface, address.searchParams, browser, {
+        url: "https://login.example.com/in?from=plaza",
+        key: KEY,
+        address,
+        nowSeconds,
+      });
     };
     const sent = async (browser = BROWSER) => {
       const answer = await ask(undefined, browser);
@@ -41,6 +46,7 @@ onEachDatabase("who signed in", (database) => {
     const { plaza, ask, sent, signed, dialog } = await open();
     const page = await sent();
     expect(page.origin + page.pathname).toBe("https://login.example.com/in");
+    expect(page.searchParams.get("from")).toBe("plaza");
     expect(page.searchParams.get("return_to")).toBe(dialog);
     const form = await ask(signed());
     if (form.kind !== "form") throw new Error(JSON.stringify(form));

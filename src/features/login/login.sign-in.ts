@@ -64,5 +64,9 @@ const nonceOf = (browser: string): string => hashOf(`sign-in ${browser}`);
 function toPage({ url, address }: SignIn, browser: string): ToSignIn {
   const back = new URL(address);
   back.searchParams.delete(PARAMETER);
-  return { kind: "sign_in", location: `${url}?${new URLSearchParams({ return_to: back.href, nonce: nonceOf(browser) })}` };
+  // The address of the page may have a query of its own.
+  const page = new URL(url);
+  page.searchParams.set("return_to", back.href);
+  page.searchParams.set("nonce", nonceOf(browser));
+  return { kind: "sign_in", location: page.href };
 }
