@@ -11,6 +11,8 @@ export interface Disturbance {
   readonly effect: string;
   /** The behavior of an app that survives the fault. */
   readonly right: string;
+  /** The time that a right app waits because of the fault; left out if it waits for nothing. */
+  readonly waitMs?: number;
   canStrike(place: Place, among: Run): boolean;
   faultAt(place: Place, among: Run): FaultBody;
 }
@@ -64,6 +66,7 @@ const requestDisturbances: readonly Disturbance[] = [
   },
   {
     name: "503",
+    waitMs: RETRY_AFTER_SECONDS * 1_000,
     effect: `the response is 503 with Retry-After: ${RETRY_AFTER_SECONDS}, and the operation has not run`,
     right: "wait for the seconds in Retry-After, and send the same request again",
     canStrike: isRequest,
@@ -71,6 +74,7 @@ const requestDisturbances: readonly Disturbance[] = [
   },
   {
     name: "429",
+    waitMs: RETRY_AFTER_SECONDS * 1_000,
     effect: `the rate limit is exceeded for ${RETRY_AFTER_SECONDS} s: each request gets 429 with Retry-After: ${RETRY_AFTER_SECONDS}`,
     right: "wait for the seconds in Retry-After before any further request of this kind, and then send it again",
     canStrike: isRequest,
@@ -94,6 +98,7 @@ const requestDisturbances: readonly Disturbance[] = [
   },
   {
     name: "slow",
+    waitMs: SLOW_MS,
     effect: `the response takes ${SLOW_MS} ms`,
     right: "wait for the response as long as the time limit of the client allows, and treat a time-out as a lost response",
     canStrike: (place) => isRequest(place) && bytesOf(place) > 1,
@@ -139,6 +144,7 @@ const webhookDisturbances: readonly Disturbance[] = [
   },
   {
     name: "late",
+    waitMs: LATE_MS,
     effect: `the webhook is sent ${LATE_MS} ms late`,
     right: "wait for the webhook, or read the state; do not conclude anything from its absence",
     canStrike: isWebhook,
@@ -146,6 +152,7 @@ const webhookDisturbances: readonly Disturbance[] = [
   },
   {
     name: "out-of-order",
+    waitMs: LATE_MS,
     effect: "the webhook is sent after the next one",
     right: "order events by the time or version in them, or read the state after each webhook; the order of arrival means nothing",
     canStrike: (place, { places }) => isWebhook(place) && places.filter(isWebhook).length > 1,
@@ -153,6 +160,7 @@ const webhookDisturbances: readonly Disturbance[] = [
   },
   {
     name: "batched",
+    waitMs: LATE_MS,
     effect: "the webhook is sent in one POST with the next ones of its page or account",
     right: "handle each item of entry, and each item of its changes and messaging; one POST may hold a thousand",
     canStrike: (place, { places }) =>
@@ -185,6 +193,9 @@ export interface Strike {
 
 /** The faults of one run, at most two. */
 export type Schedule = readonly Strike[];
+
+/** The time that a right app waits because of the faults of a schedule. */
+export const waitMsOf = (schedule: Schedule): number => schedule.reduce((sum, { disturbance }) => sum + (disturbance.waitMs ?? 0), 0);
 
 /** The text of a schedule, by which it can be run again: `createLabel#1=lost-after+messages#2=twice`. */
 export const scheduleText = (schedule: Schedule): string =>

@@ -1,5 +1,5 @@
 /** Runs a scenario under every single fault at every place, then under pairs of faults, and reports what the app does wrong. */
-import { type Choice, disturbances, pairsOf, type Run, readSchedule, type Schedule, scheduleText, singlesOf } from "./disturbances.ts";
+import { type Choice, disturbances, pairsOf, type Run, readSchedule, type Schedule, scheduleText, singlesOf, waitMsOf } from "./disturbances.ts";
 import { type Failure, failureOf, hammeredRequest } from "./failure.ts";
 import { differenceOf, type Observation, placesOf } from "./observation.ts";
 import { type Invariant, Runner, type RunnerOptions, type RunResult } from "./runs.ts";
@@ -137,9 +137,11 @@ class Storm {
   async runAll(schedules: readonly Schedule[]): Promise<void> {
     const { jobs, timeoutMs } = this.#limits;
     const first: RunResult[] = [];
-    let next = 0;
+    // The longest waits begin first, so that the other runs use the machine meanwhile and the last runs are short.
+    const order = [...schedules.keys()].sort((one, other) => waitMsOf(schedules[other] as Schedule) - waitMsOf(schedules[one] as Schedule));
+    const next = order.values();
     const work = async (): Promise<void> => {
-      for (let at = next++; at < schedules.length; at = next++) first[at] = await this.#runOne(schedules[at] as Schedule);
+      for (const at of next) first[at] = await this.#runOne(schedules[at] as Schedule);
     };
     await Promise.all(Array.from({ length: Math.min(jobs, schedules.length) }, work));
     for (const [at, schedule] of schedules.entries()) {
