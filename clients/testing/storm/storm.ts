@@ -40,8 +40,8 @@ export class StormUnusable extends Error {
 }
 
 const PAIRS = 30;
-/** A run waits for a Retry-After most of its time, so 32 of them use little of a machine. */
-const JOBS = 32;
+/** A run waits for a Retry-After most of its time, so 64 of them keep one core busy. */
+const JOBS = 64;
 const SEED = 1;
 const TIMEOUT_MS_MIN = 10_000;
 const TIMEOUT_FACTOR = 10;
