@@ -8,6 +8,8 @@ import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../serve
 const DATABASES = ["eu1", "eu2", "eu3", "eu4"] as const;
 /** The requests that are sent at the same time. */
 const USERS = 8;
+/** The worlds that are created at the same time. */
+const MAKERS = 2;
 
 /** Runs `use` for all items, `atOnce` of them at the same time. */
 async function forEach<T>(items: readonly T[], atOnce: number, use: (item: T) => Promise<void>): Promise<void> {
@@ -26,13 +28,15 @@ test("D-421: worlds in four databases are used while some of them move", async (
   const [one, two] = [await startOwnServer(options), await startOwnServer(options)];
   const names = Array.from({ length: count }, (_, at) => `w${at}`);
   const begunMs = performance.now();
-  await forEach(names, 2, async (name) => {
+  await forEach(names, MAKERS, async (name) => {
     // A busy PostgreSQL may refuse some creations.
     while ((await makeWorld(one, name)).status === 503);
   });
   const madeMs = performance.now();
   const inEach = Map.groupBy((await one.plaza.worlds.list({ limit: count })).rows, ({ database }) => database);
-  expect([...inEach.values()].map(({ length }) => length)).toEqual(DATABASES.map(() => count / DATABASES.length));
+  const sizes = DATABASES.map((name) => inEach.get(name)?.length ?? 0);
+  // Worlds that are created at the same time may count the same worlds before them.
+  expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(MAKERS);
   const created = new Map<string, number>(names.map((name) => [name, 0]));
   const wrong: string[] = [];
   const counts = { requests: 0, refused: 0 };
