@@ -28,6 +28,8 @@ interface ConnectionLimits {
 const TICK_MS = 1_000;
 /** The shortest interval between two lines of the log about closed connections. */
 const CLOSED_NOTED_EVERY_MS = 10_000;
+/** The time in which the first bytes of a new connection are expected, before connections without a key are closed because of it. */
+const FIRST_BYTES_WITHIN_MS = 50;
 
 export class RtmpPort implements PublisherOwner {
   readonly #options: RtmpPortOptions;
@@ -44,6 +46,7 @@ export class RtmpPort implements PublisherOwner {
   readonly #plain: TCPSocketListener<Publisher>;
   #secure: TCPSocketListener<Publisher> | undefined;
   readonly #ticking: ReturnType<typeof setInterval>;
+  #closingSoon: ReturnType<typeof setTimeout> | undefined;
   readonly gate: FeedGate;
   readonly recordings: string;
   readonly space: RecordingSpace;
@@ -127,6 +130,7 @@ export class RtmpPort implements PublisherOwner {
     const listeners = [this.#plain, ...(this.#secure === undefined ? [] : [this.#secure])];
     for (const listener of listeners) listener.stop(false);
     clearInterval(this.#ticking);
+    clearTimeout(this.#closingSoon);
     await Promise.all([...[...this.#publishers].map((publisher) => publisher.stop("The server ends", "lost")), ...this.#closing]);
     for (const listener of listeners) listener.stop(true);
   }
@@ -149,38 +153,42 @@ export class RtmpPort implements PublisherOwner {
 
   #open(socket: Socket<Publisher>): void {
     const address = networkOf(socket.remoteAddress);
-    if (!this.#makeRoom(address)) {
+    const { connectionsMax } = this.#options.limits;
+    if (this.#publishers.size >= connectionsMax) this.#closeUnauthenticated(this.#publishers.size - connectionsMax + 1);
+    if (this.#publishers.size >= connectionsMax) {
       this.#turnAway(address, () => socket.terminate());
       return;
     }
     socket.data = new Publisher(socket, this);
     this.#publishers.add(socket.data);
     this.#addresses.set(socket.data, address);
+    // A timer, because an encoder's first bytes, which set it apart from silent connections, are read after all new connections are accepted.
+    this.#closingSoon ??= setTimeout(() => {
+      this.#closingSoon = undefined;
+      this.#closeUnauthenticated(0);
+    }, FIRST_BYTES_WITHIN_MS);
   }
 
   /**
-   * Makes room for a new connection: closes the oldest connection without a key if there are too many (D-298). If the new connection's address has
-   * used its share, it closes one of that address, otherwise one of the address with the most. An encoder sends its key at once, so an old connection
-   * without a key is idle. Returns false if all connections have keys.
+   * Closes the connections without a key that exceed the share of their address, and then at least `least` of all, those of the address with the most
+   * first (D-298). Of an address, silent connections are closed first, then the oldest, because an encoder sends its key at once.
    */
-  #makeRoom(address: string): boolean {
-    const { connectionsMax, unauthenticatedMax, unauthenticatedPerAddressMax } = this.#options.limits;
-    const waiting = [...this.#publishers].filter((one) => one.isUnauthenticated);
-    const byAddress = Map.groupBy(waiting, (one) => this.#addresses.get(one) ?? "");
-    const own = byAddress.get(address) ?? [];
-    if (own.length >= unauthenticatedPerAddressMax) this.#evict(own[0]);
-    else if (waiting.length >= unauthenticatedMax || this.#publishers.size >= connectionsMax) {
-      const most = [...byAddress.values()].reduce((most, one) => (one.length > most.length ? one : most), own);
-      this.#evict(most[0]);
+  #closeUnauthenticated(least: number): void {
+    const { unauthenticatedMax, unauthenticatedPerAddressMax } = this.#options.limits;
+    const unauthenticated = [...this.#publishers].filter((one) => one.isUnauthenticated);
+    const ordered = [...unauthenticated.filter((one) => !one.hasSent), ...unauthenticated.filter((one) => one.hasSent)];
+    const byAddress = [...Map.groupBy(ordered, (one) => this.#addresses.get(one) ?? "").values()];
+    const closed = byAddress.flatMap((own) => own.splice(0, own.length - unauthenticatedPerAddressMax));
+    for (let left = Math.max(least, unauthenticated.length - unauthenticatedMax) - closed.length; left > 0; left--) {
+      const next = byAddress.reduce((most, one) => (one.length > most.length ? one : most), []).shift();
+      if (next === undefined) break;
+      closed.push(next);
     }
-    return this.#publishers.size < connectionsMax;
-  }
-
-  #evict(publisher: Publisher | undefined): void {
-    if (publisher === undefined) return;
-    const address = this.#addresses.get(publisher) ?? "";
-    this.#closed(publisher);
-    this.#turnAway(address, () => publisher.terminate());
+    for (const publisher of closed) {
+      const address = this.#addresses.get(publisher) ?? "";
+      this.#closed(publisher);
+      this.#turnAway(address, () => publisher.terminate());
+    }
   }
 
   #turnAway(address: string, close: () => void): void {
@@ -194,7 +202,7 @@ export class RtmpPort implements PublisherOwner {
     if (this.#unnoted.size === 0 || monotonicMs() - this.#notedMs < CLOSED_NOTED_EVERY_MS) return;
     const [address, count] = [...this.#unnoted].reduce((most, one) => (one[1] > most[1] ? one : most));
     const about = { connections: [...this.#unnoted.values()].reduce((sum, one) => sum + one, 0), most_of: address, of_it: count };
-    this.#options.onNote(about, "too many encoders are connected without a stream key, so the oldest were disconnected");
+    this.#options.onNote(about, "too many encoders are connected without a stream key, so some were disconnected");
     this.#unnoted.clear();
     this.#notedMs = monotonicMs();
   }

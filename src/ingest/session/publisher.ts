@@ -74,6 +74,11 @@ export class Publisher implements SessionOwner {
     return this.video === undefined;
   }
 
+  /** Whether the encoder has sent anything. */
+  get hasSent(): boolean {
+    return this.#session !== undefined;
+  }
+
   get silentMs(): number {
     return this.#owner.monotonicMs() - this.#receivedMs;
   }
