@@ -28,8 +28,8 @@ interface ConnectionLimits {
 const TICK_MS = 1_000;
 /** The shortest interval between two lines of the log about closed connections. */
 const CLOSED_NOTED_EVERY_MS = 10_000;
-/** The time in which the first bytes of a new connection are expected, before connections without a key are closed because of it. */
-const FIRST_BYTES_WITHIN_MS = 50;
+/** The time for the first bytes of a new connection, in which it is not counted as a connection without a key. */
+const FIRST_BYTES_WITHIN_MS = 250;
 
 export class RtmpPort implements PublisherOwner {
   readonly #options: RtmpPortOptions;
@@ -154,7 +154,7 @@ export class RtmpPort implements PublisherOwner {
   #open(socket: Socket<Publisher>): void {
     const address = networkOf(socket.remoteAddress);
     const { connectionsMax } = this.#options.limits;
-    if (this.#publishers.size >= connectionsMax) this.#closeUnauthenticated(this.#publishers.size - connectionsMax + 1);
+    if (this.#publishers.size >= connectionsMax) this.#closeUnauthenticated([...this.#publishers], this.#publishers.size - connectionsMax + 1);
     if (this.#publishers.size >= connectionsMax) {
       this.#turnAway(address, () => socket.terminate());
       return;
@@ -162,20 +162,27 @@ export class RtmpPort implements PublisherOwner {
     socket.data = new Publisher(socket, this);
     this.#publishers.add(socket.data);
     this.#addresses.set(socket.data, address);
-    // A timer, because an encoder's first bytes, which set it apart from silent connections, are read after all new connections are accepted.
+    this.#closeSoon();
+  }
+
+  /** Closes connections when the first bytes of the new ones have been read, because these bytes set an encoder apart from a silent connection. */
+  #closeSoon(): void {
+    // A timer, because no event comes from a silent connection.
     this.#closingSoon ??= setTimeout(() => {
       this.#closingSoon = undefined;
-      this.#closeUnauthenticated(0);
+      const known = [...this.#publishers].filter((one) => one.hasSent || one.silentMs >= FIRST_BYTES_WITHIN_MS);
+      this.#closeUnauthenticated(known, 0);
+      if (known.length < this.#publishers.size) this.#closeSoon();
     }, FIRST_BYTES_WITHIN_MS);
   }
 
   /**
-   * Closes the connections without a key that exceed the share of their address, and then at least `least` of all, those of the address with the most
-   * first (D-298). Of an address, silent connections are closed first, then the oldest, because an encoder sends its key at once.
+   * Closes, of these connections, those without a key that exceed the share of their address, and then at least `least` of all, those of the address
+   * with the most first (D-298). Of an address, silent connections are closed first, then the oldest, because an encoder sends its key at once.
    */
-  #closeUnauthenticated(least: number): void {
+  #closeUnauthenticated(publishers: readonly Publisher[], least: number): void {
     const { unauthenticatedMax, unauthenticatedPerAddressMax } = this.#options.limits;
-    const unauthenticated = [...this.#publishers].filter((one) => one.isUnauthenticated);
+    const unauthenticated = publishers.filter((one) => one.isUnauthenticated);
     const ordered = [...unauthenticated.filter((one) => !one.hasSent), ...unauthenticated.filter((one) => one.hasSent)];
     const byAddress = [...Map.groupBy(ordered, (one) => this.#addresses.get(one) ?? "").values()];
     const closed = byAddress.flatMap((own) => own.splice(0, own.length - unauthenticatedPerAddressMax));
