@@ -96,10 +96,10 @@ export class WorldRecorder {
 
   /** Begins to watch, so that requests get stories. Resolves with the state of the world. */
   async begin(): Promise<State> {
-    const events = await this.#reader.open(`worlds/${this.#name}/requests/stream`, this.#watch.signal);
+    const [events, state] = await Promise.all([this.#reader.open(`worlds/${this.#name}/requests/stream`, this.#watch.signal), this.#export()]);
     void this.#follow(events);
-    this.#state = await this.#export();
-    return this.#state;
+    this.#state = state;
+    return state;
   }
 
   /** Notes a call of the control API, and reads the world soon. */
