@@ -25,7 +25,10 @@ export async function startTestServer(
   file?: ConfigFile,
   intercepted?: InterceptedHosts,
 ): Promise<TestServer> {
-  const config = readConfig({ ...forTests, ...flags }, environment, file, settings);
+  const { data, ...others } = forTests;
+  // Databases take the place of the data in memory, with which they cannot be combined.
+  const place = flags.databases === undefined ? { data } : {};
+  const config = readConfig({ ...others, ...place, ...flags }, environment, file, settings);
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
   const { ready, stop, interceptedPort, worlds } = await startPlaza(config, log, { part: "all", intercepted });
   return { ready: { ...ready }, interceptedPort, controlKey: ready.control_key ?? config.control_key ?? "", unserved: () => worlds.unserved(), stop };

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { testOnPostgres } from "#harness/databases";
+import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, PROGRAM, runPlaza, spawnPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
@@ -25,6 +27,17 @@ console.log(JSON.stringify({ page: page.status, clock: clock.status, variables: 
 `;
 
 describe("plaza exec", () => {
+  testOnPostgres("has its worlds in the databases of --databases, but not in those and in --data", async () => {
+    const databases = ["--databases", `eu1=${await (await sharedPostgres()).newDatabase()}`];
+    expect(await runPlaza(["exec", ...databases, "--", ...node(ASK)])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"page":200'),
+      stderr: "",
+    });
+    const both = await runPlaza(["exec", ...databases, "--data", "data", "--", ...node(ASK)]);
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("--databases: cannot be combined with --data") });
+  });
+
   test("runs a command with its own server, prints nothing itself, and leaves nothing in the folder", async () => {
     const cwd = newFolder();
     const { code, stdout, stderr } = await runPlaza(["exec", "--", ...node(ASK)], { cwd });
