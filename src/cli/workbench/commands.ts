@@ -1,5 +1,6 @@
 /** The commands that run a program against a server of its own, and judge the program or record what it does: `plaza storm`, `plaza review`, `plaza trace`. */
 import { findConfigFile } from "#config/config-file";
+import { forTests } from "#config/for-tests";
 import { environment, variableOf } from "#config/option";
 import { environmentWithSecrets } from "#config/secret-files";
 import { Log } from "#telemetry/log";
@@ -10,6 +11,9 @@ import { exitCodeOf, explain } from "../process-end.ts";
 import { withoutProxyFor } from "../proxies.ts";
 import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
+
+/** The data of a server for tests, if no option names others. */
+const IN_MEMORY = forTests.data;
 
 /** Starts a server, and calls `use` with it. Exits with the code that `use` resolves with, or with that of a failed start. */
 async function withServerOfItsOwn(given: Given, use: (server: Server) => Promise<number>): Promise<number> {
@@ -50,7 +54,7 @@ export async function storm(command: readonly string[], given: Given): Promise<n
       invariants: (given.invariant ?? []) as readonly string[],
       keepsCallbacks: given.keep_callbacks === true,
       junit: textOf(given.junit),
-      words: optionWords(process.argv.slice(3)),
+      words: [...optionWords(process.argv.slice(3)), ...wordsForNextRun(given)],
     }),
   );
 }
@@ -103,6 +107,12 @@ function numbersIn(given: Given, names: readonly string[]): Readonly<Record<stri
     found[name] = Number(value);
   }
   return found;
+}
+
+/** The first run has filled data that stay, and `--world` is for empty data. A merge of the same file changes nothing. */
+function wordsForNextRun({ world, import: isMerged, data = IN_MEMORY, databases }: Given): readonly string[] {
+  const staysFilled = data !== IN_MEMORY || databases !== undefined;
+  return staysFilled && world !== undefined && isMerged !== true ? ["--import"] : [];
 }
 
 /** The words of the command line before `--`, without a schedule. */
