@@ -18,6 +18,7 @@ for (const theme of ["light", "dark"] as const)
         ["/overview?world=nowhere", "There is no world nowhere", "Overview · nowhere · Plaza"],
         ["/requests?request=ABC", "The server no longer has this request", "Requests · default · Plaza"],
         ["/graph?kind=labels&id=999", "There is no node 999 in labels", "Graph · default · Plaza"],
+        ["/graph?kind=nothings", "There is no kind nothings", "Graph · default · Plaza"],
         ["/webhooks?delivery=999", "There is no such webhook", "Webhooks · default · Plaza"],
       ] as const;
       for (const [path, text, title] of cases) {

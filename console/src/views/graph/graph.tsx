@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { type FormEvent, useCallback, useMemo } from "react";
 import { type Entry, type Kind, kindNamedBy } from "../../api/graph/kinds.ts";
 import { kindsQuery, listNodes, textOf } from "../../api/graph/nodes.ts";
@@ -8,7 +8,7 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Icon, kindIcon } from "../../parts/icon.tsx";
 import { NAME_KEYS, Named, nameOf } from "../../parts/named.tsx";
 import { Split } from "../../parts/split.tsx";
-import { CopyId, Empty, Problem } from "../../parts/texts.tsx";
+import { CopyId, Empty, Nothing, Problem } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { NodeDetail } from "./node-detail.tsx";
 
@@ -24,7 +24,7 @@ export function Graph() {
   const w = useWorld();
   const { kind = "pages", id } = route.useSearch();
   const navigate = route.useNavigate();
-  const kinds = useQuery(kindsQuery).data ?? NONE;
+  const { data: kinds = NONE, isSuccess } = useQuery(kindsQuery);
   const list = useList<Entry>(["nodes", w, kind], (after) => listNodes(w, kind, after));
   const known = kinds.find(({ name }) => name === kind);
   const columns = useMemo(
@@ -49,6 +49,7 @@ export function Graph() {
     const wanted = String(new FormData(event.currentTarget).get("id")).trim();
     if (wanted !== "") choose(wanted);
   };
+  if (isSuccess && known === undefined) return <NoKind kind={kind} />;
   const detail =
     id === undefined || known === undefined ? undefined : (
       <NodeDetail key={`${kind} ${id}`} kind={known} id={id === NEW ? undefined : id} onOpen={set} />
@@ -87,6 +88,15 @@ export function Graph() {
     </>
   );
 }
+
+const NoKind = ({ kind }: { readonly kind: string }) => (
+  <Nothing title={`There is no kind ${kind}`}>
+    <p>The address names a kind of node that this server does not have. The list of pages offers all kinds.</p>
+    <Link to="/graph" search={({ world }) => ({ world })}>
+      Pages
+    </Link>
+  </Nothing>
+);
 
 /** The columns of a list of nodes, also if the list is empty: the name, then the other keys, of which ids are shown by their nodes' names. */
 const columnsOf = (kind: string, keys: readonly string[], kinds: readonly string[], rows: readonly Entry[]): Column<Entry>[] => [
