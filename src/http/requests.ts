@@ -350,7 +350,7 @@ export class RequestDispatcher {
     const entry: RequestEntry = {
       trace_id: response.traceId,
       operation: response.operation,
-      parts: response.parts,
+      parts: response.parts?.map(({ operation }) => operation),
       method: head.method,
       surface,
       path,

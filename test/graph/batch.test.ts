@@ -130,7 +130,7 @@ describe("several nodes by ids=", () => {
   const many = (query: Record<string, unknown>, run: (request: GraphRequest) => Promise<GraphResponse>, more: Partial<GraphRequest> = {}) => {
     const request = { ...whole, method: "GET", path: "/v24.0/notes/", query, body: {}, ...more };
     const incoming = { ...around(request), upgrades: [] } as unknown as Incoming;
-    return dispatchMany(run, incoming, authenticated, manyOf(incoming, authenticated) as Many);
+    return dispatchMany(run, incoming, authenticated, manyOf(incoming, authenticated) as Many, () => {});
   };
   const collecting = () => {
     const requests: GraphRequest[] = [];

@@ -55,6 +55,21 @@ test("a refusal is explained, at once and later by its trace", async () => {
   expect(await run("explain", "unknown")).toEqual({ code: 1, out: "", err: "plaza: there is no request unknown among the last ones\n" });
 });
 
+test("a batch is explained by its parts, and the log says which of them was refused", async () => {
+  const { run } = await demo();
+  const tokens = "access_token=demo-page-token&oauth_token=demo-page-token";
+  const paths = ["v26.0/2001/custom_labels", "v26.0/2001/custom_label"];
+  const batch = JSON.stringify(paths.map((path) => ({ relative_url: `${path}?${tokens}` })));
+  expect((await run("call", "POST", "/", "--as", "2001", "--field", `batch=${batch}`)).code).toBe(0);
+  const reason = "Page 2001 has no edge custom_label; did you mean custom_labels?";
+  const line = (await run("logs")).out.trimEnd();
+  expect(line).toEndWith(`: 1 of 2 requests in it was refused, first GET /v26.0/2001/custom_label: ${reason}`);
+  const [trace = ""] = /A\S+(?=: 1 of 2)/.exec(line) ?? [];
+  const explained = (await run("explain", trace)).err;
+  expect(explained).toContain("request     GET /v26.0/2001/custom_labels 200 listLabels\n");
+  expect(explained).toContain(`request     GET /v26.0/2001/custom_label 400 unknown: ${reason}\n`);
+});
+
 test("wrong use is refused before anything is sent", async () => {
   const { run } = await demo();
   expect(await run("call", "GET", "me", "--field", "x")).toEqual({ code: 2, out: "", err: "plaza: --field: x is not NAME=VALUE\n" });

@@ -22,6 +22,8 @@ interface Story {
   readonly error?: string;
   readonly fault?: string;
   readonly deliveries: readonly string[];
+  readonly parts?: readonly Pick<Recorded, "operation" | "method" | "path" | "status" | "reason">[];
+  readonly parts_left_out?: number;
 }
 
 export interface Recorded {
@@ -62,7 +64,7 @@ async function causeOf(control: ControlRequests, error: string): Promise<string>
 }
 
 function linesOfStory(story: Story, line: (name: string, text: string | undefined) => string[]): string[] {
-  const { credentials, policy, node, version, is_concealed, steps, deliveries } = story;
+  const { credentials, policy, node, version, is_concealed, steps, deliveries, parts = [], parts_left_out } = story;
   const last = steps.at(-1)?.name;
   return [
     ...(credentials.length === 0
@@ -78,6 +80,10 @@ function linesOfStory(story: Story, line: (name: string, text: string | undefine
     ...line("fault", story.fault),
     ...line("ended in", story.error === undefined ? undefined : last),
     ...line("webhooks", deliveries.join(", ")),
+    ...parts.flatMap(({ method, path, status, operation, reason }) =>
+      line("request", `${method} ${path} ${status} ${operation}${reason === undefined ? "" : `: ${reason}`}`),
+    ),
+    ...line("request", parts_left_out === undefined ? undefined : `and ${parts_left_out} more`),
   ];
 }
 

@@ -24,7 +24,7 @@ import type { Part } from "./fields/project.ts";
 import { prepare, read, write } from "./handle.ts";
 import { type Parsed, parse } from "./parse.ts";
 import { renderError, renderResponse, upgradesOf } from "./render.ts";
-import type { GraphRequest, GraphResponse } from "./request.ts";
+import type { GraphRequest, GraphResponse, ServedPart } from "./request.ts";
 import { respond } from "./respond.ts";
 import {
   checkAddress,
@@ -95,13 +95,15 @@ interface Progress {
   fault: AppliedFault<RequestFaultInput> | undefined;
   parsed: Parsed | undefined;
   followed: Followed | undefined;
+  /** The requests of a batch or of `ids=`. */
+  parts: ServedPart[] | undefined;
   span: OpenSpan | undefined;
   /** The addressed node, if the node has no such operation. */
   found: NodeRef | undefined;
 }
 
 const progressOf = (times?: number[], span?: OpenSpan): Progress => ({
-  ...{ reached: {}, step: 1, times, fault: undefined, parsed: undefined, followed: undefined, span, found: undefined },
+  ...{ reached: {}, step: 1, times, fault: undefined, parsed: undefined, followed: undefined, parts: undefined, span, found: undefined },
 });
 
 /** Begins the next step of the story. */
@@ -127,18 +129,18 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest, spa
     const many = manyOf(incoming, authenticated);
     if (many !== undefined) {
       const response = await serveMany(deps, incoming, authenticated, many, progress);
-      return reported(deps, request, progress, damaged(response, progress.fault));
+      return reported(deps, progress, damaged(response, progress.fault));
     }
     const response = await answer(deps, incoming, authenticated, progress);
     // 12 Render: make JSON, headers and the entity tag.
     span?.step("render");
-    return reported(deps, request, progress, damaged(renderResponse(incoming, progress.reached, response), progress.fault));
+    return reported(deps, progress, damaged(renderResponse(incoming, progress.reached, response), progress.fault));
   } catch (thrown) {
     const error = graphErrorOf(deps, incoming, thrown);
     span?.set({ "error.type": error.errorName });
     if (error.entry.status >= UNEXPECTED) span?.fail(error.errorName);
     await noteRefusal(incoming, progress.reached, progress.found, error);
-    return reported(deps, request, progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error);
+    return reported(deps, progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error);
   }
 }
 
@@ -153,13 +155,15 @@ async function serveMany(
   const again = await struck(incoming, many.name, authenticated, progress);
   if (again !== undefined) return serveMany(deps, ...again, many, progress);
   const batchTraceId = incoming.request.batchTraceId ?? incoming.traceId;
-  const parts: string[] = [];
+  const parts: ServedPart[] = [];
+  progress.parts = parts;
   const handlePart = async (part: GraphRequest): Promise<GraphResponse> => {
     const response = await handleRequest(deps, incoming.world, { ...part, batchTraceId });
-    parts.push(...(response.parts ?? []), response.operation);
+    const { operation, status, story } = response;
+    parts.push(...(response.parts ?? []), { operation, status, story, method: part.method, path: part.path });
     return response;
   };
-  return { ...(await dispatchMany(handlePart, incoming, progress.reached as Authenticated, many)), parts };
+  return dispatchMany(handlePart, incoming, progress.reached as Authenticated, many, (part) => parts.push(part));
 }
 
 /**
@@ -328,11 +332,11 @@ function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown)
   return internalError();
 }
 
-/** The response with its story. A part of a batch has no entry in the log, and so no story. */
-function reported(deps: RequestDeps, { batchDepth }: GraphRequest, progress: Progress, response: GraphResponse, error?: GraphError): GraphResponse {
-  if (batchDepth > 0) return response;
+/** The response with its story. The story of a part of a batch becomes a part of the story of the batch. */
+function reported(deps: RequestDeps, progress: Progress, response: GraphResponse, error?: GraphError): GraphResponse {
   progress.times?.push(deps.monotonicMs());
   // The response was made for this request a moment ago, and nobody else has it.
   response.story = storyOf(progress, error);
+  if (progress.parts !== undefined) response.parts = progress.parts;
   return response;
 }

@@ -85,13 +85,19 @@ export interface GraphResponse {
   readonly body: string;
   /** The operation's name, for the request log and the metrics. */
   readonly operation: string;
-  /** The operations of the requests of a batch or of `ids=`, in the order in which they ran. */
-  readonly parts?: readonly string[];
+  /** The requests of a batch or of `ids=`, in the order in which they ran. */
+  parts?: readonly ServedPart[];
   readonly traceId: string;
   readonly app: string | undefined;
   readonly damage?: Damage | undefined;
-  /** The explanation of the response, as `story/story-text.ts` writes it. A part of a batch has none. */
+  /** The explanation of the response, as `story/story-text.ts` writes it. */
   story?: string | undefined;
+}
+
+/** A request of a batch or of `ids=`, with its path as it was sent. */
+export interface ServedPart extends Pick<GraphResponse, "operation" | "status" | "story"> {
+  readonly method: string;
+  readonly path: string;
 }
 
 /** How an injected fault damages a response (D-150). */

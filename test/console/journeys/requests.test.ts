@@ -27,6 +27,23 @@ test(
 );
 
 test(
+  "a batch says which of its requests was refused, and why",
+  async () => {
+    const server = await startServer([]);
+    const person = await personAt(server, { theme: "dark" });
+    await person.shows("● live");
+    const batch = JSON.stringify(["v26.0/2001/custom_labels", "v26.0/2001/custom_label"].map((relative_url) => ({ relative_url })));
+    expect((await fetch(`${server.base_url}/?${query}`, { method: "POST", headers, body: new URLSearchParams({ batch }) })).status).toBe(200);
+    await person.row("batch");
+    await person.shows("Requests in it", /1 of 2 requests in it was refused/, "listLabels");
+    await person.shows("Page 2001 has no edge custom_label; did you mean custom_labels?");
+    expect(await person.violations()).toEqual([]);
+    await person.look("journey-batch");
+  },
+  JOURNEY_MS,
+);
+
+test(
   "a fault is set, a request meets it, and its story names it; then nothing fails any more",
   async () => {
     const server = await startServer([]);

@@ -48,6 +48,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
         />
         <Again request={request} onSent={onOpen} />
       </Block>
+      {story?.parts !== undefined && <Parts parts={story.parts} leftOut={story.parts_left_out} />}
       {story?.fault !== undefined && <MetFault text={story.fault} />}
       {status >= 400 && <ErrorExplained request={request} />}
       <Block title="Request">
@@ -72,6 +73,27 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
 
 /** Why the request was refused, or caused no webhook, in the largest type of the panel, before anything else of it. */
 const Reason = ({ request }: { readonly request: StoriedRequest }) => <p className="reason">{reasonOf(request) ?? "The response says no reason."}</p>;
+
+interface PartsProps {
+  readonly parts: NonNullable<NonNullable<StoriedRequest["story"]>["parts"]>;
+  readonly leftOut: number | undefined;
+}
+
+/** The requests of a batch or of `ids=`, each with its reason. */
+const Parts = ({ parts, leftOut }: PartsProps) => (
+  <Block title="Requests in it">
+    <ol>
+      {parts.map(({ operation, method, path, status, reason }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes, and a request may be in it twice
+        <li key={at}>
+          <HttpStatus status={status} /> {method} {path} <span className="quiet">{operation}</span>
+          {reason !== undefined && <p>{reason}</p>}
+        </li>
+      ))}
+    </ol>
+    {leftOut !== undefined && <p className="quiet">And {leftOut} more.</p>}
+  </Block>
+);
 
 /** Says that a fault affected the request, so that its error is not the caller's mistake. */
 function MetFault({ text }: { readonly text: string }) {

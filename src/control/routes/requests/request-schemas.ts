@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { ControlRequest } from "#control-contract/route";
 import { reasonOf } from "#graph/pipeline/story/reason";
-import { refusalReason } from "#graph/pipeline/story/refusal-reason";
+import { partEntry, refusalReason } from "#graph/pipeline/story/refusal-reason";
 import { deliveriesIn, readStory } from "#graph/pipeline/story/story-text";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { RequestEntry } from "#graph/worlds/request-log";
@@ -87,6 +87,12 @@ const story = Type.Object({
       description: "the first events of the request that no app was subscribed to, so that they caused no webhook",
     }),
   ),
+  parts: Type.Optional(
+    Type.Array(Type.Object({ ...Type.Pick(seenRequest, ["operation", "method", "status", "reason"]).properties, path: Type.String() }), {
+      description: "the first 50 requests of a batch or of ids, in the order in which they ran, with the first 100 characters of their paths",
+    }),
+  ),
+  parts_left_out: Type.Optional(Type.Integer({ description: "the number of further requests of the batch or of ids" })),
 });
 
 export const storiedRequest = Type.Object({ ...seenRequest.properties, story: Type.Optional(story) });
@@ -106,13 +112,21 @@ export async function explainedEntry(entry: RequestEntry, { deps, world }: Aroun
 /** The entry with its reason and its story. */
 export async function storiedEntry(entry: RequestEntry, around: Around) {
   const story = readStory(entry, around.deps.registry);
-  return { ...(await explainedEntry(entry, around)), ...(story === undefined ? {} : { story }) };
+  const explained = await explainedEntry(entry, around);
+  if (story?.parts === undefined) return { ...explained, ...(story === undefined ? {} : { story }) };
+  const parts: unknown[] = [];
+  for (const part of story.parts) {
+    const { operation, method, path, status } = part;
+    const reason = await reasonOf(partEntry(entry, part), around.deps.registry, around.world);
+    parts.push({ operation, method, path, status, ...(reason === undefined ? {} : { reason }) });
+  }
+  return { ...explained, story: { ...story, parts } };
 }
 
 /** The entry without its texts. Only a refused request has its reason here, because no query is needed for that. */
 export function lineShown(entry: RequestEntry, { deps: { registry }, world }: Around) {
   const { trace_id, operation, method, surface, path, status, time, duration_ms, app } = entry;
-  const story = status < 400 ? undefined : readStory(entry, registry);
+  const story = status < 400 && entry.parts === undefined ? undefined : readStory(entry, registry);
   const reason = story === undefined ? undefined : refusalReason({ entry, story, registry, world });
   return {
     ...{ trace_id, operation, method, surface, path, status, duration_ms, time: inSeconds(time) },

@@ -28,13 +28,13 @@ interface BatchResponse {
 
 /**
  * Runs the requests of a batch one after the other. Null is the response of a request that succeeded and whose result only other requests needed, and
- * of a request that depends on one that failed. `refuse` renders the error of a request that could not be run.
+ * of a request that depends on one that failed. `refuse` renders the error of a part that could not be run.
  */
 export async function runBatch(
   handleRequest: HandleRequest,
   incoming: Pick<Incoming, "request" | "world" | "registry" | "now">,
   given: unknown,
-  refuse: (error: GraphError) => GraphResponse,
+  refuse: (error: GraphError, part: BatchRequest) => GraphResponse,
 ): Promise<(BatchResponse | null)[]> {
   const { request, world, now } = incoming;
   const parts = readBatch(given, request.files);
@@ -65,7 +65,7 @@ export async function runBatch(
       const response = await handleRequest(requestFor(part, incoming, references));
       return part.method === "HEAD" ? { ...response, body: "" } : response;
     } catch (error) {
-      if (error instanceof GraphError) return refuse(error);
+      if (error instanceof GraphError) return refuse(error, part);
       throw error;
     }
   }

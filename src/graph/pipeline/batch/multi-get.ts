@@ -10,9 +10,11 @@ import { missingToken } from "../authenticate.ts";
 import { derivedFrom, withoutTag } from "../derived.ts";
 import { textsOf } from "../parameters.ts";
 import { renderError, renderPart, renderResponse, SERVED_VERSION, UPGRADE_WARNING } from "../render.ts";
-import type { GraphResponse, HandleRequest } from "../request.ts";
+import type { GraphResponse, HandleRequest, ServedPart } from "../request.ts";
 import type { Authenticated, Incoming, ManyName } from "../stages.ts";
+import { refusalStory } from "../story/story.ts";
 import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
+import type { BatchRequest } from "./read-batch.ts";
 
 /** The most ids of a request, which is also the most requests of a batch. */
 const IDS_MAX = 50;
@@ -34,15 +36,29 @@ export function manyOf({ request, registry }: Incoming, { address, method }: Aut
   return batch === undefined && ids === undefined ? undefined : { name: batch === undefined ? "ids" : "batch", batch, ids };
 }
 
-/** Resolves with the response to all requests of a batch or of `ids=`. Throws if the request as a whole is wrong. */
-export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated, { batch, ids }: Many): Promise<GraphResponse> {
+/**
+ * Resolves with the response to all requests of a batch or of `ids=`. Throws if the request as a whole is wrong. `onNotRun` gets each request that was
+ * refused before it could begin.
+ */
+export function dispatchMany(
+  handleRequest: HandleRequest,
+  incoming: Incoming,
+  reached: Authenticated,
+  { batch, ids }: Many,
+  onNotRun: (part: ServedPart) => void,
+): Promise<GraphResponse> {
   const { request } = incoming;
   const { address, method, credentials } = reached;
   if (request.batchDepth > 0 && batch !== undefined) throw invalidParameter("batch", "cannot be inside a batch");
   if (credentials.length === 0) throw missingToken(incoming, { address, method });
   if (request.defect !== undefined) throw request.defect;
   if (batch === undefined) return readMany(handleRequest, incoming, reached, ids);
-  const refuse = (error: GraphError) => renderError(incoming, reached, error);
+  const refuse = (error: GraphError, { method, relative_url }: BatchRequest): GraphResponse => {
+    const response = renderError(incoming, reached, error);
+    const [path = ""] = relative_url.split("?", 1);
+    onNotRun({ operation: "unknown", status: response.status, story: refusalStory(error), method, path });
+    return response;
+  };
   return runBatch(handleRequest, incoming, batch, refuse).then((response) => renderResponse(incoming, reached, response));
 }
 

@@ -170,6 +170,20 @@ onEachDatabase("the reason of a refused request", (database) => {
     expect(new Set(Object.keys(cases))).toEqual(new Set(registry.errors.keys()));
   });
 
+  test("D-376: a batch with refused parts says how many, and the reason of the first", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    const tokens = { query: { access_token: "page", oauth_token: "page" }, headers: { authorization: "Bearer page" } };
+    const batch = ["v26.0/2001/custom_label", labels.slice(1), "v26.0/999"].map((relative_url) => ({ relative_url }));
+    const { reason: sentence } = await reason(plaza, "POST", "/", { ...tokens, body: { batch } });
+    expect(sentence).toBe(
+      "2 of 3 requests in it were refused, first GET /v26.0/2001/custom_label: Page 2001 has no edge custom_label; did you mean custom_labels?",
+    );
+    expect(await reason(plaza, "POST", "/", { ...tokens, body: { batch: batch.slice(1, 2) } })).toEqual({ error: undefined, reason: undefined });
+    expect((await reason(plaza, "GET", "/", { ...tokens, query: { ...tokens.query, ids: "5001,999" } })).reason).toBe(
+      "1 of 2 requests in it was refused, first GET /999: This world has no node 999: check the id, or make the node.",
+    );
+  });
+
   test("a served request needs no reason", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     expect(await reason(plaza, "GET", labels, { token: "page" })).toEqual({ error: undefined, reason: undefined });

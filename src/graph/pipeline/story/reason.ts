@@ -18,7 +18,8 @@ export async function reasonOf(entry: RequestEntry, registry: Registry, world: W
   if (story === undefined) return undefined;
   const [unsent] = story.unsent ?? [];
   const [delivery] = story.deliveries;
-  if (story.error !== undefined) return refusalReason({ entry, story, registry, world });
+  const refusal = refusalReason({ entry, story, registry, world });
+  if (refusal !== undefined) return refusal;
   if (delivery !== undefined) return waitingReason(delivery, world);
   if (unsent === undefined || entry.app === undefined) return undefined;
   const { object, field, entity } = unsent;

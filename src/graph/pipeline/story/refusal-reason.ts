@@ -6,7 +6,7 @@ import type { RequestEntry } from "../../worlds/request-log.ts";
 import type { World } from "../../worlds/world.ts";
 import { parseAddress } from "../address.ts";
 import { edgesOf, hintOf } from "../unserved.ts";
-import type { RequestStory } from "./story-text.ts";
+import { type RequestStory, readStory, type StoryPart } from "./story-text.ts";
 
 export interface Told {
   readonly entry: RequestEntry;
@@ -18,7 +18,7 @@ export interface Told {
 /** The sentence about a refused request. Undefined if the request was served. */
 export function refusalReason(told: Told): string | undefined {
   const { error, message = "", fault } = told.story;
-  if (error === undefined) return undefined;
+  if (error === undefined) return partsReason(told);
   const made = fault === undefined ? {} : (JSON.parse(fault) as { id?: string; status?: number; rate_limit?: string });
   if (made.status !== undefined || made.rate_limit !== undefined)
     return `Fault ${made.id} refused this request on purpose: remove it with plaza fault clear, or in the console.`;
@@ -27,6 +27,27 @@ export function refusalReason(told: Told): string | undefined {
   // A message that suggests a word says the change already.
   return problem.endsWith("?") ? capital(problem) : `${capital(problem)}: ${mend}.`;
 }
+
+/** The sentence about the first refused request of a batch or of `ids=`. */
+function partsReason({ entry, story: { parts = [], parts_left_out = 0 }, registry, world }: Told): string | undefined {
+  const refused = parts.filter(({ status }) => status >= REFUSED);
+  const [first] = refused;
+  if (first === undefined) return undefined;
+  const part = partEntry(entry, first);
+  const story = readStory(part, registry);
+  const reason = story === undefined ? undefined : refusalReason({ entry: part, story, registry, world });
+  const count = `${refused.length} of ${parts.length + parts_left_out} requests in it ${refused.length === 1 ? "was" : "were"} refused`;
+  return `${count}, first ${first.method} ${first.path}${reason === undefined ? "." : `: ${reason}`}`;
+}
+
+/** The lowest status of a refused request. */
+const REFUSED = 400;
+
+/** A part as if it were a request of its own in the log. */
+export const partEntry = (whole: RequestEntry, { operation, method, path, status, story }: StoryPart): RequestEntry => ({
+  ...whole,
+  ...{ operation, method, path, status, story, parts: undefined },
+});
 
 type Finding = string | readonly [problem: string, mend: string] | undefined;
 

@@ -42,6 +42,16 @@ export interface RequestStory {
   readonly deliveries: readonly string[];
   /** The events of the write that no app was subscribed to. */
   readonly unsent?: readonly UnsentEvent[];
+  /** The requests of a batch or of `ids=`, in the order in which they ran. */
+  readonly parts?: readonly StoryPart[];
+  /** How many of these requests the story has no space for. */
+  readonly parts_left_out?: number;
+}
+
+/** A request of a batch or of `ids=`. */
+export interface StoryPart extends Pick<RequestEntry, "operation" | "method" | "status" | "story"> {
+  /** The first 100 characters of the path. */
+  readonly path: string;
 }
 
 type ShownPolicy = Pick<Policy, "name" | "summary" | "kinds" | "scopes">;
@@ -125,10 +135,19 @@ const isVersionFixed = (surface: string): boolean => fixedVersions[surface as ke
 
 const shownPolicy = ({ name, summary, kinds, scopes }: Policy): ShownPolicy => ({ name, summary, kinds, scopes });
 
+/** The story of a part without its parameters and times, which the batch tells. Undefined if the part needs no explanation. */
+export function withoutTexts(text = ""): string | undefined {
+  const { error, unsent, deliveries = [], ...rest } = restOf(text);
+  if (error === undefined && unsent === undefined && deliveries.length === 0) return undefined;
+  const told = { ...rest, error, unsent, deliveries, parameters: undefined, durations: undefined, parts: undefined, parts_left_out: undefined };
+  return `${text.slice(0, text.indexOf("\n"))}\n${JSON.stringify(told)}`;
+}
+
 /** The webhooks of a story, which are read without the rest of it. */
 export const deliveriesIn = (text = ""): readonly string[] => restOf(text).deliveries ?? [];
 
-function restOf(text: string): StoryRest {
+/** The facts of a story that its tokens do not tell. */
+export function restOf(text = ""): StoryRest {
   const end = text.indexOf("\n");
   return end === -1 ? {} : (JSON.parse(text.slice(end + 1)) as StoryRest);
 }

@@ -8,7 +8,9 @@ import type { Followed } from "#webhooks/webhooks";
 import type { AppliedFault, RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { TEXT_CHARACTERS_MAX } from "../../worlds/request-log.ts";
 import type { Parsed } from "../parse.ts";
+import type { ServedPart } from "../request.ts";
 import type { Reached } from "../stages.ts";
+import { partsOfStory } from "./story-parts.ts";
 import { STORY_STEPS, type StoryRest, storyText } from "./story-text.ts";
 
 /** The way of a request through the pipeline, as far as its story needs it. */
@@ -21,16 +23,19 @@ export interface Way {
   readonly parsed?: Parsed | undefined;
   /** The webhooks of a write. */
   readonly followed?: Followed | undefined;
+  /** The requests of a batch or of `ids=`. */
+  readonly parts?: readonly ServedPart[] | undefined;
   /** The fault that affected the request (D-150). */
   readonly fault?: AppliedFault<RequestFaultInput> | undefined;
 }
 
 /** The story of a request that has its response. `error`: the error of a refused request. */
 export function storyOf(way: Way, error?: GraphError): string {
-  const { reached, parsed, followed, times, fault } = way;
+  const { reached, parsed, followed, times, fault, parts } = way;
   const tokens = tokensText(reached);
   const parameters = parametersOf(parsed);
-  const isPlain = error === undefined && times === undefined && fault === undefined && parameters === undefined && isFoundByPath(reached);
+  const isPlain =
+    error === undefined && times === undefined && fault === undefined && parameters === undefined && parts === undefined && isFoundByPath(reached);
   return isPlain && !hasWritten(followed) ? storyText(tokens) : storyText(tokens, restOf(way, parameters, error));
 }
 
@@ -46,7 +51,7 @@ function isFoundByPath({ address, node, served, dead }: Reached): boolean {
   return isVersionAsked && node?.id === address?.id && (dead === undefined || dead.length === 0);
 }
 
-function restOf({ reached, step, times, followed, fault }: Way, parameters: string | undefined, error: GraphError | undefined): StoryRest {
+function restOf({ reached, step, times, followed, fault, parts }: Way, parameters: string | undefined, error: GraphError | undefined): StoryRest {
   const { address, node, served, concealed, dead = [] } = reached;
   return {
     ...(step === STORY_STEPS.length ? {} : { step_count: step }),
@@ -62,6 +67,7 @@ function restOf({ reached, step, times, followed, fault }: Way, parameters: stri
     ...(error === undefined ? followed : { error: error.errorName, message: error.message, ...(error.details.data && { data: error.details.data }) }),
     // The text of the fault is in the response already.
     ...(fault === undefined ? {} : { fault: JSON.stringify({ ...fault, body: undefined }) }),
+    ...(parts === undefined ? {} : partsOfStory(parts)),
     ...(dead.length === 0 ? {} : { dead: dead.map(({ place, error: { message } }) => ({ place, refusal: message })) }),
   };
 }
