@@ -78,52 +78,51 @@ const PACKAGES = ["npm", "npm-dev", "npm-optional", "npm-peer", "npm-bundled", "
 const rules = [
   {
     name: "kernel-is-pure",
-    comment: "kernel has no I/O and no npm package: plain values and functions that everything else can rely on",
+    comment: "the kernel uses no I/O and no npm package, so that every other part can rely on it",
     from: { path: "^src/kernel/", pathNot: TEST },
     to: { pathNot: "^src/kernel/" },
   },
   {
     name: "http1-knows-the-protocol-alone",
-    comment: "bytes in; heads, bodies and protocol problems out. src/http, above it, knows the interface",
+    comment: "http/http1 turns bytes into requests, and reports malformed HTTP; src/http, which imports it, knows the interface",
     from: { path: "^src/http/http1/", pathNot: TEST },
     to: { pathNot: "^src/http/http1/|^src/kernel/" },
   },
   {
     name: "system-is-given",
     comment:
-      "time, ids and randomness are given by main; what imports system.ts cannot be controlled by a test. Listeners may: how long a request took is the machine's business, not the world's",
+      "main passes time, ids and randomness to the code that needs them; a test cannot control code that imports system.ts. Listeners may import it, because they measure the real time of a request, which is not the world's time",
     from: { path: "^src/", pathNot: `^src/(main|seed-world)\\.ts$|^src/(cli|http|control|ingest)/|${TEST}` },
     to: { path: "^src/system\\.ts$" },
   },
   {
     name: "system-knows-kernel",
-    comment: "system.ts gives what kernel asks for and knows nothing else of the server",
+    comment: "system.ts implements the interfaces of the kernel (clock, ids, randomness), so it imports nothing else of the server",
     from: { path: "^src/system\\.ts$" },
     to: { path: "^src/", pathNot: "^src/kernel/" },
   },
   {
     name: "main-composes",
-    comment: "only the command line starts main; any other import of it turns the server upside down",
+    comment: "only the command line starts main; any other part that imports main would import the whole server",
     from: { path: "^src/", pathNot: `^src/cli/|${TEST}` },
     to: { path: "^src/main\\.ts$" },
   },
   {
     name: "cli-is-on-top",
-    comment: "nothing imports the command line",
+    comment: "no other part imports the command line",
     from: { path: "^src/", pathNot: `^src/cli/|${TEST}` },
     to: { path: "^src/cli/" },
   },
   {
     name: "features-do-not-meet",
-    comment:
-      "a feature imports of another one its x.api.ts alone; what it must know of the other's data it asks by the name of a port (kernel/ports.ts)",
+    comment: "a feature imports only the x.api.ts of another feature; it reads the other feature's data through a port (kernel/ports.ts)",
     from: { path: "^src/features/([^/]+)/", pathNot: TEST },
     to: { path: "^src/features/", pathNot: "^src/features/($1/|[^/]+/[^/]+\\.api\\.ts$)" },
   },
   {
     name: "by-the-public-api",
     comment:
-      "from outside, a feature is its index.ts; the process that reads feed files is a program of its own; tests and benches may fill its store and read its normal forms of user data",
+      "code outside of a feature imports only its index.ts; exceptions are the process that reads feed files, and tests and benches that fill the store or normalize user data",
     from: { path: "^(src|test|tools|bench)/", pathNot: "^src/features/|^tools/feature-template/" },
     to: {
       path: "^src/features/[^/]+/",
@@ -132,13 +131,14 @@ const rules = [
   },
   {
     name: "stores-for-tests",
-    comment: "a feature's store is its own; tests and benches may use it to fill many rows at once",
+    comment: "only the feature itself uses its store; tests and benches may use it to fill many rows at once",
     from: { path: "^(src|tools)/", pathNot: "^src/features/" },
     to: { path: "^src/features/[^/]+/.+\\.store\\.ts$" },
   },
   {
     name: "contracts-are-data",
-    comment: "a contract imports kernel, graph/contract, words of schemas, schemes, policies, typebox and its own feature's data, nothing that acts",
+    comment:
+      "a contract imports kernel, graph/contract, schemas, schemes, policies, typebox and its own feature's data, but no code that reads or writes",
     from: { path: "\\.contract\\.ts$" },
     to: {
       pathNot: [
@@ -161,37 +161,38 @@ const rules = [
   },
   {
     name: "contracts-take-types-of-a-store",
-    comment: "of a store, a contract may know the shape of a row and nothing else",
+    comment: "a contract may import from a store only the type of a row",
     from: { path: "\\.contract\\.ts$" },
     to: { path: "\\.store\\.ts$", dependencyTypesNot: ["type-only"] },
   },
   {
     name: "sqlite-driver",
-    comment: "only storage/sqlite knows that SQLite exists",
+    comment: "only the code of storage/sqlite may use SQLite",
     from: { path: "^src/", pathNot: `^src/storage/sqlite/|${TEST}` },
     to: { path: "^bun:sqlite$" },
   },
   {
     name: "postgres-driver",
-    comment: "only storage/postgres knows that PostgreSQL exists",
+    comment: "only the code of storage/postgres may use PostgreSQL",
     from: { path: "^src/", pathNot: `^src/storage/postgres/|${TEST}` },
     to: { path: "^node_modules/(pg|@types/pg)/" },
   },
   {
     name: "drivers-behind-storage",
-    comment: "only storage itself opens a driver; everybody else sees storage/database.ts",
+    comment: "only storage itself opens a driver; all other code uses storage/database.ts",
     from: { path: "^src/", pathNot: `^src/storage/|${TEST}` },
     to: { path: "^src/storage/(sqlite|postgres)/" },
   },
   {
     name: "sockets",
-    comment: "inbound sockets stand in http, control and ingest; outbound ones in outbound. config asks node:net what an IP address is",
+    comment:
+      "only http, control and ingest listen on sockets, and only outbound connects to other servers; config may use node:net to recognize IP addresses",
     from: { path: "^src/", pathNot: `^src/(http|control|ingest|config)/|^src/outbound/|^src/storage/postgres/|${TEST}` },
     to: { path: "^(node:)?(http|https|http2|net|tls|dgram)$|^node_modules/hono/" },
   },
   {
     name: "bun-in-few-places",
-    comment: "Bun's own modules are named where the runtime matters, so that the rest could run elsewhere",
+    comment: "only some files may import Bun's own modules, so that the other files could run on another runtime",
     from: {
       path: "^src/",
       pathNot: `^src/(http|storage|control|ingest)/|^src/(main|system)\\.ts$|^src/outbound/|${TEST}`,
@@ -200,85 +201,86 @@ const rules = [
   },
   {
     name: "no-development-packages",
-    comment: "what runs may not need a development dependency: `npm start` installs none",
+    comment: "a file that runs in production must not import a development dependency, because `npm start` does not install these",
     from: { path: "^src/", pathNot: TEST },
     to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
   },
   {
     name: "declared-packages",
-    comment: "a package that is imported stands in package.json",
+    comment: "package.json must list every package that is imported",
     from: { path: "^(src|test|tools|conformance|bench|clients|workbench)/" },
     to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
   },
   {
     name: "resolvable",
-    comment: "an import that leads nowhere hides what stands behind it from all the other rules",
+    comment: "the other rules cannot follow an import that does not resolve",
     from: { path: "^(src|test|tools|conformance|bench|clients|workbench)/" },
     to: { couldNotResolve: true, pathNot: "^bun:" },
   },
   {
     name: "program-without-its-tests",
-    comment: "the program imports nothing from tests, tools and benches, and the conformance suite only for the commands that run it",
+    comment: "the program imports nothing from tests, tools and benches; it imports the conformance suite only in the commands that run the suite",
     from: { path: "^src/", pathNot: TEST },
     to: { path: `^(test|tools|bench)/|${TEST}` },
   },
   {
     name: "workbench-for-its-commands",
-    comment: "the workbench and the test kit know a server from outside; only their commands load them",
+    comment: "the workbench and the test kit use a server only through its APIs; the server imports them only in their commands",
     from: { path: "^src/", pathNot: `^src/cli/workbench/|${TEST}` },
     to: { path: "^(workbench|clients)/" },
   },
   {
     name: "workbench-from-outside",
-    comment: "the workbench stands on the control API and the test kit: it imports nothing of the server",
+    comment: "the workbench uses the control API and the test kit; it imports nothing of the server",
     from: { path: "^workbench/", pathNot: TEST },
     to: { path: "^(src|test|tools|bench)/|^node_modules/" },
   },
   {
     name: "conformance-for-its-commands",
-    comment: "the suite looks at a server from outside; only `plaza conform` and `plaza compare` run it",
+    comment: "the conformance suite tests a server from outside; the server imports it only for `plaza conform` and `plaza compare`",
     from: { path: "^src/", pathNot: `^src/cli/compare/|${TEST}` },
     to: { path: "^conformance/" },
   },
   {
     name: "conformance-from-outside",
-    comment: "the conformance suite is a black box: by no way does it know anything of src",
+    comment: "the conformance suite is a black box: it imports nothing of src, not even indirectly",
     from: { path: "^conformance/", pathNot: TEST },
     to: { path: "^(src|test|tools)/", reachable: true },
   },
   {
     name: "model-from-the-interface",
-    comment: "the model is written from the interface and its decisions: it knows nothing of the program",
+    comment: "the model is written from the interface document and the decisions, so it imports nothing of the program",
     from: { path: "^test/model/" },
     to: { path: "^(src|tools|conformance)/" },
   },
   {
     name: "reference-stands-alone",
-    comment: "the reference of the model is plain maps and lists: it imports nothing but itself, and the HMAC of the proof",
+    comment: "the model's reference uses plain maps and lists; it imports only its own files, and the HMAC for the proof of a token",
     from: { path: "^test/model/(reference|rules)/" },
     to: { pathNot: "^(test/model/(reference|rules)/|(node:)?crypto$)" },
   },
   {
     name: "client-stands-alone",
-    comment: "the client is a package of its own: it imports nothing but itself, no package and no runtime's modules",
+    comment: "the client is a package of its own: it imports only its own files, no package and no module of a runtime",
     from: { path: "^clients/typescript/src/" },
     to: { pathNot: "^clients/typescript/" },
   },
   {
     name: "conformance-imports",
-    comment: "its test may start a PostgreSQL by the harness; nothing of src may be imported",
+    comment: "the client's test may start PostgreSQL with the test harness, but imports nothing of src",
     from: { path: "^conformance/" },
     to: { path: "^(src|tools)/" },
   },
   {
     name: "kit-from-outside",
-    comment: "the test kit runs on Node as well, in programs of others: it starts the server and talks to it, and imports nothing of it",
+    comment:
+      "the test kit also runs on Node in other projects: it starts the server as a process and sends requests, and imports nothing of the server",
     from: { path: "^clients/", pathNot: TEST },
     to: { path: "^(src|test|tools|bench|conformance)/|^node_modules/" },
   },
   {
     name: "nothing-unreachable",
-    comment: "what the program's two entries do not reach is dead: use it or delete it",
+    comment: "no entry of the program reaches this file: use the file or delete it",
     from: { path: "^src/(main|cli/plaza)\\.ts$" },
     // response-schemas is what contracts say to the documents and to the tests' check of every response.
     to: {
@@ -289,7 +291,7 @@ const rules = [
   },
   {
     name: "nothing-circular",
-    comment: "two modules that need each other, be it for a type, are one module that is read twice: put what both need below them",
+    comment: "two modules import each other, even if only for types: move the code that both need into a third module",
     from: { path: "^(src|test|tools|conformance|bench|clients|workbench)/" },
     to: { circular: true },
   },

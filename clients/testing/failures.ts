@@ -68,7 +68,7 @@ function reportOf({ error, data, nearest }: UnmetResponse): string {
     for (const { at, expected, actual } of nearest.differences)
       lines.push(`  ${at}`, `    expected  ${valueText(expected)}`, `    actual    ${valueText(actual)}`);
   }
-  lines.push("", data.length === 0 ? "nothing of this kind was seen" : "seen, the newest first:");
+  lines.push("", data.length === 0 ? "no request, webhook or event of this kind was seen" : "seen, the newest first:");
   for (const seen of data.slice(0, SEEN_MAX)) lines.push(`  ${lineOf(seen)}`);
   if (data.length > SEEN_MAX) lines.push(`  and ${data.length - SEEN_MAX} more`);
   return lines.join("\n");

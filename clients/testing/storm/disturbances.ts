@@ -46,7 +46,7 @@ const atRequest = (place: Place, effect: FaultBody): FaultBody => ({ operation: 
 const atWebhook = (place: Place, effect: FaultBody): FaultBody => ({ webhook: place.name, skip: place.nth - 1, times: 1, ...effect });
 
 const LOOK_FIRST =
-  "treat a lost response as unknown: read whether the write took effect before it is sent again, or send it again with the same id if the operation has one";
+  "treat a lost response as unknown: read whether the write took effect before you send it again; if the operation takes an id of yours, send it again with the same id";
 const DEDUPLICATE = "store the webhook-id of each webhook in the transaction of its effect, and ignore an id that is stored already";
 
 const requestDisturbances: readonly Disturbance[] = [
@@ -85,14 +85,14 @@ const requestDisturbances: readonly Disturbance[] = [
   {
     name: "reset",
     effect: "the operation has run, and the connection is reset in the middle of the response",
-    right: `read the whole body before the response counts as received; ${LOOK_FIRST}`,
+    right: `read the whole body before you treat the response as received; ${LOOK_FIRST}`,
     canStrike: (place) => isRequest(place) && bytesOf(place) > 1,
     faultAt: (place) => atRequest(place, { reset: true, cut_body_at: Math.floor(bytesOf(place) / 2) }),
   },
   {
     name: "cut",
     effect: "the operation has run, and the response ends before its last byte",
-    right: `compare the length of the body with Content-Length, or parse it before it counts as received; ${LOOK_FIRST}`,
+    right: `compare the length of the body with Content-Length, or parse the body, before you treat it as received; ${LOOK_FIRST}`,
     canStrike: (place) => isRequest(place) && bytesOf(place) > 1,
     faultAt: (place) => atRequest(place, { cut_body_at: bytesOf(place) - 1 }),
   },

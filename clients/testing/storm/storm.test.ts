@@ -38,7 +38,7 @@ test("an app that repeats a lost write fails; the report has the fault, the requ
   expect(report).toMatchObject({ schedules: 1, failures: [{ schedule: "createPersona#1=lost-after" }], unsteady: [] });
   expect(message).toContain("the world ends with 2 personas, and without a fault with 1");
   expect(message).toContain("after the fault the app sent the same createPersona again once");
-  expect(message).toContain("read whether the write took effect before it is sent again");
+  expect(message).toContain("read whether the write took effect before you send it again");
   expect(message).toContain("set STORM_SCHEDULE='createPersona#1=lost-after', and run this test again");
 });
 
