@@ -26,7 +26,9 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     const named = flags.as === undefined && flags.only === undefined ? undefined : await import("./intercept/interception.ts");
     const interception = named?.readInterception(flags, environment());
     const config = readConfig(named?.withProfile(flags, file, environment()) ?? flags, environmentWithSecrets(), file, settings);
-    log = new Log({ level: config.log_level, isPretty: config.pretty });
+    // A terminal gets text, unless a program asked for JSON: people read it.
+    const isPretty = config.pretty || (process.stderr.isTTY && !config.json);
+    log = new Log({ level: config.log_level, isPretty });
     outliveStrayFailures(log);
     for (const warning of variableWarnings(environment(), settings)) log.warn({}, warning);
     const starting =
@@ -50,17 +52,27 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     return await endWhenAsked(Promise.race([asked, plaza.stopAsked]), plaza, log);
   } catch (error) {
     explain(error, log);
-    noteServerOn(error);
+    await noteServerOn(error);
     await log.flush();
     // The program exits at once, because a running timer would keep it alive for seconds.
     return process.exit(exitCodeOf(error));
   }
 }
 
+/** How long a refused start waits for the address of a server that is just starting, and how often it looks. */
+const ADDRESS_MS_MAX = 5_000;
+const LOOK_MS = 50;
+
 /** Says which server uses the data folder, after a refused second start. */
-function noteServerOn(error: unknown): void {
+async function noteServerOn(error: unknown): Promise<void> {
   if (!(error instanceof Error && error.name === "FolderInUse" && "folder" in error)) return;
-  const { info } = findServer(String(error.folder));
+  let { info } = findServer(String(error.folder));
+  // Two starts at the same moment: the other server has the folder already, and no address yet.
+  for (let waitedMs = 0; info === undefined && waitedMs < ADDRESS_MS_MAX; waitedMs += LOOK_MS) {
+    // A timer, because nothing tells this process that the file of the other one is written.
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    info = findServer(String(error.folder)).info;
+  }
   if (info !== undefined) note(`plaza: that server is at ${info.base_url}; plaza stop ends it`);
 }
 

@@ -124,7 +124,7 @@ export const own = {
   streams_max: { ...one("N", read.integer(1, STREAMS_LIMIT), 200), summary: "encoders that send at the same time" },
   stream_bits_per_second_max: { ...one("N", read.integer(1), 20_000_000), summary: "largest bit rate of a live stream; a stream above it is ended" },
   json: { ...off, summary: "print one line of JSON on stdout when ready, and nothing else" },
-  pretty: { ...off, summary: "write logs as text instead of JSON lines" },
+  pretty: { ...off, summary: "write logs as text instead of JSON lines, as a terminal gets them without this option" },
   log_level: { ...one("LEVEL", read.oneOf(logLevels), "info"), summary: `one of ${logLevels.join(", ")}` },
   quiet: { ...off, summary: "do not log each request" },
   // D-356.

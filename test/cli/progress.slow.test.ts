@@ -1,8 +1,8 @@
-/** Checks that long work shows its progress on a terminal, and prints nothing elsewhere. */
+/** Checks that long work shows its progress and logs are text on a terminal, and not elsewhere. */
 import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endAll, newFolder, PROGRAM, runPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, PROGRAM, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
@@ -93,4 +93,26 @@ test("the conformance suite", async () => {
     ROOT,
   );
   expect(text).toMatch(/█+░* \d+ of \d+ cases, 0 failed/);
+});
+
+test("logs on a terminal are text, and JSON otherwise", async () => {
+  const options = "start --data :memory: --port 0 --control-port 0 --rtmp-port off".split(" ");
+  const terminal = Bun.spawn(["script", "-qefc", [PROGRAM, ...options].join(" "), "/dev/null"], {
+    stdin: "pipe",
+    stdout: "pipe",
+    cwd: newFolder(),
+  });
+  const piped = spawnPlaza(options);
+  const firstWith = async (stream: ReadableStream<Uint8Array>, wanted: string) => {
+    let text = "";
+    for await (const part of stream) {
+      text += new TextDecoder().decode(part);
+      if (text.includes(wanted)) break;
+    }
+    return text;
+  };
+  expect(await firstWith(terminal.stdout, "base_url")).not.toContain('"level":"info"');
+  expect(await firstWith(piped.stderr, "base_url")).toContain('{"level":"info"');
+  terminal.kill();
+  await terminal.exited;
 });

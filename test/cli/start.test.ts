@@ -125,6 +125,15 @@ describe("data", () => {
     expect((await plaza.control("GET", "clock")).status).toBe(200);
   });
 
+  test("of two starts at the same moment one serves, and the other says where", async () => {
+    const data = newFolder();
+    const options = ["start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--data", data];
+    const both = [spawnPlaza(options), spawnPlaza(options)];
+    const refused = await Promise.race(both.map(async (one) => ((await one.exited) === 2 ? one : undefined)));
+    const { base_url } = JSON.parse(await Bun.file(join(data, "server.json")).text());
+    expect(await new Response(refused?.stderr).text()).toContain(`plaza: that server is at ${base_url}; plaza stop ends it\n`);
+  });
+
   test("is stored in .plaza by default, readable only by its owner", async () => {
     const cwd = newFolder();
     await (await startPlaza([], { cwd })).end();

@@ -35,6 +35,14 @@ test("the created files name each other, load at each start, and accept requests
   ]);
 });
 
+test("a folder that cannot be written is refused in one sentence", () => {
+  const folder = join(temporaryFolder(), "a-file");
+  writeFileSync(folder, "");
+  const streams = written();
+  expect(init(folder)).toBe(2);
+  expect(streams).toEqual({ out: "", err: `plaza: the folder ${folder} cannot be written (ENOTDIR): run plaza init in a folder of your own\n` });
+});
+
 test("with --agent there is a skill file, whose commands are those of the program", () => {
   const folder = temporaryFolder();
   const streams = written();

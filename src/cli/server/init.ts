@@ -6,7 +6,7 @@ import { settings } from "#features";
 import { worldFileSchema } from "#graph/worlds/file/file-schema";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { buildRegistry } from "#main";
-import { note, say } from "../terminal/output.ts";
+import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
 import { printedJson } from "../terminal/printed-json.ts";
 
 /** The folder of this package in a project that has installed it. */
@@ -64,6 +64,15 @@ description: Develop and test an integration with the graph platform against Pla
 
 /** Writes the files. `isForAgents`: it writes the skill file as well. */
 export function init(folder: string, isForAgents = false): number {
+  try {
+    return createAll(folder, isForAgents);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    return fail(`the folder ${folder} cannot be written (${error.code}): run plaza init in a folder of your own`, WRONG_USE);
+  }
+}
+
+function createAll(folder: string, isForAgents: boolean): number {
   create(folder, "plaza.config.yaml", schemaLine(folder, "config") + CONFIG);
   create(folder, "world.yaml", schemaLine(folder, "world") + WORLD);
   ignoreData(folder);
