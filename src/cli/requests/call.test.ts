@@ -65,7 +65,7 @@ test("a batch is explained by its parts, and the log says which of them was refu
   const line = (await run("logs")).out.trimEnd();
   expect(line).toEndWith(`: 1 of 2 requests in it was refused, first GET /v26.0/2001/custom_label: ${reason}`);
   const [trace = ""] = /A\S+(?=: 1 of 2)/.exec(line) ?? [];
-  const explained = (await run("explain", trace)).err;
+  const explained = (await run("explain", trace)).out;
   expect(explained).toContain("request     GET /v26.0/2001/custom_labels 200 listLabels\n");
   expect(explained).toContain(`request     GET /v26.0/2001/custom_label 400 unknown: ${reason}\n`);
 });

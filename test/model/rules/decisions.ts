@@ -89,6 +89,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-373": "recorded traces and their files",
   "D-374": "the review of recorded traces",
   "D-375": "the names of batches in the log and in faults; histories read no log",
+  "D-376": "the parts of a batch in its story; histories read no log",
   "D-380": "hosts of the internet that a command answers for one run",
   "D-381": "the dialog; its form needs a browser, and without a code no history logs anybody in",
   "D-382": "exchanges of codes, secrets and tokens: histories cannot know the random values of new tokens, and use the tokens of their world",
