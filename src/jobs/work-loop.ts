@@ -250,7 +250,7 @@ export class WorkLoop {
     if (atMs >= this.#timerAtMs) return;
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
-    this.#timer = setTimeout(() => this.#tick(), Math.ceil(atMs - performance.now()));
+    this.#timer = setTimeout(() => this.#tick(), Math.max(0, Math.ceil(atMs - performance.now())));
     // The timer does not keep the program running.
     this.#timer.unref();
   }

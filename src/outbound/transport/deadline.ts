@@ -27,7 +27,7 @@ export class Deadlines {
   #arm(atMs: number): void {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
-    this.#timer = setTimeout(() => this.#sweep(), Math.ceil(atMs - performance.now()));
+    this.#timer = setTimeout(() => this.#sweep(), Math.max(0, Math.ceil(atMs - performance.now())));
     // The timer does not keep the program running, because the sockets of running requests do.
     this.#timer.unref();
   }
