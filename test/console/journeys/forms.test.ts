@@ -11,6 +11,8 @@ for (const theme of ["light", "dark"] as const)
       const person = await personAt(server, { theme, path: "/tokens" });
       const { page } = person;
       await page.getByRole("button", { name: "Create a token" }).press("Enter");
+      // The form has its apps and pages once the server has answered.
+      for (const name of ["app", "principal"]) await page.locator(`select[name=${name}] option`).first().waitFor({ state: "attached" });
       const scope = page.getByRole("checkbox", { name: "pages_messaging" });
       await scope.press("Space");
       expect(await scope.isChecked()).toBe(true);
