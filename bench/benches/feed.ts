@@ -81,7 +81,7 @@ async function measured({ name, pid }: Server, ingest: () => Promise<number>): P
 }
 
 export const bench: Bench = {
-  summary: `The time from sending a feed file of ${ROWS.toLocaleString("en")} rows (CSV, about 200 bytes each) to the control API until the feed shows its items; Plaza stores the file and checks each row. The floor parses the same file with the same package and inserts the rows.`,
+  summary: `The time from sending a feed file of ${ROWS.toLocaleString("en")} rows (CSV, about 200 bytes each) to the control API until the feed shows its items; Plaza stores the file and checks each row. The reference program parses the same file with the same package and inserts the rows.`,
   async run({ rounds }) {
     const folder = mkdtempSync(join(process.env.BENCH_TMP ?? tmpdir(), "plaza-bench-feed-"));
     const file = join(folder, "feed.csv");

@@ -26,7 +26,7 @@ async function round(isHanging: boolean, seconds: number): Promise<Latencies> {
 }
 
 export const bench: Bench = {
-  summary: `${PER_SECOND} events a second for 1,000 callbacks in turn, of which one never responds. Measures the time from an event to its arrival at the other callbacks, and compares this time with a round in which all callbacks respond.`,
+  summary: `Sends ${PER_SECOND} events a second to 1,000 callbacks in turn; one of these callbacks never responds. Measures the time from an event to its arrival at the callbacks that respond, and compares this time with a round in which all callbacks respond.`,
   async run({ rounds, seconds }) {
     const pairs: { hanging: Latencies; well: Latencies }[] = [];
     for (let at = 0; at < rounds; at++) {

@@ -10,7 +10,7 @@ const LABELS = 5_000;
 const CONNECTIONS = 32;
 
 export const bench: Bench = {
-  summary: `\`GET /v26.0/{label}?fields=id,page_label_name\` with all three credentials, for a random one of ${LABELS} labels, over ${CONNECTIONS} connections. The floor runs two prepared queries.`,
+  summary: `\`GET /v26.0/{label}?fields=id,page_label_name\` with all three credentials, for a random one of ${LABELS} labels, over ${CONNECTIONS} connections. The reference program runs two prepared queries for each request.`,
   async run(options) {
     const plaza = await startPlaza({ world: world({ labels: [...labels(LABELS)] }) });
     const floor = await startFloor("node", { given: LABELS });

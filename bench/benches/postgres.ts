@@ -131,7 +131,7 @@ async function webhooksOf(postgres: Postgres, { rounds, seconds }: { rounds: num
 }
 
 export const bench: Bench = {
-  summary: `\`read\`, \`node\`, \`write\`, \`events-1\` and webhooks on a local, durable PostgreSQL, over ${CONNECTIONS} connections, with one process and with two. The floors send the same prepared statements on the same number of connections. No process is pinned to a core, because PostgreSQL needs CPU time too.`,
+  summary: `\`read\`, \`node\`, \`write\`, \`events-1\` and webhooks on a local, durable PostgreSQL, over ${CONNECTIONS} connections, with one process and with two. The reference programs send the same prepared statements on the same number of connections. No process is pinned to a core, because PostgreSQL needs CPU time too.`,
   async run(options) {
     const postgres = await startPostgres();
     try {

@@ -8,7 +8,7 @@ const PERSONAS = 10_000;
 const CONNECTIONS = 32;
 
 export const bench: Bench = {
-  summary: `\`GET /v26.0/{page}/personas?limit=5\` with all three credentials, on a page with ${PERSONAS} personas, over ${CONNECTIONS} connections. The floor runs three prepared queries and joins the response from strings.`,
+  summary: `\`GET /v26.0/{page}/personas?limit=5\` with all three credentials, on a page with ${PERSONAS} personas, over ${CONNECTIONS} connections. The reference program runs three prepared queries and joins the response from strings.`,
   async run(options) {
     const plaza = await startPlaza({ world: world({ personas: [...personas(PERSONAS)] }) });
     const floor = await startFloor("list", { given: PERSONAS });

@@ -60,7 +60,7 @@ async function memoryAfterLoad(): Promise<{ after: number; afterTenTimes: number
 }
 
 export const bench: Bench = {
-  summary: `The time from \`bin/plaza start --json\`, on an empty folder with a small world file, to the first response with status 200 to a real request. Also the resident memory when the server is idle, after ${REQUESTS.toLocaleString("en")} requests (half reads, half writes) and after ten times as many. The floor is a bare \`Bun.serve\` script.`,
+  summary: `The time from \`bin/plaza start --json\`, on an empty folder with a small world file, to the first response with status 200 to a real request. Also measures the resident memory of the idle server, after ${REQUESTS.toLocaleString("en")} requests (half reads, half writes) and after ten times this number of requests. The reference program is a bare \`Bun.serve\` script.`,
   async run({ rounds }) {
     const plaza: { first: number; ready: number; again: number; idle: number }[] = [];
     const floor: { first: number; idle: number }[] = [];

@@ -10,7 +10,7 @@ const us = 1e6;
 
 export const bench: Bench = {
   summary:
-    "Webhooks to a receiver in another process, one event in each POST. Each event is stored durably in a transaction of its own, and so is the end of each delivery. The floor sends the same POSTs with the same signatures in a bare loop, without a database. Deliveries per second and core are computed from CPU time, because a commit waits for the disk and a bare loop does not.",
+    "Webhooks to a receiver in another process, one event in each POST. Plaza stores each event in a transaction of its own, and the end of each delivery in another one. The reference program sends the same POSTs with the same signatures in a plain loop, without a database. Deliveries per second and core are computed from CPU time, because Plaza waits for the disk at each commit and the plain loop does not.",
   async run({ rounds, seconds }) {
     const sink = await startSink();
     const measured: { plaza: Round; floor: Round }[] = [];

@@ -112,7 +112,7 @@ async function idleKilobytes(inMemory: boolean): Promise<number> {
 const GOALS: Readonly<Partial<Record<Operation, number>>> = { make: 5, delete: 5, restore: 10, reset: 2 };
 
 export const bench: Bench = {
-  summary: `The times in which the control API makes, snapshots, restores, resets and deletes worlds of ${NODES.toLocaleString("en")} nodes, in a data folder (durable) and in memory. Each time is the median of ${TIMES} in a round and includes the request to the control API. \`reset\` empties a world that was made empty. Also the memory of the process for each of 1,000 more worlds that were used and are idle.`,
+  summary: `Measures how long the control API takes to create, snapshot, restore, reset and delete worlds of ${NODES.toLocaleString("en")} nodes, in a data folder (durable) and in memory. A round repeats each action ${TIMES} times and reports the median, including the request to the control API. \`reset\` is measured on a world that was empty when it was created. Also measures the memory that the process needs for each of 1,000 further worlds that were used once and are idle now.`,
   async run({ rounds }) {
     const metrics: Metric[] = [];
     const absolute: Absolute[] = [];

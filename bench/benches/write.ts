@@ -15,7 +15,7 @@ const requestOf = (round: number): LoadRequest => ({
 });
 
 export const bench: Bench = {
-  summary: `\`POST /v26.0/{page}/custom_labels\`, over ${CONNECTIONS} connections; each new label is durable before its response. The floor runs one prepared insert in a savepoint for each request, and commits all waiting inserts together.`,
+  summary: `\`POST /v26.0/{page}/custom_labels\`, over ${CONNECTIONS} connections; each new label is durable before its response. The reference program runs one prepared insert in a savepoint for each request, and commits all waiting inserts together.`,
   async run(options) {
     const plaza = await startPlaza({ world: world(), settings: LABELS_UNLIMITED });
     const floor = await startFloor("write");

@@ -33,7 +33,7 @@ async function start(path: string, core: number | undefined, args: readonly stri
   let text = "";
   while (!text.includes("\n")) {
     const { done, value } = await reader.read();
-    if (done) throw new Error(`${path} ended before it was ready`);
+    if (done) throw new Error(`the program ${path} ended before it was ready`);
     text += new TextDecoder().decode(value);
   }
   const { base_url: url } = JSON.parse(text.split("\n", 1)[0] as string) as { base_url: string };

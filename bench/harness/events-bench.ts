@@ -9,7 +9,7 @@ import { startFloor, startPlaza } from "./server.ts";
 import { spreadOf } from "./statistics.ts";
 
 export const benchEvents = ({ events, goal }: { readonly events: number; readonly goal: number }): Bench => ({
-  summary: `\`POST /v26.0/{app}/activities\` with ${events === 1 ? "one event" : `${events} events`}, over ${CONNECTIONS} connections; the events are durable before the response. The floor inserts the same rows, and commits all waiting requests together.`,
+  summary: `\`POST /v26.0/{app}/activities\` with ${events === 1 ? "one event" : `${events} events`}, over ${CONNECTIONS} connections; the events are durable before the response. The reference program inserts the same rows, and commits all waiting requests together.`,
   async run(options) {
     const plaza = await startPlaza({ world: eventsWorld });
     const floor = await startFloor("events");

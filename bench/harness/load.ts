@@ -75,7 +75,7 @@ export async function applyLoad(server: Server, request: LoadRequest, load: Load
   rmSync(file, { force: true });
   const summary = readSummary(err, out);
   if (summary.refused > 0 || summary.broken > 0) {
-    throw new Error(`${server.name}: of ${summary.requests} requests ${summary.refused} were refused and ${summary.broken} broke`);
+    throw new Error(`${server.name}: ${summary.requests} requests were sent, ${summary.refused} were refused, and ${summary.broken} broke off`);
   }
   return {
     requests: summary.requests,

@@ -159,7 +159,7 @@ export async function crowd(
   rmSync(file, { force: true });
   const { requests, duration_us, p50_us, refused, broken } = JSON.parse(summary) as WrkSummary;
   const taken = requests - refused;
-  if (broken > 0 || taken === 0) throw new Error(`${server.name}: of ${requests} requests ${refused} were refused and ${broken} broke`);
+  if (broken > 0 || taken === 0) throw new Error(`${server.name}: ${requests} requests were sent, ${refused} were refused, and ${broken} broke off`);
   const perSecond = 1e6 / duration_us;
   return { taken_per_second: taken * perSecond, refused_per_second: refused * perSecond, cpu_us: cpu / taken, p50_ms: p50_us / 1000 };
 }

@@ -117,8 +117,8 @@ function section(name: string, kept: KeptResult): string {
 
 const HEAD = `# Results of the benches
 
-Written by \`npm run bench\`; [README.md](README.md) explains each bench and its floor. The ratio inside
-one run counts; the numbers for information depend on the machine and the moment.`;
+Written by \`npm run bench\`; [README.md](README.md) explains each bench and its reference program, the floor. Ratios of
+one run can be compared; the numbers for information depend on the machine and its load.`;
 
 /** Replaces the section of this bench in RESULTS.md. The other sections stay. `order` is the order of the benches in the page. */
 export function keep(name: string, result: KeptResult, order: readonly string[]): void {

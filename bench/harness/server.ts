@@ -122,7 +122,7 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   try {
     while (!text.includes("\n")) {
       const { done, value } = await reader.read();
-      if (done) throw new Error("it ended, or was not ready in time");
+      if (done) throw new Error("the server ended, or was not ready in time");
       text += decoder.decode(value, { stream: true });
     }
     return text.slice(0, text.indexOf("\n"));
