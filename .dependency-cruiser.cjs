@@ -267,7 +267,7 @@ const rules = [
   },
   {
     name: "conformance-imports",
-    comment: "the client's test may start PostgreSQL with the test harness, but imports nothing of src",
+    comment: "the conformance suite imports nothing of src and tools; its test may start PostgreSQL with the test harness",
     from: { path: "^conformance/" },
     to: { path: "^(src|tools)/" },
   },
