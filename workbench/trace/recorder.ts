@@ -96,10 +96,10 @@ export class WorldRecorder {
 
   /** Begins to watch, so that requests get stories. Resolves with the state of the world. */
   async begin(): Promise<State> {
-    const [events, state] = await Promise.all([this.#reader.open(`worlds/${this.#name}/requests/stream`, this.#watch.signal), this.#export()]);
+    const events = await this.#reader.open(`worlds/${this.#name}/requests/stream`, this.#watch.signal);
     void this.#follow(events);
-    this.#state = state;
-    return state;
+    this.#state = await this.#export();
+    return this.#state;
   }
 
   /** Notes a call of the control API, and reads the world soon. */
