@@ -29,7 +29,7 @@ const TICK_MS = 1_000;
 /** The shortest interval between two lines of the log about closed connections. */
 const CLOSED_NOTED_EVERY_MS = 10_000;
 /** The time for the first bytes of a new connection, in which it is not counted as a connection without a key. */
-const FIRST_BYTES_WITHIN_MS = 250;
+const FIRST_BYTES_WITHIN_MS = 1_000;
 
 export class RtmpPort implements PublisherOwner {
   readonly #options: RtmpPortOptions;
