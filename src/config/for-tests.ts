@@ -6,6 +6,7 @@ export const forTests: Readonly<Record<string, unknown>> = {
   port: 0,
   control_port: 0,
   data: ":memory:",
+  databases: [],
   rtmp_port: "off",
   rtmps_port: "off",
   workers: 1,
