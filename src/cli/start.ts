@@ -8,6 +8,7 @@ import { environmentWithSecrets } from "#config/secret-files";
 import { findServer } from "#config/server-files";
 import { settings } from "#features";
 import { type RunningPlaza, startPlaza } from "#main";
+import { isRunning } from "#storage/temporary-folder";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { endWhenAsked, exitCodeOf, explain, nextSignal, outputClosed } from "./process-end.ts";
@@ -59,16 +60,20 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   }
 }
 
-/** How long a refused start waits for the address of a server that is just starting, and how often it looks. */
-const ADDRESS_MS_MAX = 5_000;
+/** How long a refused start waits for the address of the process that has the folder, also if it is not known whether that process still runs. */
+const ADDRESS_MS_MAX = 30_000;
+const UNKNOWN_MS_MAX = 5_000;
+/** How often it looks for the address. */
 const LOOK_MS = 50;
 
 /** Says which server uses the data folder, after a refused second start. */
 async function noteServerOn(error: unknown): Promise<void> {
   if (!(error instanceof Error && error.name === "FolderInUse" && "folder" in error)) return;
   let { info } = findServer(String(error.folder));
+  const pid = "pid" in error && typeof error.pid === "number" ? error.pid : undefined;
+  const mayCome = (waitedMs: number): boolean => (pid === undefined ? waitedMs < UNKNOWN_MS_MAX : waitedMs < ADDRESS_MS_MAX && isRunning(pid));
   // Two starts at the same moment: the other server has the folder already, and no address yet.
-  for (let waitedMs = 0; info === undefined && waitedMs < ADDRESS_MS_MAX; waitedMs += LOOK_MS) {
+  for (let waitedMs = 0; info === undefined && mayCome(waitedMs); waitedMs += LOOK_MS) {
     // A timer, because nothing tells this process that the file of the other one is written.
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     info = findServer(String(error.folder)).info;

@@ -1,6 +1,7 @@
 /** `plaza stop`: ends a server and waits until it has ended. */
 
 import type { ControlRequests } from "#control/client/requests";
+import { isRunning } from "#storage/temporary-folder";
 import { sleepMs } from "#system";
 import { type Given, pidOnData, withServer } from "../control-client.ts";
 import { directTo } from "../proxies.ts";
@@ -44,12 +45,3 @@ const isListening = (url: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

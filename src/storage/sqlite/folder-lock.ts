@@ -15,7 +15,7 @@ export class FolderInUse extends Error {
     readonly folder: string,
     what: string,
     /** The id of the process that holds the folder, if it is known. */
-    pid: number | undefined,
+    readonly pid: number | undefined,
   ) {
     super(`${what} in use by ${pid === undefined ? "another running process or an earlier open" : `another running process (${pid})`}: ${folder}`);
     this.name = "FolderInUse";
