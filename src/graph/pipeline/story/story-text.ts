@@ -135,13 +135,8 @@ const isVersionFixed = (surface: string): boolean => fixedVersions[surface as ke
 
 const shownPolicy = ({ name, summary, kinds, scopes }: Policy): ShownPolicy => ({ name, summary, kinds, scopes });
 
-/** The story of a part without its parameters and times, which the batch tells. Undefined if the part needs no explanation. */
-export function withoutTexts(text = ""): string | undefined {
-  const { error, unsent, deliveries = [], ...rest } = restOf(text);
-  if (error === undefined && unsent === undefined && deliveries.length === 0) return undefined;
-  const told = { ...rest, error, unsent, deliveries, parameters: undefined, durations: undefined, parts: undefined, parts_left_out: undefined };
-  return `${text.slice(0, text.indexOf("\n"))}\n${JSON.stringify(told)}`;
-}
+/** A story with `rest` instead of the facts that it has. */
+export const withRest = (text: string, rest: StoryRest): string => `${text.slice(0, text.indexOf("\n"))}\n${JSON.stringify(rest)}`;
 
 /** The webhooks of a story, which are read without the rest of it. */
 export const deliveriesIn = (text = ""): readonly string[] => restOf(text).deliveries ?? [];
