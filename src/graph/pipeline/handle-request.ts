@@ -38,7 +38,7 @@ import {
   recordMarketingUse,
 } from "./route.ts";
 import type { Addressed, Authenticated, Incoming, Reached, Resolved, Versioned } from "./stages.ts";
-import { storyOf } from "./story/story.ts";
+import { storyOf, storyOfPart } from "./story/story.ts";
 import { noteLeftOut, noteRefusal } from "./unserved.ts";
 
 export interface RequestDeps {
@@ -129,18 +129,18 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest, spa
     const many = manyOf(incoming, authenticated);
     if (many !== undefined) {
       const response = await serveMany(deps, incoming, authenticated, many, progress);
-      return reported(deps, progress, damaged(response, progress.fault));
+      return reported(deps, request, progress, damaged(response, progress.fault));
     }
     const response = await answer(deps, incoming, authenticated, progress);
     // 12 Render: make JSON, headers and the entity tag.
     span?.step("render");
-    return reported(deps, progress, damaged(renderResponse(incoming, progress.reached, response), progress.fault));
+    return reported(deps, request, progress, damaged(renderResponse(incoming, progress.reached, response), progress.fault));
   } catch (thrown) {
     const error = graphErrorOf(deps, incoming, thrown);
     span?.set({ "error.type": error.errorName });
     if (error.entry.status >= UNEXPECTED) span?.fail(error.errorName);
     await noteRefusal(incoming, progress.reached, progress.found, error);
-    return reported(deps, progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error);
+    return reported(deps, request, progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error);
   }
 }
 
@@ -333,10 +333,10 @@ function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown)
 }
 
 /** The response with its story. The story of a part of a batch becomes a part of the story of the batch. */
-function reported(deps: RequestDeps, progress: Progress, response: GraphResponse, error?: GraphError): GraphResponse {
+function reported(deps: RequestDeps, { batchDepth }: GraphRequest, progress: Progress, response: GraphResponse, error?: GraphError): GraphResponse {
   progress.times?.push(deps.monotonicMs());
   // The response was made for this request a moment ago, and nobody else has it.
-  response.story = storyOf(progress, error);
+  response.story = batchDepth > 0 ? storyOfPart(progress, error) : storyOf(progress, error);
   if (progress.parts !== undefined) response.parts = progress.parts;
   return response;
 }

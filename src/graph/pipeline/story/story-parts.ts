@@ -1,7 +1,7 @@
 /** The requests of a batch or of `ids=` in the story of the whole request (D-376). */
 import { redact } from "#kernel/redaction/redaction";
 import type { ServedPart } from "../request.ts";
-import { restOf, type StoryRest, withRest } from "./story-text.ts";
+import { restOf, type StoryRest } from "./story-text.ts";
 
 /** D-376: a story of 16,384 characters has space for this and for its own tokens, versions and webhooks. */
 const PARTS_CHARACTERS_MAX = 12_288;
@@ -30,10 +30,10 @@ export function partsOfStory(parts: readonly ServedPart[]): Pick<StoryRest, "par
     .filter((part) => takes(JSON.stringify(part).length));
   const rests = parts.map(({ story }) => restOf(story));
   const stories = kept.map((part, at) => {
-    const story = withoutTexts(parts[at]?.story ?? "", rests[at] ?? {});
-    return story === undefined || !takes(JSON.stringify(story).length) ? part : { ...part, story };
+    const { story } = parts[at] as ServedPart;
+    return needsStory(rests[at]) && takes(JSON.stringify(story).length) ? { ...part, story } : part;
   });
-  const deliveries = parts.flatMap(({ operation }, at) => (isOfParts(operation) ? [] : (rests[at]?.deliveries ?? [])));
+  const deliveries = rests.flatMap((rest) => rest.deliveries ?? []);
   return {
     parts: stories,
     ...(parts.length === kept.length ? {} : { parts_left_out: parts.length - kept.length }),
@@ -41,12 +41,6 @@ export function partsOfStory(parts: readonly ServedPart[]): Pick<StoryRest, "par
   };
 }
 
-/** The story of a part without its parameters and times, which the batch tells. Undefined if the part needs no explanation. */
-function withoutTexts(text: string, rest: StoryRest): string | undefined {
-  if (rest.error === undefined && rest.unsent === undefined && (rest.deliveries ?? []).length === 0) return undefined;
-  const { parameters: _, durations: __, parts: ___, parts_left_out: ____, ...told } = rest;
-  return withRest(text, told);
-}
-
-/** `ids=` inside a batch: its reads are parts of the batch already. */
-const isOfParts = (operation: string): boolean => operation === "ids";
+/** Whether a part was refused, or has webhooks or events without one, which its story explains. */
+const needsStory = ({ error, unsent = [], deliveries = [] }: StoryRest = {}): boolean =>
+  error !== undefined || unsent.length > 0 || deliveries.length > 0;

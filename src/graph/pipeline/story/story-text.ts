@@ -135,9 +135,6 @@ const isVersionFixed = (surface: string): boolean => fixedVersions[surface as ke
 
 const shownPolicy = ({ name, summary, kinds, scopes }: Policy): ShownPolicy => ({ name, summary, kinds, scopes });
 
-/** A story with `rest` instead of the facts that it has. */
-export const withRest = (text: string, rest: StoryRest): string => `${text.slice(0, text.indexOf("\n"))}\n${JSON.stringify(rest)}`;
-
 /** The webhooks of a story, which are read without the rest of it. */
 export const deliveriesIn = (text = ""): readonly string[] => restOf(text).deliveries ?? [];
 

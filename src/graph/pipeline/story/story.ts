@@ -39,6 +39,10 @@ export function storyOf(way: Way, error?: GraphError): string {
   return isPlain && !hasWritten(followed) ? storyText(tokens) : storyText(tokens, restOf(way, parameters, error));
 }
 
+/** The story of a part of a batch or of `ids=`. The story of the whole request has its parameters, its time and the parts in it. */
+export const storyOfPart = (way: Way, error?: GraphError): string =>
+  storyOf({ ...way, parsed: undefined, times: undefined, parts: undefined }, error);
+
 /** The story of a request that was refused before the pipeline. */
 export const refusalStory = ({ errorName: error, message }: GraphError): string => storyText("", { step_count: 0, error, message });
 
