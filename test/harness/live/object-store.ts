@@ -23,9 +23,9 @@ export interface ObjectStore {
 export async function startObjectStore(): Promise<ObjectStore> {
   if (!existsSync(WEED)) throw new Error("SeaweedFS is not installed: sh tools/install/seaweedfs.sh");
   const folder = temporaryFolder();
-  const [master, volume, filer, s3] = Array.from({ length: 4 }, freePort);
+  const s3 = freePort();
   const endpoint = `http://127.0.0.1:${s3}`;
-  const ports = [`-master.port=${master}`, `-volume.port=${volume}`, `-filer.port=${filer}`, `-s3.port=${s3}`];
+  let filer = 0;
   const quiet = [
     "-ip=127.0.0.1",
     "-s3.port.iceberg=0",
@@ -35,11 +35,15 @@ export async function startObjectStore(): Promise<ObjectStore> {
     "-master.volumeSizeLimitMB=64",
     "-volume.preStopSeconds=0",
   ];
-  const begin = () =>
-    Bun.spawn([WEED, "server", `-dir=${folder}`, "-filer", "-s3", ...ports, ...quiet], {
+  // The store also listens on the ports that are 10,000 higher, and ends if another program has one of them: each start takes new ports.
+  const begin = () => {
+    filer = freePort();
+    const ports = [`-master.port=${freePort()}`, `-volume.port=${freePort()}`, `-filer.port=${filer}`, `-s3.port=${s3}`];
+    return Bun.spawn([WEED, "server", `-dir=${folder}`, "-filer", "-s3", `-s3.port.grpc=${freePort()}`, ...ports, ...quiet], {
       ...{ cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "ignore" },
       env: { ...process.env, AWS_ACCESS_KEY_ID: KEY, AWS_SECRET_ACCESS_KEY: KEY },
     });
+  };
   let running = begin();
   const kill = async (): Promise<void> => {
     running.kill("SIGKILL");
@@ -54,6 +58,7 @@ export async function startObjectStore(): Promise<ObjectStore> {
         await client.delete("probe/object");
         return;
       } catch {
+        if (running.exitCode !== null) running = begin();
         // A bucket of SeaweedFS is a folder of its filer.
         await fetch(`http://127.0.0.1:${filer}/buckets/plaza/`, { method: "POST" }).catch(() => {});
         await Bun.sleep(50);
