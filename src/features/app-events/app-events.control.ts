@@ -31,7 +31,7 @@ const decimal = Type.String({ description: "decimal" });
 export const sums = Type.Record(Type.String(), decimal, { description: "sums by currency; the key is empty for values without a currency" });
 export const event = Type.String({ description: "MOBILE_APP_INSTALL, CUSTOM_APP_EVENTS or DEFERRED_APP_LINK" });
 
-const logged = Type.Object({
+export const logged = Type.Object({
   id: Type.String(),
   event,
   event_name: Type.Optional(Type.String({ description: "of custom events" })),

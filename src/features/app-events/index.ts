@@ -13,6 +13,7 @@ import { adSection } from "./attribution/ads.world.ts";
 import { attributionControlRoutes } from "./attribution/attribution.control.ts";
 import { handleListAttribution } from "./attribution/attribution.handlers.ts";
 import { erasePerson } from "./log/erasure.ts";
+import { logControlRoutes } from "./log/log.control.ts";
 import { deleteEventsOfApp } from "./log/log.store.ts";
 
 export const appEvents = defineFeature({
@@ -24,7 +25,7 @@ export const appEvents = defineFeature({
   operations: [serveIntake(reportAppEvents, handleReport, showRefused), serveList(listAttribution, handleListAttribution)],
   worldSections: [adSection],
   jobs: [retention],
-  controlRoutes: [...appEventControlRoutes, ...attributionControlRoutes],
+  controlRoutes: [...appEventControlRoutes, ...logControlRoutes, ...attributionControlRoutes],
   settings: [appEventDays],
   erasePerson,
   async onOwnerDeleted(tx, owner) {

@@ -1,5 +1,5 @@
 /** Stored settings of a world: its clock, profile and seed. */
-import type { Reader, Transaction } from "#storage/database";
+import type { Database, Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 
 export const settingFact = "setting";
@@ -11,4 +11,28 @@ export async function findSetting(reader: Reader, name: string): Promise<string 
 export async function saveSetting(tx: Transaction, name: string, value: string): Promise<void> {
   await tx.runOne(sql`INSERT INTO settings (name, value) VALUES (${name}, ${value}) ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
   tx.invalidate(settingFact, name);
+}
+
+const EPOCH = "log_epoch";
+
+/**
+ * Returns the world's epoch (D-423), which names one history of the world's logs: rows of a log are numbered in the order of commits, and the
+ * numbers begin again after a reset. The first reader of a log makes the epoch.
+ */
+export async function readEpoch(database: Database, newEpoch: () => string): Promise<string> {
+  const known = await findSetting(database.reader, EPOCH);
+  if (known !== undefined) return known;
+  return database.write(async (tx) => {
+    await tx.lock("setting", EPOCH);
+    const other = await findSetting(tx, EPOCH);
+    if (other !== undefined) return other;
+    const epoch = newEpoch();
+    await saveSetting(tx, EPOCH, epoch);
+    return epoch;
+  });
+}
+
+/** Ends the epoch of a world whose state was replaced, also if the restored state had an epoch. The next reader of a log makes the new one. */
+export async function endEpoch(tx: Transaction): Promise<void> {
+  await tx.run(sql`DELETE FROM settings WHERE name = ${EPOCH}`);
 }

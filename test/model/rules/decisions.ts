@@ -140,6 +140,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-420": "worlds in several databases; a history has one server on one database",
   "D-421": "worlds that move between databases",
   "D-422": "recordings in a bucket; no history has an encoder",
+  "D-423": "the log of app events as programs copy it",
   "D-272": "stories of requests",
   "D-400": "reasons of requests in the control API",
   "D-275": "the page of the API reference",

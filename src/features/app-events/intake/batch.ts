@@ -3,6 +3,8 @@
  * nothing (D-70 to D-72).
  *
  * The transaction locks the app, also across processes, so the transaction's checks are still valid at its commit.
+ *
+ * **Invariant:** requests are numbered without gaps, in the order of commits, because readers of the log go on from a number (D-423).
  */
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";

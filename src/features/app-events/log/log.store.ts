@@ -2,8 +2,8 @@
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { textOnce } from "#storage/id-lists";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { append, type Row, type SqlValue, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, type Sql, type SqlValue, sql } from "#storage/sql";
 import { identitiesOfText } from "../intake/parse-request.ts";
 import { forgetDevices, type RequestSpan } from "./devices.store.ts";
 import { allInList, insertRows, partsOf } from "./rows.store.ts";
@@ -115,6 +115,18 @@ export async function readDevicesOfRequests(reader: Reader, app: NodeId, request
   return (await allInList<{ device: string }>(reader, devices, requests)).map(({ device }) => device);
 }
 
+/** The events of an app, each with the device of its request. */
+const eventsOf = (app: NodeId): Sql => sql`
+    SELECT e.request, e.position, e.received, e.time, e.name, e.event_id, CAST(e.value AS TEXT) AS value, e.currency, e.parameters, e.tracking,
+      (SELECT d.device FROM app_events d WHERE d.app = e.app AND d.request = e.request AND d.position = 0) AS device
+    FROM app_events e WHERE e.app = ${app}`;
+
+/** Returns the log rows of an app from the given request and position on, oldest first. */
+export const listEventsFrom = (reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<EventRow[]> =>
+  reader.all<EventRow>(
+    append(eventsOf(app), "AND (e.request, e.position) >= (?, ?) ORDER BY e.request, e.position LIMIT ?", [request, position, limit]),
+  );
+
 const newestFirst = {
   columns: ["e.request", "e.position"],
   direction: "descending",
@@ -132,10 +144,7 @@ export interface LogFilter {
  * rows, so that a rare name does not cause a scan of the whole log: the page may be short or empty although more pages follow.
  */
 export async function listEvents(reader: Reader, app: NodeId, { name, since }: LogFilter, page: PageRequest): Promise<ListPage<EventRow>> {
-  const all = sql`
-    SELECT e.request, e.position, e.received, e.time, e.name, e.event_id, CAST(e.value AS TEXT) AS value, e.currency, e.parameters, e.tracking,
-      (SELECT d.device FROM app_events d WHERE d.app = e.app AND d.request = e.request AND d.position = 0) AS device
-    FROM app_events e WHERE e.app = ${app}`;
+  const all = eventsOf(app);
   if (name === undefined && since === undefined) return readPage(reader, all, newestFirst, page);
   const end = await findScanEnd(reader, app, page.after);
   const arrived = append(all, "AND e.request >= ? AND e.received >= ?", [end?.request ?? 0, since ?? 0]);
@@ -190,9 +199,12 @@ export async function deleteEventsBetween(tx: Transaction, app: NodeId, after: n
     if (request > first) await deleteRequests(tx, app, { first, last: request - 1 });
     first = request + 1;
   }
-  if ((await lastRequestOf(tx, app)) > last) return;
+  if ((await lastRequestOf(tx, app)) <= last) await saveLastRequest(tx, app, last);
+}
+
+async function saveLastRequest(tx: Transaction, app: NodeId, request: number): Promise<void> {
   await tx.run(
-    sql`INSERT INTO app_event_last_requests (app, request) VALUES (${app}, ${last}) ON CONFLICT (app) DO UPDATE SET request = excluded.request`,
+    sql`INSERT INTO app_event_last_requests (app, request) VALUES (${app}, ${request}) ON CONFLICT (app) DO UPDATE SET request = excluded.request`,
   );
 }
 
@@ -222,18 +234,39 @@ export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
   }
 }
 
-const TABLES = [
-  "app_events",
-  "app_event_last_requests",
-  "app_event_names",
-  "app_event_sums",
-  "app_event_devices",
-  "app_event_ties",
-  "app_device_ids",
-];
+export interface LogRow extends Row {
+  app: string;
+  last_request: number;
+}
 
-/** Deletes everything that app-events stores about an app, except the app's ads (`ads.store.ts`). */
+const logOrder = ordered("ascending", "l.app");
+
+/** Lists the apps that have or had events, each with the number of its newest request, also if retention has emptied the log. */
+export function listLogs(reader: Reader, page: PageRequest): Promise<ListPage<LogRow>> {
+  // The search hops through the log's key, app by app. The table of last requests has a row for each app whose log was emptied.
+  const logs = sql`
+    WITH RECURSIVE apps (app) AS (
+      SELECT MIN(e.app) FROM app_events e
+      UNION ALL
+      SELECT (SELECT MIN(e.app) FROM app_events e WHERE e.app > apps.app) FROM apps WHERE apps.app IS NOT NULL)
+    SELECT CAST(l.app AS TEXT) AS app, l.last_request FROM (
+      SELECT CAST(known.app AS BIGINT) AS app, COALESCE(
+        (SELECT MAX(e.request) FROM app_events e WHERE e.app = known.app),
+        (SELECT o.request FROM app_event_last_requests o WHERE o.app = known.app)) AS last_request
+      FROM (SELECT apps.app FROM apps WHERE apps.app IS NOT NULL UNION SELECT o.app FROM app_event_last_requests o) known) l
+    WHERE 1 = 1`;
+  return readPage<LogRow>(reader, logs, logOrder, page);
+}
+
+const TABLES = ["app_events", "app_event_names", "app_event_sums", "app_event_devices", "app_event_ties", "app_device_ids"];
+
+/**
+ * Deletes everything that app-events stores about an app, except the app's ads (`ads.store.ts`) and the number of its newest request: an app that is
+ * made with the same id goes on from that number, because readers of the log remember how far they have read (D-423).
+ */
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
+  const last = await lastRequestOf(tx, app);
+  if (last > 0) await saveLastRequest(tx, app, last);
   for (const table of TABLES) await tx.run(append(sql`DELETE FROM`, `${table} WHERE app = ?`, [app]));
 }
 

@@ -7,6 +7,7 @@ import type { Database } from "#storage/database";
 import { DatabaseLease } from "#storage/database-lease";
 import { WorldClock } from "../clock.ts";
 import { clearMemory, type OpenWorld, type WorldMemory } from "../open-world.ts";
+import { endEpoch } from "../settings.store.ts";
 
 interface WorldSlotOptions {
   readonly name: string;
@@ -342,6 +343,7 @@ export async function bringBack(database: Database, state: string | undefined, r
   const lease = new DatabaseLease(database);
   const clock = await WorldClock.open(lease, realNowMs);
   await clock.resume();
+  await lease.write(endEpoch);
   await lease.close();
   return true;
 }

@@ -12,7 +12,7 @@ import { databasesIn } from "#storage/open";
 import { sql } from "#storage/sql";
 import { graphMigrations } from "../graph.migrations.ts";
 import { newWorldMemory, type OpenWorld } from "../open-world.ts";
-import { findSetting, saveSetting } from "../settings.store.ts";
+import { findSetting, readEpoch, saveSetting } from "../settings.store.ts";
 import { findWakeTimes, insertWorld } from "./worlds.store.ts";
 import { announce, followChanges, Worlds } from "./worlds.ts";
 
@@ -343,6 +343,23 @@ test("a reset restores the initial content, or nothing; the first world is fille
   expect(await worlds.reset("default")).toBe(true);
   expect(seen()).toEqual(["default abandoned", "files of default removed", "default opened", "default filled"]);
   expect([await wordIn("a"), await wordIn("bare"), await wordIn("default")]).toEqual(["first", undefined, undefined]);
+});
+
+test("D-423: a reset and a restored snapshot end the epoch of a world's logs", async () => {
+  const { worlds, write } = await opened();
+  await worlds.make("a", write("a", "first"));
+  let made = 0;
+  const epoch = async (): Promise<string> => {
+    const held = await worlds.hold("a");
+    return readEpoch((held as { world: OpenWorld }).world.database, () => String(++made)).finally(() => held?.leave());
+  };
+  expect([await epoch(), await epoch()]).toEqual(["1", "1"]);
+  await worlds.saveSnapshot("a", "s");
+  expect(await epoch()).toBe("1");
+  await worlds.restoreSnapshot("a", "s");
+  expect([await epoch(), await epoch()]).toEqual(["2", "2"]);
+  await worlds.reset("a");
+  expect(await epoch()).toBe("3");
 });
 
 test("at the end the others are closed before the first one, which notes those that stay open, even one that is just opening", async () => {

@@ -1,0 +1,154 @@
+/**
+ * The control routes for programs that copy the log of app events (D-423): they list the logs, and read one log forwards.
+ *
+ * **Invariant:** a reader that goes on from the cursor of each page gets every request that was committed, in the order of commits, or is told that
+ * it was deleted. This holds because requests are numbered without gaps in the order of their commits (`intake/batch.ts`).
+ */
+import { type Static, Type } from "typebox";
+import { badRequest, conflict } from "#control-contract/errors";
+import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { readEpoch } from "#graph/worlds/settings.store";
+import type { World } from "#graph/worlds/world";
+import { isNodeId, type NodeId } from "#kernel/ids";
+import { APP, appOf, logEntry, logged } from "../app-events.control.ts";
+import { type EventRow, lastRequestOf, listEventsFrom, listLogs } from "./log.store.ts";
+
+/** The size of the random text that names an epoch: 64 bits. */
+const EPOCH_BYTES = 8;
+
+const epochOf = ({ database, randomSecret }: World): Promise<string> => readEpoch(database, () => randomSecret(EPOCH_BYTES));
+
+const epoch = Type.String({ description: "names the history of the world's logs; a reset or a restored snapshot begins a new one" });
+
+const log = Type.Object({
+  app: Type.String(),
+  epoch,
+  last_request: Type.Integer({ description: "the number of the app's newest request" }),
+});
+
+const CURSOR = /^(\d{1,15})(?:-(\d{1,9}))?$/;
+
+const logQuery = Type.Object({
+  after: Type.Optional(
+    Type.String({ pattern: CURSOR.source, description: "`cursor` of the page before; without it, the page begins with the oldest event" }),
+  ),
+  epoch: Type.Optional(Type.String({ description: "`epoch` of the page before; if the world has another epoch by now, the response is 409" })),
+  limit: pageQuery.properties.limit,
+});
+
+const logPage = Type.Object({
+  epoch,
+  data: Type.Array(logged),
+  gaps: Type.Array(Type.Object({ first_request: Type.Integer(), last_request: Type.Integer() }), {
+    description: "the requests after `after` whose events, or some of them, were deleted before this page was read",
+  }),
+  cursor: Type.String({
+    description: "where the next page begins: the number of the last request, and the position in it unless the page has all of it",
+  }),
+  has_more: Type.Boolean({ description: "whether the log has more events now" }),
+});
+
+const LIMIT_DEFAULT = 100;
+
+/** How far a reader has read. `position` is undefined if the reader has all events of the request. */
+interface Place {
+  readonly request: number;
+  readonly position: number | undefined;
+}
+
+function placeOf(after: string): Place {
+  const [, request = "", position] = CURSOR.exec(after) ?? [];
+  if (request === "") throw badRequest("after must be the cursor of a page of this log", "after");
+  return { request: Number(request), position: position === undefined ? undefined : Number(position) };
+}
+
+const BEGINNING: Place = { request: 0, position: undefined };
+
+async function listAppEventLogs(request: ControlRequest<Static<typeof pageQuery>>): Promise<unknown> {
+  const current = await epochOf(request.world);
+  return respondWithList(
+    request,
+    "app event logs",
+    (page, world) => listLogs(world.database.reader, page),
+    ({ app, last_request }) => ({ app, epoch: current, last_request }),
+  );
+}
+
+/** Returns the app that the path names. The app may be deleted if it had events, so that a reader learns that they were deleted. */
+async function loggedAppOf(request: ControlRequest): Promise<NodeId> {
+  const id = request.path.app ?? "";
+  return isNodeId(id) && (await lastRequestOf(request.world.database.reader, id)) > 0 ? id : appOf(request);
+}
+
+async function readAppEventLog(request: ControlRequest<Static<typeof logQuery>>): Promise<Static<typeof logPage>> {
+  const { world, query } = request;
+  const app = await loggedAppOf(request);
+  const place = query.after === undefined ? BEGINNING : placeOf(query.after);
+  const page = await readPage(world, app, place, query.limit ?? LIMIT_DEFAULT);
+  // The epoch is read after the rows: if it is still the reader's epoch, the rows are of that epoch.
+  const current = await epochOf(world);
+  if (query.epoch !== undefined && query.epoch !== current)
+    throw conflict(
+      `the world was reset or restored, so the numbers of its requests mean other events now: read the log from its beginning, in the epoch ${current}`,
+      "epoch",
+    );
+  if (page === undefined)
+    throw conflict(
+      `the log of app ${app} ends before ${query.after}: perhaps an older backup of the data was restored. Read the log from its beginning`,
+      "after",
+    );
+  return { epoch: current, ...page };
+}
+
+type Page = Omit<Static<typeof logPage>, "epoch">;
+
+/** Reads a page of a log. Returns undefined if the log ends before `place`. */
+async function readPage({ database }: World, app: NodeId, { request, position }: Place, limit: number): Promise<Page | undefined> {
+  // The newest request is read before the rows: the rows then have all requests up to this one that are not deleted.
+  const last = await lastRequestOf(database.reader, app);
+  if (request > last) return undefined;
+  const from: [number, number] = position === undefined ? [request + 1, 0] : [request, position];
+  // One row more than the page shows whether the page ends within a request. The row of the cursor shows that its request was not deleted.
+  const rows = await listEventsFrom(database.reader, app, ...from, limit + (position === undefined ? 1 : 2));
+  const isWhole = position === undefined || (rows[0]?.request === request && rows[0].position === position);
+  if (position !== undefined && isWhole) rows.shift();
+  const next = rows[limit];
+  const shown = rows.slice(0, limit);
+  const end = shown.at(-1);
+  // Without further rows all requests up to the newest are read, or deleted.
+  const read = next === undefined ? Math.max(last, end?.request ?? 0) : (end as EventRow).request;
+  return {
+    data: shown.map(logEntry),
+    gaps: gapsBetween(isWhole ? request : request - 1, shown, read),
+    cursor: end !== undefined && next?.request === end.request ? `${end.request}-${end.position}` : String(read),
+    has_more: next !== undefined,
+  };
+}
+
+/** The requests above `after` and up to `last` that have no row: numbers have no gaps, so these requests were deleted. */
+function gapsBetween(after: number, rows: readonly EventRow[], last: number): Page["gaps"] {
+  const gaps: Page["gaps"] = [];
+  let seen = after;
+  for (const request of [...rows.map((row) => row.request), last + 1]) {
+    if (request > seen + 1) gaps.push({ first_request: seen + 1, last_request: request - 1 });
+    seen = Math.max(seen, request);
+  }
+  return gaps;
+}
+
+export const logControlRoutes: readonly ControlRoute[] = [
+  route("GET /v1/worlds/{w}/app-event-logs", "listAppEventLogs", {
+    summary: "Lists the apps that have sent events, with the numbers of their newest requests, for programs that copy the logs",
+    query: pageQuery,
+    response: listOf(log),
+    handle: listAppEventLogs,
+  }),
+  route(`GET ${APP}/log`, "readAppEventLog", {
+    summary: "Reads an app's events in the order in which they were stored, from a cursor on, and says which of them were deleted meanwhile",
+    query: logQuery,
+    response: logPage,
+    errors: [409],
+    handle: readAppEventLog,
+  }),
+];
