@@ -6,7 +6,7 @@ import { isConnectionFailure, WorldMoved } from "./failures.ts";
 import { STATE_TABLES } from "./saved-states.ts";
 import { type Server, WrongAddress } from "./server.ts";
 import { LOCK_SLOTS, lockKey } from "./transaction.ts";
-import { numbered, type Token, tokensOf } from "./values.ts";
+import { NOW_MS, numbered, type Token, tokensOf } from "./values.ts";
 
 export interface MigrateOptions {
   /** Work on the same connection, before the migrations. */
@@ -24,7 +24,7 @@ export async function migratePostgres(
   { first, onProgress, leases = server.schema, refusesMoved = false }: MigrateOptions = {},
 ): Promise<void> {
   // A separate connection, because migrating much data can take longer than the time limit of a request.
-  const client = await server.connect();
+  const client = await server.connect({ pipeline: true });
   try {
     await first?.(client);
     await lockMigrations(client, server.schema);
@@ -87,14 +87,18 @@ export async function lockMigrations(client: Client, schema: string): Promise<vo
   await client.query("SELECT pg_advisory_lock($1)", [lockKey(schema, "migrations")]);
 }
 
-/** Makes a new schema in one round trip. If a statement fails, the schema is empty, and the caller can run the statements one by one. */
+/**
+ * Makes a new schema without waiting for the result of each statement. If a statement fails, the schema is empty, and the caller can run the
+ * statements one by one. Each statement is a query of its own, because Citus refuses a query with several statements that change a schema.
+ */
 async function makeAtOnce(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<boolean> {
   try {
-    await client.query(textOfNew(schema, features));
+    await Promise.all(statementsOfNew(schema, features).map((statement) => client.query(statement)));
     return true;
   } catch (error) {
     if (isConnectionFailure(error)) throw error;
-    await client.query("ROLLBACK; BEGIN READ WRITE");
+    await client.query("ROLLBACK");
+    await client.query("BEGIN READ WRITE");
     await client.query(`CREATE SCHEMA "${schema}"`);
     return false;
   }
@@ -108,9 +112,9 @@ export async function hasSchema(client: Client, schema: string): Promise<boolean
 }
 
 async function prepare(client: Client, schema: string): Promise<void> {
-  await client.query([postgresStatement(migrationsTable), ...OWN_TABLES, ...STATE_TABLES].join("; "));
+  for (const statement of [postgresStatement(migrationsTable), ...OWN_TABLES, ...STATE_TABLES]) await client.query(statement);
   // The column is looked up first, because ALTER TABLE waits for all users of the table.
-  if (!(await hasContracts(client, schema))) await client.query([contractsColumn, ...DECLARATIONS].join("; "));
+  if (!(await hasContracts(client, schema))) for (const statement of [contractsColumn, ...DECLARATIONS]) await client.query(statement);
 }
 
 async function hasContracts(client: Client, schema: string): Promise<boolean> {
@@ -123,9 +127,9 @@ async function hasContracts(client: Client, schema: string): Promise<boolean> {
 
 const DECLARATIONS = ["ALTER TABLE process_numbers ADD COLUMN version TEXT", "ALTER TABLE process_numbers ADD COLUMN knows TEXT"];
 
-const APPLIED_NOW = "CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)";
+const APPLIED_NOW = `${NOW_MS} / 1000`;
 
-function textOfNew(schema: string, features: readonly FeatureMigrations[]): string {
+function statementsOfNew(schema: string, features: readonly FeatureMigrations[]): string[] {
   const record = (feature: string, name: string, contracts: string) =>
     `INSERT INTO migrations (feature, name, applied_time, contracts) VALUES ('${feature}', '${name}', ${APPLIED_NOW}, '${contracts}')`;
   return [
@@ -134,7 +138,7 @@ function textOfNew(schema: string, features: readonly FeatureMigrations[]): stri
     ...features.flatMap(({ feature, migrations }) =>
       migrations.flatMap(({ name, statements, contracts = "" }) => [...statements.map(postgresStatement), record(feature, name, contracts)]),
     ),
-  ].join(";\n");
+  ];
 }
 
 /** The tables of the driver itself, in each schema. */
@@ -164,13 +168,16 @@ const targetOf = (client: Client, leases: string): MigrationTarget => ({
       contracts,
     ]);
   },
-  commit: async () => void (await client.query("COMMIT; BEGIN READ WRITE")),
+  commit: async () => {
+    await client.query("COMMIT");
+    await client.query("BEGIN READ WRITE");
+  },
   liveProcesses: () => liveProcesses(client, leases),
 });
 
 async function liveProcesses(client: Client, schema: string): Promise<LiveProcess[]> {
   const { rows } = await client.query<{ version: string | null; knows: string | null }>(
-    `SELECT version, knows FROM "${schema}".process_numbers WHERE lease_until_ms >= CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
+    `SELECT version, knows FROM "${schema}".process_numbers WHERE lease_until_ms >= ${NOW_MS}`,
   );
   return rows.map(({ version, knows }) => ({
     version: version ?? "unknown",

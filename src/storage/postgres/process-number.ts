@@ -7,14 +7,13 @@
  */
 import type { Client } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
+import { NOW_MS } from "./values.ts";
 
 /** The process number has ten bits. */
 const PROCESSES_MAX = 1_024;
 export const LEASE_MS = 60_000;
 export const USED_MS = 20_000;
 const RENEWAL_MS = 5_000;
-
-const NOW_MS = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 /** The statements of a process about itself, so that a newer process takes nothing away that this process uses (D-346). */
 export interface Declared {

@@ -5,6 +5,7 @@
 import { type FeatureMigrations, type Reader, type SavedState, StateOutdated } from "../database.ts";
 import { type Row, sql } from "../sql.ts";
 import type { PoolConnection } from "./pool.ts";
+import { NOW_MS } from "./values.ts";
 
 /** The tables for saved states. The column `migrations` is the number of migrations that the world had when its state was saved. */
 export const STATE_TABLES = [
@@ -28,8 +29,6 @@ function tablesOfWorld(names: readonly string[], migrations: readonly FeatureMig
 function requireStateName(name: string): void {
   if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) throw new RangeError(`not a valid state name: ${name}`);
 }
-
-const NOW_MS = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 const deleteText = (name: string): string => `DELETE FROM saved_rows WHERE state = '${name}'; DELETE FROM saved_states WHERE name = '${name}'`;
 

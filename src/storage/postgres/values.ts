@@ -37,6 +37,9 @@ export const rowTypes = {
   },
 };
 
+/** The database's time in milliseconds, as SQL. Citus refuses an UPDATE with `clock_timestamp()`, whose value changes while a statement runs. */
+export const NOW_MS = "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)";
+
 /** A part of an SQL text. Texts are split into tokens so that nothing is replaced inside strings, quoted names or comments. */
 export interface Token {
   /** `literal` is a string, a quoted name or a comment; `word` is a keyword, name or number; `mark` is one other character. */
