@@ -21,11 +21,11 @@ function Console() {
       setSignedIn(false);
     });
     if (currentKey() === undefined) setSignedIn(false);
-    // The console shows no view before the server has accepted the key.
+    // The console shows no view before the server has accepted the key. If the server is gone, the page says so, and the key stays.
     else
       void queryClient.fetchQuery(serverQuery).then(
         () => setSignedIn(true),
-        () => setSignedIn(false),
+        () => setSignedIn(currentKey() !== undefined),
       );
   }, []);
   if (isSignedIn === undefined) return null;

@@ -1,12 +1,26 @@
 /** A browser opens six connections to a host for all its windows together. Checks that the console leaves two of them for people's actions. */
 import { expect, test } from "bun:test";
-import { JOURNEY_MS, personAt } from "#harness/console/person";
-import { startServer } from "#harness/server";
+import { JOURNEY_MS, type Person, personAt } from "#harness/console/person";
+import { freePort } from "#harness/processes/free-port";
+import { type Server, startServer, temporaryFolder } from "#harness/server";
 
 /** The number of other windows, each of which has two streams. */
 const OTHERS = 3;
 const LIVE = "● live";
 const WAITS = "○ paused: other windows are live";
+
+/** Opens windows beside a person's until no place for a stream is free, so that the person's window waits. */
+async function openOthers(person: Person, { control_url, control_key }: Server): Promise<(typeof person.page)[]> {
+  const others: (typeof person.page)[] = [];
+  for (let count = 0; count < OTHERS; count++) {
+    const page = await person.page.context().newPage();
+    await page.goto(`${control_url}/webhooks#key=${control_key}`);
+    await page.getByText(LIVE).waitFor();
+    others.push(page);
+  }
+  await person.shows(WAITS);
+  return others;
+}
 
 test(
   "with four windows all requests arrive, the last used windows are live, and the others when there is room",
@@ -14,14 +28,7 @@ test(
     const server = await startServer([]);
     const person = await personAt(server, { path: "/webhooks" });
     await person.shows(LIVE);
-    const others: (typeof person.page)[] = [];
-    for (let count = 0; count < OTHERS; count++) {
-      const page = await person.page.context().newPage();
-      await page.goto(`${server.control_url}/webhooks#key=${server.control_key}`);
-      await page.getByText(LIVE).waitFor();
-      others.push(page);
-    }
-    await person.shows(WAITS);
+    const others = await openOthers(person, server);
     await person.open("Tokens");
     await person.shows(/pages_messaging/);
     // Chromium without a screen tells each window that it has the focus, but tells no window that it gets the focus.
@@ -33,6 +40,33 @@ test(
     for (const page of newer) await page.close();
     await first?.getByText(LIVE).waitFor();
     expect(person.problems).toEqual([]);
+  },
+  JOURNEY_MS,
+);
+
+test(
+  "a window that waits for other windows says that the server is gone, and comes back with them",
+  async () => {
+    const [port, data] = [freePort(), `${temporaryFolder()}/data`];
+    const start = () => startServer(["--data", data, "--control-port", String(port)], { PLAZA_CONTROL_KEY: "a-key-of-24-characters-x" });
+    const server = await start();
+    const person = await personAt(server, { path: "/webhooks" });
+    await person.shows(LIVE);
+    const windows = [person.page, ...(await openOthers(person, server))];
+    const titles =
+      "globalThis.titles = []; new MutationObserver(() => titles.push(document.title)).observe(document.querySelector('title'), { childList: true })";
+    for (const page of windows) await page.evaluate(titles);
+    await server.stop();
+    const gone = windows.map(async (page) => {
+      await page.getByText(/It was last seen at .*, (now|\d+ s ago)\./).waitFor();
+      for (let count = 0; count < 2; count++) await page.waitForEvent("requestfailed", (request) => request.url().endsWith("/healthz"));
+    });
+    await Promise.all(gone);
+    await start();
+    for (const page of windows) await page.getByText(/● live|○ paused/).waitFor();
+    // Between the end and the return of the server, no window shows its view.
+    for (const page of windows)
+      expect(await page.evaluate<string[]>("titles")).toEqual(["Server gone · default · Plaza", "Webhooks · default · Plaza"]);
   },
   JOURNEY_MS,
 );

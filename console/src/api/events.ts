@@ -44,7 +44,22 @@ function eventOf(block: string): ServerEvent {
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 10_000;
 /** A person waits in front of a page that says that the server is gone. */
-const GONE_RETRY_MS_MAX = 1_000;
+const GONE_RETRY_MS = 1_000;
+
+/**
+ * Resolves once the server responds again. These requests need no place among the streams: after a restart other windows may have all places, and
+ * this window would not notice that the server is back.
+ */
+async function untilServerResponds(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const isBack = await fetch("/healthz", { signal }).then(
+      () => true,
+      () => false,
+    );
+    if (isBack) return;
+    await new Promise((resolve) => setTimeout(resolve, GONE_RETRY_MS));
+  }
+}
 
 /**
  * `waiting`: other windows of the console use all connections that streams may have. `gone`: no connection to the server can be made.
@@ -90,9 +105,11 @@ export function follow({ address, take, state, connected }: StreamListener): () 
     await inPlace({ signal: own.signal, insists, waits: () => state("waiting"), work });
     if (own.signal.aborted) return;
     state(isGone ? "gone" : "lost");
+    if (isGone) await untilServerResponds(own.signal);
+    if (own.signal.aborted) return;
     // A retry does not insist on a place, because two windows that insist would take places from each other for ever.
-    retry = setTimeout(() => void open(false), retryMs);
-    retryMs = Math.min(2 * retryMs, isGone ? GONE_RETRY_MS_MAX : RETRY_MS_MAX);
+    retry = setTimeout(() => void open(false), isGone ? 0 : retryMs);
+    retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
   };
   const close = (): void => {
     clearTimeout(retry);

@@ -104,9 +104,10 @@ export function readTail(w: string, filter: RequestFilter): void {
       if (state === "live") rates.connect(Date.now());
       else rates.disconnect(Date.now());
       if (state === tail.state) return;
-      if (tail.state === "live") liveUntilMs = Date.now();
+      // A window waits only while streams of other windows are live.
+      if (tail.state === "live" || tail.state === "waiting") liveUntilMs = Date.now();
       // Requests for data failed while the server was gone, so all data is read again.
-      if (tail.state === "gone" && state === "live") void queryClient.invalidateQueries();
+      if (tail.state === "gone") void queryClient.invalidateQueries();
       change({ state });
     },
   });
@@ -120,7 +121,7 @@ export function endTail(): void {
   tail = NOTHING;
 }
 
-/** When the stream of requests was last live, by this machine's clock; undefined if it has never been. */
+/** When the stream of requests of this window, or of the windows that it waited for, was last live, by this machine's clock; undefined if never. */
 export const lastLiveMs = (): number | undefined => liveUntilMs;
 
 /** If a request's time differs from the expected time by more than this, somebody else has moved the world's clock. */
