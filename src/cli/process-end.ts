@@ -1,10 +1,7 @@
 /** Decides how the program ends: after a signal, or because it could not start. */
 import type { RunningPlaza } from "#main";
 import { errorFields, type Log } from "#telemetry/log";
-
-/** The exit code for an invalid option, or for a problem outside the program that prevents the start. Nothing was changed. */
-const WRONG_USE = 2;
-const FAILED = 1;
+import { FAILED, fail, WRONG_USE } from "./terminal/output.ts";
 
 /** The errors whose message tells a person what to change. */
 const WRONG_USES = [
@@ -59,6 +56,7 @@ const isUnreached = (error: unknown): boolean => error instanceof Error && "erro
 const isWrongUse = (error: unknown): boolean =>
   (error instanceof Error && WRONG_USES.includes(error.name)) || codeOf(error) in WRONG_USE_CODES || isUnreached(error);
 
+/** `WRONG_USE` also for a problem outside the program that prevents the start. */
 export const exitCodeOf = (error: unknown): number => (isWrongUse(error) ? WRONG_USE : FAILED);
 
 function messageOf(error: Error): string {
@@ -69,13 +67,10 @@ function messageOf(error: Error): string {
   return reason === "" || error.message.includes(reason) ? error.message : `${error.message}: ${reason}`;
 }
 
-/** Hides the password that the address of a database may contain. */
-const withoutPasswords = (message: string): string => message.replace(/(postgres(?:ql)?:\/\/[^:@/\s]*):[^@/\s]*@/gi, "$1:…@");
-
 /** Prints one line if the error's message is meant for a person; otherwise logs the place of the error. */
 export function explain(error: unknown, log: Log): void {
   if (error instanceof Error && (isWrongUse(error) || PLAIN_FAILURES.includes(error.name))) {
-    process.stderr.write(`plaza: ${withoutPasswords(messageOf(error))}\n`);
+    fail(messageOf(error));
   } else log.error(errorFields(error), "the server could not start");
 }
 

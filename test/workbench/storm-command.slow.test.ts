@@ -69,10 +69,13 @@ test("a scenario that answers a repeated webhook twice fails, and the one that k
 
 test("an invariant is a command that finds the world of the run", async () => {
   const cwd = scenarioFolder();
-  const count = `node -e "fetch(process.env.PLAZA_CONTROL_URL + '/v1/worlds/default/nodes/personas', { headers: { authorization: 'Bearer ' + process.env.PLAZA_CONTROL_KEY } }).then((response) => response.json()).then(({ data }) => process.exit(data.length === 1 ? 0 : 3))"`;
+  const count = `node -e "fetch(process.env.PLAZA_CONTROL_URL + '/v1/worlds/default/nodes/personas', { headers: { authorization: 'Bearer ' + process.env.PLAZA_CONTROL_KEY } }).then((response) => response.json()).then(({ data }) => process.exit(data.length === 1 ? 0 : 3))" # postgres://u:s3cret@h/d`;
   const { code, stdout } = await runPlaza([...COMMAND, "--invariant", count, "--", "node", "scenario.mjs"], { cwd });
   expect(code).toBe(1);
   expect(stdout).toContain("does not hold: it ended with 3");
+  // The line to run a schedule again does not repeat the password of a database.
+  expect(stdout).toContain(" # postgres://u:…@h/d' --schedule");
+  expect(stdout).not.toContain("s3cret");
 });
 
 test("a scenario that gives its world another content by the test kit meets the faults there", async () => {

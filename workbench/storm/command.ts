@@ -24,6 +24,8 @@ export interface StormCommand extends Pick<StormOptions, "seed" | "pairs" | "job
   readonly junit: string | undefined;
   /** The options of this command, for the line that runs a schedule again. */
   readonly words: readonly string[];
+  /** The text of the report without secrets, which the command lines in it may have. */
+  redacted(text: string): string;
   say(text: string): void;
   note(text: string): void;
 }
@@ -33,7 +35,7 @@ const UNUSABLE = 2;
 
 /** Runs the storm. Resolves with the exit code: 0 if all schedules passed, 1 if one failed, 2 if the scenario cannot be used. */
 export async function stormCommand(given: StormCommand): Promise<number> {
-  const { command, env, keepsCallbacks, junit, say, note } = given;
+  const { command, env, keepsCallbacks, junit, redacted, say, note } = given;
   const [program = "", ...args] = command;
   const again = againLine(given);
   const places = new WeakMap<World, Readonly<Record<string, string>>>();
@@ -57,8 +59,8 @@ export async function stormCommand(given: StormCommand): Promise<number> {
   } finally {
     endProcesses();
   }
-  if (junit !== undefined) await writeFile(junit, stormJunit(report, again));
-  say(reportText(report, again));
+  if (junit !== undefined) await writeFile(junit, redacted(stormJunit(report, again)));
+  say(redacted(reportText(report, again)));
   return report.failures.length === 0 ? 0 : FAILED;
 }
 

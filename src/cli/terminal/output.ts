@@ -1,14 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { ConfigProblem } from "#config/config";
+import { hideDatabasePasswords } from "#kernel/redaction/addresses";
 
 /** Commands print results on stdout and everything else on stderr. */
 
 export const FAILED = 1;
+/** The exit code for wrong use. Nothing was changed. */
 export const WRONG_USE = 2;
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
-export const note = (line: string): void => void process.stderr.write(`${line}\n`);
+/** Messages may repeat an option, and so the address of a database. */
+export const note = (line: string): void => void process.stderr.write(`${hideDatabasePasswords(line)}\n`);
 
 /** Prints one line on stderr, and returns the exit code. */
 export function fail(message: string, code: number = FAILED): number {

@@ -3,6 +3,7 @@ import { findConfigFile } from "#config/config-file";
 import { forTests } from "#config/for-tests";
 import { environment, variableOf } from "#config/option";
 import { environmentWithSecrets } from "#config/secret-files";
+import { hideDatabasePasswords } from "#kernel/redaction/addresses";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { type Ready, type Server, serverAt } from "#testing/server";
@@ -47,7 +48,7 @@ export async function storm(command: readonly string[], given: Given): Promise<n
   const { pairs, jobs, timeout_ms, seed } = numbers;
   return withServerOfItsOwn(given, (server) =>
     stormCommand({
-      ...{ server, command, env: environmentOfProgram(), say, note, pairs, jobs, timeoutMs: timeout_ms, seed },
+      ...{ server, command, env: environmentOfProgram(), redacted: hideDatabasePasswords, say, note, pairs, jobs, timeoutMs: timeout_ms, seed },
       schedule: textOf(given.schedule),
       only: given.only as readonly string[] | undefined,
       without: given.without as readonly string[] | undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hideAddressSecrets } from "./addresses.ts";
+import { hideAddressSecrets, hideDatabasePasswords } from "./addresses.ts";
 
 test.each([
   ["https://h.example/hook", "https://h.example/hook"],
@@ -21,4 +21,15 @@ test("only the address that is kept keeps its query", () => {
   const kept = "http://127.0.0.1:4001/v1/worlds";
   expect(hideAddressSecrets(`{"next":"${kept}?limit=1&after=a"}`, kept)).toBe(`{"next":"${kept}?limit=1&after=a"}`);
   expect(hideAddressSecrets(`{"next":"${kept}/a?limit=1"}`, kept)).toBe(`{"next":"${kept}/a?…"}`);
+});
+
+test.each([
+  ["postgres://u:s3cret@h/d fails", "postgres://u:…@h/d fails"],
+  ["POSTGRESQL://u:s3cret@h postgres://:s3cret@h", "POSTGRESQL://u:…@h postgres://:…@h"],
+  ["postgres://u:s3@c/r?e't@h,other:5433/d", "postgres://u:…@h,other:5433/d"],
+  ["eu1=postgres://u:a@h/d,eu2=postgres://u:b@h", "eu1=postgres://u:…@h/d,eu2=postgres://u:…@h"],
+  ["postgres://h/d?user=u&password=s3cret&sslmode=require", "postgres://h/d?user=u&password=…&sslmode=require"],
+  ["postgres://u@h:5432/d http://u:p@h", "postgres://u@h:5432/d http://u:p@h"],
+])("the password of a database: %s", (text, shown) => {
+  expect(hideDatabasePasswords(text)).toBe(shown);
 });

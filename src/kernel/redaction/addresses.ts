@@ -1,6 +1,9 @@
-/** Hides the parts of web addresses in which receivers of webhooks keep secrets: the query, the fragment, and a name and password before the host. */
+/**
+ * Hides the parts of web addresses in which receivers of webhooks keep secrets: the query, the fragment, and a name and password before the host.
+ * Hides the passwords in addresses of databases.
+ */
 import { trimmedEnd } from "../text.ts";
-import { HIDDEN } from "./redaction.ts";
+import { HIDDEN, redact } from "./redaction.ts";
 
 /**
  * A web address, up to a character that no address has. The address may be plain, in JSON with escaped slashes, or percent-encoded any number of
@@ -39,4 +42,20 @@ function withoutUser(address: string): string {
   const authority = address.slice(start, slash === null ? undefined : start + slash.index);
   const at = [...authority.matchAll(AT)].at(-1);
   return at === undefined ? address : address.slice(0, start) + HIDDEN + address.slice(start + at.index);
+}
+
+/** An address of a database, which a list of databases may follow. A password may contain any character. */
+const DATABASE = /postgres(?:ql)?:\/\/\S+/gi;
+const NEXT_DATABASE = /(?=postgres(?:ql)?:\/\/)/i;
+
+/** Hides the passwords in all addresses of databases of a text, before the host and in the query. */
+export const hideDatabasePasswords = (text: string): string =>
+  text.replace(DATABASE, (found) => found.split(NEXT_DATABASE).map(withoutPassword).join(""));
+
+function withoutPassword(address: string): string {
+  const at = address.lastIndexOf("@");
+  const user = address.indexOf(":", address.indexOf("//")) + 1;
+  const shown = user === 0 || user > at ? address : address.slice(0, user) + HIDDEN + address.slice(at);
+  const query = shown.indexOf("?") + 1;
+  return query === 0 ? shown : shown.slice(0, query) + redact(shown.slice(query));
 }
