@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dir, "../..");
 
 test("plaza status shows the server that runs on the data, and plaza stop ends it", async () => {
   const cwd = newFolder();
-  expect(await runPlaza(["status"], { cwd })).toEqual({ code: 1, stdout: "", stderr: expect.stringContaining("no server runs on the data") });
+  expect(await runPlaza(["status"], { cwd })).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining("no server runs on the data") });
   expect(await runPlaza(["stop"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "no server runs on the data\n" });
   const plaza = await startPlaza([], { cwd });
   const { base_url, control_url, pid } = plaza.ready;
@@ -51,7 +51,7 @@ test("plaza status shows the server that runs on the data, and plaza stop ends i
   expect(await runPlaza(["stop"], { cwd })).toEqual({ code: 0, stdout: `the server (process ${pid}) has ended\n`, stderr: "" });
   expect(await plaza.process.exited).toBe(0);
   expect(existsSync(join(cwd, ".plaza/server.json"))).toBeFalse();
-  expect((await runPlaza(["status"], { cwd })).code).toBe(1);
+  expect((await runPlaza(["status"], { cwd })).code).toBe(2);
 });
 
 test("a wrong key, a missing server, and a misspelt variable are reported", async () => {

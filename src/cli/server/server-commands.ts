@@ -5,7 +5,7 @@ import { collected, runs, serverCommand } from "../command-options.ts";
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export function addServerCommands(plaza: Command): void {
-  serverCommand(plaza, "status", "shows the running server; the exit code is 1 if no server runs")
+  serverCommand(plaza, "status", "shows the running server; the exit code is 1 if it is not ready, and 2 if no server runs")
     .option("--json", "print one line of JSON")
     .action(runs(async (given) => (await import("./status.ts")).status(given)));
   serverCommand(plaza, "stop", "ends the running server, and waits until it has ended")

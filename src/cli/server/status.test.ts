@@ -94,10 +94,10 @@ test("D-341: a server without its database says so and why, is asked nothing tha
   expect(JSON.parse(streams.out)).toMatchObject({ ready: false, worlds: [], callbacks: [], alerts: ALERTS });
 });
 
-test("no server on the data, and a refusing server, are one line and a failure", async () => {
+test("D-339: no server on the data is wrong use, as with every command; a refusing server is a failure; each is one line", async () => {
   const streams = written();
-  expect(await status({ data: temporaryFolder() })).toBe(1);
-  expect(streams).toEqual({ out: "", err: `plaza: ${NO_SERVER}\n` });
+  expect(await status({ data: temporaryFolder() })).toBe(2);
+  expect(streams).toEqual({ out: "", err: `plaza: --control-url: ${NO_SERVER}\n` });
   Object.assign(streams, { err: "" });
   const { given } = controlStub(() => Response.json({ error: { message: "the control key is wrong" } }, { status: 401 }));
   expect(await status(given)).toBe(1);

@@ -1,10 +1,10 @@
 /** `plaza status`: shows whether a server runs, and describes it. */
 import type { ControlRequests } from "#control/client/requests";
 import { statusLines, statusOf } from "#control/client/status";
-import { type Given, NO_SERVER, withServer } from "../control-client.ts";
-import { FAILED, fail, printable, say } from "../terminal/output.ts";
+import { type Given, withServer } from "../control-client.ts";
+import { FAILED, printable, say } from "../terminal/output.ts";
 
-/** Prints the status. Resolves with 0 if a server runs and is ready. */
+/** Prints the status. Resolves with 0 if a server runs and is ready, with 1 if it is not ready, and with 2 if no server can be found (D-339). */
 export function status(given: Given): Promise<number> {
   const show = async (control: ControlRequests): Promise<number> => {
     const found = await statusOf(control);
@@ -12,5 +12,5 @@ export function status(given: Given): Promise<number> {
     else for (const line of statusLines(found)) say(printable(line));
     return found.ready ? 0 : FAILED;
   };
-  return withServer(given, show, () => fail(NO_SERVER));
+  return withServer(given, show);
 }

@@ -60,6 +60,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-335": "modes of files",
   "D-337": "bodies at their limits",
   "D-338": "world files and control bodies while others are served",
+  "D-339": "the exit code of a command",
   "D-341": "problems of the database",
   "D-342": "files that change beneath a server",
   "D-343": "the check of SQLite files",
