@@ -49,6 +49,18 @@ test("--list aligns what each event is", async () => {
   expect(lines.some((line) => /^\S+ {2}\S/.test(line))).toBe(true);
 });
 
+test.each([
+  [["page", "custom_labels", "2001"], "page.custom_labels --entity 2001"],
+  [["page", "custom_labels"], "page.custom_labels"],
+  [["messages", "6001"], "messages --entity 6001"],
+  [["messages", "comments"], "page.custom_labels --entity 2001"],
+  [["page", "custom_labels", "2001", "now"], "page.custom_labels --entity 2001"],
+])("several arguments, %p, are refused with the line that was meant", async ([event, ...excess], line) => {
+  const streams = written();
+  expect(await trigger(event, {}, excess)).toBe(2);
+  expect(streams.err).toBe(`plaza: <event>: one event is expected, with the id of its account or page in --entity: plaza trigger ${line}\n`);
+});
+
 describe("an event", () => {
   test("is made of the first node that has such events, as an example of the server", async () => {
     const stub = world();

@@ -12,9 +12,10 @@ import { overrideOf, readScript, type Trigger, withOverrides } from "./script.ts
 
 const { all } = buildRegistry().webhookFields;
 
-/** Makes the events. Resolves with the exit code: 0 if every callback accepted every event. */
-export async function trigger(event: string | undefined, given: Given): Promise<number> {
+/** Makes the events. Resolves with the exit code: 0 if every callback accepted every event. `excess` has the arguments after the event. */
+export async function trigger(event: string | undefined, given: Given, excess: readonly string[] = []): Promise<number> {
   if (given.list === true) return listEvents();
+  if (event !== undefined && excess.length > 0) return fail(oneEvent([event, ...excess]), WRONG_USE);
   const { script } = given;
   if ((event === undefined) === (script === undefined)) return fail("give either an event or a --script; --list shows the events", WRONG_USE);
   return withServer(given, (control) =>
@@ -29,6 +30,16 @@ function listEvents(): number {
     say(`${(names[at] as string).padEnd(width)}  ${summary}`);
   });
   return 0;
+}
+
+/** The message for several arguments, with the line that was meant: `page custom_labels 2001` is the event page.custom_labels of the page 2001. */
+function oneEvent(words: readonly string[]): string {
+  const [object = "", field = ""] = words;
+  const isSplit = all.some((one) => one.object === object && one.field === field);
+  const [id, ...more] = words.slice(isSplit ? 2 : 1);
+  const line = [isSplit ? `${object}.${field}` : object, ...(id === undefined ? [] : ["--entity", id])].join(" ");
+  const isMeant = more.length === 0 && (id === undefined || /^\d+$/.test(id));
+  return `<event>: one event is expected, with the id of its account or page in --entity: plaza trigger ${isMeant ? line : "page.custom_labels --entity 2001"}`;
 }
 
 function triggerOf(event: string, { entity, phone_number, value, override }: Given): Trigger {

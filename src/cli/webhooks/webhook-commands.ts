@@ -16,7 +16,7 @@ export function addWebhookCommands(plaza: Command): void {
     .option("--port <N>", "port to receive webhooks on (default: a free port)")
     .option("--public-url <URL>", "address under which the server reaches the listener, if the server runs on another machine")
     .action(runs(async (given) => (await import("./listen.ts")).listen(given)));
-  serverCommand(plaza, "trigger", "triggers an example event, or the events of a script, and prints the result of each delivery")
+  const trigger = serverCommand(plaza, "trigger", "triggers an example event, or the events of a script, and prints the result of each delivery")
     .argument("[event]", "a webhook field, e.g. messages or social.comments")
     .option("--list", "list the events")
     .option("--entity <ID>", "the id of the account or page (default: the first account or page of the world that has such events)")
@@ -25,7 +25,9 @@ export function addWebhookCommands(plaza: Command): void {
     .option("--value <JSON>", "the value of the event (default: an example)")
     .option("--script <FILE>", "trigger the events of this file, step by step; - reads standard input")
     .option("--json", "print one JSON object per delivery, with every attempt")
-    .action(runs(async (given, event) => (await import("./trigger.ts")).trigger(event, given)));
+    // The command itself refuses further arguments, because it knows the line that was meant.
+    .allowExcessArguments();
+  trigger.action(runs(async (given, event) => (await import("./trigger.ts")).trigger(event, given, trigger.args.slice(1))));
   addDeliveryCommands(plaza.command("deliveries").description("lists webhook deliveries, and sends them again"));
 }
 
