@@ -13,6 +13,8 @@ async function open(options: Partial<ReceiverOptions> = {}) {
   return { receiver, post };
 }
 
+/** An account's message to itself, which stands in `messaging` of an entry. */
+const MESSAGE = { sender: { id: "6001" }, recipient: { id: "6901" }, timestamp: 1_795_000_000_000, message: { mid: "m1", text: "hi" } };
 const CHANGES =
   '{"object":"chatapp_business_account","entry":[{"id":"4001","time":1795000000,"changes":[{"field":"messages","value":{"n":1}},{"field":"calls","value":{"n":2}}]}]}';
 
@@ -29,7 +31,7 @@ test("stores signed webhooks event by event, and returns the test's response", a
   const { receiver, post } = await open();
   receiver.respond = (_, count) => (count === 1 ? 503 : 200);
   expect((await post(CHANGES)).status).toBe(503);
-  expect((await post('{"object":"social","entry":[{"id":"6001","time":5,"messaging":[{"text":"hi"}]}]}')).status).toBe(200);
+  expect((await post(`{"object":"social","entry":[{"id":"6001","time":5,"messaging":[${JSON.stringify(MESSAGE)}]}]}`)).status).toBe(200);
   expect(receiver.webhooks.map(({ id, object, events }) => ({ id, object, events }))).toEqual([
     {
       id: "msg_1",
@@ -39,7 +41,7 @@ test("stores signed webhooks event by event, and returns the test's response", a
         { entity: "4001", time: 1_795_000_000, field: "calls", value: { n: 2 } },
       ],
     },
-    { id: "msg_1", object: "social", events: [{ entity: "6001", time: 5, field: "messages", value: { text: "hi" } }] },
+    { id: "msg_1", object: "social", events: [{ entity: "6001", time: 5, field: "messages", value: MESSAGE }] },
   ]);
   expect(receiver.webhooks[0]?.body).toBe(CHANGES);
 });

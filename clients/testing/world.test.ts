@@ -150,14 +150,20 @@ seen, the newest first:
   expect(unmet.stack?.split("\n").find((line) => /^\s+at /.test(line) && !line.includes("clients/testing/world.ts"))).toContain("world.test.ts");
 });
 
+/** A person's message, as the platform sends it. */
+const MESSAGE = {
+  messaging_product: "chatapp",
+  messages: [{ from: "15550199", id: "m1", timestamp: "1795000000", type: "text", text: { body: "hello" } }],
+};
+
 test("a receiver becomes the callback of an app that is subscribed to everything; a webhook that it refuses is not delivered", async () => {
   const plaza = await open();
   const receiver = await plaza.webhooks.receive({ app: "1001" });
-  await plaza.inApp.chatapp({ account: "4001", field: "messages", value: { text: "hello" } });
+  await plaza.inApp.chatapp({ account: "4001", field: "messages", value: MESSAGE });
   expect(await receiver.expect({ field: "messages", within_ms: 5_000 })).toMatchObject({
-    data: [{ value: { text: "hello" }, callback: receiver.url }],
+    data: [{ value: MESSAGE, callback: receiver.url }],
   });
-  expect(receiver.webhooks.flatMap(({ events }) => events)).toMatchObject([{ entity: "4001", field: "messages", value: { text: "hello" } }]);
+  expect(receiver.webhooks.flatMap(({ events }) => events)).toMatchObject([{ entity: "4001", field: "messages", value: MESSAGE }]);
   receiver.secret = "other";
   await plaza.inApp.chatapp({ account: "4001", field: "calls", value: {} });
   await plaza.webhooks.expect({ field: "calls", status: "waiting", match: { reason: "retry" }, within_ms: 5_000 });

@@ -37,7 +37,8 @@ const server = createServer(async (request, response) => {
 await new Promise((resolve) => server.listen(Number(STORM_CALLBACK_PORT), "127.0.0.1", resolve));
 if (new URL(STORM_CALLBACK_URL).pathname !== "/hook") throw new Error("the path of the callback is lost");
 const headers = { authorization: "Bearer " + PLAZA_CONTROL_KEY };
-const event = JSON.stringify({ account: "4001", field: "messages", value: { text: "hello" } });
+const messages = [{ from: "15550199", id: "m1", timestamp: "1795000000", type: "text", text: { body: "hello" } }];
+const event = JSON.stringify({ account: "4001", field: "messages", value: { messaging_product: "chatapp", messages } });
 await fetch(PLAZA_CONTROL_URL + "/v1/worlds/default/in-app/chatapp", { method: "POST", headers, body: event });
 await done;
 process.exit(0);

@@ -18,6 +18,7 @@ WORLD = {
     "chatapp_accounts": [{"id": "4001", "subscribed_apps": [{"app": "1001"}]}],
     "tokens": [{"token": "page-token", "type": "page", "app": "1001", "page": "2001", "user": "3001", "scopes": ["pages_messaging"]}],
 }
+MESSAGE = {"messages": [{"from": "15550199", "id": "m1", "timestamp": "1795000000", "type": "text", "text": {"body": "hello"}}]}
 MESSAGES = [{"object": "chatapp_business_account", "fields": ["messages"]}]
 
 
@@ -91,13 +92,13 @@ seen, the newest first:
 def test_a_webhook_that_the_receiver_refuses_is_sent_again(plaza):
     receiver = plaza.receive("1001", MESSAGES)
     receiver.status = 500
-    plaza.in_app("chatapp", account="4001", field="messages", value={"text": "hello"})
+    plaza.in_app("chatapp", account="4001", field="messages", value=MESSAGE)
     plaza.expect_webhook(field="messages", status="waiting", match={"reason": "retry"}, within_ms=5000)
     with pytest.raises(UnmetExpectation, match="the receiver returned 500"):
         plaza.expect_webhook(field="messages")
     receiver.status = 200
     plaza.advance(60)
-    plaza.expect_webhook(field="messages", match={"value": {"text": "hello"}})
+    plaza.expect_webhook(field="messages", match={"value": MESSAGE})
     assert len({webhook.id for webhook in receiver.webhooks}) == 1
     assert len(receiver.webhooks) == 2
 

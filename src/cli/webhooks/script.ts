@@ -87,7 +87,7 @@ const wrong = (path: string, problem: string): ConfigProblem => new ConfigProble
 /** Reads an override, `path=value`. Throws `ConfigProblem`. */
 export function overrideOf(given: string): Override {
   const at = given.indexOf("=");
-  if (at < 1) throw wrong(given, "is not path=value, e.g. message.text=hello");
+  if (at < 1) throw wrong(given, "is not path=value, e.g. messages[0].text.body=hello");
   return { path: given.slice(0, at), text: given.slice(at + 1) };
 }
 
@@ -101,7 +101,7 @@ function stepsOf(path: string): Steps {
   const steps: (string | number)[] = [];
   for (let rest = path; rest !== ""; ) {
     const match = STEP.exec(rest);
-    if (match === null || steps.length === PATH_STEPS_MAX) throw wrong(path, "cannot be read as a path: write message.text or messages[0].id");
+    if (match === null || steps.length === PATH_STEPS_MAX) throw wrong(path, "cannot be read as a path: write label.name or messages[0].id");
     const [step, key, index] = match;
     steps.push(key ?? Number(index));
     rest = rest.slice(step.length);

@@ -21,7 +21,7 @@ export function addWebhookCommands(plaza: Command): void {
     .option("--list", "list the events")
     .option("--entity <ID>", "the id of the account or page (default: the first account or page of the world that has such events)")
     .option("--phone-number <ID>", "the business phone number, if the event belongs to one")
-    .option("--override <PATH=VALUE>", "replace a value of the example, e.g. message.text=hello; repeatable", collected)
+    .option("--override <PATH=VALUE>", "replace a value of the example, e.g. messages[0].text.body=hello; repeatable", collected)
     .option("--value <JSON>", "the value of the event (default: an example)")
     .option("--script <FILE>", "trigger the events of this file, step by step; - reads standard input")
     .option("--json", "print one JSON object per delivery, with every attempt")

@@ -39,11 +39,13 @@ test("plaza listen receives an app's webhooks, passes them on unchanged, and res
     /^receiving the webhooks of app 1001 at http:\/\/127\.0\.0\.1:\d+\/, forwarding to /,
   );
 
-  const triggered = spawnPlaza(["trigger", "messages", "--value", '{"text":"Grüße"}'], { env });
+  const triggered = spawnPlaza(["trigger", "messages", "--override", "messages[0].text.body=Grüße"], { env });
   expect(await triggered.exited).toBe(0);
   expect(await new Response(triggered.stdout).text()).toMatch(/^\d+ app 1001 http:\/\/127\.0\.0\.1:\d+\/: delivered 200 in [\d.]+ ms\n$/);
   const [post] = receiver.posts;
-  expect(JSON.parse(post?.body ?? "")).toMatchObject({ entry: [{ id: "4001", changes: [{ field: "messages", value: { text: "Grüße" } }] }] });
+  expect(JSON.parse(post?.body ?? "")).toMatchObject({
+    entry: [{ id: "4001", changes: [{ field: "messages", value: { messages: [{ from: "15550199", text: { body: "Grüße" } }] } }] }],
+  });
   expect(post?.headers["x-hub-signature-256"]).toBe(
     `sha256=${createHmac("sha256", "s3cret")
       .update(post?.body ?? "")
