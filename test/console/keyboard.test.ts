@@ -57,6 +57,15 @@ async function walk({ page }: Person): Promise<{ readonly missed: readonly strin
   return { missed, unseen: focused.flatMap((one) => (one === null || one.isSeen ? [] : [one.what])) };
 }
 
+/** Saves a picture for people at each size. */
+async function lookAtAllSizes(person: Person, name: string, theme: string): Promise<void> {
+  for (const [width, height] of SIZES) {
+    await person.page.setViewportSize({ width, height });
+    await person.look(`${name}-${width}-${theme}`);
+  }
+  await person.page.setViewportSize({ width: 1300, height: 760 });
+}
+
 async function fill(server: Server): Promise<void> {
   const { query, headers } = threeTokens("demo-page-token");
   const body = () => new URLSearchParams({ page_label_name: "gold" });
@@ -109,13 +118,32 @@ for (const theme of ["light", "dark"] as const)
         await person.shows(text, "● live");
         if (path.startsWith("/graph") || path.startsWith("/webhooks")) await person.page.locator(".cm-content").waitFor();
         expect({ path, violations: await person.violations() }).toEqual({ path, violations: [] });
+        const [name = ""] = path.slice(1).split("?");
+        await lookAtAllSizes(person, `views/${name}`, theme);
         expect({ path, ...(await walk(person)) }).toEqual({ path, missed: [], unseen: [] });
-        const [name] = path.slice(1).split("?");
-        for (const [width, height] of SIZES) {
-          await person.page.setViewportSize({ width, height });
-          await person.look(`views/${name}-${width}-${theme}`);
-        }
-        await person.page.setViewportSize({ width: 1300, height: 760 });
+      }
+    },
+    2 * JOURNEY_MS,
+  );
+
+for (const theme of ["light", "dark"] as const)
+  test(
+    `in the ${theme} theme no view of a world without content is wider than the window, and axe finds no problem`,
+    async () => {
+      const server = await startServer([]);
+      const body = JSON.stringify({ name: "empty", file: {} });
+      const headers = { authorization: `Bearer ${server.control_key}` };
+      expect((await fetch(`${server.control_url}/v1/worlds`, { method: "POST", headers, body })).status).toBe(201);
+      const person = await personAt(server, { theme });
+      await person.shows("● live");
+      for (const [path] of VIEWS) {
+        const [name = ""] = path.slice(1).split("?");
+        await person.go(`/${name}?world=empty`);
+        await person.shows("● live");
+        await person.page.locator("h1").waitFor();
+        await person.page.locator(".skeleton").first().waitFor({ state: "hidden" });
+        expect({ path, violations: await person.violations() }).toEqual({ path, violations: [] });
+        await lookAtAllSizes(person, `views-empty/${name}`, theme);
       }
     },
     2 * JOURNEY_MS,

@@ -26,49 +26,51 @@ test(
   JOURNEY_MS,
 );
 
-test(
-  "a batch says which of its requests was refused, and why",
-  async () => {
-    const server = await startServer([]);
-    const person = await personAt(server, { theme: "dark" });
-    await person.shows("● live");
-    const batch = JSON.stringify(["v26.0/2001/custom_labels", "v26.0/2001/custom_label"].map((relative_url) => ({ relative_url })));
-    expect((await fetch(`${server.base_url}/?${query}`, { method: "POST", headers, body: new URLSearchParams({ batch }) })).status).toBe(200);
-    await person.row("batch");
-    await person.shows("Requests in it", /1 of 2 requests in it was refused/, "listLabels");
-    await person.shows("Page 2001 has no edge custom_label; did you mean custom_labels?");
-    expect(await person.violations()).toEqual([]);
-    await person.look("journey-batch");
-  },
-  JOURNEY_MS,
-);
+for (const theme of ["light", "dark"] as const)
+  test(
+    `in the ${theme} theme a batch says which of its requests was refused, and why`,
+    async () => {
+      const server = await startServer([]);
+      const person = await personAt(server, { theme });
+      await person.shows("● live");
+      const batch = JSON.stringify(["v26.0/2001/custom_labels", "v26.0/2001/custom_label"].map((relative_url) => ({ relative_url })));
+      expect((await fetch(`${server.base_url}/?${query}`, { method: "POST", headers, body: new URLSearchParams({ batch }) })).status).toBe(200);
+      await person.row("batch");
+      await person.shows("Requests in it", /1 of 2 requests in it was refused/, "listLabels");
+      await person.shows("Page 2001 has no edge custom_label; did you mean custom_labels?");
+      expect(await person.violations()).toEqual([]);
+      await person.look(`journey-batch-${theme}`);
+    },
+    JOURNEY_MS,
+  );
 
-test(
-  "a fault is set, a request meets it, and its story names it; then nothing fails any more",
-  async () => {
-    const server = await startServer([]);
-    const person = await personAt(server, { theme: "dark" });
-    await person.open("Faults");
-    await person.shows("No fault is in effect.");
-    await person.choose("Operation", "listPersonas");
-    await person.fill("Status, 400 to 599", "503");
-    await person.press("Create");
-    await person.shows("returns 503 with code 2", "once");
-    await person.look("journey-2-fault");
-    const ask = async () => (await fetch(`${server.base_url}/v26.0/2001/personas?${query}`, { headers })).status;
-    expect(await ask()).toBe(503);
-    await person.open("Requests");
-    await person.row("503");
-    await person.shows("! Affected by fault 1: it returns 503 with code 2.");
-    expect(await person.page.getByText("In the catalogue").count()).toBe(0);
-    await person.look("journey-2-found");
-    await person.follow("Faults in effect");
-    await person.shows("No fault is in effect.");
-    expect(await ask()).toBe(200);
-    expect(await person.violations()).toEqual([]);
-  },
-  JOURNEY_MS,
-);
+for (const theme of ["light", "dark"] as const)
+  test(
+    `in the ${theme} theme a fault is set, a request meets it, and its story names it; then nothing fails any more`,
+    async () => {
+      const server = await startServer([]);
+      const person = await personAt(server, { theme });
+      await person.open("Faults");
+      await person.shows("No fault is in effect.");
+      await person.choose("Operation", "listPersonas");
+      await person.fill("Status, 400 to 599", "503");
+      await person.press("Create");
+      await person.shows("returns 503 with code 2", "once");
+      await person.look(`journey-2-fault-${theme}`);
+      const ask = async () => (await fetch(`${server.base_url}/v26.0/2001/personas?${query}`, { headers })).status;
+      expect(await ask()).toBe(503);
+      await person.open("Requests");
+      await person.row("503");
+      await person.shows("! Affected by fault 1: it returns 503 with code 2.");
+      expect(await person.page.getByText("In the catalogue").count()).toBe(0);
+      await person.look(`journey-2-found-${theme}`);
+      await person.follow("Faults in effect");
+      await person.shows("No fault is in effect.");
+      expect(await ask()).toBe(200);
+      expect(await person.violations()).toEqual([]);
+    },
+    JOURNEY_MS,
+  );
 
 test(
   "a token is made for an hour, used in the explorer, and ends by the clock",

@@ -1,5 +1,6 @@
 /** How to connect an app: addresses and tokens to copy, and a form for its callback and subscriptions. */
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { mintCopy } from "../../api/graph/identities.ts";
 import { tokensQuery, useServer } from "../../api/queries.ts";
 import { Named, ownerOf } from "../../parts/named.tsx";
@@ -61,7 +62,15 @@ function Identities() {
   if (data === undefined) return <Skeleton />;
   // The oldest first: those that the world began with.
   const alive = data.filter(({ revoked_at }) => revoked_at === 0).toReversed();
-  if (alive.length === 0) return <p className="quiet">This world has no token yet. Create one in the view of tokens.</p>;
+  if (alive.length === 0)
+    return (
+      <p className="quiet">
+        This world has no token yet.{" "}
+        <Link to="/tokens" search={({ world }) => ({ world, token: "new" })}>
+          Create a token
+        </Link>
+      </p>
+    );
   return (
     <div className="pairs">
       {alive.slice(0, TOKENS_SHOWN).map((token) => (

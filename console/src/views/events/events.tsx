@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import type { paths } from "../../../generated/control-api.d.ts";
 import { api, dataOf } from "../../api/client.ts";
@@ -90,7 +90,12 @@ export function Events() {
   if (app === undefined)
     return (
       <Empty title="No app yet">
-        <p>Events come from an app. Create one in the graph.</p>
+        <p>
+          Events come from an app.{" "}
+          <Link to="/graph" search={({ world }) => ({ world, kind: "apps", id: "new" })}>
+            Create an app
+          </Link>
+        </p>
       </Empty>
     );
   return (

@@ -43,7 +43,17 @@ export function Feeds() {
   if (feed === undefined)
     return (
       <Empty title="No product feed yet">
-        <p>A feed fills a catalog with items. Create a catalog and a feed in the graph.</p>
+        <p>
+          A feed fills a catalog with items. First{" "}
+          <Link to="/graph" search={({ world }) => ({ world, kind: "catalogs", id: "new" })}>
+            create a catalog
+          </Link>
+          , then{" "}
+          <Link to="/graph" search={({ world }) => ({ world, kind: "product_feeds", id: "new" })}>
+            a feed
+          </Link>
+          .
+        </p>
       </Empty>
     );
   const chosen = feeds.find(({ id }) => String(id) === feed);

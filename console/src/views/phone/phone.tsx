@@ -29,7 +29,12 @@ export function Phone() {
   if (chosen === undefined || id === undefined)
     return (
       <Empty title="No account in the app">
-        <p>A person in the app is a social account. Create one in the graph, with a username, a social-scoped id and a page.</p>
+        <p>
+          A person in the app is a social account with a username, a social-scoped id and a page.{" "}
+          <Link to="/graph" search={({ world }) => ({ world, kind: "social_accounts", id: "new" })}>
+            Create an account
+          </Link>
+        </p>
       </Empty>
     );
   return (

@@ -45,8 +45,8 @@ export function Snapshots() {
             />
           </li>
         ))}
-        {snapshots?.length === 0 && <li className="quiet">No snapshot yet. Create one before you break something.</li>}
       </ul>
+      {snapshots?.length === 0 && <p className="quiet">No snapshot yet. Create one before you break something.</p>}
       <form className="actions" onSubmit={keep}>
         <input name="name" aria-label="Name of a snapshot" placeholder="Name of a snapshot" required pattern="[A-Za-z0-9][A-Za-z0-9_\-]{0,63}" />
         <button type="submit">Create a snapshot</button>
