@@ -122,6 +122,8 @@ if (process.argv.includes("--executable")) {
   const executable = join(dist, process.platform === "win32" ? "plaza.exe" : "plaza");
   const compile = [
     "--compile",
+    // With compiled code and its modules in parts, a start takes a third of the CPU time.
+    ...["--bytecode", "--format=esm", "--splitting"],
     "--target=bun",
     "--minify-syntax",
     "--minify-whitespace",
