@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { testOnPostgres } from "#harness/databases";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
 
@@ -72,4 +73,25 @@ test("worlds are created, saved, restored, reset and deleted on unused data", as
   expect(await world("restore", "three", "--world-name", "orders")).toMatchObject({ code: 1, stderr: "plaza: there is no snapshot three\n" });
   expect(await world("delete", "orders")).toMatchObject({ code: 0, stderr: "" });
   expect((await world("list")).stdout).not.toContain("orders");
+});
+
+testOnPostgres("D-421: a world is created in the named database, and moved to another one with its data", async () => {
+  const cluster = await sharedPostgres();
+  const databases = await Promise.all(["eu1", "eu2"].map(async (name) => `${name}=${await cluster.newDatabase()}`));
+  const plaza = await startPlaza(databases.flatMap((database) => ["--databases", database]));
+  const env = { PLAZA_CONTROL_URL: plaza.ready.control_url, PLAZA_CONTROL_KEY: plaza.ready.control_key as string };
+  const world = (...given: string[]) => runPlaza(["world", ...given], { env });
+  const placeOf = async (name: string): Promise<unknown> =>
+    (await world("list")).stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .find((one) => one.name === name)?.database;
+  expect(await world("new", "orders", worldFile(WORLD), "--database", "eu1")).toMatchObject({ code: 0, stderr: "" });
+  expect(await placeOf("orders")).toBe("eu1");
+  expect(await world("move", "orders", "--to", "eu2")).toMatchObject({ code: 0, stderr: "" });
+  expect(await placeOf("orders")).toBe("eu2");
+  expect(JSON.parse((await world("export", "--world-name", "orders")).stdout)).toMatchObject({ pages: [{ id: "2001", name: "Café ☕" }] });
+  expect(await world("move", "orders", "--to", "eu3")).toMatchObject({ code: 1, stdout: "", stderr: "plaza: to is not one of eu1, eu2\n" });
+  expect(await world("move", "nobody", "--to", "eu2")).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("nobody") });
 });
