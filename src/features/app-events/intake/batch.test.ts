@@ -1,12 +1,15 @@
 /** Tests how a batch is stored: duplicates, devices, amounts beyond 53 bits, times, and ties. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { Client } from "pg";
 import type { World } from "#graph/worlds/world";
-import { onEachDatabase } from "#harness/databases";
+import { afterThisTest } from "#harness/cleanup";
+import { onEachDatabase, testOnPostgres } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
+import { sharedPostgres } from "#harness/postgres-cluster";
 import { nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
-import type { Sql } from "#storage/sql";
+import { type Sql, sql } from "#storage/sql";
 import { listEventNames, logEntry } from "../app-events.control.ts";
 import { findTies } from "../log/devices.store.ts";
 import { type FingerprintKey, fingerprintOf, keyIn, keyText, periodOf } from "../log/fingerprints.ts";
@@ -40,7 +43,7 @@ const reportOf = (events: readonly ReportedEvent[], more: Partial<Report> = {}):
 });
 
 const KEY: FingerprintKey = [1, 2];
-const store = (world: World, reports: readonly Report[]) => world.database.write((tx) => storeBatch(tx, APP, reports, KEY));
+const store = (world: World, reports: readonly Report[]) => world.database.write((tx) => storeBatch(tx, APP, () => reports, KEY));
 
 onEachDatabase("a batch of app events", (kind) => {
   const open = async () => (await openPlaza({ database: kind })).world;
@@ -185,7 +188,7 @@ onEachDatabase("a batch of app events", (kind) => {
           return found;
         };
         const get = (_tx: Transaction, name: string | symbol) => (name === "all" ? all : Reflect.get(tx, name).bind(tx));
-        return storeBatch(new Proxy(tx, { get }), APP, [report], KEY);
+        return storeBatch(new Proxy(tx, { get }), APP, () => [report], KEY);
       });
       expect(outcomes).toEqual([{ duplicates: new Set(report.events.keys()) }]);
       // The one row more is the row of the event name.
@@ -206,4 +209,24 @@ onEachDatabase("a batch of app events", (kind) => {
     expect(await tied([1, 1], { ...known, application_tracking_enabled: 0 })).toBe(0);
     expect(await tied([0, 1], known)).toBe(1);
   });
+});
+
+testOnPostgres("requests that arrive while another process has the app's lock are in the batch that waits for the lock", async () => {
+  const { world } = await openPlaza({ database: "postgres" });
+  const schema = (await world.database.reader.get<{ schema: string }>(sql`SELECT current_schema() AS schema`))?.schema;
+  const other = new Client({ connectionString: (await sharedPostgres()).url });
+  await other.connect();
+  afterThisTest(() => other.end());
+  const { rows } = await other.query("SELECT pg_backend_pid() AS pid");
+  await other.query("BEGIN");
+  await other.query(`SELECT slot FROM "${schema}".locks FOR NO KEY UPDATE`);
+  const waiting: Report[] = [];
+  const stored = world.database.write((tx) => storeBatch(tx, APP, () => waiting, KEY));
+  const isAwaited = async () =>
+    (await other.query("SELECT 1 FROM pg_locks WHERE NOT granted AND $1 = ANY (pg_blocking_pids(pid))", [rows[0].pid])).rowCount === 1;
+  while (!(await isAwaited()));
+  waiting.push(reportOf([eventOf({ event_id: "a" })]), reportOf([eventOf({ event_id: "b" })]));
+  await other.query("COMMIT");
+  expect(await stored).toEqual([{ duplicates: new Set() }, { duplicates: new Set() }]);
+  expect(await listEventNames(world, APP)).toMatchObject([{ name: "buy", count: 2 }]);
 });

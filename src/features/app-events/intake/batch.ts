@@ -25,9 +25,14 @@ export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly 
 const NO_DUPLICATES: ReadonlySet<number> = new Set();
 const FIRST: ReadonlySet<number> = new Set([0]);
 
-export async function storeBatch(tx: Transaction, app: NodeId, reports: readonly Report[], key: FingerprintKey): Promise<Outcome[]> {
+/**
+ * `take` returns the requests of the batch. It is called when the transaction has the app's lock: requests that arrive while another process has the
+ * lock are then in the batch as well, so that processes that take turns do not write smaller batches than one process alone.
+ */
+export async function storeBatch(tx: Transaction, app: NodeId, take: () => readonly Report[], key: FingerprintKey): Promise<Outcome[]> {
   await tx.lock("app events", app);
-  return new AppBatch(tx, app, key).store(reports);
+  const lastRequest = await lastRequestOf(tx, app);
+  return new AppBatch(tx, app, key, lastRequest).store(take());
 }
 
 /** The key by which duplicates of an event with an `event_id` are found (D-71). */
@@ -49,23 +54,22 @@ class AppBatch {
   readonly #keys = new Map<ReportedEvent, EventKey>();
   /** The times of the events with an `event_id` that are in the log or in this batch, by period and key. */
   readonly #known = new Map<string, number[]>();
-  #lastRequest = 0;
+  #lastRequest: number;
 
-  constructor(tx: Transaction, app: NodeId, key: FingerprintKey) {
+  constructor(tx: Transaction, app: NodeId, key: FingerprintKey, lastRequest: number) {
     this.#tx = tx;
     this.#app = app;
     this.#key = key;
+    this.#lastRequest = lastRequest;
   }
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
     // The three reads run together, so that PostgreSQL gets their statements in one round trip.
-    const [quota, devices, lastRequest] = await Promise.all([
+    const [quota, devices] = await Promise.all([
       NameQuota.open(this.#tx, this.#app, reports),
       JoinedIds.open(this.#tx, this.#app, reports.flatMap(joinedIdsOf)),
-      lastRequestOf(this.#tx, this.#app),
       this.#findKeys(reports),
     ]);
-    this.#lastRequest = lastRequest;
     const outcomes = reports.map((report) => this.#take(report, quota, devices));
     await quota.store();
     await devices.store();

@@ -107,20 +107,19 @@ export class Intake {
   async #write(app: NodeId): Promise<void> {
     let batch: Waiting[] | undefined;
     try {
-      const outcomes = await this.#world.database.write((tx) => {
-        // The batch is taken when the transaction begins, so it includes the requests that arrived while the transaction waited. A retry of the
-        // transaction uses the same batch.
+      // A retry of the transaction uses the same batch.
+      const take = (): Report[] => {
         batch ??= this.#take(app);
-        const reports = batch.map(({ report }) => report);
-        return this.#store(tx, app, reports);
-      });
+        return batch.map(({ report }) => report);
+      };
+      const outcomes = await this.#world.database.write((tx) => this.#store(tx, app, take));
       void fewAtOnce([...(batch ?? []).entries()], this.#respondAtOnce, ([at, { resolve }]) => resolve(outcomes[at] as Outcome));
     } catch (error) {
       for (const { reject } of batch ?? this.#take(app)) reject(error);
     }
   }
 
-  async #store(tx: Transaction, app: NodeId, reports: readonly Report[]): Promise<Outcome[]> {
+  async #store(tx: Transaction, app: NodeId, take: () => readonly Report[]): Promise<Outcome[]> {
     if (!this.#isRetentionScheduled) {
       await ensureRetention(tx, this.#world);
       tx.afterCommit(() => {
@@ -128,7 +127,7 @@ export class Intake {
       });
     }
     const key = this.#key ?? (await this.#readKey(tx));
-    return storeBatch(tx, app, reports, key);
+    return storeBatch(tx, app, take, key);
   }
 
   /** Reads the secret key of the world's fingerprints. The key is made with the world's first events and never changes. */
