@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { catchTimers } from "#harness/time/stopped-time";
-import { fewAtOnce, nextTurn, Turns, within } from "./turns.ts";
+import { fewAtOnce, nextPartsTurn, nextTurn, Turns, within } from "./turns.ts";
 
 test("pieces of work run one after another, in order, and other work runs in between", async () => {
   const turns = new Turns(() => performance.now());
@@ -62,4 +62,32 @@ test("a wait ends with its event, which may fail, or with its time, and leaves n
   timeouts[2]?.fire();
   await waiting;
   expect(timeouts).toMatchObject([10, 20, 30].map((ms) => ({ ms, isCleared: true })));
+});
+
+test("many requests for many responses share each turn of the event loop, and each of them gets on", async () => {
+  const [requests, parts] = [50, 3];
+  let ranInTurn = 0;
+  const most = { inTurn: 0 };
+  let isOver = false;
+  const everyTurn = (async () => {
+    while (!isOver) {
+      await nextTurn();
+      most.inTurn = Math.max(most.inTurn, ranInTurn);
+      ranInTurn = 0;
+    }
+  })();
+  const ended: number[] = [];
+  const all = Array.from({ length: requests }, async (_, request) => {
+    for (let part = 0; part < parts; part++) {
+      await nextPartsTurn();
+      ranInTurn++;
+    }
+    ended.push(request);
+  });
+  await Promise.all(all);
+  isOver = true;
+  await everyTurn;
+  expect(ended).toEqual(Array.from({ length: requests }, (_, request) => request));
+  expect(most.inTurn).toBeGreaterThan(0);
+  expect(most.inTurn).toBeLessThanOrEqual(4);
 });

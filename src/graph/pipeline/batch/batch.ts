@@ -1,7 +1,7 @@
 /** D-34: runs a batch of up to 50 requests, with `depends_on`, names, and JSONPath references to earlier responses. */
 import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { findHeader } from "#kernel/http-text/headers";
-import { nextTurn } from "#kernel/turns";
+import { nextPartsTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
 import { parseBodyText } from "../../request-text/body.ts";
 import { withPairs } from "../../request-text/pairs.ts";
@@ -45,9 +45,9 @@ export async function runBatch(
   const references = new References(results);
   const responses: (BatchResponse | null)[] = [];
   let characters = 0;
-  for (const [at, part] of parts.entries()) {
+  for (const part of parts) {
     // A batch takes as long as its requests together, so other requests are served in between.
-    if (at > 0) await nextTurn();
+    await nextPartsTurn();
     const isBlocked = part.needs.some((name) => results.get(name)?.status !== 200);
     const response = isBlocked ? undefined : await run(part);
     characters += response?.body.length ?? 0;

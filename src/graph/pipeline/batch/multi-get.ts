@@ -2,7 +2,7 @@
  * D-34: several requests in one. `ids=` reads many nodes, and a batch has up to 50 requests. Each single request goes through the pipeline by itself.
  */
 import { type GraphError, invalidParameter, unknownPath } from "#kernel/errors";
-import { nextTurn } from "#kernel/turns";
+import { nextPartsTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
 import { withoutPairs } from "../../request-text/pairs.ts";
 import { segmentsOf } from "../address.ts";
@@ -82,7 +82,7 @@ async function readMany(handleRequest: HandleRequest, incoming: Incoming, reache
   const responses: Record<string, unknown> = {};
   const headersOfReads: GraphResponse["headers"][] = [];
   let characters = 0;
-  for (const [at, id] of [...new Set(list)].entries()) {
+  for (const id of new Set(list)) {
     if (characters > RESPONSE_CHARACTERS_MAX) {
       throw invalidParameter(
         "ids",
@@ -90,7 +90,7 @@ async function readMany(handleRequest: HandleRequest, incoming: Incoming, reache
       );
     }
     // The reads take as long as all of them together, so other requests are served in between.
-    if (at > 0) await nextTurn();
+    await nextPartsTurn();
     const response = await handleRequest(derivedFrom(request, { ...part, path: `${version}/${id}${edge}` }));
     if (response.status !== 200) return renderPart(incoming, response);
     characters += response.body.length;
