@@ -21,10 +21,12 @@ export async function readBody({ body, fileMember }: ControlRoute, request: Requ
   if (body === "file") return request;
   if (body === "text") return textOf(request, WORLD_FILE_BYTES_MAX);
   if (body === "form") return textOf(request, FORM_BYTES_MAX);
-  const text = await textOf(request, fileMember === undefined ? JSON_BYTES_MAX : BODY_WITH_FILE_BYTES_MAX);
-  const value = fileMember === undefined ? jsonOf(text) : await withFile(text, fileMember);
+  const value = fileMember === undefined ? await readJson(request) : await withFile(await textOf(request, BODY_WITH_FILE_BYTES_MAX), fileMember);
   return body === "entry" ? value : entryReader(body)(value);
 }
+
+/** Reads a JSON body without a world file. Throws a `ControlError` if the body is longer than 2 MB, or if it is not valid JSON. */
+export const readJson = async (request: Request): Promise<unknown> => jsonOf(await textOf(request, JSON_BYTES_MAX));
 
 function jsonOf(text: string): unknown {
   boundJson(text, (problem) => badRequest(`the body ${problem}`));

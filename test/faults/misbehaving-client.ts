@@ -1,10 +1,10 @@
 /**
- * A client that misbehaves in one way until it is killed, as a process of its own: `bun misbehaving-client.ts <way> <base url> [<rtmp url>]`. It is
+ * A client that misbehaves in one way until it is killed, as a process of its own: `bun misbehaving-client.ts <way> <base url> <rtmp url> <worlds>`. It is
  * the app 1002 of the world of `neighbours.slow.test.ts`. Once a second it prints the number of connections or requests that it has begun.
  */
 import type { Socket } from "bun";
 
-const [, , way = "", baseUrl = "", rtmpUrl = ""] = process.argv;
+const [, , way = "", baseUrl = "", rtmpUrl = "", worlds = "1"] = process.argv;
 const APP = "1002";
 const SECRET = "1002|0ther";
 const KIB = 1_024;
@@ -109,6 +109,7 @@ const ways: Readonly<Record<string, Way>> = {
   "nested batches": { connections: 64, repeated: inJson("/v26.0/", "other-app", nestedBatches) },
   "hostile feeds": { connections: 16, repeated: request("POST", "/v25.0/8101/uploads", FORM_WITH_FILE + bearer("other-reader"), feedFile) },
   "named worlds": { connections: 100, made: (n) => get(`/w/w${n % 600}/v26.0/2001`, "guessed") },
+  "opened worlds": { connections: 100, made: (n) => get(`/w/w${n % Number(worlds)}/v26.0/2001`, "opener") },
   "encoders without a key": { connections: 300, isEncoder: true },
   "guessed tokens": { connections: 500, repeated: get("/v26.0/1001/subscriptions", "1001|guessed") },
 };

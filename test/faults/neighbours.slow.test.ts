@@ -23,6 +23,8 @@ const MEMORY_MB_MAX = 512;
 
 /** The number of worlds that strangers name. They name others, too, which do not exist. */
 const WORLDS = 50;
+/** The number of worlds that are opened with tokens. More than may be open at a time. */
+const OPENED_WORLDS = tries(60, 600);
 
 const world = {
   ...feedWorld,
@@ -136,19 +138,27 @@ async function neighbour(server: Server, seen: Seen, isOver: () => boolean): Pro
   await Promise.all([...asksOf(server).map(one), health()]);
 }
 
-async function makeWorlds({ control_url, control_key }: Server): Promise<void> {
-  const headers = { authorization: `Bearer ${control_key}` };
-  for (let n = 0; n < WORLDS; n++) await fetch(`${control_url}/v1/worlds`, { method: "POST", headers, body: JSON.stringify({ name: `w${n}` }) });
+/** Makes worlds that the client names. `isWithTokens`: the client has a live token of each world, so each of its requests opens a world. */
+async function makeWorlds({ control_url, control_key }: Server, isWithTokens: boolean): Promise<void> {
+  const headers = { authorization: `Bearer ${control_key}`, "content-type": "application/json" };
+  const file = { apps: [{ id: "1002" }], pages: [{ id: "2001" }], tokens: [{ token: "opener", type: "page", app: "1002", page: "2001" }] };
+  for (let n = 0; n < (isWithTokens ? OPENED_WORLDS : WORLDS); n++) {
+    const body = JSON.stringify({ name: `w${n}`, ...(isWithTokens ? { file } : {}) });
+    expect((await fetch(`${control_url}/v1/worlds`, { method: "POST", headers, body })).status).toBe(201);
+  }
 }
 
 const quantile = (values: readonly number[], part: number): number =>
   values.toSorted((one, other) => one - other)[Math.floor(part * values.length)] ?? 0;
 
 function misbehave(way: string, server: Server): { begun(): number; end(): Promise<void> } {
-  const client = Bun.spawn([process.execPath, `${import.meta.dir}/misbehaving-client.ts`, way, server.base_url, server.rtmp_url ?? ""], {
-    stdout: "pipe",
-    stderr: "inherit",
-  });
+  const client = Bun.spawn(
+    [process.execPath, `${import.meta.dir}/misbehaving-client.ts`, way, server.base_url, server.rtmp_url ?? "", String(OPENED_WORLDS)],
+    {
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  );
   let begun = 0;
   void (async () => {
     for await (const text of client.stdout.pipeThrough(new TextDecoderStream())) begun = Number(text.trim().split("\n").at(-1));
@@ -182,6 +192,7 @@ const ways = [
   "nested batches",
   "hostile feeds",
   "named worlds",
+  "opened worlds",
   "encoders without a key",
 ];
 
@@ -192,12 +203,13 @@ test.each(ways)(
       [
         ...["--data", ":memory:", "--world", worldFile(world), "--connections-max", String(CONNECTIONS_MAX)],
         ...(way.startsWith("encoders") ? ["--rtmp-port", "0"] : []),
+        ...(way === "opened worlds" ? ["--open-worlds-max", String(OPENED_WORLDS / 3)] : []),
       ],
       {},
       FILES_MAX,
     );
     const seen: Seen = { ms: [], healthMs: [], refused: [], memoryMb: [], lateMs: [] };
-    if (way === "named worlds") await makeWorlds(server);
+    if (way.endsWith(" worlds")) await makeWorlds(server, way === "opened worlds");
     if (server.rtmp_url !== null) while ((await shakeHands(server)) !== undefined) await Bun.sleep(10);
     for (const [n, ask] of asks.entries()) expect(await ask(server, -n - 1)).toBeUndefined();
     const client = misbehave(way, server);

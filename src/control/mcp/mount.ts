@@ -3,13 +3,11 @@
  * no more.
  */
 import { badRequest, forbidden } from "#control-contract/errors";
-import { bodyBytes } from "#control-contract/multipart-file";
 import type { CallerKey, ControlDeps, ControlRoute } from "#control-contract/route";
-import { boundJson } from "#graph/response/json";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
-import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
 import { type Endpoint, requestsTo } from "../client/requests.ts";
 import { textPages } from "../llms/text-pages.ts";
+import { readJson } from "../request-body.ts";
 import { callOwnGraph } from "./own-graph.ts";
 import { HttpProtocol, toolsOf } from "./protocol.ts";
 
@@ -21,8 +19,6 @@ interface Caller {
   readonly isOriginChecked: boolean;
 }
 
-/** The size of a message: a call of `make_nodes` with some ten thousand nodes. */
-const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** The most messages of a batch. Newer versions of the protocol have no batches. */
 const BATCH_MAX = 20;
 
@@ -70,14 +66,7 @@ function requireOwnOrigin(request: Request): void {
 
 async function bodyOf(request: Request): Promise<unknown> {
   if (request.method !== "POST") return undefined;
-  const text = new TextDecoder().decode(await bodyBytes(request, MESSAGE_BYTES_MAX));
-  boundJson(text, (problem) => badRequest(`the body ${problem}`));
-  let body: unknown;
-  try {
-    body = parseExactJson(text);
-  } catch (error) {
-    throw error instanceof InexactNumber ? badRequest(error.message, error.key) : badRequest("the body is not valid JSON");
-  }
+  const body = await readJson(request);
   if (Array.isArray(body) && body.length > BATCH_MAX) throw badRequest(`a batch has ${BATCH_MAX} messages at most`);
   return body;
 }

@@ -22,9 +22,10 @@ const addressOf = ({ path }: ControlRoute): string =>
   );
 
 async function send(server: Served, method: string, path: string, body?: string): Promise<string> {
+  const ofBody = body === undefined ? {} : { "content-type": "application/json", accept: "application/json, text/event-stream" };
   const response = await fetch(`${server.control_url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${server.control_key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: { authorization: `Bearer ${server.control_key}`, ...ofBody },
     ...(body === undefined ? {} : { body }),
     signal: AbortSignal.timeout(60_000),
   });
@@ -42,10 +43,18 @@ const labelsFile = (count: number): string =>
 const labelsYaml = (count: number): string =>
   `pages:\n- {id: "2999"}\nlabels:\n${Array.from({ length: count }, (_, at) => `- {id: "${700_000 + at}", page: "2999", name: l${at}}\n`).join("")}`;
 
-/** The limit of a JSON body without a world file. */
+/** The limits of a form, and of a JSON body without a world file. */
+const FORM_BYTES_MAX = 16_000;
 const JSON_BYTES_MAX = 2 * 1_048_576;
 
-/** `bodyBytes` is the size of bodies with a world file, and `nodes` is the number of nodes in a world file. Of a stream, only the first part is read. */
+/** A call of a tool of MCP. */
+const calling = (tool: string, input: string): string =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool}","arguments":${input}}}`;
+
+/**
+ * `bodyBytes` is the size of bodies with a world file in them. World files alone are twice as long. `nodes` is the number of nodes in a world file. Of a
+ * stream, only the first part is read.
+ */
 export function controlLoads({ bodyBytes, queryBytes }: Sizes, nodes: number): Load[] {
   const registry = buildRegistry();
   const loads: Load[] = [];
@@ -71,9 +80,13 @@ export function controlLoads({ bodyBytes, queryBytes }: Sizes, nodes: number): L
     if (body === undefined || body === "file") continue;
     const names = typeof body === "object" ? Object.keys((body as { properties?: object }).properties ?? {}) : ["labels"];
     const first = fileMember ?? names[0] ?? "name";
-    const bytes = body === "form" ? Math.min(bodyBytes, 16_000) : body === "text" || fileMember ? bodyBytes : Math.min(bodyBytes, JSON_BYTES_MAX);
+    const jsonBytes = body === "form" ? FORM_BYTES_MAX : body === "text" ? 2 * bodyBytes : fileMember ? bodyBytes : JSON_BYTES_MAX;
+    const bytes = Math.min(jsonBytes, body === "text" ? Number.POSITIVE_INFINITY : bodyBytes);
     for (const [shape, text] of Object.entries(hostileJson(bytes - 100, first))) add(`JSON: ${shape}`, "", text);
   }
+  for (const [shape, text] of Object.entries(hostileJson(Math.min(bodyBytes, JSON_BYTES_MAX) - 200, "labels")))
+    for (const tool of ["make_nodes", "send_request"])
+      loads.push({ work: `mcp ${tool}`, shape: `JSON: ${shape}`, send: (server) => send(server, "POST", "/mcp", calling(tool, text)) });
   const whole = (operation: string, method: string, path: string, shape: string, body?: string): void => {
     const isLongWrite = operation === "importWorld" ? { isLongWrite: true } : {};
     loads.push({ work: operation, shape, ...isLongWrite, send: (server) => send(server, method, path, body) });
