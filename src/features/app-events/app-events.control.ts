@@ -16,7 +16,7 @@ import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";
 import { DAY_SECONDS, LOG_TIME_MAX } from "./app-events.limits.ts";
 import { amountText } from "./intake/amounts.ts";
 import { countActiveNames, findNames, listNames, setNameActive } from "./intake/intake.store.ts";
-import { type LoggedDevice, readLoggedDevice } from "./intake/parse-request.ts";
+import { readLoggedDevice } from "./intake/parse-request.ts";
 import { TEST_EVENTS_MAX, type TestEvent, testEventsOf, verdicts } from "./intake/test-view.ts";
 import { kindName } from "./log/devices.store.ts";
 import { ALL_DAYS, type EventRow, type LogFilter, listEvents, readSums } from "./log/log.store.ts";
@@ -103,8 +103,6 @@ export async function appOf({ world, path }: ControlRequest): Promise<NodeId> {
   return id;
 }
 
-const NO_DEVICE: LoggedDevice = { application_tracking_enabled: 1, advertiser_tracking_enabled: 1, dropped_user_data: 0 };
-
 /** Returns the kind of an event by the event's name in the log, and for a custom event also its name. */
 function named(name: string): { event: string; event_name?: string } {
   const kind = eventKinds.find((one) => kindName(one) === name);
@@ -113,7 +111,7 @@ function named(name: string): { event: string; event_name?: string } {
 
 /** EVT-2: an event of the log as the control API returns it. */
 export function logEntry(row: EventRow): Static<typeof logged> {
-  const { ud = {}, ...device } = row.device === null ? NO_DEVICE : readLoggedDevice(row.device);
+  const { ud = {}, ...device } = readLoggedDevice(row.device ?? "{}");
   return {
     id: `${row.request}-${row.position}`,
     ...named(row.name),

@@ -7,10 +7,11 @@ export const appEventMigrations: readonly Migration[] = [
       // The table of the log. `request` numbers the requests of an app in the order of commits, so rows are appended and old rows are adjacent.
       // `device` is set in the first row of a request only; `value` is in millionths; `key` is set beside an `event_id` (`log/fingerprints.ts`). The
       // table has row ids, because without them each entry of `app_events_by_key` would hold the whole primary key, which would make that index
-      // larger; new keys change entries in all parts of the index.
+      // larger; new keys change entries in all parts of the index. The columns are in the order of their sizes, because PostgreSQL aligns each of them.
       `CREATE TABLE app_events (
-        app BIGINT NOT NULL, request BIGINT NOT NULL, position INTEGER NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, name TEXT NOT NULL,
-        event_id TEXT, key BIGINT, value BIGINT, currency TEXT NOT NULL, parameters TEXT NOT NULL, tracking INTEGER NOT NULL, device TEXT,
+        app BIGINT NOT NULL, request BIGINT NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, key BIGINT, value BIGINT,
+        position INTEGER NOT NULL, tracking INTEGER NOT NULL, name TEXT NOT NULL, event_id TEXT, currency TEXT NOT NULL, parameters TEXT NOT NULL,
+        device TEXT,
         PRIMARY KEY (app, request, position)
       )`,
       "CREATE INDEX app_events_by_key ON app_events (key) WHERE key IS NOT NULL",

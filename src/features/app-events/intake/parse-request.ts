@@ -141,7 +141,8 @@ function fileText(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the device as JSON text for the log (D-73). If `application_tracking_enabled` is 0, the text omits the address and the user data (D-76).
+ * Returns the device as JSON text for the log (D-73). If `application_tracking_enabled` is 0, the text omits the address and the user data (D-76). It
+ * also omits the values of nearly all devices, which `readLoggedDevice` adds: they would take half of the text.
  */
 export function deviceText(device: Device): string {
   const { advertiser_id, attribution, extinfo, application_tracking_enabled, advertiser_tracking_enabled, user_data } = device;
@@ -151,11 +152,11 @@ export function deviceText(device: Device): string {
     advertiser_id,
     attribution,
     extinfo,
-    application_tracking_enabled,
-    advertiser_tracking_enabled,
+    application_tracking_enabled: isKept ? undefined : 0,
+    advertiser_tracking_enabled: advertiser_tracking_enabled === 1 ? undefined : 0,
     ip: isKept ? device.ip : undefined,
-    ud: isKept ? user_data.kept : undefined,
-    dropped_user_data: user_data.dropped,
+    ud: isKept && Object.keys(user_data.kept).length > 0 ? user_data.kept : undefined,
+    dropped_user_data: user_data.dropped || undefined,
   });
 }
 
@@ -177,7 +178,9 @@ export interface LoggedDevice {
   readonly dropped_user_data: number;
 }
 
-export const readLoggedDevice = (text: string): LoggedDevice => JSON.parse(text) as LoggedDevice;
+const USUAL = { application_tracking_enabled: 1, advertiser_tracking_enabled: 1, dropped_user_data: 0 } as const satisfies LoggedDevice;
+
+export const readLoggedDevice = (text: string): LoggedDevice => ({ ...USUAL, ...(JSON.parse(text) as Partial<LoggedDevice>) });
 
 export const identitiesOfText = (text: string): string[] => {
   const device = readLoggedDevice(text);

@@ -105,7 +105,7 @@ onEachDatabase("a person is erased from app events", (kind) => {
     expect(await erasePerson(world, ["ada-1"])).toEqual({ "app events": 5, "device ids": 0, "ad touches": 0 });
     expect([await emptied(database), await emptied(database, OTHER)]).toEqual([[999, 999, 999, 1_000], [2]]);
     const rows = await listLoggedTexts(database.reader, APP, 998, 0, 5);
-    const unknown = { application_tracking_enabled: 0, advertiser_tracking_enabled: 0, dropped_user_data: 0 };
+    const unknown = { application_tracking_enabled: 0, advertiser_tracking_enabled: 0 };
     expect(rows.map(({ device, event_id }) => ({ device: device === null ? null : JSON.parse(device), event_id }))).toEqual([
       ...[unknown, null, null, unknown, { advertiser_id: "b" }].map((device) => ({ device, event_id: null })),
     ]);

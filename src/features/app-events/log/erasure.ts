@@ -12,7 +12,7 @@ import { emptyRequest, type LoggedTexts, listAppsWithEvents, listLoggedTexts } f
 
 const ROWS_MAX = 1_000;
 /** The device that the log has for an emptied request. */
-const NO_DEVICE = { application_tracking_enabled: 0, advertiser_tracking_enabled: 0, dropped_user_data: 0 } as const satisfies LoggedDevice;
+const NO_DEVICE = { application_tracking_enabled: 0, advertiser_tracking_enabled: 0 } as const satisfies Partial<LoggedDevice>;
 /** The keys of user data that identify one person (D-74). */
 const PERSON_KEYS = ["em", "ph", "external_id"] as const;
 
