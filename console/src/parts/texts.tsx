@@ -21,7 +21,8 @@ const DAY = 86_400;
 /** How far a moment is from now, as people say it; from a month on, its date. */
 export function agoText(seconds: number, now: number): string {
   const far = Math.abs(now - seconds);
-  if (far < 1) return "now";
+  // The world's time comes in whole seconds and is shown once a second, so a request that just ended may seem to be ahead of it.
+  if (far < 1 || (seconds > now && far < 2)) return "now";
   if (far >= 30 * DAY) return exactText(seconds).slice(0, 10);
   const [size, unit] = far < MINUTE ? [1, "s"] : far < HOUR ? [MINUTE, "min"] : far < DAY ? [HOUR, "h"] : [DAY, "d"];
   const said = `${Math.floor(far / size)} ${unit}`;
