@@ -1,6 +1,9 @@
 /** All routes of the control API: first the server's own, then those of the features. */
+
 import type { ControlRoute } from "#control-contract/route";
+import type { WorldSection } from "#graph/contract/feature";
 import type { Registry } from "#graph/contract/registry";
+import { sectionsOf } from "#graph/worlds/file/import-export";
 import { alertRoutes } from "./routes/alerts/alerts.ts";
 import { clockRoutes } from "./routes/clock.ts";
 import { webhookExpectationRoutes } from "./routes/expectations/webhooks.ts";
@@ -22,7 +25,9 @@ import { snapshotRoutes } from "./routes/worlds/snapshots.ts";
 import { worldRoutes } from "./routes/worlds/worlds.ts";
 
 /** Lists all routes. Throws if two routes have the same address or the same operation name. */
-export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
+export function controlRoutes(registry: Registry): readonly ControlRoute[] {
+  const { features, webhookFields } = registry;
+  const apps = sectionsOf(registry).find(({ key }) => key === "apps") as WorldSection;
   const routes = [
     ...serverRoutes,
     ...operationRoutes,
@@ -42,7 +47,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...faultRoutes,
     ...webhookRoutes,
     ...webhookExpectationRoutes,
-    ...triggerRoutes(webhookFields),
+    ...triggerRoutes(webhookFields, apps),
     ...features.flatMap((feature) => feature.controlRoutes ?? []),
   ];
   requireDistinct(routes.map(({ operation }) => `the operation ${operation}`));

@@ -26,7 +26,8 @@ apps:
 users:
 - {id: "3001", name: Ada}
 pages:
-- {id: "2001", name: My page, people: [{psid: "9001", name: Guest}], roles: [{user: "3001", tasks: [MANAGE, MODERATE, MESSAGING]}]}
+- {id: "2001", name: My page, people: [{psid: "9001", name: Guest}], roles: [{user: "3001", tasks: [MANAGE, MODERATE, MESSAGING]}],
+   subscribed_apps: [{app: "1001", subscribed_fields: [custom_labels, live_videos]}]}
 chatapp_accounts:
 - {id: "4001", name: My business chat, subscribed_apps: [{app: "1001"}]}
 phone_numbers:

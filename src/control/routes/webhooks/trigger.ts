@@ -3,12 +3,14 @@ import { type Static, Type } from "typebox";
 import { notFound, unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import type { WorldSection } from "#graph/contract/feature";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import { EXAMPLE_ID, findPayloadProblem, type WebhookField, type WebhookObject, webhookObjects } from "#webhooks/catalogue/field";
+import type { EventFacts } from "#webhooks/ports";
 
 const triggerBody = (fields: FieldCatalogue) =>
   Type.Object(
@@ -32,7 +34,17 @@ function requireValue(field: WebhookField, value: unknown): void {
 
 type Trigger = ControlRequest<unknown, Static<ReturnType<typeof triggerBody>>>;
 
-async function triggerEvent({ world, body }: Trigger): Promise<unknown> {
+/** Says why no app gets an event: what the only app of the world lacks. With several apps nobody knows which one was meant. */
+async function whyNobody(apps: WorldSection, world: World, event: EventFacts): Promise<string> {
+  const { rows } = await apps.list(world.database.reader, { limit: 2 }, world);
+  const [app] = rows;
+  if (app === undefined) return "the world has no app";
+  const missing =
+    rows.length === 1 ? await world.ports.get("webhook_app").missingFor(world.database.reader, event, nodeId(String(app.id))) : undefined;
+  return missing ?? "no app is subscribed, or no subscribed app may see the event";
+}
+
+async function triggerEvent(apps: WorldSection, { world, body }: Trigger): Promise<unknown> {
   const { database, webhooks } = world;
   const { object, value } = body;
   const entity = nodeId(String(body.entity));
@@ -47,10 +59,10 @@ async function triggerEvent({ world, body }: Trigger): Promise<unknown> {
       throw unprocessable(`${phone} is not a phone number of ${entity}`, "phone_number");
     return webhooks.make(tx, field, { entity, phone, payload });
   });
-  if (deliveries.length === 0)
-    throw unprocessable(
-      `no app gets ${body.field} of ${entity}: no app is subscribed, or no subscribed app may see the event. Give an app a callback and subscriptions, or run plaza listen`,
-    );
+  if (deliveries.length === 0) {
+    const why = await whyNobody(apps, world, { object, field: field.field, entity, phone });
+    throw unprocessable(`no app gets ${body.field} of ${entity}: ${why}. While plaza listen runs, it subscribes an app`);
+  }
   return { deliveries };
 }
 
@@ -93,13 +105,13 @@ const listFields = async ({ world }: ControlRequest): Promise<unknown> => ({
   paging: {},
 });
 
-export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => [
+export const triggerRoutes = (fields: FieldCatalogue, apps: WorldSection): readonly ControlRoute[] => [
   route("POST /v1/worlds/{w}/deliveries/trigger", "triggerWebhook", {
     summary: "Triggers an event for the subscribed apps, with the given value or an example",
     body: triggerBody(fields),
     response: Type.Object({ deliveries: Type.Array(Type.String()) }),
     errors: [422],
-    handle: triggerEvent,
+    handle: (request) => triggerEvent(apps, request),
   }),
   route(`GET ${FIELDS}`, "listWebhookFields", {
     summary: "Lists the fields to which an app can subscribe, each with an example",

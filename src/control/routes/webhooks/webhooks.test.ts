@@ -109,7 +109,9 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect(Object.keys(example)).not.toHaveLength(0);
     // No app is subscribed to the events of that page; the value keeps its contract.
     const refused = await request("POST", "deliveries/trigger", { object: "page", field: "live_videos", entity: "2001", value: example });
-    expect(refused).toMatchObject({ status: 422, body: { error: { message: expect.stringContaining("no app gets") } } });
+    const why =
+      "no app gets live_videos of 2001: app 1001 is not installed on page 2001: send POST /2001/subscribed_apps with subscribed_fields=live_videos";
+    expect(refused).toMatchObject({ status: 422, body: { error: { message: expect.stringContaining(why) } } });
   });
 
   test("lists by status, callback (id or URL) and field, page by page", async () => {
