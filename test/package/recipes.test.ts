@@ -1,6 +1,6 @@
 /** Runs each recipe of docs/guides/testing.md, in a project that has installed the package and the test runner. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProving } from "#harness/proof";
 import { install, newFolder, packed, pathWith, removeFolders, run, userEnvironment } from "./installed.ts";
@@ -100,6 +100,16 @@ if (isProving) {
   }
 }
 
+/** A copy of the recipe's folder with a clone in `plaza`. The fixture is a copy too, because pip builds in its folder. */
+function cloneBeside(recipe: string): string {
+  const folder = newFolder();
+  cpSync(recipe, folder, { recursive: true });
+  mkdirSync(join(folder, "plaza"));
+  for (const name of readdirSync(ROOT).filter((one) => one !== "clients")) symlinkSync(join(ROOT, name), join(folder, "plaza", name));
+  cpSync(join(ROOT, "clients/pytest-plaza"), join(folder, "plaza/clients/pytest-plaza"), { recursive: true });
+  return folder;
+}
+
 test(
   "pytest: the recipe of the guide and the tests of the fixture pass, and leave no process behind",
   async () => {
@@ -112,7 +122,11 @@ test(
     await run(fixture, ["python3", "-m", "venv", environment]);
     await run(fixture, [join(environment, "bin/pip"), "install", "--quiet", PYTEST]);
     const path = pathWith(join(environment, "bin"), join(consumer, "node_modules/.bin"));
-    const [install = ""] = commandsOf("pytest");
+    const [install = "", ofClone = ""] = commandsOf("pytest");
+    expect(await paste(cloneBeside(folder), ofClone, pathWith(join(environment, "bin")))).toEqual({
+      code: 0,
+      output: expect.stringContaining("2 passed"),
+    });
     expect(await paste(consumer, install, path)).toMatchObject({ code: 0 });
     expect(await paste(folder, commandOf("pytest"), path)).toEqual({ code: 0, output: expect.stringContaining("2 passed") });
     expect(await paste(join(fixture, "tests"), "pytest", path)).toEqual({ code: 0, output: expect.stringContaining("11 passed") });

@@ -58,5 +58,5 @@ class Server:
         installed = self._folder / "node_modules/.bin/plaza"
         program = self._program or os.environ.get("PLAZA_PROGRAM") or shutil.which("plaza") or (str(installed) if installed.exists() else None)
         if program is None:
-            raise RuntimeError("there is no plaza on PATH and none in node_modules: install it, or name the program with --plaza-program")
+            raise RuntimeError("there is no plaza on PATH and none in node_modules: run npm install --save-dev plaza-graph, or name the program with --plaza-program, e.g. bin/plaza of a clone")
         return program
