@@ -100,14 +100,14 @@ if (isProving) {
   }
 }
 
-/** A copy of the recipe's folder with a clone in `plaza`. The fixture is a copy too, because pip builds in its folder. */
+/** A copy of the recipe's folder, beside a clone. The fixture is a copy too, because pip builds in its folder. */
 function cloneBeside(recipe: string): string {
   const folder = newFolder();
-  cpSync(recipe, folder, { recursive: true });
+  cpSync(recipe, join(folder, "project"), { recursive: true });
   mkdirSync(join(folder, "plaza"));
   for (const name of readdirSync(ROOT).filter((one) => one !== "clients")) symlinkSync(join(ROOT, name), join(folder, "plaza", name));
   cpSync(join(ROOT, "clients/pytest-plaza"), join(folder, "plaza/clients/pytest-plaza"), { recursive: true });
-  return folder;
+  return join(folder, "project");
 }
 
 test(
