@@ -20,13 +20,10 @@ function Console() {
       queryClient.clear();
       setSignedIn(false);
     });
-    if (currentKey() === undefined) setSignedIn(false);
     // The console shows no view before the server has accepted the key. If the server is gone, the page says so, and the key stays.
-    else
-      void queryClient.fetchQuery(serverQuery).then(
-        () => setSignedIn(true),
-        () => setSignedIn(currentKey() !== undefined),
-      );
+    const show = (): void => setSignedIn(currentKey() !== undefined);
+    if (currentKey() === undefined) show();
+    else void queryClient.fetchQuery(serverQuery).then(show, show);
   }, []);
   if (isSignedIn === undefined) return null;
   if (isSignedIn) return <RouterProvider router={router} />;

@@ -44,22 +44,17 @@ function eventOf(block: string): ServerEvent {
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 10_000;
 /** A person waits in front of a page that says that the server is gone. */
-const GONE_RETRY_MS = 1_000;
+const GONE_RETRY_MS_MAX = 1_000;
 
 /**
- * Resolves once the server responds again. These requests need no place among the streams: after a restart other windows may have all places, and
- * this window would not notice that the server is back.
+ * Resolves with whether the server cannot be reached. This request needs no place among the streams: after a restart other windows may have all
+ * places, and this window would not notice that the server is back.
  */
-async function untilServerResponds(signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const isBack = await fetch("/healthz", { signal }).then(
-      () => true,
-      () => false,
-    );
-    if (isBack) return;
-    await new Promise((resolve) => setTimeout(resolve, GONE_RETRY_MS));
-  }
-}
+const isServerGone = (signal: AbortSignal): Promise<boolean> =>
+  fetch("/healthz", { signal }).then(
+    () => false,
+    () => true,
+  );
 
 /**
  * `waiting`: other windows of the console use all connections that streams may have. `gone`: no connection to the server can be made.
@@ -93,23 +88,21 @@ export function follow({ address, take, state, connected }: StreamListener): () 
       if (event.data !== "") take(event);
     }
   };
-  const open = async (insists: boolean): Promise<void> => {
+  const open = async (insists: boolean, wasGone = false): Promise<void> => {
     const own = new AbortController();
     connection = own;
-    let isGone = false;
+    let isGone = wasGone && (await isServerGone(own.signal));
     // An error only ends the connection: `follow` connects again after a pause. `fetch` throws a TypeError if the server cannot be reached.
     const work = (signal: AbortSignal): Promise<void> =>
       read(signal).catch((error: unknown) => {
         isGone = error instanceof TypeError;
       });
-    await inPlace({ signal: own.signal, insists, waits: () => state("waiting"), work });
+    if (!isGone) await inPlace({ signal: own.signal, insists, waits: () => state("waiting"), work });
     if (own.signal.aborted) return;
     state(isGone ? "gone" : "lost");
-    if (isGone) await untilServerResponds(own.signal);
-    if (own.signal.aborted) return;
     // A retry does not insist on a place, because two windows that insist would take places from each other for ever.
-    retry = setTimeout(() => void open(false), isGone ? 0 : retryMs);
-    retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
+    retry = setTimeout(() => void open(false, isGone), retryMs);
+    retryMs = Math.min(2 * retryMs, isGone ? GONE_RETRY_MS_MAX : RETRY_MS_MAX);
   };
   const close = (): void => {
     clearTimeout(retry);

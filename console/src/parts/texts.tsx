@@ -22,7 +22,7 @@ const DAY = 86_400;
 export function agoText(seconds: number, now: number): string {
   const far = Math.abs(now - seconds);
   // The world's time comes in whole seconds and is shown once a second, so a request that just ended may seem to be ahead of it.
-  if (far < 1 || (seconds > now && far < 2)) return "now";
+  if (far < (seconds > now ? 2 : 1)) return "now";
   if (far >= 30 * DAY) return exactText(seconds).slice(0, 10);
   const [size, unit] = far < MINUTE ? [1, "s"] : far < HOUR ? [MINUTE, "min"] : far < DAY ? [HOUR, "h"] : [DAY, "d"];
   const said = `${Math.floor(far / size)} ${unit}`;

@@ -12,7 +12,7 @@ import { useWorld } from "./world.ts";
 export function NoView() {
   return (
     <Nothing isWhole title="There is no such view">
-      <p>The address names no view of the console. The views are at the side; Ctrl K finds one by its name.</p>
+      <p>Ctrl K finds a view by its name.</p>
       <Link to="/overview" search={({ world }) => ({ world })}>
         Overview
       </Link>
@@ -53,13 +53,13 @@ export function ServerGone() {
     <Nothing isWhole title="The server cannot be reached">
       <p>
         {seenMs === undefined ? (
-          "It has not answered since this page was opened."
+          "It has not answered yet."
         ) : (
           <>
             It was last seen at {new Date(seenMs).toLocaleTimeString()}, {agoText(seenMs / 1000, nowMs / 1000)}.
           </>
         )}{" "}
-        This page comes back by itself when the server does; nothing that you have typed is lost.
+        This page comes back with the server, and keeps what you have typed.
       </p>
     </Nothing>
   );

@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { mintCopy } from "../../api/graph/identities.ts";
 import { tokensQuery, useServer } from "../../api/queries.ts";
 import { Code, CopyButton, Empty } from "../../parts/texts.tsx";
@@ -15,21 +14,7 @@ export function FirstRequest({ isFiltered }: { readonly isFiltered: boolean }) {
   if (server === undefined || token === undefined)
     return (
       <Empty title="No request yet">
-        <p>
-          Requests appear here as they arrive. To send some,{" "}
-          <Link to="/worlds" search={({ world }) => ({ world })}>
-            load a world file
-          </Link>
-          , or{" "}
-          <Link to="/graph" search={({ world }) => ({ world, kind: "apps", id: "new" })}>
-            create an app
-          </Link>{" "}
-          and{" "}
-          <Link to="/tokens" search={({ world }) => ({ world, token: "new" })}>
-            a token
-          </Link>
-          .
-        </p>
+        <p>Requests appear here as they arrive. To send some, load a world file, or create an app and a token.</p>
       </Empty>
     );
   const node = token.page ?? token.user ?? token.social_account ?? token.app;
