@@ -5,25 +5,17 @@ import { RtmpPort } from "#ingest/rtmp-port";
 import { RecordingSpace } from "#recordings/recording-space";
 import { errorFields, Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
+import { belongsToServer } from "./processes/child-processes.ts";
+import { FAILED } from "./terminal/output.ts";
 
-const FAILED = 1;
 /** The number of connections without an accepted key. Each ends within 10 s, so this is enough for encoders that connect at the same time. */
 const UNAUTHENTICATED_MAX = 256;
 /** The number of connections without an accepted key from one address: all encoders of a studio behind one address may connect at once. */
 const UNAUTHENTICATED_PER_ADDRESS_MAX = 32;
 
 export async function ingest(): Promise<number> {
-  if (process.send === undefined) {
-    process.stderr.write("plaza: ingest is started only by `plaza start`\n");
-    return FAILED;
-  }
-  // The server has ended, and nothing else would end this process. The recording is complete up to its last segment.
-  process.on("disconnect", () => process.exit(FAILED));
-  // The server may have ended while this process loaded.
-  if (!process.connected) return FAILED;
+  if (!belongsToServer("ingest")) return FAILED;
   const gate = new ServerGate();
-  // A terminal sends its signals to the whole group of processes. The server decides when this process ends, and sends it a message.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   const config = await gate.config;
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
   outliveStrayFailures(log);

@@ -1,19 +1,15 @@
 /** The program `bin/plaza`. Processes that a server starts do not load the command line. */
 import "./processes/private-files.ts";
 
-if (process.argv.at(-1) === "ingest") {
-  const { ingest } = await import("./ingest.ts");
-  process.exitCode = await ingest();
-} else if (process.argv.at(-1) === "read-feed") {
-  const { readFeedForServer } = await import("./read-feed.ts");
-  process.exitCode = await readFeedForServer();
-} else if (process.argv.at(-1) === "read-world-file") {
-  const { readWorldFileForServer } = await import("./processes/read-world-file.ts");
-  process.exitCode = await readWorldFileForServer();
-} else if (process.argv.at(-1) === "check-data") {
-  const { checkData } = await import("./check-data.ts");
-  process.exitCode = await checkData();
-} else {
-  const { runCommand } = await import("./program.ts");
-  await runCommand();
-}
+/** The processes that a server starts, by their commands. */
+const processes: Readonly<Record<string, () => Promise<number>>> = {
+  ingest: async () => (await import("./ingest.ts")).ingest(),
+  "read-feed": async () => (await import("./processes/child-processes.ts")).readFeedForServer(),
+  "read-world-file": async () => (await import("./processes/child-processes.ts")).readWorldFileForServer(),
+  "check-data": async () => (await import("./processes/child-processes.ts")).checkData(),
+};
+
+const command = process.argv.at(-1) ?? "";
+const run = Object.hasOwn(processes, command) ? processes[command] : undefined;
+if (run !== undefined) process.exitCode = await run();
+else await (await import("./program.ts")).runCommand();

@@ -9,6 +9,8 @@ import { sleepMs } from "#system";
 import { errorFields, Log } from "#telemetry/log";
 import type { MetricsReport } from "#telemetry/metrics-report";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
+import { belongsToServer } from "./processes/child-processes.ts";
+import { FAILED } from "./terminal/output.ts";
 
 export const STOP = { kind: "stop" } as const;
 /** The message by which the first process asks a worker for all its metrics. */
@@ -60,23 +62,13 @@ const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "
 
 /** The interval of reports, after which an expectation of the control API sees a request. Ten reports a second have no measurable cost. */
 const REPORT_EVERY_MS = 100;
-const FAILED = 1;
 
 export async function work(): Promise<number> {
-  if (process.send === undefined) {
-    process.stderr.write("plaza: worker is started only by `plaza start --workers N`\n");
-    return FAILED;
-  }
-  // The first process has ended, and nothing else would end this one.
-  process.on("disconnect", () => process.exit(FAILED));
-  // The first process may have ended while this process loaded.
-  if (!process.connected) return FAILED;
+  if (!belongsToServer("worker", "`plaza start --workers N`")) return FAILED;
   const stopped = messageOf("stop");
   const config = openConfig((await messageOf("config")) as unknown as SealedConfig);
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
   outliveStrayFailures(log);
-  // A terminal sends its signals to the whole group of processes. The first process decides when this process ends, and sends it a message.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   try {
     const plaza = await startPlaza(config, log, { part: "graph" });
     process.on("message", ({ kind }: { kind: string }) => {
