@@ -12,10 +12,10 @@ export class DatabaseLease implements Database {
   readonly #letGo: (() => void)[] = [];
   #hasEnded = false;
 
-  constructor(database: Database) {
+  constructor(database: Database, reader = database.reader) {
     this.#database = database;
     this.dialect = database.dialect;
-    this.reader = database.reader;
+    this.reader = reader;
   }
 
   get processNumber(): number {

@@ -1,6 +1,7 @@
 /** A database whose statements are spans of the traces (D-356). The traced database exists only while traces are on. */
 import type { Attributes, Tracing } from "#kernel/tracing/tracing";
-import type { Database, Reader, SavedState, Transaction } from "./database.ts";
+import type { Database, Reader, Transaction } from "./database.ts";
+import { DatabaseLease } from "./database-lease.ts";
 import type { Row, Sql, SqlText } from "./sql.ts";
 
 /** The number of characters of a statement in a span. The text has a `?` for each value, and so no value. */
@@ -11,69 +12,32 @@ interface Description {
   readonly attributes: Attributes;
 }
 
-export class TracedDatabase implements Database {
-  readonly dialect: Database["dialect"];
-  readonly reader: Reader;
+export class TracedDatabase extends DatabaseLease {
   readonly #database: Database;
   readonly #tracing: Tracing;
   readonly #statements: Statements;
 
   constructor(database: Database, tracing: Tracing) {
+    const statements = new Statements(database.dialect, tracing);
+    super(database, statements.reader(database.reader));
     this.#database = database;
     this.#tracing = tracing;
-    this.dialect = database.dialect;
-    this.#statements = new Statements(database.dialect, tracing);
-    this.reader = this.#statements.reader(database.reader);
-  }
-
-  get processNumber(): number {
-    return this.#database.processNumber;
+    this.#statements = statements;
   }
 
   /** The body runs in the span of the caller, although the driver may call it together with the bodies of other callers. */
-  write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
+  override write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
     const bound = this.#tracing.bind((tx: Transaction) => body(this.#statements.transaction(tx)));
-    return ended(this.#tracing.begin("transaction", this.#statements.system), () => this.#database.write(bound));
+    return ended(this.#tracing.begin("transaction", this.#statements.system), () => super.write(bound));
   }
 
-  snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#database.snapshot(this.#tracing.bind((reader: Reader) => body(this.#statements.reader(reader))));
+  override snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
+    return super.snapshot(this.#tracing.bind((reader: Reader) => body(this.#statements.reader(reader))));
   }
 
-  onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void {
-    return this.#database.onInvalidate(listener);
-  }
-
-  confirm(): void {
-    this.#database.confirm();
-  }
-
-  ping(): Promise<void> {
-    return this.#database.ping();
-  }
-
-  scrub(): Promise<void> {
-    return this.#database.scrub();
-  }
-
-  saveState(name: string): Promise<void> {
-    return this.#database.saveState(name);
-  }
-
-  restoreState(name: string | undefined): Promise<boolean> {
-    return this.#database.restoreState(name);
-  }
-
-  listStates(): Promise<readonly SavedState[]> {
-    return this.#database.listStates();
-  }
-
-  deleteState(name: string): Promise<boolean> {
-    return this.#database.deleteState(name);
-  }
-
-  close(): Promise<void> {
-    return this.#database.close();
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#database.close();
   }
 }
 
