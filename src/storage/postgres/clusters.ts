@@ -10,9 +10,9 @@ import type { Database, Databases, FeatureMigrations, NamedDatabase, Program, Re
 import { DatabaseHealth } from "../database-health.ts";
 import { sql } from "../sql.ts";
 import { HOME, PostgresDatabases } from "./databases.ts";
-import { problemKindOf, translated } from "./failures.ts";
+import { problemKindOf, translating } from "./failures.ts";
 import { hasSchema, movedSchema } from "./migrations.ts";
-import { dropSchema, forgetMoved, hasMoved, moveSchema, on } from "./moves/move-schema.ts";
+import { dropSchema, forgetMoved, hasMoved, moveSchema } from "./moves/move-schema.ts";
 import { WrongAddress } from "./server.ts";
 
 /** The first world, which only the first cluster has. */
@@ -130,25 +130,24 @@ export class PostgresClusters implements Databases {
 
   /** Opens a world. With the first world, the process connects to all clusters. */
   async open(world: string, at?: string): Promise<Database> {
-    if (this.#first.isOpen) return this.#at(at).open(world);
+    return this.#first.isOpen ? this.#at(at).open(world) : translating(this.#openFirst(world));
+  }
+
+  async #openFirst(world: string): Promise<Database> {
+    await this.#refuseExchanged();
+    const database = await this.#first.open(world);
     try {
-      await this.#refuseExchanged();
-      const database = await this.#first.open(world);
-      try {
-        await Promise.all(this.#further.map((one) => one.open()));
-      } catch (error) {
-        await database.close();
-        throw error;
-      }
-      return database;
+      await Promise.all(this.#further.map((one) => one.open()));
     } catch (error) {
-      throw translated(error);
+      await database.close();
+      throw error;
     }
+    return database;
   }
 
   /** Throws `WrongAddress` before anything is created, if the first cluster was a further one before, or a further one a first one. */
   async #refuseExchanged(): Promise<void> {
-    const has = (databases: PostgresDatabases, schema: string) => on(databases.serverOf(DEFAULT), (client) => hasSchema(client, schema));
+    const has = (databases: PostgresDatabases, schema: string) => databases.serverOf(DEFAULT).session((client) => hasSchema(client, schema));
     if (await has(this.#first, HOME))
       throw new WrongAddress("the first database of --databases was not the first one before: put the one with the list of worlds first");
     // A cluster that is away is opened later, and checked by its name.
@@ -216,8 +215,3 @@ export class PostgresClusters implements Databases {
     return found;
   }
 }
-
-const translating = <T>(work: Promise<T>): Promise<T> =>
-  work.catch((error: unknown) => {
-    throw translated(error);
-  });

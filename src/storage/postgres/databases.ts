@@ -7,8 +7,9 @@ import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Databases, FeatureMigrations, Program, Reader } from "../database.ts";
 import { DatabaseHealth } from "../database-health.ts";
 import { keysOf } from "../migrator.ts";
-import { translated } from "./failures.ts";
+import { translated, translating } from "./failures.ts";
 import { migratePostgres, pendingOnPostgres } from "./migrations.ts";
+import { dropSchema } from "./moves/move-schema.ts";
 import { openPostgres, PostgresDatabase } from "./open.ts";
 import { Pool } from "./pool.ts";
 import { Server } from "./server.ts";
@@ -92,27 +93,21 @@ export class PostgresDatabases implements Databases {
       });
       return this.#first;
     }
-    return this.#openFurther(this.#first, schemaOf(world));
+    return translating(this.#openFurther(this.#first, this.serverOf(world)));
   }
 
   async look<T>(world: string, read: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#first === undefined) throw new Error("the first world is closed");
-    return read(this.#further(this.#first, new Server(this.#url, schemaOf(world), this.#cluster)).reader);
+    return read(this.#further(this.#first, this.serverOf(world)).reader);
   }
 
-  async #openFurther(first: PostgresDatabase, schema: string): Promise<Database> {
-    const { channel } = first;
-    const server = new Server(this.#url, schema, this.#cluster);
-    try {
-      const database = this.#further(first, server);
-      await migratePostgres(server, this.#migrations, {
-        ...{ leases: first.schema, onProgress: this.#program.onProgress, refusesMoved: this.#onClosed !== undefined },
-      });
-      await channel?.follow(schema, database.emit);
-      return database;
-    } catch (error) {
-      throw translated(error);
-    }
+  async #openFurther(first: PostgresDatabase, server: Server): Promise<Database> {
+    const database = this.#further(first, server);
+    await migratePostgres(server, this.#migrations, {
+      ...{ leases: first.schema, onProgress: this.#program.onProgress, refusesMoved: this.#onClosed !== undefined },
+    });
+    await first.channel?.follow(server.schema, database.emit);
+    return database;
   }
 
   /** The database of a world other than the first one, on the pool that all of these worlds share. */
@@ -142,10 +137,9 @@ export class PostgresDatabases implements Databases {
     if (this.#made.has(world)) return undefined;
     this.#made.add(world);
     try {
-      const schema = schemaOf(world);
-      this.#making ??= new Server(this.#url, schema, this.#cluster).connect({ query_timeout: LOCK_MS_MAX });
+      this.#making ??= this.serverOf(world).connect({ query_timeout: LOCK_MS_MAX });
       const session = await this.#making;
-      const key = lockKey(schema, "making");
+      const key = lockKey(schemaOf(world), "making");
       if (!(await this.#asked(session, "SELECT pg_try_advisory_lock($1) AS is_done", key))) return undefined;
       return await make().finally(() => this.#asked(session, "SELECT pg_advisory_unlock($1) AS is_done", key).catch(() => {}));
     } catch (error) {
@@ -168,41 +162,20 @@ export class PostgresDatabases implements Databases {
   }
 
   async names(): Promise<string[]> {
-    const names = await this.#once(async (client) => {
-      const { rows } = await client.query<{ name: string }>(
+    const find = (client: Client) =>
+      client.query<{ name: string }>(
         `SELECT CAST(n.nspname AS TEXT) AS name FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'migrations'
          WHERE n.nspname LIKE 'plaza\\_%' ORDER BY n.nspname`,
       );
-      return rows.map(({ name }) => name);
-    });
-    return names.map((name) => name.slice(schemaOf("").length));
+    const { rows } = await translating(this.serverOf("default").session(find));
+    return rows.map(({ name }) => name.slice(schemaOf("").length));
   }
 
   pending(world: string): Promise<string[] | undefined> {
-    return this.#once((client) => pendingOnPostgres(client, schemaOf(world), this.#migrations));
+    return translating(this.serverOf(world).session((client) => pendingOnPostgres(client, schemaOf(world), this.#migrations)));
   }
 
-  /** Runs `work` on a session of its own, and closes the session. */
-  async #once<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    try {
-      const client = await new Server(this.#url, schemaOf("default"), this.#cluster).connect();
-      return await work(client).finally(() => client.end().catch(() => {}));
-    } catch (error) {
-      throw translated(error);
-    }
-  }
-
-  async remove(world: string): Promise<void> {
-    const schema = schemaOf(world);
-    try {
-      const client = await new Server(this.#url, schema, this.#cluster).connect();
-      try {
-        await client.query(`BEGIN READ WRITE; DROP SCHEMA IF EXISTS "${schema}" CASCADE; COMMIT`);
-      } finally {
-        await client.end().catch(() => {});
-      }
-    } catch (error) {
-      throw translated(error);
-    }
+  remove(world: string): Promise<void> {
+    return translating(dropSchema(this.serverOf(world), schemaOf(world)));
   }
 }

@@ -103,6 +103,12 @@ export function translated(error: unknown): unknown {
   return error;
 }
 
+/** Awaits `work`, and translates its error. */
+export const translating = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw translated(error);
+  });
+
 /** 55P03 is the time limit for a lock; 57014 is the time limit for a statement, or a cancelled statement. */
 const isTooSlow = (error: unknown): boolean => error instanceof TableLocked || /^(55P03|57014)$/.test(codeOf(error));
 

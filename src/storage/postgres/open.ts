@@ -71,22 +71,15 @@ export async function openPostgres({
       end: async () => void (await Promise.all([pool.end(), onClosed?.()])),
     });
     database.channel = await FactChannel.open(server, database.emit, health, { version, knows });
-    await confirm(server, migrations).catch(async (error: unknown) => {
-      await database.close();
-      throw error;
-    });
+    await server
+      .session((client) => confirmMigrations(client, schema, migrations))
+      .catch(async (error: unknown) => {
+        await database.close();
+        throw error;
+      });
     return database;
   } catch (error) {
     throw translated(error);
-  }
-}
-
-async function confirm(server: Server, migrations: readonly FeatureMigrations[]): Promise<void> {
-  const client = await server.connect();
-  try {
-    await confirmMigrations(client, server.schema, migrations);
-  } finally {
-    await client.end().catch(() => {});
   }
 }
 

@@ -100,6 +100,16 @@ export class Server {
     throw failure;
   }
 
+  /** Runs `work` on a session of its own, and closes the session. */
+  async session<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = await this.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
   /** Finds the newest of several servers that accept writes, so that the first session of a process is on the newest one. */
   async #findNewest(): Promise<void> {
     const found = await Promise.all(
@@ -158,8 +168,7 @@ export class Server {
     const mark = String((one as unknown as { processID: number }).processID);
     const { rows: own } = await one.query<{ pid: number }>("SELECT pg_backend_pid() AS pid").catch(() => ({ rows: [] }));
     if (String(own[0]?.pid) === mark) return;
-    const other = await this.connect();
-    try {
+    await this.session(async (other) => {
       // A pooler that shares sessions takes the session back after each transaction, and lends the session that came back last.
       await one.query("BEGIN");
       await other.query(`SET plaza.session = '${mark}'`);
@@ -169,9 +178,7 @@ export class Server {
       const { rows: later } = await other.query<{ mark: string | null }>("SELECT current_setting('plaza.session', true) AS mark");
       await one.query("COMMIT");
       if (rows[0]?.mark !== mark || later[0]?.mark !== mark) throw new WrongAddress(SHARED_SESSIONS);
-    } finally {
-      await other.end().catch(() => {});
-    }
+    });
   }
 }
 

@@ -59,8 +59,7 @@ export async function forgetMoved(server: Server): Promise<void> {
 
 async function copyAndFence(old: Client, to: Server): Promise<void> {
   const { schema } = to;
-  const copying = await to.connect();
-  try {
+  await to.session(async (copying) => {
     await old.query("BEGIN READ WRITE");
     const columns = await columnsOf(old, schema);
     const tables = [...columns.keys()];
@@ -70,9 +69,7 @@ async function copyAndFence(old: Client, to: Server): Promise<void> {
     await copying.query("COMMIT");
     await old.query(`ALTER SCHEMA "${schema}" RENAME TO "${movedSchema(schema)}"`);
     await old.query("COMMIT");
-  } finally {
-    await copying.end().catch(() => {});
-  }
+  });
 }
 
 /** Throws if the old server says that the world has left, and the new one does not have it: then the data is only in `moved_<world>`. */
@@ -80,28 +77,19 @@ async function requireCopy(old: Client, to: Server): Promise<void> {
   const moved = movedSchema(to.schema);
   const { rows } = await old.query("SELECT 1 AS one FROM pg_tables WHERE schemaname = $1 LIMIT 1", [moved]);
   if (rows.length === 0) return;
-  const isThere = await on(to, (client) => hasSchema(client, to.schema));
+  const isThere = await to.session((client) => hasSchema(client, to.schema));
   if (!isThere) throw new Error(`the new database of the world has no schema ${to.schema}: rename ${moved} on the old one back, and move it again`);
 }
 
 const locked = <T>(server: Server, work: (client: Client) => Promise<T>): Promise<T> =>
-  on(server, async (client) => {
+  server.session(async (client) => {
     // The lock of migrations, so that no process opens the world on this server meanwhile. It ends with the session.
     await lockMigrations(client, server.schema);
     return work(client);
   });
 
-export async function on<T>(server: Server, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = await server.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
-
 export const dropSchema = (server: Server, schema: string): Promise<void> =>
-  on(server, async (client) => void (await client.query(`BEGIN READ WRITE; DROP SCHEMA IF EXISTS "${schema}" CASCADE; COMMIT`)));
+  server.session(async (client) => void (await client.query(`BEGIN READ WRITE; DROP SCHEMA IF EXISTS "${schema}" CASCADE; COMMIT`)));
 
 async function columnsOf(client: Client, schema: string): Promise<Map<string, string[]>> {
   const { rows } = await client.query<{ table: string; column: string }>(
