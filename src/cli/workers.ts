@@ -8,7 +8,7 @@ import type { Config } from "#config/config";
 import { listening } from "#config/listening";
 import { testEventsOf } from "#features/app-events";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
-import { reservePort } from "#http/listeners/reserved-port";
+import { reservePort } from "#http/listeners/listener";
 import { within } from "#kernel/turns";
 import { type RunningPlaza, startPlaza } from "#main";
 import { monotonicMs, sleepMs } from "#system";
@@ -46,9 +46,10 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
     // Live ingest runs in the first process; the workers return its address to clients.
     const { rtmpPort = config.rtmp_port, rtmpsPort = config.rtmps_port } = first.streaming ?? {};
     await workers.start({ ...config, rtmp_port: rtmpPort, rtmps_port: rtmpsPort });
-    await reserved.release();
+    reserved.release();
   } catch (error) {
-    await Promise.all([workers.stop(), first?.stop(), reserved.release()]);
+    reserved.release();
+    await Promise.all([workers.stop(), first?.stop()]);
     throw error;
   }
   const { stop } = first;

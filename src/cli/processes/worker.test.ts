@@ -7,7 +7,7 @@ import { readConfig } from "#config/read-config";
 import { settings } from "#features";
 import { afterThisTest } from "#harness/cleanup";
 import { written } from "#harness/cli/printed";
-import { reservePort } from "#http/listeners/reserved-port";
+import { reservePort } from "#http/listeners/listener";
 import { nextTurn } from "#kernel/turns";
 import * as main from "#main";
 import { Log } from "#telemetry/log";
@@ -61,7 +61,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 async function freePort(): Promise<number> {
   const reserved = reservePort("127.0.0.1", 0);
-  await reserved.release();
+  reserved.release();
   return reserved.port;
 }
 

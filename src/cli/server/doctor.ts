@@ -12,7 +12,7 @@ import { type ServerStatus, statusOf } from "#control/client/status";
 import { type CheckedFile, checkFiles, worldFiles } from "#data-check";
 import { settings } from "#features";
 import { connectionsWithin } from "#http/limits";
-import { reservePort } from "#http/listeners/reserved-port";
+import { reservePort } from "#http/listeners/listener";
 import { version } from "#package.json";
 import { problemOfWorldFile } from "#storage/open";
 import { openFilesMax } from "#system";
@@ -154,7 +154,7 @@ async function portsOf({ host, port, control_host, control_port }: Config): Prom
     if (number === 0) continue;
     try {
       const reserved = await listening(option, address, number, () => reservePort(address, number));
-      await reserved.release();
+      reserved.release();
       findings.push(ok(`ports: ${address}:${number} is free`));
     } catch (error) {
       if (!(error instanceof ConfigProblem)) throw error;

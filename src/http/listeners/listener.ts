@@ -74,6 +74,19 @@ function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort
   }
 }
 
+export interface ReservedPort {
+  readonly port: number;
+  /** Frees the port. Called when the processes listen, so that no request reaches this process. */
+  release(): void;
+}
+
+/** Chooses a port for several processes and keeps it. `port` 0 picks a free port. Throws if the address cannot be listened on. */
+export function reservePort(hostname: string, port: number): ReservedPort {
+  // Connections that come too early are closed.
+  const listener = bind({ hostname, port, reusePort: true, socket: { open: (socket) => void socket.terminate(), data: () => {} } });
+  return { port: listener.port, release: () => listener.stop(true) };
+}
+
 /** The protocol's name for TLS (RFC 7301): the length of the name in a byte, and the name. */
 const HTTP_1_1 = Buffer.from("\x08http/1.1");
 
