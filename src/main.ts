@@ -119,7 +119,8 @@ export async function startPlaza(
   log: Log,
   { part, readMetrics, intercepted }: StartOptions = { part: "all" },
 ): Promise<RunningPlaza> {
-  const { registry, ingest, watch, database, worlds, tracing } = await openParts(config, log, part);
+  const parts = await openParts(config, log, part);
+  const { registry, ingest, watch, database, worlds, tracing } = parts;
   const listeners: Pick<GraphServer, "stop">[] = [];
   const [health, ending] = [new Health(() => worlds.ping()), new AbortController()];
   let certificate: Certificate | undefined;
@@ -127,9 +128,10 @@ export async function startPlaza(
     certificate = certificateOf(config, log);
     const { demo, file } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, log);
     if (config.profile !== undefined) worlds.default.profile = config.profile;
-    const graph = part === "control" ? undefined : await listenGraph(config, log, worlds, registry, certificate, health, part === "graph", tracing);
+    const common = { ...parts, config, log, health };
+    const graph = part === "control" ? undefined : await listenGraph({ ...common, certificate, reusePort: part === "graph" });
     if (graph !== undefined) listeners.push(graph, ...(await listenRedirects(config, graph.port, part === "graph")));
-    const secure = await listenIntercepted(config, log, worlds, registry, health, tracing, intercepted);
+    const secure = intercepted && (await listenIntercepted(common, intercepted));
     if (secure !== undefined) listeners.push(secure);
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
@@ -141,11 +143,7 @@ export async function startPlaza(
     const control =
       part === "graph"
         ? undefined
-        : await listenControl(
-            config,
-            certificate,
-            controlOf(config, log, worlds, registry, key, readMetrics ?? readOwn, health, { server, ending: ending.signal }, graphPort),
-          );
+        : await listenControl(config, certificate, controlOf(common, key, readMetrics ?? readOwn, { server, ending: ending.signal }, graphPort));
     if (control !== undefined) listeners.push(control);
     if (part !== "graph") ingest.serve(worlds, tracing);
     watch.start();
@@ -216,7 +214,7 @@ async function openParts(config: Config, log: Log, part: StartOptions["part"]) {
   try {
     if (part !== "graph") await awaitMigrations(config, registry, log);
     const tracing = await tracingOf(config, log);
-    const worlds = await openWorlds(config, registry, log, watch.begin, database, ingest.recordings, tracing);
+    const worlds = await openWorlds({ config, registry, log, workBegins: watch.begin, database, recordings: ingest.recordings, tracing });
     return { registry, ingest, watch, database, worlds, tracing };
   } catch (error) {
     await ingest.stop();
@@ -234,42 +232,34 @@ async function tracingOf({ otlp_endpoint: endpoint, trace_ratio: ratio }: Config
 /** The beginning of a process that loads no world. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
-async function listenIntercepted(
-  config: Config,
-  log: Log,
-  worlds: Worlds,
-  registry: Registry,
-  health: Health,
-  tracing: Tracing | undefined,
-  hosts: InterceptedHosts | undefined,
-): Promise<GraphServer | undefined> {
-  if (hosts === undefined) return undefined;
-  return listenGraph(configOfIntercepted(config, hosts), log, worlds, registry, hosts.certificate, health, false, tracing, hosts.surfaces);
+/** The parts of a server that its listeners share. */
+interface Common {
+  readonly config: Config;
+  readonly log: Log;
+  readonly worlds: Worlds;
+  readonly registry: Registry;
+  readonly health: Health;
 }
 
-function listenGraph(
-  config: Config,
-  log: Log,
-  worlds: Worlds,
-  registry: Registry,
-  certificate: ServedCertificate | undefined,
-  health: Health,
-  isPortShared: boolean,
-  tracing: Tracing | undefined,
-  surfaces: readonly SurfaceAddress[] = surfaceAddresses(config),
-): Promise<GraphServer> {
+interface OfGraph extends Common {
+  readonly certificate: ServedCertificate | undefined;
+  /** Whether several processes listen on the port. */
+  readonly reusePort: boolean;
+  readonly tracing: Tracing | undefined;
+  readonly surfaces?: readonly SurfaceAddress[];
+}
+
+const listenIntercepted = (common: Common & Pick<OfGraph, "tracing">, hosts: InterceptedHosts): Promise<GraphServer> =>
+  listenGraph({ ...common, ...hosts, config: configOfIntercepted(common.config, hosts), reusePort: false });
+
+function listenGraph(given: OfGraph): Promise<GraphServer> {
+  const { config, log, worlds, registry, certificate, health, reusePort, tracing, surfaces = surfaceAddresses(config) } = given;
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
   const deps: RequestDeps = { registry, traceId, monotonicMs, onUnexpected, tracing };
   const options: Parameters<typeof serveGraph>[0] = {
-    hostname: config.host,
-    port: config.port,
-    reusePort: isPortShared,
-    certificate,
+    ...{ hostname: config.host, port: config.port, reusePort, certificate, deps, worlds, surfaces },
     ...{ health: config.health ? health : undefined, hstsSeconds: config.hsts_seconds },
-    deps,
-    worlds,
-    surfaces,
     limits: limitsOf({
       bodyBytesMax: config.body_bytes_max,
       multipartBytesMaxFor: multipartLimits(registry.endpoints),
@@ -280,9 +270,7 @@ function listenGraph(
       requestsMax: config.calls_max,
       connectionsMax: connectionsWithin(config.connections_max, openFilesMax() ?? FILES_MAX_UNKNOWN),
     }),
-    trustedProxies: config.trusted_proxies,
-    publicUrl: config.public_url,
-    pages: pageGuardOf(config),
+    ...{ trustedProxies: config.trusted_proxies, publicUrl: config.public_url, pages: pageGuardOf(config) },
     extraRoutes: ownRoutes(deps, surfaces, {
       version: () => formatVersion(newestVersion(worlds.default.calendar, unixSeconds(worlds.default.clock))),
       isCountryChosen: config.sandbox,
@@ -363,15 +351,14 @@ function loopWatch(log: Log): LoopWatch {
   });
 }
 
-async function openWorlds(
-  config: Config,
-  registry: Registry,
-  log: Log,
-  workBegins: WorkObserver["workBegins"],
-  health: DatabaseHealth,
-  recordings?: string,
-  tracing?: Tracing,
-): Promise<Worlds> {
+interface OfWorlds extends Pick<Common, "config" | "registry" | "log"> {
+  readonly workBegins: WorkObserver["workBegins"];
+  readonly database: DatabaseHealth;
+  readonly recordings?: string | undefined;
+  readonly tracing?: Tracing | undefined;
+}
+
+async function openWorlds({ config, registry, log, workBegins, database: health, recordings, tracing }: OfWorlds): Promise<Worlds> {
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
   const faults = { sleepMs, randomFraction, monotonicMs };
   // Worlds share these values, which contain no data of a world.
@@ -429,13 +416,9 @@ const wrongKey = ({ data, secret_key }: Config): ConfigProblem =>
       );
 
 function controlOf(
-  config: Config,
-  log: Log,
-  worlds: Worlds,
-  registry: Registry,
+  { config, log, worlds, registry, health }: Common,
   key: string,
-  readMetrics: () => MetricsReport | Promise<MetricsReport>,
-  health: Health,
+  readMetrics: ControlAppOptions["readMetrics"],
   special: Pick<ControlDeps, "server" | "ending">,
   graphPort = config.port,
 ): ControlAppOptions {
@@ -476,22 +459,12 @@ export async function startControlAlone(config: Config, log: Log, key = randomSe
   const registry = buildRegistry();
   // The worlds do not report which work begins (`() => {}`), because this process serves one command, and no other request has to wait.
   const database = databaseHealth(log);
-  const worlds = await openWorlds(config, registry, log, () => {}, database);
+  const worlds = await openWorlds({ config, registry, log, workBegins: () => {}, database });
   try {
-    const health = new Health(() => worlds.ping());
+    const common = { config, log, worlds, registry, health: new Health(() => worlds.ping()) };
     const special = { server: servedBy(config, config.port).server, ending: new AbortController().signal };
-    const app = controlApp(
-      controlOf(
-        config,
-        log,
-        worlds,
-        registry,
-        key,
-        () => metricsReport(processFacts("main"), new RequestMetrics(), { lagP99Ms: 0, holds: [] }, worlds.open(), database.report()),
-        health,
-        special,
-      ),
-    );
+    const readMetrics = () => metricsReport(processFacts("main"), new RequestMetrics(), { lagP99Ms: 0, holds: [] }, worlds.open(), database.report());
+    const app = controlApp(controlOf(common, key, readMetrics, special));
     return { key, fetch: async (request) => app.fetch(request), stop: () => worlds.close() };
   } catch (error) {
     await worlds.close();
