@@ -8,15 +8,11 @@ import { findConfigFile } from "#config/config-file";
 import { environment, variableOf } from "#config/option";
 import { environmentWithSecrets } from "#config/secret-files";
 import { unservedReport } from "#control/client/unserved";
-import { Log } from "#telemetry/log";
-import { outliveStrayFailures } from "#telemetry/stray-failures";
 import type { RunningInterception } from "./intercept/interception.ts";
-import { exitCodeOf, explain } from "./process-end.ts";
 import { withUmaskOfUser } from "./processes/private-files.ts";
-import { withoutProxyFor } from "./proxies.ts";
+import { environmentOfProgram } from "./proxies.ts";
 import { note, printable } from "./terminal/output.ts";
-import { startTestServer, type TestServer } from "./test-server.ts";
-import type { RunningTrace } from "./workbench/commands.ts";
+import { runAndExit, startTestServer, type TestServer } from "./test-server.ts";
 
 /** The exit codes that a shell gives for a program that is missing or not executable. */
 const NOT_FOUND = 127;
@@ -30,33 +26,27 @@ const ADDRESSES = ["base_url", "app_base_url", "microblog_base_url", "ads_base_u
 
 /** Runs the command. Resolves with its exit code. */
 export async function exec([program = "", ...args]: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<number> {
-  const log = new Log({ level: "error", isPretty: false });
-  let server: TestServer;
-  let intercepted: RunningInterception | undefined;
-  let traced: RunningTrace | undefined;
-  try {
-    ({ server, intercepted } = await begin(flags));
-    if (flags.trace !== undefined) traced = await (await import("./workbench/commands.ts")).startTrace(String(flags.trace), server);
-  } catch (error) {
-    explain(error, log);
-    await log.flush();
-    return process.exit(exitCodeOf(error));
-  }
-  outliveStrayFailures(log);
-  const own = { ...variablesOf(server), ...intercepted?.variables, ...traced?.variables };
-  const code = await run(program, args, { ...environment(), ...withoutProxyFor(environment()), ...own });
-  await traced?.finish([program, ...args], code);
-  process.stderr.write(intercepted?.report() ?? "");
-  for (const line of unservedReport(server.unserved())) note(printable(line));
-  await Promise.all([server.stop(), intercepted?.stop()]);
-  // The program exits at once, because nothing of the server is needed any more.
-  return process.exit(code);
+  return runAndExit(
+    async () => {
+      const begun = await begin(flags);
+      const traced = flags.trace === undefined ? undefined : await import("./workbench/commands.ts");
+      return { ...begun, traced: await traced?.startTrace(String(flags.trace), begun.server) };
+    },
+    async ({ server, intercepted, traced }) => {
+      const own = { ...variablesOf(server), ...intercepted?.variables, ...traced?.variables };
+      const code = await run(program, args, { ...environmentOfProgram(), ...own });
+      await traced?.finish([program, ...args], code);
+      process.stderr.write(intercepted?.report() ?? "");
+      for (const line of unservedReport(server.unserved())) note(printable(line));
+      await Promise.all([server.stop(), intercepted?.stop()]);
+      return code;
+    },
+  );
 }
 
-async function begin(flags: Readonly<Record<string, unknown>>): Promise<{ server: TestServer; intercepted: RunningInterception | undefined }> {
+async function begin(flags: Readonly<Record<string, unknown>>): Promise<{ server: TestServer; intercepted?: RunningInterception | undefined }> {
   const file = await findConfigFile(flags);
-  const isAsked = flags.as !== undefined || flags.only !== undefined;
-  if (!isAsked) return { server: await startTestServer(flags, environmentWithSecrets(), file), intercepted: undefined };
+  if (flags.as === undefined && flags.only === undefined) return { server: await startTestServer(flags, environmentWithSecrets(), file) };
   // The command needs these modules, with a package for certificates, only for --as.
   const { intercept, readInterception, withProfile } = await import("./intercept/interception.ts");
   const interception = readInterception(flags, environment());
@@ -71,9 +61,7 @@ const variablesOf = ({ ready, controlKey }: TestServer): Record<string, string> 
 });
 
 function run(program: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number> {
-  // The channel of bin/plaza.mjs to this process is not for the command.
-  const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...ofCommand } = env;
-  const running = withUmaskOfUser(() => spawn(program, args, { env: ofCommand, stdio: "inherit" }));
+  const running = withUmaskOfUser(() => spawn(program, args, { env: { ...env }, stdio: "inherit" }));
   if (process.send !== undefined) process.once("disconnect", () => running.kill("SIGTERM"));
   for (const signal of PASSED_ON) {
     process.on(signal, () => {

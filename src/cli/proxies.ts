@@ -1,6 +1,7 @@
 /**
  * Requests to a server on this machine never use a proxy of the environment: the proxy could not reach the server, and it would see the control key.
  */
+import { environment } from "#config/option";
 import { isLoopback } from "#kernel/page-guard";
 
 /** Bun's declarations do not know that `false` turns off the proxy of the environment. */
@@ -17,4 +18,10 @@ export function withoutProxyFor(variables: Readonly<Record<string, string | unde
   if (!Object.keys(variables).some((name) => PROXY.test(name) && variables[name] !== "")) return {};
   const hosts = [variables.NO_PROXY ?? variables.no_proxy, LOOPBACK].filter((text) => text !== undefined && text !== "").join(",");
   return { NO_PROXY: hosts, no_proxy: hosts };
+}
+
+/** The environment for a program that a command runs. The channel of bin/plaza.mjs to this process is not for that program. */
+export function environmentOfProgram(): Readonly<Record<string, string | undefined>> {
+  const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...variables } = environment();
+  return { ...variables, ...withoutProxyFor(variables) };
 }

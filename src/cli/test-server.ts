@@ -6,6 +6,8 @@ import type { UnservedNames } from "#graph/worlds/unserved";
 import type { InterceptedHosts } from "#http/intercept/intercepted-hosts";
 import { startPlaza } from "#main";
 import { Log } from "#telemetry/log";
+import { outliveStrayFailures } from "#telemetry/stray-failures";
+import { exitCodeOf, explain } from "./process-end.ts";
 
 export interface TestServer {
   /** The values that `plaza start --json` prints. */
@@ -32,4 +34,20 @@ export async function startTestServer(
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
   const { ready, stop, interceptedPort, worlds } = await startPlaza(config, log, { part: "all", intercepted });
   return { ready: { ...ready }, interceptedPort, controlKey: ready.control_key ?? config.control_key ?? "", unserved: () => worlds.unserved(), stop };
+}
+
+/** Starts something and uses it. Ends the program with the code that `use` resolves with, or with that of a failed start. */
+export async function runAndExit<T>(start: () => Promise<T>, use: (started: T) => Promise<number>): Promise<never> {
+  const log = new Log({ level: "error", isPretty: false });
+  let started: T;
+  try {
+    started = await start();
+  } catch (error) {
+    explain(error, log);
+    await log.flush();
+    return process.exit(exitCodeOf(error));
+  }
+  outliveStrayFailures(log);
+  // The program exits at once, because nothing of the server is needed any more.
+  return process.exit(await use(started));
 }

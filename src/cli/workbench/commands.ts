@@ -1,44 +1,27 @@
 /** The commands that run a program against a server of its own, and judge the program or record what it does: `plaza storm`, `plaza review`, `plaza trace`. */
 import { findConfigFile } from "#config/config-file";
 import { forTests } from "#config/for-tests";
-import { environment, variableOf } from "#config/option";
+import { variableOf } from "#config/option";
 import { environmentWithSecrets } from "#config/secret-files";
 import { hideDatabasePasswords } from "#kernel/redaction/addresses";
-import { Log } from "#telemetry/log";
-import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { type Ready, type Server, serverAt } from "#testing/server";
 import type { Given } from "../control-client.ts";
-import { exitCodeOf, explain } from "../process-end.ts";
-import { withoutProxyFor } from "../proxies.ts";
+import { environmentOfProgram } from "../proxies.ts";
 import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { runAndExit, startTestServer, type TestServer } from "../test-server.ts";
 
 /** The data of a server for tests, if no option names others. */
 const IN_MEMORY = forTests.data;
 
 /** Starts a server, and calls `use` with it. Exits with the code that `use` resolves with, or with that of a failed start. */
 async function withServerOfItsOwn(given: Given, use: (server: Server) => Promise<number>): Promise<number> {
-  const log = new Log({ level: "error", isPretty: false });
-  let server: Server;
-  try {
-    const { ready, controlKey, stop } = await startTestServer(given, environmentWithSecrets(), await findConfigFile(given));
-    server = serverAt(ready as unknown as Ready, controlKey, stop);
-  } catch (error) {
-    explain(error, log);
-    await log.flush();
-    return process.exit(exitCodeOf(error));
-  }
-  outliveStrayFailures(log);
-  const code = await use(server);
-  await server.stop();
-  return process.exit(code);
-}
-
-/** The environment of the program that is judged. */
-function environmentOfProgram(): Readonly<Record<string, string | undefined>> {
-  // The channel of bin/plaza.mjs to this process is not for the program.
-  const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...variables } = environment();
-  return { ...variables, ...withoutProxyFor(variables) };
+  return runAndExit(
+    async () => {
+      const { ready, controlKey, stop } = await startTestServer(given, environmentWithSecrets(), await findConfigFile(given));
+      return serverAt(ready as unknown as Ready, controlKey, stop);
+    },
+    (server) => use(server).finally(() => server.stop()),
+  );
 }
 
 /** `plaza storm -- <command>`. */
