@@ -9,8 +9,7 @@ import { BoundedMap } from "#kernel/bounded-map";
 import { addressRefusal, allowedBy, CallbackRefused, type CallbackRules, type CallbackTarget, readCallback } from "./address-rules.ts";
 import { type OutboundRequest, type OutboundResponse, RequestFailed } from "./request.ts";
 import { type Deadline, Deadlines } from "./transport/deadline.ts";
-import { SocketTransport } from "./transport/socket-transport.ts";
-import type { Transport, TransportRequest } from "./transport/transport.ts";
+import { SocketTransport, type TransportRequest } from "./transport/socket-transport.ts";
 
 export interface GuardedClientOptions {
   readonly rules: CallbackRules;
@@ -28,7 +27,7 @@ const ADDRESSES_TRIED_MAX = 4;
 export class GuardedClient {
   readonly #options: GuardedClientOptions;
   readonly #names: Names;
-  readonly #transport: Transport = new SocketTransport();
+  readonly #transport = new SocketTransport();
   readonly #deadlines = new Deadlines();
   readonly #targets = new BoundedMap<string, CallbackTarget>(TARGETS_MAX);
 

@@ -4,7 +4,45 @@
  */
 import { type FailureKind, RequestFailed } from "../request.ts";
 import { MalformedResponse, type ResponseReader } from "./response.ts";
-import type { Endpoint, RequestBurst, Writing } from "./transport.ts";
+
+export interface Endpoint {
+  /** The checked address, as a literal: a connection is opened to no other address. */
+  readonly address: string;
+  readonly port: number;
+  readonly tls: EndpointTls | undefined;
+}
+
+interface EndpointTls {
+  /** The server name for which the certificate must be valid; undefined means the address itself. */
+  readonly serverName: string | undefined;
+  /** Certificates (PEM) that are trusted instead of the system's. */
+  readonly ca: string | undefined;
+}
+
+/**
+ * Writes the requests of one moment back to back. The first request wakes a receiver on this machine, which is still awake for the other requests.
+ * Single writes would wake the receiver each time (measured: 8 to 22 µs a write instead of 5.6).
+ */
+interface Writing {
+  /** Writes the request to the socket, unless the caller gave it up. */
+  write(): void;
+}
+
+export class RequestBurst {
+  #waiting: Writing[] = [];
+
+  /** Adds a request, which is written before anything else is read from the network. */
+  add(one: Writing): void {
+    if (this.#waiting.push(one) === 1) queueMicrotask(this.#flush);
+  }
+
+  /** Requests that were begun together arrive here together, because they have taken the same number of asynchronous steps. */
+  readonly #flush = (): void => {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const one of waiting) one.write();
+  };
+}
 
 interface RunningRequest {
   readonly request: string;
@@ -218,7 +256,7 @@ export class Connection implements Writing {
  * The options for TLS. An address is not a server name (RFC 6066): without a server name the runtime verifies the certificate for the address.
  * Without any option the runtime would not begin a handshake.
  */
-const tlsOptions = ({ ca, serverName }: NonNullable<Endpoint["tls"]>): Bun.TLSOptions => ({
+const tlsOptions = ({ ca, serverName }: EndpointTls): Bun.TLSOptions => ({
   rejectUnauthorized: true,
   ...(ca === undefined ? {} : { ca }),
   ...(serverName === undefined ? {} : { serverName }),

@@ -11,7 +11,7 @@ const closable = () => {
 const never = new Promise<never>(() => {});
 
 test("a deadline that passes closes the connection and ends what waits, once", async () => {
-  const deadline = new Deadline(0);
+  const deadline = new Deadline(0, () => {});
   const connection = closable();
   deadline.connection = connection;
   const waits = deadline.race(never);
@@ -22,7 +22,7 @@ test("a deadline that passes closes the connection and ends what waits, once", a
 });
 
 test("what ends before its deadline keeps its own end", async () => {
-  const deadline = new Deadline(0);
+  const deadline = new Deadline(0, () => {});
   expect(await deadline.race(Promise.resolve(7))).toBe(7);
   await expect(deadline.race(Promise.reject(new Error("other")))).rejects.toThrow("other");
   const connection = closable();
@@ -31,7 +31,7 @@ test("what ends before its deadline keeps its own end", async () => {
 });
 
 test("a connection that opens after its deadline is closed", async () => {
-  const deadline = new Deadline(0);
+  const deadline = new Deadline(0, () => {});
   const { promise, resolve } = Promise.withResolvers<ReturnType<typeof closable>>();
   const opening = deadline.open(promise);
   deadline.pass();
@@ -43,7 +43,7 @@ test("a connection that opens after its deadline is closed", async () => {
 });
 
 test("a connection may have less time than the whole request, and is then of the kind after which another address is tried", async () => {
-  const deadline = new Deadline(0);
+  const deadline = new Deadline(0, () => {});
   const { promise, resolve } = Promise.withResolvers<ReturnType<typeof closable>>();
   expect(await deadline.open(promise, 1).catch((error: unknown) => error)).toMatchObject({
     kind: "connect",

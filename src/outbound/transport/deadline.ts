@@ -3,17 +3,13 @@ import { type FailureKind, RequestFailed } from "../request.ts";
 
 /** All requests of a client share one timer, which waits for the earliest deadline, because most requests have ended by then. */
 export class Deadlines {
-  /**
-   * A ring of all running deadlines, whose first and last element is this deadline. A ring replaces a set here, because the runtime would rebuild a
-   * set every few hundred requests.
-   */
-  readonly #ring = new Deadline(Number.POSITIVE_INFINITY);
+  readonly #running = new Set<Deadline>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
 
   begin(ms: number): Deadline {
-    const deadline = new Deadline(performance.now() + ms);
-    deadline.enter(this.#ring);
+    const deadline: Deadline = new Deadline(performance.now() + ms, () => this.#running.delete(deadline));
+    this.#running.add(deadline);
     if (deadline.endMs < this.#timerAtMs) this.#arm(deadline.endMs);
     return deadline;
   }
@@ -35,13 +31,10 @@ export class Deadlines {
   #sweep(): void {
     const nowMs = performance.now();
     let nextMs = Number.POSITIVE_INFINITY;
-    const late: Deadline[] = [];
-    for (let deadline = this.#ring.next; deadline !== this.#ring; deadline = deadline.next) {
+    for (const deadline of this.#running) {
       if (deadline.endMs > nowMs) nextMs = Math.min(nextMs, deadline.endMs);
-      else late.push(deadline);
+      else deadline.pass();
     }
-    // A deadline that passes may leave the ring at once, so the late ones are listed first.
-    for (const deadline of late) deadline.pass();
     this.#timerAtMs = Number.POSITIVE_INFINITY;
     if (nextMs !== Number.POSITIVE_INFINITY) this.#arm(nextMs);
   }
@@ -57,26 +50,12 @@ export class Deadline {
   connection: Closable | undefined;
   #hasPassed = false;
   #stop: ((error: RequestFailed) => void) | undefined;
-  next: Deadline = this;
-  #previous: Deadline = this;
 
-  /** `endMs` is monotonic time. */
-  constructor(readonly endMs: number) {}
-
-  enter(ring: Deadline): void {
-    this.next = ring;
-    this.#previous = ring.#previous;
-    ring.#previous.next = this;
-    ring.#previous = this;
-  }
-
-  /** Removes the deadline from the ring, because its request has ended. */
-  leave(): void {
-    this.#previous.next = this.next;
-    this.next.#previous = this.#previous;
-    this.next = this;
-    this.#previous = this;
-  }
+  /** `endMs` is monotonic time. `leave` is called when the request has ended. */
+  constructor(
+    readonly endMs: number,
+    readonly leave: () => void,
+  ) {}
 
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -2,15 +2,26 @@
  * HTTP/1.1 on the runtime's sockets, with kept connections. The transport on sockets does not use `fetch`, because `fetch` costs more CPU a delivery,
  * keeps only 64 connections, and accepts responses that are not valid HTTP: docs/dependencies.md has the measurements.
  */
-import { type OutboundResponse, RequestFailed } from "../request.ts";
-import { Connection } from "./connection.ts";
+import { type OutboundRequest, type OutboundResponse, RequestFailed } from "../request.ts";
+import { Connection, type Endpoint, RequestBurst } from "./connection.ts";
 import type { Deadline } from "./deadline.ts";
 import { ResponseReader } from "./response.ts";
-import { type Endpoint, RequestBurst, type Transport, type TransportRequest } from "./transport.ts";
 
-export class SocketTransport implements Transport {
+export interface TransportRequest {
+  readonly request: OutboundRequest;
+  /** The value of the `Host` header. */
+  readonly authority: string;
+  /** Path and query. */
+  readonly path: string;
+}
+
+export class SocketTransport {
   readonly #pool = new ConnectionPool();
 
+  /**
+   * Sends the request once. Rejects with `RequestFailed`, also when the deadline passes. The kind `connect` says that nothing was sent, so that
+   * another address may be tried.
+   */
   async send(endpoint: Endpoint, given: TransportRequest, deadline: Deadline): Promise<OutboundResponse> {
     const { request } = given;
     const text = textOf(given);
