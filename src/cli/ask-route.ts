@@ -1,6 +1,6 @@
 /** Sends the request of a command of `route-commands.ts`, and prints the response. */
 import { ConfigProblem } from "#config/config";
-import { type ControlRequests, resultOf } from "#control/client/requests";
+import { type ControlRequests, entriesOf, expectSeen } from "#control/client/requests";
 import { linesOf } from "#control/client/text-of-json";
 import { type Given, type PrivateUse, withOwnServer, withServer } from "./control-client.ts";
 import { FAILED, note, printable, readTextFile, say } from "./terminal/output.ts";
@@ -129,24 +129,14 @@ async function entryIn(file: string): Promise<Record<string, unknown>> {
 
 /** Prints a line for each entry of a list: its JSON, or on a terminal its values. */
 export async function listAll(control: Pick<ControlRequests, "request">, path: string, given: Given = {}): Promise<number> {
-  for (let next: string | undefined = path; next !== undefined; ) {
-    const { data = [], paging } = (await control.request("GET", next)) as { data?: unknown[]; paging?: { next?: string } };
-    for (const entry of data) say(wantsText(given) ? printable(linesOf(entry).join("  ")) : JSON.stringify(entry));
-    const link: URL | undefined = paging?.next === undefined ? undefined : new URL(paging.next);
-    next = link === undefined ? undefined : link.pathname + link.search;
-  }
+  for await (const entry of entriesOf(control, path)) say(wantsText(given) ? printable(linesOf(entry).join("  ")) : JSON.stringify(entry));
   return 0;
 }
 
-const UNMET = 422;
-
 /** Prints the result of an expectation. If the expectation was not met, the nearest entry is printed beside the error. */
 async function showExpected(control: ControlRequests, path: string, body: Given | undefined, given: Given): Promise<number> {
-  const headers = { "content-type": "application/json" };
-  const response = await control.send(path, { method: "POST", headers, body: JSON.stringify(body ?? {}) });
-  if (response.status !== UNMET) return show(await resultOf(response), given);
-  const { error, ...seen } = (await response.json()) as { error: { message: string } };
-  note(`plaza: ${error.message}`);
-  show(seen, given);
-  return FAILED;
+  const { problem, ...seen } = await expectSeen(control, path, body);
+  if (problem !== undefined) note(`plaza: ${problem}`);
+  show(seen as Parameters<typeof show>[0], given);
+  return problem === undefined ? 0 : FAILED;
 }

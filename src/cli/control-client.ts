@@ -8,12 +8,12 @@ import { environment } from "#config/option";
 import { commandWarnings, readConfig } from "#config/read-config";
 import { environmentWithSecrets } from "#config/secret-files";
 import { findServer, isFolder } from "#config/server-files";
-import { ControlRefusal, type ControlRequests, type Endpoint, requestsTo, WrongParameter } from "#control/client/requests";
+import { ControlRefusal, type ControlRequests, type Endpoint, NO_PROXY, requestsTo, WrongParameter } from "#control/client/requests";
 import { trimmedEnd } from "#kernel/text";
 import { hasData } from "#storage/open";
 import { Log } from "#telemetry/log";
 import { exitCodeOf, explain } from "./process-end.ts";
-import { directTo, NO_PROXY } from "./proxies.ts";
+import { directTo } from "./proxies.ts";
 import { fail, note, WRONG_USE } from "./terminal/output.ts";
 
 /** The options of a command, by name. */

@@ -2,8 +2,8 @@
 import { ConfigProblem } from "#config/config";
 import { ControlRefusal, type ControlRequests } from "#control/client/requests";
 import { textPages } from "#control/llms/text-pages";
-import { RESPONSE_MS_MAX } from "#control/mcp/own-graph";
 import { serveOnStdio, toolsOf } from "#control/mcp/protocol";
+import { RESPONSE_MS_MAX } from "#control/mcp/tool";
 import { controlRoutes } from "#control/routes";
 import { buildRegistry } from "#main";
 import { controlRequests, type Given, mayHaveServer } from "./control-client.ts";

@@ -2,10 +2,8 @@
  * Requests to a server on this machine never use a proxy of the environment: the proxy could not reach the server, and it would see the control key.
  */
 import { environment } from "#config/option";
+import { NO_PROXY } from "#control/client/requests";
 import { isLoopback } from "#kernel/page-guard";
-
-/** Bun's declarations do not know that `false` turns off the proxy of the environment. */
-export const NO_PROXY = false as unknown as string;
 
 /** The options of `fetch` for a request to `url`, without a proxy if `url` is on this machine. */
 export const directTo = (url: string): BunFetchRequestInit => (isLoopback(new URL(url).hostname) ? { proxy: NO_PROXY } : {});

@@ -75,7 +75,7 @@ const places: readonly Place[] = [
     what: "makes an outbound request",
     fix: "outbound requests go by the guarded client of src/outbound (D-64)",
     // The command line sends requests to the control API of a server that its user chose; the test encoder and MCP connect to their own server.
-    home: new RegExp(`^src\\/(${OUTBOUND}|cli\\/|ingest\\/test-encoder\\/|control\\/mcp\\/own-graph\\.ts$)`),
+    home: new RegExp(`^src\\/(${OUTBOUND}|cli\\/|ingest\\/test-encoder\\/|control\\/mcp\\/mount\\.ts$)`),
     isAt: (node) => CALLERS.has(callee(node)),
   },
   {

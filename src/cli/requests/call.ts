@@ -1,7 +1,6 @@
 /** `plaza call`: sends a request to the graph with the token of a person or app of the world, and says why it was refused if it was. */
 import { ConfigProblem } from "#config/config";
-import { errorIn } from "#control/client/error-in";
-import { explained } from "#control/client/explained";
+import { explainedRefusal } from "#control/client/explained";
 import { graphRequestOf, withoutDebug } from "#control/client/graph-call";
 import { type Given, withServer } from "../control-client.ts";
 import { directTo } from "../proxies.ts";
@@ -22,9 +21,7 @@ export function call(method: string, path: string, given: Given): Promise<number
     const shown = withoutDebug(text);
     say(shown === undefined ? printable(text) : JSON.stringify(shown, undefined, 2));
     if (response.ok) return 0;
-    const trace = errorIn(text)?.pftrace_id;
-    const found = trace === undefined ? undefined : await control.request("GET", `requests/${encodeURIComponent(trace)}`).catch(() => undefined);
-    if (found !== undefined) for (const line of await explained(control, found)) note(printable(line));
+    for (const line of await explainedRefusal(control, text)) note(printable(line));
     return FAILED;
   });
 }

@@ -3,7 +3,7 @@
  * command creates no tokens, although some webhooks need a token too.
  */
 import { ConfigProblem } from "#config/config";
-import { ControlRefusal, type ControlRequests } from "#control/client/requests";
+import { ControlRefusal, type ControlRequests, entriesOf } from "#control/client/requests";
 import { nodesOf } from "#control/client/triggered";
 import { suggestion } from "#kernel/suggestion";
 import type { WebhookField, WebhookObject } from "#webhooks/catalogue/field";
@@ -126,12 +126,9 @@ export async function unsubscribeAccounts(control: ControlRequests, app: string,
 }
 
 async function* accountsOf(control: ControlRequests, key: string): AsyncGenerator<Account> {
-  let next: string | undefined = `nodes/${key}?limit=${ACCOUNTS_PAGE}`;
-  for (let count = 0; next !== undefined && count < ACCOUNTS_MAX; ) {
-    const list = (await control.request("GET", next)) as { data: Account[]; paging: { next?: string } };
-    yield* list.data;
-    count += list.data.length;
-    const link: URL | undefined = list.paging.next === undefined ? undefined : new URL(list.paging.next);
-    next = link === undefined ? undefined : link.pathname + link.search;
+  let count = 0;
+  for await (const account of entriesOf<Account>(control, `nodes/${key}?limit=${ACCOUNTS_PAGE}`)) {
+    yield account;
+    if (++count === ACCOUNTS_MAX) return;
   }
 }

@@ -1,6 +1,5 @@
 /** Explains the response to a request of the graph. */
 import { timeText } from "#kernel/clock";
-import { errorIn } from "./error-in.ts";
 import type { ControlRequests } from "./requests.ts";
 
 interface Credential {
@@ -36,6 +35,30 @@ export interface Recorded {
   readonly response_body: string;
   readonly reason?: string;
   readonly story?: Story;
+}
+
+/** The error in a response of the graph, in either of the two forms of errors. */
+interface GraphErrorBody {
+  readonly message?: string;
+  readonly pftrace_id?: string;
+  readonly error_data?: { readonly parameter?: string };
+}
+
+/** Reads the error in a body; undefined if the body has none, e.g. because it was cut. */
+function errorIn(body: string): GraphErrorBody | undefined {
+  try {
+    const found = JSON.parse(body) as { error?: GraphErrorBody } & GraphErrorBody;
+    return found.error ?? (found.message === undefined ? undefined : found);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Explains a refusal of the graph by its body. Returns no lines if the server has not recorded the request. */
+export async function explainedRefusal(control: ControlRequests, body: string): Promise<string[]> {
+  const trace = errorIn(body)?.pftrace_id;
+  const found = trace === undefined ? undefined : await control.request("GET", `requests/${encodeURIComponent(trace)}`).catch(() => undefined);
+  return found === undefined ? [] : explained(control, found);
 }
 
 /** The recorded request as text, with a line for each fact. */

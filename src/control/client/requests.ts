@@ -21,6 +21,9 @@ export interface Endpoint {
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
+/** Turns off the proxy of the environment for a `fetch`. Bun's declarations do not know the value `false`. */
+export const NO_PROXY = false as unknown as string;
+
 export function requestsTo({ url, key, fetch: send }: Endpoint, worldName: string): ControlRequests {
   const world = `/v1/worlds/${encodeURIComponent(worldName)}`;
   const sendWithKey: ControlRequests["send"] = (path, init = {}) =>
@@ -32,6 +35,33 @@ export function requestsTo({ url, key, fetch: send }: Endpoint, worldName: strin
       return resultOf(await sendWithKey(path.startsWith("/") ? path : `${world}/${path}`, { method, ...json }));
     },
   };
+}
+
+/** The entries of a list, of all its pages. */
+export async function* entriesOf<T>({ request }: Pick<ControlRequests, "request">, path: string): AsyncGenerator<T> {
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const { data = [], paging }: { data?: T[]; paging?: { next?: string } } = await request("GET", next);
+    yield* data;
+    const link: URL | undefined = paging?.next === undefined ? undefined : new URL(paging.next);
+    next = link === undefined ? undefined : link.pathname + link.search;
+  }
+}
+
+const UNMET = 422;
+
+/** The entries that an expectation saw. If it was not met, `problem` says how, and `nearest` is the entry that differs least. */
+interface Seen {
+  readonly problem?: string;
+  readonly data: readonly unknown[];
+  readonly nearest?: object;
+}
+
+/** Sends an expectation to the route at `path`, which begins with a slash. Rejects with the message of the API if the request is wrong. */
+export async function expectSeen({ send }: ControlRequests, path: string, body: unknown): Promise<Seen> {
+  const response = await send(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body ?? {}) });
+  if (response.status !== UNMET) return resultOf(response);
+  const { error, ...seen } = (await response.json()) as { error: { message: string } } & Seen;
+  return { ...seen, problem: error.message };
 }
 
 /** Reads the JSON of a response. Throws `ControlRefusal` with the message of the API if the API refused the request. */

@@ -1,15 +1,8 @@
 /** Describes the names that programs asked for and that Plaza does not have (D-394). */
-export interface UnservedName {
-  readonly kind: "edge" | "field" | "version";
-  readonly name: string;
-  readonly method?: string;
-  readonly of?: string;
-  readonly did_you_mean?: string;
-  readonly hint?: string;
-  readonly count: number;
-  readonly apps: readonly string[];
-  readonly trace_id: string;
-}
+import type { Unserved } from "#graph/worlds/unserved";
+
+/** A name as the control API lists it. */
+export type UnservedName = Omit<Unserved, "first_ms" | "last_ms">;
 
 export interface UnservedList {
   readonly data: readonly UnservedName[];

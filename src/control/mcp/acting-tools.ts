@@ -1,11 +1,10 @@
 /** The tools that act: they send requests, make webhooks and nodes, wait, and change the time and the state of a world. */
 import { type TObject, type TSchema, Type } from "typebox";
 import type { ControlRoute } from "#control-contract/route";
-import { errorIn } from "../client/error-in.ts";
-import { explained } from "../client/explained.ts";
+import { explainedRefusal } from "../client/explained.ts";
 import { graphRequestOf, withoutDebug } from "../client/graph-call.ts";
 import { moveToNextDeadline } from "../client/next-deadline.ts";
-import { type ControlRequests, resultOf, WrongParameter } from "../client/requests.ts";
+import { type ControlRequests, expectSeen, WrongParameter } from "../client/requests.ts";
 import { anyEntityOf, fieldOf, lineOf, triggered } from "../client/triggered.ts";
 import { input, parametersOf, type Tool, ToolFailure, tool } from "./tool.ts";
 
@@ -38,10 +37,7 @@ const sendRequest = tool("send_request", {
     const { response, text } = await responseOf(callGraph(request));
     const shown = withoutDebug(text);
     const answer = `${response.status} ${shown === undefined ? text : JSON.stringify(shown)}`;
-    if (response.ok) return answer;
-    const trace = errorIn(text)?.pftrace_id;
-    const found = trace === undefined ? undefined : await control.request("GET", `requests/${encodeURIComponent(trace)}`).catch(() => undefined);
-    return found === undefined ? answer : [answer, ...(await explained(control, found))].join("\n");
+    return response.ok ? answer : [answer, ...(await explainedRefusal(control, text))].join("\n");
   },
 });
 
@@ -103,7 +99,6 @@ const expectedOf = {
   app_events: { operation: "expectAppEvents", names: ["event_name", "verdict"] },
 } as const;
 const pathsOf = { requests: "requests/expect", webhooks: "deliveries/expect" } as const;
-const UNMET = 422;
 
 function expectTool(routes: Routes): Tool {
   const kinds = Object.entries(expectedOf).flatMap(([of, { operation, names }]) =>
@@ -124,11 +119,10 @@ function expectTool(routes: Routes): Tool {
       if (of === "app_events" && app === undefined) throw new WrongParameter("app", "is required for app_events: the id of the app");
       const control = await find();
       const path = of === "app_events" ? `app-events/${encodeURIComponent(app ?? "")}/expect` : pathsOf[of];
-      const headers = { "content-type": "application/json" };
-      const response = await control.send(`${control.world}/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-      if (response.status !== UNMET) return seenText(await resultOf(response));
-      const { error, nearest, data } = (await response.json()) as { error: { message: string }; nearest?: object; data: unknown[] };
-      throw new ToolFailure([error.message, nearest === undefined ? "" : `nearest: ${JSON.stringify(nearest)}`, seenText({ data })].join("\n"));
+      const { problem, nearest, data } = await expectSeen(control, `${control.world}/${path}`, body);
+      const seen = [`${data.length} seen`, ...data.map((one) => JSON.stringify(one))].join("\n");
+      if (problem === undefined) return seen;
+      throw new ToolFailure([problem, nearest === undefined ? "" : `nearest: ${JSON.stringify(nearest)}`, seen].join("\n"));
     },
   });
 }
@@ -136,7 +130,6 @@ function expectTool(routes: Routes): Tool {
 /** The parameter of one kind of expectation. The parameter has no default, because other kinds refuse it. */
 const described = ({ default: _, description = "", ...schema }: TSchema & { default?: unknown; description?: string }, of: string): TSchema =>
   Type.Optional({ ...schema, description: `${of}: ${description}` });
-const seenText = ({ data }: { data: unknown[] }): string => [`${data.length} seen`, ...data.map((one) => JSON.stringify(one))].join("\n");
 
 const makeNodes = tool("make_nodes", {
   description:

@@ -3,13 +3,14 @@
  * no more.
  */
 import { badRequest, forbidden } from "#control-contract/errors";
-import type { CallerKey, ControlDeps, ControlRoute } from "#control-contract/route";
+import type { CallerKey, ControlDeps, ControlRoute, ServedBy } from "#control-contract/route";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
-import { type Endpoint, requestsTo } from "../client/requests.ts";
+import type { GraphRequest } from "../client/graph-call.ts";
+import { type Endpoint, NO_PROXY, requestsTo } from "../client/requests.ts";
 import { textPages } from "../llms/text-pages.ts";
 import { readJson } from "../request-body.ts";
-import { callOwnGraph } from "./own-graph.ts";
 import { HttpProtocol, toolsOf } from "./protocol.ts";
+import { RESPONSE_MS_MAX } from "./tool.ts";
 
 interface Caller {
   readonly key: CallerKey;
@@ -69,4 +70,23 @@ async function bodyOf(request: Request): Promise<unknown> {
   const body = await readJson(request);
   if (Array.isArray(body) && body.length > BATCH_MAX) throw badRequest(`a batch has ${BATCH_MAX} messages at most`);
   return body;
+}
+
+/** Listeners at these addresses are reached by an address of this machine. */
+const EVERYWHERE = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
+
+/**
+ * Sends the request to the address where the graph listens, whatever address its clients use. A surface with a host name of its own is named by the
+ * header `Host`. The certificate need not be valid for this address, because the request does not leave the machine.
+ */
+function callOwnGraph({ base_url }: ServedBy, { url, root, init }: GraphRequest): Promise<Response> {
+  const own = new URL(base_url);
+  own.hostname = EVERYWHERE[own.hostname as keyof typeof EVERYWHERE] ?? own.hostname;
+  const asked = new URL(url);
+  const isAtRoot = url.startsWith(root);
+  const path = isAtRoot ? url.slice(root.length) : asked.pathname + asked.search;
+  const headers = { ...(init.headers as Record<string, string>), ...(isAtRoot ? {} : { host: asked.host }) };
+  // On a kept connection that is reset, Bun would send the request a second time.
+  const connection = { tls: { rejectUnauthorized: false }, proxy: NO_PROXY, keepalive: false };
+  return fetch(own.origin + path, { ...init, headers, redirect: "manual", signal: AbortSignal.timeout(RESPONSE_MS_MAX), ...connection });
 }

@@ -53,6 +53,9 @@ export class ToolFailure extends Error {
   }
 }
 
+/** The time for a response of the graph. A client of MCP waits about a minute itself. */
+export const RESPONSE_MS_MAX = 60_000;
+
 /** The length of an answer: about 1,500 tokens, because an agent pays for each word and keeps it in its context. */
 export const ANSWER_CHARACTERS_MAX = 6_000;
 
