@@ -32,6 +32,18 @@ class Page {
     this.#lines.push(`${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}`);
   }
 
+  /** The samples of a histogram. `durations` counts those up to each edge, and above the edge before it. */
+  histogram(name: string, labels: Labels, edgesMs: readonly number[], durations: readonly number[], sumMs: number, count: number): void {
+    let below = 0;
+    for (const [index, edgeMs] of edgesMs.entries()) {
+      below += durations[index] ?? 0;
+      this.sample(`${name}_bucket`, { ...labels, le: edgeMs / 1000 }, below);
+    }
+    this.sample(`${name}_bucket`, { ...labels, le: "+Inf" }, count);
+    this.sample(`${name}_sum`, labels, sumMs / 1000);
+    this.sample(`${name}_count`, labels, count);
+  }
+
   gauge(name: string, help: string, value: number): void {
     this.metric(name, "gauge", help);
     this.sample(name, {}, value);
@@ -91,16 +103,8 @@ function writeRequests(page: Page, metrics: MetricsReport): void {
   }
   const duration = "plaza_call_duration_seconds";
   page.metric(duration, "histogram", "Duration of graph requests, from the end of the headers to the response.");
-  for (const [operation, { durations, durationSumMs, requests }] of operations) {
-    let below = 0;
-    for (const [index, edgeMs] of DURATION_EDGES_MS.entries()) {
-      below += durations[index] ?? 0;
-      page.sample(`${duration}_bucket`, { operation, le: edgeMs / 1000 }, below);
-    }
-    page.sample(`${duration}_bucket`, { operation, le: "+Inf" }, requests);
-    page.sample(`${duration}_sum`, { operation }, durationSumMs / 1000);
-    page.sample(`${duration}_count`, { operation }, requests);
-  }
+  for (const [operation, { durations, durationSumMs, requests }] of operations)
+    page.histogram(duration, { operation }, DURATION_EDGES_MS, durations, durationSumMs, requests);
   page.gauge("plaza_calls_in_flight", "Graph requests in flight.", metrics.inFlight);
   page.gauge("plaza_calls_waiting", "Graph requests that wait for another server, e.g. for the handshake of a callback.", metrics.waiting);
   const turnedAway = "plaza_calls_turned_away_total";
@@ -118,10 +122,7 @@ function writeRequests(page: Page, metrics: MetricsReport): void {
 /** D-62: the webhooks that all processes have sent since their start, by callback and field. */
 function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
   const sent = worlds.flatMap(({ world, attempts: all }) =>
-    all.map((metrics) => {
-      const { app, callback, object, field } = metrics;
-      return { labels: { world, app, callback, object, field }, metrics };
-    }),
+    all.map(({ app, callback, object, field, ...metrics }) => ({ labels: { world, app, callback, object, field }, metrics })),
   );
   const attempts = "plaza_webhook_attempts_total";
   page.metric(attempts, "counter", "Webhook POSTs by callback and field; outcome: delivered, retried or failed.");
@@ -149,15 +150,8 @@ function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
   const duration = "plaza_webhook_attempt_duration_seconds";
   page.metric(duration, "histogram", "Duration of webhook POSTs, until the response or the time limit.");
   for (const { labels, metrics } of sent) {
-    let below = 0;
-    for (const [index, edgeMs] of ATTEMPT_EDGES_MS.entries()) {
-      below += metrics.durations[index] ?? 0;
-      page.sample(`${duration}_bucket`, { ...labels, le: edgeMs / 1000 }, below);
-    }
     const count = metrics.delivered + metrics.retried + metrics.failed;
-    page.sample(`${duration}_bucket`, { ...labels, le: "+Inf" }, count);
-    page.sample(`${duration}_sum`, labels, metrics.durationSumMs / 1000);
-    page.sample(`${duration}_count`, labels, count);
+    page.histogram(duration, labels, ATTEMPT_EDGES_MS, metrics.durations, metrics.durationSumMs, count);
   }
 }
 

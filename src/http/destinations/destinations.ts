@@ -73,9 +73,6 @@ export class Destinations {
   readonly #byHostname: ReadonlyMap<string, readonly Mounted[]>;
   readonly #worldOfHostname: ReadonlyMap<string, string>;
   readonly #isHostKept: boolean;
-  /** The host of the previous request, because nearly every request is for the same host as the previous one. */
-  #lastHost = "";
-  #worldOfLastHost: string | undefined;
 
   /** If `isHostKept`, links begin with the host of the request. If not, links have the name of the world in their path. */
   constructor(worlds: WorldDirectory, surfaces: readonly SurfaceAddress[], isHostKept = true) {
@@ -129,12 +126,9 @@ export class Destinations {
   }
 
   #worldOfHost(host: string): string | undefined {
-    if (host === this.#lastHost) return this.#worldOfLastHost;
     const hostname = hostnameOf(host);
     const label = hostname.endsWith(LOCALHOST) && !this.#byHostname.has(hostname) ? hostname.slice(0, -LOCALHOST.length) : "";
-    this.#lastHost = host;
-    this.#worldOfLastHost = this.#worldOfHostname.get(hostname) ?? (label === "" || label.includes(".") ? undefined : label);
-    return this.#worldOfLastHost;
+    return this.#worldOfHostname.get(hostname) ?? (label === "" || label.includes(".") ? undefined : label);
   }
 }
 
