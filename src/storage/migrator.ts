@@ -8,26 +8,23 @@
 import type { FeatureMigrations, Migration, OnProgress } from "./database.ts";
 
 /**
- * `applied_time` is in Unix seconds, by the database's own clock. `contracts` is the field of `Migration`; the column is empty if the migration only
- * adds something.
+ * `applied_time` is in Unix seconds, by the database's own clock. `contracts` is the field of `Migration`, or empty if the migration only adds
+ * something.
  */
 export const migrationsTable =
   "CREATE TABLE IF NOT EXISTS migrations (feature TEXT NOT NULL, name TEXT NOT NULL, applied_time BIGINT NOT NULL, contracts TEXT, PRIMARY KEY (feature, name)) WITHOUT ROWID";
-/** Adds the column `contracts` to a table that an earlier program made. */
-export const contractsColumn = "ALTER TABLE migrations ADD COLUMN contracts TEXT";
 
-interface Applied {
+export interface Applied {
   readonly feature: string;
   readonly name: string;
-  /** The field `contracts` of the migration. Null if an earlier program, which did not know the field, wrote the row. */
-  readonly contracts: string | null;
+  readonly contracts: string;
 }
 
 /** Another process that is using the data. */
 export interface LiveProcess {
   readonly version: string;
-  /** The migrations that the process's program knows, as `feature/name`; undefined if the process does not say. */
-  readonly knows: readonly string[] | undefined;
+  /** The migrations that the process's program knows, as `feature/name`. */
+  readonly knows: readonly string[];
 }
 
 export interface MigrationTarget {
@@ -95,7 +92,7 @@ export function pendingOf(features: readonly FeatureMigrations[], applied: reado
   const ran = new Set<string>();
   for (const { feature, name, contracts } of applied) {
     const key = keyOf(feature, name);
-    if (!known.has(key) && contracts !== "" && !(contracts !== null && known.has(contracts))) throw new UnknownMigration(feature, name);
+    if (!known.has(key) && contracts !== "" && !known.has(contracts)) throw new UnknownMigration(feature, name);
     ran.add(key);
   }
   return features.flatMap(({ feature, migrations }) =>
@@ -107,7 +104,7 @@ export function pendingOf(features: readonly FeatureMigrations[], applied: reado
 function requireNoOlder(pending: readonly Pending[], processes: readonly LiveProcess[]): void {
   for (const { feature, migration } of pending) {
     const { name, contracts } = migration;
-    const older = processes.find(({ knows }) => knows === undefined || (contracts !== undefined && !knows.includes(contracts)));
+    const older = processes.find(({ knows }) => contracts !== undefined && !knows.includes(contracts));
     if (older !== undefined) throw new OlderProcessRuns(keyOf(feature, name), older.version);
   }
 }

@@ -1,7 +1,7 @@
 /** Migrations on PostgreSQL: one transaction under an advisory lock, so that processes that start at once take turns. */
 import type { Client } from "pg";
 import type { FeatureMigrations, OnProgress } from "../database.ts";
-import { contractsColumn, type LiveProcess, type MigrationTarget, migrate, migrationsTable, pendingOf } from "../migrator.ts";
+import { type Applied, type LiveProcess, type MigrationTarget, migrate, migrationsTable, pendingOf } from "../migrator.ts";
 import { isConnectionFailure, WorldMoved } from "./failures.ts";
 import { STATE_TABLES } from "./saved-states.ts";
 import { type Server, WrongAddress } from "./server.ts";
@@ -39,10 +39,7 @@ export async function migratePostgres(
 /** The migrations that have not run on the schema; undefined if the schema does not exist. Throws `UnknownMigration`. */
 export async function pendingOnPostgres(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<string[] | undefined> {
   if (!(await hasSchema(client, schema))) return undefined;
-  const contracts = (await hasContracts(client, schema)) ? "contracts" : "NULL AS contracts";
-  const { rows } = await client.query<{ feature: string; name: string; contracts: string | null }>(
-    `SELECT feature, name, ${contracts} FROM "${schema}".migrations`,
-  );
+  const { rows } = await client.query<Applied>(`SELECT feature, name, contracts FROM "${schema}".migrations`);
   return pendingOf(features, rows).map(({ feature, migration }) => `${feature}/${migration.name}`);
 }
 
@@ -76,7 +73,7 @@ export async function migrateLocked(
   }
   await client.query("BEGIN READ WRITE");
   if ((await hasSchema(client, schema)) || !(await makeAtOnce(client, schema, features))) {
-    await prepare(client, schema);
+    await prepare(client);
     await migrate(targetOf(client, leases), features, onProgress);
   }
   await client.query("COMMIT");
@@ -111,21 +108,9 @@ export async function hasSchema(client: Client, schema: string): Promise<boolean
   return (await client.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = $1", [schema])).rows.length > 0;
 }
 
-async function prepare(client: Client, schema: string): Promise<void> {
+async function prepare(client: Client): Promise<void> {
   for (const statement of [postgresStatement(migrationsTable), ...OWN_TABLES, ...STATE_TABLES]) await client.query(statement);
-  // The column is looked up first, because ALTER TABLE waits for all users of the table.
-  if (!(await hasContracts(client, schema))) for (const statement of [contractsColumn, ...DECLARATIONS]) await client.query(statement);
 }
-
-async function hasContracts(client: Client, schema: string): Promise<boolean> {
-  const { rows } = await client.query(
-    "SELECT 1 AS one FROM information_schema.columns WHERE table_schema = $1 AND table_name = 'migrations' AND column_name = 'contracts'",
-    [schema],
-  );
-  return rows.length > 0;
-}
-
-const DECLARATIONS = ["ALTER TABLE process_numbers ADD COLUMN version TEXT", "ALTER TABLE process_numbers ADD COLUMN knows TEXT"];
 
 const APPLIED_NOW = `${NOW_MS} / 1000`;
 
@@ -155,8 +140,7 @@ const OWN_TABLES = [
 ];
 
 const targetOf = (client: Client, leases: string): MigrationTarget => ({
-  applied: async () =>
-    (await client.query<{ feature: string; name: string; contracts: string | null }>("SELECT feature, name, contracts FROM migrations")).rows,
+  applied: async () => (await client.query<Applied>("SELECT feature, name, contracts FROM migrations")).rows,
   execute: async (statement) => {
     await client.query(postgresStatement(statement));
   },
@@ -176,13 +160,10 @@ const targetOf = (client: Client, leases: string): MigrationTarget => ({
 });
 
 async function liveProcesses(client: Client, schema: string): Promise<LiveProcess[]> {
-  const { rows } = await client.query<{ version: string | null; knows: string | null }>(
+  const { rows } = await client.query<{ version: string; knows: string }>(
     `SELECT version, knows FROM "${schema}".process_numbers WHERE lease_until_ms >= ${NOW_MS}`,
   );
-  return rows.map(({ version, knows }) => ({
-    version: version ?? "unknown",
-    knows: knows === null ? undefined : (JSON.parse(knows) as string[]),
-  }));
+  return rows.map(({ version, knows }) => ({ version, knows: JSON.parse(knows) as string[] }));
 }
 
 /**

@@ -7,7 +7,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { nextTurn } from "#kernel/turns";
 import type { FeatureMigrations, OnProgress } from "../database.ts";
-import { contractsColumn, type MigrationTarget, migrate, migrationsTable, pendingOf } from "../migrator.ts";
+import { type Applied, type MigrationTarget, migrate, migrationsTable, pendingOf } from "../migrator.ts";
 import { sync, syncFolder } from "../synced-folders.ts";
 
 /** Bytes 18 and 19 of the header are the write and read version (sqlite.org/fileformat2). */
@@ -55,12 +55,7 @@ export function pendingInFile(folder: string, world: string, migrations: readonl
   if (!existsSync(file)) return undefined;
   const database = new Database(file, { readonly: true });
   try {
-    const statement = database.prepare<{ feature: string; name: string; contracts: string | null }, []>(
-      `SELECT feature, name, ${hasContracts(database) ? "contracts" : "NULL AS contracts"} FROM migrations`,
-    );
-    const applied = statement.all();
-    statement.finalize();
-    return pendingOf(migrations, applied).map(({ feature, migration }) => `${feature}/${migration.name}`);
+    return pendingOf(migrations, appliedOf(database)).map(({ feature, migration }) => `${feature}/${migration.name}`);
   } finally {
     database.close();
   }
@@ -69,17 +64,7 @@ export function pendingInFile(folder: string, world: string, migrations: readonl
 /** Migrates a database through its SQLite connection, in one transaction, except that each batch has its own. */
 export async function migrateSqlite(connection: Database, migrations: readonly FeatureMigrations[], onProgress?: OnProgress): Promise<void> {
   const target: MigrationTarget = {
-    applied: async () => {
-      const statement = connection.prepare<{ feature: string; name: string; contracts: string | null }, []>(
-        "SELECT feature, name, contracts FROM migrations",
-      );
-      try {
-        return statement.all();
-      } finally {
-        // An unfinalized statement would keep the file and its log open after the connection is closed.
-        statement.finalize();
-      }
-    },
+    applied: async () => appliedOf(connection),
     execute: async (statement) => {
       connection.run(statement);
     },
@@ -99,7 +84,6 @@ export async function migrateSqlite(connection: Database, migrations: readonly F
   connection.run("BEGIN IMMEDIATE");
   try {
     connection.run(migrationsTable);
-    if (!hasContracts(connection)) connection.run(contractsColumn);
     await migrate(target, migrations, onProgress);
     connection.run("COMMIT");
   } catch (error) {
@@ -108,11 +92,12 @@ export async function migrateSqlite(connection: Database, migrations: readonly F
   }
 }
 
-function hasContracts(connection: Database): boolean {
-  const statement = connection.prepare("SELECT 1 FROM pragma_table_info('migrations') WHERE name = 'contracts'");
+function appliedOf(connection: Database): Applied[] {
+  const statement = connection.prepare<Applied, []>("SELECT feature, name, contracts FROM migrations");
   try {
-    return statement.get() !== null;
+    return statement.all();
   } finally {
+    // An unfinalized statement would keep the file and its log open after the connection is closed.
     statement.finalize();
   }
 }
