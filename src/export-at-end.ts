@@ -1,11 +1,12 @@
 /** The option `--export`: when the server ends, it writes the world's state to a world file. */
-import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
 import type { Registry } from "#graph/contract/registry";
 import { type ExportOptions, exportWorld } from "#graph/worlds/file/import-export";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import { replaceFile } from "#storage/synced-folders";
 
 /** Checks at the start that the export can be written, because at the end it would be too late to say so. Throws `ConfigProblem`. */
 export async function requireExportPlace({ export: file, world }: Config): Promise<void> {
@@ -28,14 +29,10 @@ export async function closeExported(worlds: Worlds, registry: Registry, { export
   }
 }
 
-/** Writes the export. Only its owner may read the file, because it may hold secrets. The file appears complete or not at all. */
 async function writeExport(world: OpenWorld, registry: Registry, file: string, options: ExportOptions): Promise<void> {
-  const whole = `${file}.${process.pid}`;
   try {
-    await writeFile(whole, `${JSON.stringify(await exportWorld(world, registry, options), undefined, 2)}\n`, { mode: 0o600 });
-    await rename(whole, file);
+    replaceFile(file, `${JSON.stringify(await exportWorld(world, registry, options), undefined, 2)}\n`);
   } catch (error) {
-    await rm(whole, { force: true });
     throw new Error(`the world could not be written to ${file}: ${(error as Error).message}`, { cause: error });
   }
 }

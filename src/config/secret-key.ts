@@ -1,9 +1,9 @@
 /** The master keys, from which the keys for sealed secrets and cursors are derived. */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { existsSync, linkSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KeyRing, PreviousKey } from "#storage/sealing";
-import { makeFolder, syncFolder } from "#storage/synced-folders";
+import { makeFolder, replaceFile, sync, syncFolder } from "#storage/synced-folders";
 import { type Config, ConfigProblem } from "./config.ts";
 import { SECRET_KEY_BYTES } from "./option-readers.ts";
 
@@ -26,7 +26,7 @@ export function keyRingOf(config: Config, randomKey: RandomKey): KeyRing {
   const file = join(data, SECRET_KEY_FILE);
   if (!existsSync(file)) createFile(data, file, textOf({ current: randomKey(SECRET_KEY_BYTES), previous: [] }));
   const { current, previous } = keysIn(file);
-  return new OwnKeys({ current, previous: [...previous, ...further] }, randomKey, (keys) => replaceFile(data, file, textOf(keys)));
+  return new OwnKeys({ current, previous: [...previous, ...further] }, randomKey, (keys) => replaceFile(file, textOf(keys)));
 }
 
 const sandboxKey = (): Uint8Array => new Uint8Array(createHash("sha256").update("plaza sandbox key").digest());
@@ -114,7 +114,9 @@ function createFile(folder: string, file: string, text: string): void {
   if (readdirSync(folder).some((name) => name.endsWith(".sqlite"))) {
     throw new ConfigProblem("--data", `${file} is missing, and the data in ${folder} needs its key: restore the file, or set PLAZA_SECRET_KEY`);
   }
-  const whole = writeWhole(`${file}.${process.pid}`, text);
+  const whole = `${file}.${process.pid}`;
+  writeFileSync(whole, text, { mode: 0o600 });
+  sync(whole);
   try {
     linkSync(whole, file);
   } catch (error) {
@@ -123,21 +125,4 @@ function createFile(folder: string, file: string, text: string): void {
     unlinkSync(whole);
   }
   syncFolder(folder);
-}
-
-/** Replaces the key file. At every moment the file is the old one or the new one. */
-function replaceFile(folder: string, file: string, text: string): void {
-  renameSync(writeWhole(`${file}.new`, text), file);
-  syncFolder(folder);
-}
-
-function writeWhole(file: string, text: string): string {
-  const handle = openSync(file, "w", 0o600);
-  try {
-    writeSync(handle, text);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  return file;
 }

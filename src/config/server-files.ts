@@ -2,8 +2,9 @@
  * The files by which commands find a running server. These files are in the server's data folder, and have its addresses and the control key of a
  * sandbox. For a server without a data folder (in memory, PostgreSQL), commands need options or variables that point to it.
  */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { replaceFile } from "#storage/synced-folders";
 import { type Config, ConfigProblem } from "./config.ts";
 import { controlKey } from "./option-readers.ts";
 
@@ -32,7 +33,7 @@ export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sand
   const file = join(folder, KEY_FILE);
   const kept = readKey(file);
   const key = config.control_key ?? kept ?? randomSecret(CONTROL_KEY_BYTES);
-  if (key !== kept) writeWhole(file, `${key}\n`);
+  if (key !== kept) replaceFile(file, `${key}\n`);
   return key;
 }
 
@@ -42,7 +43,7 @@ export function keepReplacedKey(config: Pick<Config, "data" | "sandbox">, isRepl
   if (folder === undefined || !config.sandbox) return;
   const file = join(folder, KEY_FILE);
   const kept = readKey(file);
-  if (kept !== undefined && isReplaced(kept)) writeWhole(file, `${key}\n`);
+  if (kept !== undefined && isReplaced(kept)) replaceFile(file, `${key}\n`);
 }
 
 function readKey(file: string): string | undefined {
@@ -55,19 +56,12 @@ function readKey(file: string): string | undefined {
   }
 }
 
-/** Replaces the file in one step, so that a command never reads a half-written file. */
-function writeWhole(file: string, text: string): void {
-  const whole = `${file}.${process.pid}`;
-  writeFileSync(whole, text, { mode: 0o600 });
-  renameSync(whole, file);
-}
-
 /** Writes the addresses of the server into its file. Returns a function that deletes the file. */
 export function announceServer(config: Pick<Config, "data">, info: ServerInfo): () => void {
   const folder = folderOf(config.data);
   if (folder === undefined) return () => {};
   const file = join(folder, SERVER_FILE);
-  writeWhole(file, `${JSON.stringify(info)}\n`);
+  replaceFile(file, `${JSON.stringify(info)}\n`, false);
   return () => rmSync(file, { force: true });
 }
 

@@ -1,5 +1,5 @@
-/** Creates folders that survive a power failure: a new name is safe on the disk only after the folder that contains it is synced. */
-import { closeSync, cpSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from "node:fs";
+/** Folders and files that survive a power failure: a new name is safe on the disk only after the folder that contains it is synced. */
+import { closeSync, cpSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /** Creates the folder and the missing folders above it. Only their owner can read them. */
@@ -16,6 +16,21 @@ export function copyFolder(from: string, to: string): void {
   for (const entry of readdirSync(to, { recursive: true, encoding: "utf8" })) sync(join(to, entry));
   syncFolder(to);
   syncFolder(dirname(to));
+}
+
+/** Writes a file, which appears complete or not at all: at every moment an existing file is the old one or the new one. Only its owner can read it. */
+export function replaceFile(file: string, content: string | Uint8Array, isDurable = true): void {
+  const unfinished = `${file}.new`;
+  try {
+    rmSync(unfinished, { force: true });
+    writeFileSync(unfinished, content, { mode: 0o600 });
+    if (isDurable) sync(unfinished);
+    renameSync(unfinished, file);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+  if (isDurable) syncFolder(dirname(file));
 }
 
 /** Syncs the folder, so that files created or renamed in it keep their names after a power failure. */
