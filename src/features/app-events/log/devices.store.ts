@@ -14,7 +14,7 @@
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { append, type SqlValue, sql } from "#storage/sql";
-import { type EventKind, eventKinds } from "../app-events.contract.ts";
+import type { EventKind } from "../app-events.contract.ts";
 import { isDevice } from "../intake/parse-request.ts";
 import { fingerprintOf } from "./fingerprints.ts";
 import { allInList, insertRows } from "./rows.store.ts";
@@ -30,10 +30,16 @@ export interface IndexedRequest {
 
 /** The name of an install or a link in the log. No custom event can have this name, because D-70 does not allow a colon in event names. */
 export const kindName = (kind: EventKind): string => `:${kind}`;
-const kindNames = eventKinds.map(kindName);
 
 /** Returns the fingerprint of a device id. With `kind`, the name of a kind in the log, the fingerprint finds only requests of this kind. */
 const deviceFingerprint = (id: string, kind = ""): number => fingerprintOf(`${id}${kind}`);
+
+/** Returns the fingerprints by which a request of a device is found. `name` is the name of its first event. */
+const fingerprintsOf = (id: string, name: string): number[] =>
+  name.startsWith(":") ? [deviceFingerprint(id), deviceFingerprint(id, name)] : [deviceFingerprint(id)];
+
+/** Whether a request with these identities ties persons to its device. */
+const hasTies = (identities: readonly string[]): boolean => identities.some(isDevice) && !identities.every(isDevice);
 
 /** Adds requests to the index of devices. `requests` must be in the order of their numbers. Must be called in the transaction that writes the log. */
 export async function indexDevices(tx: Transaction, app: NodeId, requests: readonly IndexedRequest[]): Promise<void> {
@@ -41,12 +47,8 @@ export async function indexDevices(tx: Transaction, app: NodeId, requests: reado
   /** The rows by identity and set, so that each row is written once: a statement cannot change a row twice. */
   const ties = new Map<string, SqlValue[]>();
   for (const { request, identities, name } of requests) {
-    const ids = identities.filter(isDevice);
-    for (const id of ids) {
-      devices.push(app, deviceFingerprint(id), request);
-      if (name.startsWith(":")) devices.push(app, deviceFingerprint(id, name), request);
-    }
-    if (ids.length === identities.length || ids.length === 0) continue;
+    for (const id of identities.filter(isDevice)) for (const one of fingerprintsOf(id, name)) devices.push(app, one, request);
+    if (!hasTies(identities)) continue;
     // No identity contains U+0000, so two different sets of identities never have the same text.
     const set = identities.join("\u0000");
     for (const identity of identities) ties.set(`${identity}\u0000${set}`, [app, fingerprintOf(identity), fingerprintOf(set), request]);
@@ -67,17 +69,22 @@ export interface RequestSpan {
   readonly last: number;
 }
 
-/** Removes the rows of these identities from the index of devices, for the requests of the span. */
-export async function forgetDevices(tx: Transaction, app: NodeId, identities: readonly string[], { first, last }: RequestSpan): Promise<void> {
-  const devices = identities.filter(isDevice).flatMap((id) => ["", ...kindNames].map((kind) => deviceFingerprint(id, kind)));
-  const ties = identities.map((identity) => fingerprintOf(identity));
+/** Removes the requests of the span, which are these, from the index of devices. */
+export async function forgetDevices(
+  tx: Transaction,
+  app: NodeId,
+  requests: readonly Omit<IndexedRequest, "request">[],
+  { first, last }: RequestSpan,
+): Promise<void> {
+  const devices = new Set(requests.flatMap(({ identities, name }) => identities.filter(isDevice).flatMap((id) => fingerprintsOf(id, name))));
+  const ties = new Set(requests.flatMap(({ identities }) => (hasTies(identities) ? identities : [])).map((identity) => fingerprintOf(identity)));
   // Each identity has a statement of its own. For a list of identities PostgreSQL may read all rows of the app, if the table was small when
   // PostgreSQL made the plan.
   await Promise.all([
-    ...devices.map((one) =>
+    ...[...devices].map((one) =>
       tx.run(sql`DELETE FROM app_event_devices WHERE app = ${app} AND fingerprint = ${one} AND request BETWEEN ${first} AND ${last}`),
     ),
-    ...ties.map((one) =>
+    ...[...ties].map((one) =>
       tx.run(sql`DELETE FROM app_event_ties WHERE app = ${app} AND fingerprint = ${one} AND request BETWEEN ${first} AND ${last}`),
     ),
   ]);

@@ -215,10 +215,12 @@ async function deleteRequests(tx: Transaction, app: NodeId, span: RequestSpan): 
 
 /** Removes the requests of the span from the index of devices. Must be called before the devices of these requests are deleted from the log. */
 async function forgetDevicesOf(tx: Transaction, app: NodeId, span: RequestSpan): Promise<void> {
-  const devices = await tx.all<{ device: string }>(
-    sql`SELECT DISTINCT e.device FROM app_events e WHERE e.app = ${app} AND e.request BETWEEN ${span.first} AND ${span.last} AND e.position = 0`,
-  );
-  await forgetDevices(tx, app, [...new Set(devices.flatMap(({ device }) => identitiesOfText(device)))], span);
+  // A name of a kind begins with a colon; the index does not have the names of custom events.
+  const found = await tx.all<{ device: string; name: string }>(sql`
+    SELECT DISTINCT e.device, CASE WHEN e.name LIKE ':%' THEN e.name ELSE '' END AS name
+    FROM app_events e WHERE e.app = ${app} AND e.request BETWEEN ${span.first} AND ${span.last} AND e.position = 0`);
+  const requests = found.map(({ device, name }) => ({ identities: identitiesOfText(device), name }));
+  await forgetDevices(tx, app, requests, span);
 }
 
 /** Returns the apps that have events in the log, for the retention job. */
