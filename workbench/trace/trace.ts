@@ -79,20 +79,8 @@ export function isFailure(event: TraceEvent): boolean {
   }
 }
 
-/** The reason for the response to a request, from its story. */
-export function reasonOf({ request }: RequestEvent): string {
-  const { story, status, response_body } = request;
+/** The reason why a request was refused, in the words of the control API; without one, the message of the response. */
+export function reasonOf({ request: { status, reason, response_body } }: RequestEvent): string {
   if (status < 400) return "";
-  const message = /"message":"((?:[^"\\]|\\.)*)"/.exec(response_body)?.[1] ?? response_body;
-  const parts = [message];
-  if (story?.fault !== undefined) parts.push(`a fault was injected: ${story.fault}`);
-  if (story?.is_concealed === true) parts.push("the node exists, but the caller may not know that");
-  for (const { place, refusal } of story?.credentials ?? []) if (refusal !== undefined) parts.push(`the token in ${place}: ${refusal}`);
-  if (story?.policy !== undefined && (status === 403 || story.is_concealed === true)) {
-    const { name, kinds, scopes } = story.policy;
-    parts.push(`the policy ${name} needs a token of the kind ${kinds.join(" or ")}${scopes.length === 0 ? "" : ` with ${scopes.join(", ")}`}`);
-  }
-  const last = story?.steps.at(-1)?.name;
-  if (last !== undefined) parts.push(`the step ${last} refused it`);
-  return parts.join("; ");
+  return reason ?? /"message":"((?:[^"\\]|\\.)*)"/.exec(response_body)?.[1] ?? response_body;
 }
