@@ -5,11 +5,19 @@ import { pathToFileURL } from "node:url";
 import { openPage } from "#harness/live/browser";
 import { applyChanges, type State } from "#workbench/trace/changes";
 import { traceIn } from "#workbench/trace/page";
+import type { Trace } from "#workbench/trace/trace";
 import { endAll, newFolder, runPlaza } from "../cli/plaza-process.ts";
 
 afterEach(endAll);
 
 const SUITE = join(import.meta.dir, "traced-suite.ts");
+
+interface Printed {
+  readonly refused: number;
+  readonly world: string;
+  readonly end: State;
+  readonly copies: readonly { readonly world: string; readonly end: State }[];
+}
 
 async function traced() {
   const cwd = newFolder();
@@ -17,8 +25,15 @@ async function traced() {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const path = join(cwd, "run.html");
   const html = readFileSync(path, "utf8");
-  return { cwd, path, html, trace: traceIn(html), suite: JSON.parse(stdout) as { refused: number; world: string; end: State } };
+  return { cwd, path, html, trace: traceIn(html), suite: JSON.parse(stdout) as Printed };
 }
+
+/** The state of a world at its end, as it follows from its first state and its changes. */
+const endOf = ({ worlds, events }: Trace, world: string): State =>
+  events.reduce<State>(
+    (state, event) => (event.kind === "changes" && event.world === world ? applyChanges(state, event.changes) : state),
+    worlds.find(({ name }) => name === world)?.first as State,
+  );
 
 test("a trace has the requests with their stories, webhooks, clock and faults; its changes lead to the end of the world; it has no secrets", async () => {
   const { html, trace, suite, cwd } = await traced();
@@ -27,8 +42,14 @@ test("a trace has the requests with their stories, webhooks, clock and faults; i
   const own = trace.events.filter(({ world }) => world === suite.world);
   const first = trace.worlds.find(({ name }) => name === suite.world);
   expect(first?.test).toBe("labels of a page");
-  const end = own.reduce<State>((state, event) => (event.kind === "changes" ? applyChanges(state, event.changes) : state), first?.first as State);
-  expect(end).toEqual(suite.end);
+  expect(endOf(trace, suite.world)).toEqual(suite.end);
+  // Worlds of the same file, and of another one.
+  expect(suite.copies).toHaveLength(3);
+  for (const copy of suite.copies) {
+    expect(endOf(trace, copy.world)).toEqual(copy.end);
+    const changes = trace.events.flatMap((event) => (event.kind === "changes" && event.world === copy.world ? event.changes : []));
+    expect(changes.map(({ key }) => key)).toEqual(["users"]);
+  }
   const operations = own.flatMap((event) => (event.kind === "request" ? [`${event.request.operation} ${event.request.status}`] : []));
   expect(operations).toEqual([
     "createLabel 200",
@@ -66,8 +87,7 @@ test("the page opens from a file: search and filter find the refused request, an
   await page.evaluateUntil<number>(address, rows, (count) => count === 1);
   await page.evaluate(address, 'document.querySelector("#list button").click()');
   const reason = await page.evaluateUntil<string>(address, 'document.getElementById("reason")?.textContent ?? ""', (text) => text !== "");
-  expect(reason).toContain("pages_messaging");
-  expect(reason).toContain("the step check refused it");
+  expect(reason).toContain("lacks the scope pages_messaging: send a token with");
   expect(JSON.parse(await page.evaluate(address, `JSON.stringify(stateAtEnd(${JSON.stringify(suite.world)}))`))).toEqual(suite.end);
   expect(page.problems).toEqual([]);
 });

@@ -48,6 +48,16 @@ await hook.expect({ field: "messages", within_ms: 10_000 });
 await send("DELETE", other.id);
 await plaza.nodes("users").create({ id: "3002", name: "Bob" });
 const { key } = await plaza.connection.send<{ key: string }>("POST", "control-keys", { name: "end", access: "read" });
-const end = await fetch(`${plaza.connection.url}/v1/worlds/${plaza.name}/export`, { headers: { authorization: `Bearer ${key}` } });
-console.log(JSON.stringify({ refused: refused.status, world: plaza.name, end: await end.json() }));
+const endOf = async (world: string): Promise<unknown> =>
+  (await fetch(`${plaza.connection.url}/v1/worlds/${world}/export`, { headers: { authorization: `Bearer ${key}` } })).json();
+const end = await endOf(plaza.name);
+const copies: { world: string; end: unknown }[] = [];
+for (const name of ["vip", "vip", "regular"]) {
+  const clock = { now: 1_795_000_000, frozen: true };
+  const copy = await plaza.newWorld({ world: { clock, pages: [{ id: "2001", name: "Cafe" }], labels: [{ id: "6001", page: "2001", name }] } });
+  await copy.nodes("users").create({ id: "3002", name: "Bob" });
+  copies.push({ world: copy.name, end: await endOf(copy.name) });
+  await copy.close();
+}
+console.log(JSON.stringify({ refused: refused.status, world: plaza.name, end, copies }));
 await plaza.close();

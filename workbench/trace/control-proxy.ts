@@ -40,13 +40,20 @@ async function serve({ upstream, recorder, change }: Passing, request: Request):
   const world = recorder.world(name);
   const isDeleted = method === "DELETE" && path === "";
   if (isDeleted) await recorder.end(name);
-  else if (REPLACES.test(path)) await world?.collect().then(() => world.collectDeliveries());
+  else if (REPLACES.test(path)) await world?.collectAll();
   const response = await pass(upstream + pathname + search, request, change(method, pathname, body));
   const { status } = response;
   // The client gets the response of a new world when the record of the world has begun.
-  if (pathname === "/v1/worlds" && status === 201) await recorder.begin((parsed(body) as { name: string }).name);
+  if (pathname === "/v1/worlds" && status === 201) await begin(recorder, new TextDecoder().decode(body));
   if (!isDeleted && path !== "" && !path.endsWith("/expect")) world?.control({ method, path, status, detail: detailOf(path, body) });
   return response;
+}
+
+/** Begins the record of a new world. Only a file that sets the clock says by itself how the world begins. */
+function begin(recorder: Recorder, body: string): Promise<void> {
+  const { name, file } = JSON.parse(body) as { readonly name: string; readonly file?: string | { readonly clock?: { readonly now?: number } } };
+  const isTimed = typeof file === "object" && file.clock?.now !== undefined;
+  return recorder.begin(name, isTimed ? body.replace(JSON.stringify(name), "") : undefined);
 }
 
 async function pass(url: string, { method, headers, signal }: Request, body: ArrayBuffer | string | undefined): Promise<Response> {

@@ -21,6 +21,7 @@ export class Recorder {
   readonly #reader: Connection;
   readonly #started = performance.now();
   readonly #worlds = new Map<string, WorldRecorder>();
+  readonly #starts = new Map<string, State>();
   readonly #traced: TracedWorld[] = [];
   readonly #events: TraceEvent[] = [];
   #leftOut = 0;
@@ -30,10 +31,11 @@ export class Recorder {
     this.#reader = reader;
   }
 
-  /** Begins to record a world, from its state now. */
-  async begin(name: string): Promise<void> {
+  /** Begins to record a world, from its state now. Worlds with the same `content` begin with the same state, so only the first one is exported. */
+  async begin(name: string, content?: string): Promise<void> {
     const world = new WorldRecorder(name, this.#reader, (event) => this.#add(event));
-    const first = await world.begin();
+    const first = await world.begin(content === undefined ? undefined : this.#starts.get(content));
+    if (content !== undefined) this.#starts.set(content, first);
     this.#worlds.set(name, world);
     this.#traced.push({ name, test: testOf(name), first });
   }
@@ -74,7 +76,7 @@ export class WorldRecorder {
   readonly #name: string;
   readonly #reader: Connection;
   readonly #add: (event: NewEvent) => number;
-  readonly #watch = new AbortController();
+  readonly #ending = new AbortController();
   /** The numbers of the events by the trace ids of their requests. */
   readonly #known = new Map<string, number>();
   readonly #causes = new Map<string, number>();
@@ -83,6 +85,7 @@ export class WorldRecorder {
   /** Events after the last read of the world's nodes. */
   #unread: number[] = [];
   #reading: Promise<void> = Promise.resolve();
+  #watching: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #restMs = READ_EVERY_MS;
   /** The number of requests that the stream has counted since the last read. */
@@ -94,11 +97,10 @@ export class WorldRecorder {
     this.#add = add;
   }
 
-  /** Begins to watch, so that requests get stories. Resolves with the state of the world. */
-  async begin(): Promise<State> {
-    const events = await this.#reader.open(`worlds/${this.#name}/requests/stream`, this.#watch.signal);
-    void this.#follow(events);
-    this.#state = await this.#export();
+  /** Begins from the state, or without one from the state of the world. Resolves with it. A world of a short test ends before anybody has to watch it. */
+  async begin(state: State | undefined): Promise<State> {
+    this.#state = state ?? (await this.#export());
+    this.#readSoon();
     return this.#state;
   }
 
@@ -123,19 +125,23 @@ export class WorldRecorder {
 
   /** Reads the rest, and stops to watch. */
   async end(): Promise<void> {
-    await this.collect();
-    await this.collectDeliveries();
-    this.#watch.abort();
+    await this.collectAll();
+    this.#ending.abort();
   }
 
-  /** Reads the webhooks, which a restore would delete. */
-  async collectDeliveries(): Promise<void> {
-    const { data } = await this.#reader.send<{ data: LoggedDelivery[] }>("GET", `worlds/${this.#name}/deliveries?limit=${DELIVERIES_MAX}`);
+  /** Reads everything that happened until now, and the webhooks, which a restore or the end of the world would delete. */
+  async collectAll(): Promise<void> {
+    const listed = this.#reader.send<{ data: LoggedDelivery[] }>("GET", `worlds/${this.#name}/deliveries?limit=${DELIVERIES_MAX}`);
+    const [{ data }] = await Promise.all([listed, this.collect()]);
     for (const delivery of data.reverse()) {
       if (this.#deliveries.has(delivery.id)) continue;
       this.#deliveries.add(delivery.id);
       this.#add({ kind: "webhook", world: this.#name, delivery, cause: this.#causes.get(delivery.id) });
     }
+  }
+
+  async #watch(): Promise<void> {
+    void this.#follow(await this.#reader.open(`worlds/${this.#name}/requests/stream`, this.#ending.signal));
   }
 
   async #follow(events: ReadableStream<Uint8Array>): Promise<void> {
@@ -154,7 +160,8 @@ export class WorldRecorder {
 
   #readSoon(): void {
     this.#timer ??= setTimeout(() => {
-      this.collect().catch(() => {});
+      this.#watching ??= this.#watch();
+      this.#watching.then(() => this.collect()).catch(() => {});
     }, this.#restMs);
   }
 
