@@ -53,7 +53,7 @@ export async function openWebhookEngine(data: string, appOf: (account: string) =
   const fields = new FieldCatalogue(chatappAccounts.webhookFields ?? []);
   const messages = fields.read("chatapp_business_account", "messages");
   const webhooks = new Webhooks({
-    ...{ database, clock, realNowMs, ids: new TimeOrderedIds(() => 1), ports, sealer, client, loop, jobs, fields, perSecondMax: 0 },
+    ...{ database, clock, realNowMs, ids: new TimeOrderedIds(() => 1), ports, sealer, client, loop, jobs, fields, perSecondMax: 0, hasLog: false },
     profile: () => "strict",
     faults: { isEmpty: true, matchWebhook: async () => undefined, delivered: () => {} },
     observer: {

@@ -57,7 +57,7 @@ test("defaults and bounds of the options", () => {
     "lock_ms_max 5000 10..3600000",
     "app_calls_per_hour 0 0..9007199254740991",
     "page_calls_per_hour 0 0..9007199254740991",
-    "deliveries_per_second 0 0..9007199254740991",
+    ...["deliveries_per_second 0 0..9007199254740991", "webhook_log false"],
     "tls_cert none",
     "tls_key none",
     "hsts_seconds 0 0..9007199254740991",

@@ -177,6 +177,8 @@ export const own = {
     ...one("N", read.integer(0), 0),
     summary: "webhook requests per second to one callback, for each process; 0 sets no limit",
   },
+  // D-424.
+  webhook_log: { ...off, summary: "log delivered webhooks in their order, for programs that copy them, such as plaza-firehose" },
   tls_cert: {
     ...maybe("FILE", read.text),
     summary: "serve the graph and the control API over TLS with this certificate (PEM, with its chain); read again when it is renewed",

@@ -19,6 +19,7 @@ import { serverRoutes } from "./routes/server.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 import { unservedRoutes } from "./routes/unserved.ts";
 import { versionRoutes } from "./routes/versions.ts";
+import { deliveryLogRoutes } from "./routes/webhooks/delivery-log.ts";
 import { triggerRoutes } from "./routes/webhooks/trigger.ts";
 import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
 import { snapshotRoutes } from "./routes/worlds/snapshots.ts";
@@ -46,6 +47,7 @@ export function controlRoutes(registry: Registry): readonly ControlRoute[] {
     ...unservedRoutes,
     ...faultRoutes,
     ...webhookRoutes,
+    ...deliveryLogRoutes,
     ...webhookExpectationRoutes,
     ...triggerRoutes(webhookFields, apps),
     ...features.flatMap((feature) => feature.controlRoutes ?? []),

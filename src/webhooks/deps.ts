@@ -34,6 +34,8 @@ export interface WebhookDeps {
   readonly tracing?: Tracing | undefined;
   /** Deliveries a second to each callback; 0 means that there is no limit. */
   readonly perSecondMax: number;
+  /** Whether delivered webhooks are logged in the order of commits, for programs that copy them (D-424). */
+  readonly hasLog: boolean;
 }
 
 /** Faults that a person orders for deliveries on purpose (D-150). */

@@ -28,7 +28,7 @@ onEachDatabase("ends of attempts", (kind) => {
     );
     const [waits, changes]: [Record<string, string | undefined>, string[]] = [{}, []];
     const writer = new ResultWriter({
-      ...{ clock, database, jobs: webhooks.deps.jobs, callbacks: new Callbacks(database, new TimeOrderedIds(() => 1)) },
+      ...{ clock, database, jobs: webhooks.deps.jobs, callbacks: new Callbacks(database, new TimeOrderedIds(() => 1)), hasLog: false },
       onStored({ claimed, waitsIn }) {
         waits[claimed.row.id] = waitsIn;
       },

@@ -52,6 +52,8 @@ export interface PlazaOptions {
   readonly seed?: number;
   /** Default: true. */
   readonly isSandbox?: boolean;
+  /** Whether delivered webhooks are logged. Default: false. */
+  readonly hasWebhookLog?: boolean;
 }
 
 export interface TestRequest {
@@ -96,6 +98,7 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     settings: options.settings ?? {},
     rateLimits: options.rateLimits ?? { app_calls_per_hour: 0, page_calls_per_hour: 0 },
     deliveriesPerSecondMax: 0,
+    hasWebhookLog: options.hasWebhookLog ?? false,
     randomSecret: options.seed === undefined ? randomSecret : countedSecrets(),
     faults: { sleepMs, randomFraction, monotonicMs },
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),

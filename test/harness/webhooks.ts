@@ -76,6 +76,7 @@ export interface WebhookFixtureOptions {
   readonly clock?: ReturnType<typeof movedClock>;
   readonly real?: ReturnType<typeof movedClock>;
   readonly perSecondMax?: number;
+  readonly hasLog?: boolean;
   readonly profile?: "strict" | "clients";
   /** Webhook fields in addition to those of business accounts. */
   readonly fields?: readonly WebhookField[];
@@ -116,6 +117,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
       callbackPaused: (callback) => pauses.push(callback),
     },
     perSecondMax: options.perSecondMax ?? 0,
+    hasLog: options.hasLog ?? false,
     profile: () => options.profile ?? "strict",
     faults: options.faults ?? { isEmpty: true, matchWebhook: async () => undefined, delivered: () => {} },
   });

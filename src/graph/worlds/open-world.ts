@@ -43,6 +43,7 @@ interface WorldOptions {
   /** Gets reports about background work. Without an observer background work is not reported. */
   readonly observer?: WorkObserver;
   readonly deliveriesPerSecondMax: number;
+  readonly hasWebhookLog: boolean;
   readonly randomSecret: (byteCount: number) => string;
   /** Collects garbage at once. Without this function the runtime decides when garbage is collected. */
   readonly collectGarbage?: () => void;
@@ -97,6 +98,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     observer: options.observer ?? nobody,
     realNowMs: options.realNowMs,
     deliveriesPerSecondMax: options.deliveriesPerSecondMax,
+    hasWebhookLog: options.hasWebhookLog,
     randomSecret: options.randomSecret,
     collectGarbage: options.collectGarbage ?? (() => {}),
     recordings: options.recordings,

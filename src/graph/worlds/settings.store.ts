@@ -14,19 +14,21 @@ export async function saveSetting(tx: Transaction, name: string, value: string):
 }
 
 const EPOCH = "log_epoch";
+/** The size of the random text that names an epoch: 64 bits. */
+const EPOCH_BYTES = 8;
 
 /**
  * Returns the world's epoch (D-423), which names one history of the world's logs: rows of a log are numbered in the order of commits, and the
  * numbers begin again after a reset. The first reader of a log makes the epoch.
  */
-export async function readEpoch(database: Database, newEpoch: () => string): Promise<string> {
+export async function epochOf({ database, randomSecret }: { readonly database: Database; randomSecret(byteCount: number): string }): Promise<string> {
   const known = await findSetting(database.reader, EPOCH);
   if (known !== undefined) return known;
   return database.write(async (tx) => {
     await tx.lock("setting", EPOCH);
     const other = await findSetting(tx, EPOCH);
     if (other !== undefined) return other;
-    const epoch = newEpoch();
+    const epoch = randomSecret(EPOCH_BYTES);
     await saveSetting(tx, EPOCH, epoch);
     return epoch;
   });

@@ -67,6 +67,8 @@ export interface WorldParts {
   readonly realNowMs: () => number;
   /** The most webhook deliveries in a second to each callback. 0: no limit. */
   readonly deliveriesPerSecondMax: number;
+  /** Whether delivered webhooks are logged (D-424). */
+  readonly hasWebhookLog: boolean;
   /** Makes random text, for secrets that the world itself creates. */
   readonly randomSecret: (byteCount: number) => string;
   readonly collectGarbage: () => void;
@@ -189,6 +191,7 @@ export class World {
     this.webhooks = new Webhooks({
       ...{ database, clock, realNowMs, observer, ids: parts.ids, ports: parts.ports, sealer: this.sealer, client: parts.outbound },
       ...{ loop: this.work, jobs: this.jobs, fields: parts.webhookFields, faults: parts.faults, perSecondMax: parts.deliveriesPerSecondMax },
+      hasLog: parts.hasWebhookLog,
       tracing,
       profile: () => this.profile,
     });

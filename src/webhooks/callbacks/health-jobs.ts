@@ -5,6 +5,7 @@ import type { JobKind } from "#jobs/job-kind";
 import type { Jobs } from "#jobs/jobs";
 import type { Transaction } from "#storage/database";
 import type { WebhookDeps } from "../deps.ts";
+import { deleteLogged } from "../history/delivery-log.store.ts";
 import { deleteEnded } from "../history/retention.store.ts";
 import { findCallback, markAlerted } from "./callbacks.store.ts";
 import { alertJob } from "./health.ts";
@@ -64,6 +65,7 @@ export async function beginRetention(tx: Transaction, jobs: Jobs<unknown>, nowMs
 export async function deleteOldDeliveries({ database, clock, jobs }: Pick<WebhookDeps, "database" | "clock" | "jobs">): Promise<void> {
   const beforeMs = clock.nowMs() - RETENTION_MS;
   while ((await database.write((tx) => deleteEnded(tx, beforeMs, ROWS_MAX))) === ROWS_MAX);
+  while ((await database.write((tx) => deleteLogged(tx, beforeMs, ROWS_MAX))) === ROWS_MAX);
   await database.write((tx) => scheduleNext(tx, jobs, clock.nowMs()));
 }
 

@@ -25,7 +25,7 @@ const AGAIN_MS = 1_000;
 
 const BACK: Outcome = { kind: "back" };
 
-export type DispatcherOptions = DeliveryDeps & Pick<WebhookDeps, "loop" | "jobs" | "observer" | "perSecondMax">;
+export type DispatcherOptions = DeliveryDeps & Pick<WebhookDeps, "loop" | "jobs" | "observer" | "perSecondMax" | "hasLog">;
 
 export class DeliveryDispatcher implements WorkSource {
   readonly #options: DispatcherOptions;

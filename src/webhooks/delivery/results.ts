@@ -7,6 +7,7 @@ import type { Callbacks } from "../callbacks/callbacks.ts";
 import { type AttemptResult, type HealthChange, recordAttempts, recordDeparture } from "../callbacks/health.ts";
 import { beginRetention } from "../callbacks/health-jobs.ts";
 import type { DeliveryDeps, WebhookDeps } from "../deps.ts";
+import { logDelivered } from "../history/delivery-log.store.ts";
 import { type AttemptedOutcome, isAttempted, type Outcome } from "../observer.ts";
 import { isGone } from "./attempt.ts";
 import { type Attempt, withAttempts } from "./attempts.ts";
@@ -27,7 +28,7 @@ export interface StoredResult extends Result {
   readonly waitsIn: string | undefined;
 }
 
-export interface ResultWriterOptions extends Pick<DeliveryDeps, "clock" | "database" | "callbacks">, Pick<WebhookDeps, "jobs"> {
+export interface ResultWriterOptions extends Pick<DeliveryDeps, "clock" | "database" | "callbacks">, Pick<WebhookDeps, "jobs" | "hasLog"> {
   /** Called for each result after its commit. */
   onStored(result: StoredResult): void;
   /** Called after the commit if the results paused the callback. */
@@ -117,6 +118,8 @@ export class ResultWriter {
       if (hasLeft && callback !== NO_CALLBACK) left.add(callback);
     }
     await this.#storeHealth(tx, attemptResults, left);
+    // The log's lock is the last one of the transaction, so that it is held for as short a time as possible.
+    if (this.#options.hasLog) await logDelivered(tx, results.flatMap(deliveredIn), this.#options.clock.nowMs());
     return stored;
   }
 
@@ -129,6 +132,8 @@ export class ResultWriter {
     for (const id of [...left].sort()) await recordDeparture(tx, this.#options, id);
   }
 }
+
+const deliveredIn = ({ claimed, outcome }: Result): string[] => (outcome.kind === "delivered" ? [claimed.row.id] : []);
 
 const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => (one < other ? -1 : 1);
 

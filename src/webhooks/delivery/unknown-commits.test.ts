@@ -155,7 +155,7 @@ onEachDatabase("a commit that was rolled back", (kind) => {
     const stored: string[] = [];
     let last: Promise<void> | undefined;
     const writer: ResultWriter = new ResultWriter({
-      ...{ clock, database, jobs: webhooks.deps.jobs, callbacks: new Callbacks(database, new TimeOrderedIds(() => 1)) },
+      ...{ clock, database, jobs: webhooks.deps.jobs, callbacks: new Callbacks(database, new TimeOrderedIds(() => 1)), hasLog: false },
       onStored({ claimed }) {
         stored.push(claimed.row.id);
         if (stored.length > 1) return;

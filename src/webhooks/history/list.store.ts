@@ -1,5 +1,6 @@
 /** Deliveries as people read and replay them. A delivery that travels in another delivery's POST is part of that delivery. */
 import type { Reader, Transaction } from "#storage/database";
+import { allWithIds } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
 
@@ -64,6 +65,10 @@ const BY_ID = "AND d.id = COALESCE((SELECT m.head FROM webhook_deliveries m WHER
 export function findDelivery(reader: Reader, id: string): Promise<DeliveryRow | undefined> {
   return reader.get<DeliveryRow>(append(deliveries, BY_ID, [id, id]));
 }
+
+/** The deliveries with these ids. */
+export const listDeliveriesOf = (reader: Reader, ids: readonly string[]): Promise<DeliveryRow[]> =>
+  allWithIds<DeliveryRow>(reader, deliveries, "d.id", ids);
 
 export interface SentEventRow extends Row {
   id: string;

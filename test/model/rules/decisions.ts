@@ -144,6 +144,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-423": "the log of app events as programs copy it",
   "D-427": "the order of commits of several processes; a history has one server",
   "D-428": "the tables in which the log is stored",
+  "D-424": "the log of delivered webhooks, which is an option of the server",
   "D-272": "stories of requests",
   "D-400": "reasons of requests in the control API",
   "D-275": "the page of the API reference",

@@ -61,18 +61,20 @@ const signed = Type.Object({
   ),
 });
 
+export const eventsOfDelivery = Type.Array(
+  Type.Object({
+    id: Type.String(),
+    delivery: Type.String({ description: "the id of the event's delivery, as `trigger` returned it" }),
+    field: Type.String(),
+    time,
+  }),
+);
+
 const content = Type.Object({
   ...delivery.properties,
   attempts: Type.Array(signed),
   body: Type.String({ description: "the exact body of the requests that send the webhook" }),
-  events: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      delivery: Type.String({ description: "the id of the event's delivery, as `trigger` returned it" }),
-      field: Type.String(),
-      time,
-    }),
-  ),
+  events: eventsOfDelivery,
 });
 
 const callback = Type.Object({
@@ -129,7 +131,7 @@ const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
 };
 
 /** The responses of receivers are redacted, because a receiver may repeat the payload that it got. */
-const viewFor =
+export const viewFor =
   ({ key }: ControlRequest) =>
   (row: DeliveryRow) => {
     const view = viewOf(row);

@@ -8,16 +8,11 @@ import { type Static, Type } from "typebox";
 import { badRequest, conflict } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import { readEpoch } from "#graph/worlds/settings.store";
+import { epochOf } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { APP, appOf, logEntry, logged } from "../app-events.control.ts";
 import { type EventRow, lastRequestOf, listEventsFrom, listLogs } from "./log.store.ts";
-
-/** The size of the random text that names an epoch: 64 bits. */
-const EPOCH_BYTES = 8;
-
-const epochOf = ({ database, randomSecret }: World): Promise<string> => readEpoch(database, () => randomSecret(EPOCH_BYTES));
 
 const epoch = Type.String({ description: "names the history of the world's logs; a reset or a restored snapshot begins a new one" });
 

@@ -12,7 +12,7 @@ import { databasesIn } from "#storage/open";
 import { sql } from "#storage/sql";
 import { graphMigrations } from "../graph.migrations.ts";
 import { newWorldMemory, type OpenWorld } from "../open-world.ts";
-import { findSetting, readEpoch, saveSetting } from "../settings.store.ts";
+import { epochOf, findSetting, saveSetting } from "../settings.store.ts";
 import { findWakeTimes, insertWorld } from "./worlds.store.ts";
 import { announce, followChanges, Worlds } from "./worlds.ts";
 
@@ -351,7 +351,8 @@ test("D-423: a reset and a restored snapshot end the epoch of a world's logs", a
   let made = 0;
   const epoch = async (): Promise<string> => {
     const held = await worlds.hold("a");
-    return readEpoch((held as { world: OpenWorld }).world.database, () => String(++made)).finally(() => held?.leave());
+    const { database } = (held as { world: OpenWorld }).world;
+    return epochOf({ database, randomSecret: () => String(++made) }).finally(() => held?.leave());
   };
   expect([await epoch(), await epoch()]).toEqual(["1", "1"]);
   await worlds.saveSnapshot("a", "s");
