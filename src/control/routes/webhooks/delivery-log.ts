@@ -53,7 +53,10 @@ async function readDeliveryLog(request: ControlRequest<Static<typeof logQuery>>)
   if (query.epoch !== undefined && query.epoch !== epoch)
     throw conflict(`the world was reset or restored: read the log from its beginning, in the epoch ${epoch}`, "epoch");
   if (after > last)
-    throw conflict(`the log ends before ${after}: perhaps an older backup of the data was restored. Read the log from its beginning`, "after");
+    throw conflict(
+      `the log ends before ${after}: perhaps an older backup of the data was restored. Begin a new epoch: POST /v1/worlds/${world.name}/log-epoch`,
+      "after",
+    );
   return { epoch, ...page };
 }
 

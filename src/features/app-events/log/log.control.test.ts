@@ -130,6 +130,8 @@ onEachDatabase("the log of app events, read forwards", (database) => {
     };
     expect(await refusal(`after=1&epoch=${epoch}`)).toEqual({ status: 200, parameter: undefined });
     expect(await refusal("after=2")).toEqual({ status: 409, parameter: "after" });
+    expect((await request("POST", "log-epoch")).status).toBe(200);
+    expect(await refusal(`after=1&epoch=${epoch}`)).toEqual({ status: 409, parameter: "epoch" });
     expect(await refusal("after=1&epoch=0")).toEqual({ status: 409, parameter: "epoch" });
     expect(await refusal("after=x")).toEqual({ status: 400, parameter: "after" });
     expect(await refusal("limit=1001")).toEqual({ status: 400, parameter: "limit" });

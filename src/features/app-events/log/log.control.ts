@@ -8,7 +8,7 @@ import { type Static, Type } from "typebox";
 import { badRequest, conflict } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import { epochOf } from "#graph/worlds/settings.store";
+import { endEpoch, epochOf } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { APP, appOf, logEntry, logged } from "../app-events.control.ts";
@@ -90,7 +90,7 @@ async function readAppEventLog(request: ControlRequest<Static<typeof logQuery>>)
     );
   if (page === undefined)
     throw conflict(
-      `the log of app ${app} ends before ${query.after}: perhaps an older backup of the data was restored. Read the log from its beginning`,
+      `the log of app ${app} ends before ${query.after}: perhaps an older backup of the data was restored. Begin a new epoch: POST /v1/worlds/${world.name}/log-epoch`,
       "after",
     );
   return { epoch: current, ...page };
@@ -133,6 +133,11 @@ function gapsBetween(after: number, rows: readonly EventRow[], last: number): Pa
 }
 
 export const logControlRoutes: readonly ControlRoute[] = [
+  route("POST /v1/worlds/{w}/log-epoch", "beginLogEpoch", {
+    summary:
+      "Begins a new epoch of the world's logs, so that programs which copy the logs begin again. Call it after you have restored a backup of the server's data",
+    handle: ({ world }) => world.database.write(endEpoch),
+  }),
   route("GET /v1/worlds/{w}/app-event-logs", "listAppEventLogs", {
     summary: "Lists the apps that have sent events, with the numbers of their newest requests, for programs that copy the logs",
     query: pageQuery,
