@@ -6,6 +6,7 @@ const checks = {
   format: { name: "format and lint (npm run format fixes what can be fixed)", command: ["node_modules/.bin/biome", "ci", "--colors=off", "."] },
   types: { name: "types", command: ["node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "."] },
   console: { name: "types of the console, with those of the control API", command: [BUN, "tools/console/check.ts"] },
+  firehose: { name: "types of the firehose", command: ["node", "node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "clients/firehose"] },
   dependencies: { name: "dependency rules", command: [BUN, "tools/dependency-rules.ts"] },
   // Knip runs on Bun, because on Node it requires version 20.19.
   unused: { name: "what nobody uses (knip.jsonc)", command: [BUN, "node_modules/knip/bin/knip.js", "--no-progress"] },

@@ -16,6 +16,11 @@ if (!installPackages(root, wantsAll, "dependencies")) {
   console.error("npm ci failed, see above");
   process.exit(1);
 }
+// The server does without the firehose's packages; its checks and tests need them.
+if (wantsAll && !installPackages(join(root, "clients/firehose"), true, "the firehose's packages")) {
+  console.error("npm ci failed in clients/firehose, see above");
+  process.exit(1);
+}
 
 /** Runs the install script of Bun's package, which puts the program in its place. */
 if (!hasBun()) {

@@ -18,10 +18,11 @@ const lockedIn = async (folder: string): Promise<[string, LockedPackage][]> => {
 };
 const locked = await lockedIn(".");
 const lockedOfConsole = await lockedIn("console");
+const lockedOfFirehose = await lockedIn("clients/firehose");
 const lockedOfReference = await lockedIn("console/reference");
 
 test("every package with an install script is listed, and only Bun's may run", async () => {
-  expect(lockedOfConsole.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
+  expect([...lockedOfConsole, ...lockedOfFirehose].filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
   const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const decided = withScripts.map(([path]) => [path, allowScripts[path.replace(/^.*node_modules\//, "")]]);
   expect(Object.fromEntries(decided)).toEqual({ "node_modules/bun": true });
@@ -61,6 +62,7 @@ test("npm start and npm test install packages without running their scripts, on 
 test("packages come from the machine's own registry: the lock names none", () => {
   expect(locked.length).toBeGreaterThan(100);
   expect(lockedOfConsole.length).toBeGreaterThan(20);
+  expect(lockedOfFirehose.length).toBeGreaterThan(10);
   expect(lockedOfReference.length).toBeGreaterThan(100);
-  expect([...locked, ...lockedOfConsole, ...lockedOfReference].filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+  expect([...locked, ...lockedOfConsole, ...lockedOfFirehose, ...lockedOfReference].filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
 });

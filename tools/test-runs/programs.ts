@@ -18,6 +18,9 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 /** The program of SeaweedFS, which its script installs for this project alone. */
 export const WEED = `${ROOT}.tools/seaweedfs/bin/weed`;
 
+/** The folder with the files of Kafka, which its script installs for this project alone. */
+export const KAFKA = `${ROOT}.tools/kafka/lib`;
+
 export const programs = {
   chromium: {
     title: "Chromium or Chrome",
@@ -40,6 +43,14 @@ export const programs = {
     commands: ["java", "javac"],
     packages: ["default-jdk-headless"],
     elsewhere: "brew install openjdk",
+  },
+  kafka: {
+    title: "Kafka",
+    commands: ["java", "mvn"],
+    probe: ["cmp", "-s", `${ROOT}tools/install/kafka.txt`, `${ROOT}.tools/kafka/installed.txt`],
+    packages: ["default-jre-headless", "maven"],
+    script: "tools/install/kafka.sh",
+    elsewhere: "brew install maven, then sh tools/install/kafka.sh",
   },
   nginx: { title: "nginx", commands: ["nginx"], packages: ["nginx"], elsewhere: "brew install nginx" },
   "nginx-rtmp": {

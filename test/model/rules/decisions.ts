@@ -145,6 +145,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-427": "the order of commits of several processes; a history has one server",
   "D-428": "the tables in which the log is stored",
   "D-424": "the log of delivered webhooks, which is an option of the server",
+  "D-425": "the firehose, a program beside the server",
   "D-272": "stories of requests",
   "D-400": "reasons of requests in the control API",
   "D-275": "the page of the API reference",

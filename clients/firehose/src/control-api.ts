@@ -1,0 +1,131 @@
+/** The client of Plaza's control API, as far as the firehose needs it. */
+
+/** A request that the server refused, or could not serve. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly parameter: string | undefined;
+
+  constructor(status: number, message: string, parameter: string | undefined) {
+    super(message);
+    this.status = status;
+    this.parameter = parameter;
+  }
+
+  /** Whether the same request may succeed later: the server is overloaded, draining or without its database. */
+  get isTemporary(): boolean {
+    return this.status >= 500 || this.status === 429 || this.status === 408;
+  }
+}
+
+/** The app events of one page, in the order of commits. `gaps` are requests that were deleted before they were read. */
+export interface EventPage {
+  readonly epoch: string;
+  readonly data: readonly LoggedEvent[];
+  readonly gaps: readonly { readonly first_request: number; readonly last_request: number }[];
+  readonly cursor: string;
+  readonly has_more: boolean;
+}
+
+interface LoggedEvent {
+  /** The number of the request and the position in it: `17-0`. */
+  readonly id: string;
+}
+
+export interface EventLog {
+  readonly app: string;
+  readonly epoch: string;
+  readonly last_request: number;
+}
+
+export interface DeliveryPage {
+  readonly epoch: string;
+  readonly data: readonly LoggedDelivery[];
+  readonly gaps: readonly { readonly first_position: number; readonly last_position: number }[];
+  readonly cursor: number;
+  readonly last_position: number;
+  readonly has_more: boolean;
+}
+
+interface LoggedDelivery {
+  readonly id: string;
+  readonly position: number;
+  readonly app: string;
+}
+
+interface List<T> {
+  readonly data: readonly T[];
+  readonly paging: { readonly next?: string };
+}
+
+/** A page of a thousand events takes the server some 20 ms; after this time the connection is broken. */
+const TIMEOUT_MS = 30_000;
+/** The most rows of a page of the control API. */
+const PAGE_ROWS = 1_000;
+/** The most webhooks of a page: they come with their bodies. */
+const PAGE_DELIVERIES = 200;
+
+export class ControlApi {
+  readonly #base: URL;
+  readonly #key: string;
+
+  constructor(base: string, key: string) {
+    this.#base = new URL(base);
+    this.#key = key;
+  }
+
+  async worlds(): Promise<string[]> {
+    const names: string[] = [];
+    for await (const { name } of this.#all<{ name: string }>("/v1/worlds")) names.push(name);
+    return names;
+  }
+
+  logs(world: string): AsyncGenerator<EventLog> {
+    return this.#all(`/v1/worlds/${world}/app-event-logs?limit=${PAGE_ROWS}`);
+  }
+
+  events(world: string, app: string, query: PlaceQuery): Promise<EventPage> {
+    return this.#get(`/v1/worlds/${world}/app-events/${app}/log?${parametersOf(query, PAGE_ROWS)}`);
+  }
+
+  deliveries(world: string, query: PlaceQuery): Promise<DeliveryPage> {
+    return this.#get(`/v1/worlds/${world}/delivery-log?${parametersOf(query, PAGE_DELIVERIES)}`);
+  }
+
+  /** Reads all pages of a list. The address of the next page may name the server as another network sees it, so only its path is used. */
+  async *#all<T>(path: string): AsyncGenerator<T> {
+    for (let next: string | undefined = path; next !== undefined; ) {
+      const { data, paging }: List<T> = await this.#get(next);
+      yield* data;
+      const url: URL | undefined = paging.next === undefined ? undefined : new URL(paging.next);
+      next = url && url.pathname + url.search;
+    }
+  }
+
+  async #get<T>(path: string): Promise<T> {
+    const response = await fetch(new URL(path, this.#base), {
+      headers: { authorization: `Bearer ${this.#key}` },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text) as T;
+    throw refusalOf(response.status, text);
+  }
+}
+
+/** The beginning of a page: after the cursor of the page before, in its epoch; without a cursor at the beginning of the log. */
+export interface PlaceQuery {
+  readonly epoch?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+const parametersOf = ({ epoch, after }: PlaceQuery, limit: number): URLSearchParams =>
+  new URLSearchParams({ limit: String(limit), ...(epoch === undefined ? {} : { epoch }), ...(after === undefined ? {} : { after }) });
+
+function refusalOf(status: number, text: string): Refused {
+  try {
+    const { message, parameter } = (JSON.parse(text) as { error: { message: string; parameter?: string } }).error;
+    return new Refused(status, message, parameter);
+  } catch {
+    return new Refused(status, `the control API responded with status ${status}, not as Plaza does`, undefined);
+  }
+}

@@ -1,0 +1,43 @@
+/** Tries work again until it succeeds. */
+import { type Report, say, textOf } from "./report.ts";
+
+/** An error that the same work would meet again. The program ends with its message. */
+export class Fatal extends Error {}
+
+/** The first wait is short, because most failures are of a server that restarts; the longest wait is short enough to go on soon after an outage. */
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+
+export interface Retries {
+  readonly report: Report;
+  readonly ending: AbortSignal;
+  /** Whether an error would come again whenever the work is tried. */
+  isFinal(error: unknown): boolean;
+}
+
+/** Does some work, and again while it fails. Rejects with a final error, or when the program ends. */
+export async function untilDone<T>(what: string, work: () => Promise<T>, { report, ending, isFinal }: Retries): Promise<T> {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (ending.aborted || isFinal(error)) throw error;
+      report.failures++;
+      say("warn", `${what} failed and is tried again: ${textOf(error)}`, { retry_in_ms: waitMs });
+      await pause(waitMs, ending);
+      ending.throwIfAborted();
+    }
+  }
+}
+
+/** Resolves after some time, or when the program ends. */
+export async function pause(ms: number, ending: AbortSignal): Promise<void> {
+  if (ending.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = (): void => resolve();
+  const timer = setTimeout(end, ms);
+  ending.addEventListener("abort", end);
+  await promise;
+  clearTimeout(timer);
+  ending.removeEventListener("abort", end);
+}
