@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { openPlaza } from "#harness/plaza";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { deleteNumber, findNumber, isSubscribed, updateNumber } from "../../src/features/chatapp-accounts/chatapp-accounts.store.ts";
+import { isSubscribed, numberTable } from "../../src/features/chatapp-accounts/chatapp-accounts.store.ts";
 import {
   deleteLabel,
   detachAll,
@@ -14,10 +14,10 @@ import {
 } from "../../src/features/custom-labels/custom-labels.store.ts";
 import { deleteComment, deleteReaction, findComment, findReaction, updateComment } from "../../src/features/live-videos/audience/audience.store.ts";
 import * as microblog from "../../src/features/microblog-insights/microblog-insights.store.ts";
-import { deleteIntent, findIntent } from "../../src/features/migration-intents/migration-intents.store.ts";
+import { intentTable } from "../../src/features/migration-intents/migration-intents.store.ts";
 import { findRole, hasPerson, renamePerson } from "../../src/features/pages/pages.store.ts";
-import { deletePersona, findPersona, updatePersona } from "../../src/features/personas/personas.store.ts";
-import { deleteAction, findAction } from "../../src/features/required-actions/required-actions.store.ts";
+import { personaTable } from "../../src/features/personas/personas.store.ts";
+import { actionTable } from "../../src/features/required-actions/required-actions.store.ts";
 import * as tagged from "../../src/features/tagged-media/tagged-media.store.ts";
 import { findOverride } from "../../src/features/webhook-overrides/webhook-overrides.store.ts";
 import { scrambled } from "./scrambled-world.ts";
@@ -39,22 +39,22 @@ const kinds: Readonly<Record<string, Kept>> = {
     owner: "2002",
     id: "5101",
     other: "20001",
-    find: findPersona,
-    remove: deletePersona,
-    update: (tx, page, id) => updatePersona(tx, page, id, persona),
+    find: personaTable.find,
+    remove: personaTable.remove,
+    update: (tx, page, id) => personaTable.replace(tx, { ...persona, page, id }),
   },
   labels: { owner: "2002", id: "5002", other: "20001", find: findLabel, remove: deleteLabel },
-  required_actions: { owner: "1002", id: "5201", other: "10001", find: findAction, remove: deleteAction },
-  migration_intents: { owner: "4001", id: "4301", other: "4002", find: findIntent, remove: deleteIntent },
+  required_actions: { owner: "1002", id: "5201", other: "10001", find: actionTable.find, remove: actionTable.remove },
+  migration_intents: { owner: "4001", id: "4301", other: "4002", find: intentTable.find, remove: intentTable.remove },
   phone_numbers: {
-    ...{ owner: "4002", id: "4101", other: "40001", find: findNumber, remove: deleteNumber },
-    update: (tx, account, id) => updateNumber(tx, { account, id, display_phone_number: "1", verified_name: "x" }),
+    ...{ owner: "4002", id: "4101", other: "40001", find: numberTable.find, remove: numberTable.remove },
+    update: (tx, account, id) => numberTable.replace(tx, { account, id, display_phone_number: "1", verified_name: "x" }),
   },
   microblog_media: {
-    ...{ owner: "7002", id: "7101", other: "70001", find: microblog.findMedia, remove: microblog.deleteMedia },
-    update: (tx, owner, id) => microblog.updateMedia(tx, { owner, id, text: "x", timestamp: 1 }),
+    ...{ owner: "7002", id: "7101", other: "70001", find: microblog.mediaTable.find, remove: microblog.deleteMedia },
+    update: (tx, owner, id) => microblog.mediaTable.replace(tx, { owner, id, text: "x", timestamp: 1 }),
   },
-  media: { owner: "6002", id: "6102", other: "60001", find: tagged.findMedia, remove: tagged.deleteMedia },
+  media: { owner: "6002", id: "6102", other: "60001", find: tagged.mediaTable.find, remove: tagged.deleteMedia },
 };
 
 for (const [kind, { owner, id, other, find, remove, update }] of Object.entries(kinds)) {

@@ -5,8 +5,7 @@ import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import { createGiftCard, deleteGiftCardOperation, giftCardNode, listGiftCards, readGiftCard } from "./gift-cards.contract.ts";
 import { handleCreateGiftCard, handleDeleteGiftCard, handleListGiftCards } from "./gift-cards.handlers.ts";
-import { giftCardMigrations } from "./gift-cards.migrations.ts";
-import { deleteGiftCardsOfPage, findGiftCard, type GiftCardRow } from "./gift-cards.store.ts";
+import { type GiftCardRow, giftCardMigrations, giftCardTable } from "./gift-cards.store.ts";
 import { giftCardSection } from "./gift-cards.world.ts";
 
 export const giftCards = defineFeature({
@@ -16,7 +15,7 @@ export const giftCards = defineFeature({
     nodeType<GiftCardRow>({
       type: "gift_card",
       policy: pageMessaging,
-      reading: { ...readGiftCard, set: giftCardNode, find: (_request, reader, node) => findGiftCard(reader, node.owner, node.id) },
+      reading: { ...readGiftCard, set: giftCardNode, find: (_request, reader, node) => giftCardTable.find(reader, node.owner, node.id) },
     }),
   ],
   operations: [
@@ -25,5 +24,5 @@ export const giftCards = defineFeature({
     serveWrite(deleteGiftCardOperation, handleDeleteGiftCard),
   ],
   worldSections: [giftCardSection],
-  onOwnerDeleted: deleteGiftCardsOfPage,
+  onOwnerDeleted: giftCardTable.removeAllOf,
 });

@@ -1,40 +1,31 @@
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
-import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
-import { append, type Row, sql } from "#storage/sql";
+import { nodeTable } from "#graph/worlds/nodes.store";
+import type { NodeId } from "#kernel/ids";
+import type { Migration, Reader, Transaction } from "#storage/database";
+import { type Row, sql } from "#storage/sql";
 import { businessPersonFact, businessPersonKey } from "./businesses.api.ts";
+
+export const businessMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      "CREATE TABLE businesses (id BIGINT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID",
+      "CREATE TABLE business_people (business BIGINT NOT NULL, user_id BIGINT NOT NULL, PRIMARY KEY (business, user_id)) WITHOUT ROWID",
+      // This index finds the businesses of a deleted user.
+      "CREATE INDEX business_people_by_user ON business_people (user_id, business)",
+    ],
+  },
+];
 
 export interface BusinessRow extends Row {
   id: string;
   name: string;
 }
 
-export async function insertBusiness(tx: Transaction, id: NodeId, name: string): Promise<boolean> {
-  if (!(await insertNode(tx, { id, type: "business", owner: id }))) return false;
-  await tx.runOne(sql`INSERT INTO businesses (id, name) VALUES (${id}, ${name})`);
-  return true;
-}
-
-const select = sql`SELECT CAST(t.id AS TEXT) AS id, t.name FROM businesses t`;
-
-export const findBusiness = (reader: Reader, id: string): Promise<BusinessRow | undefined> =>
-  reader.get<BusinessRow>(append(select, "WHERE t.id = ?", [id]));
-
-const byId = ordered("ascending", "t.id");
-
-export const listBusinesses = (reader: Reader, page: PageRequest): Promise<ListPage<BusinessRow>> =>
-  readPage<BusinessRow>(reader, append(select, "WHERE t.id > 0"), byId, page);
-
-export async function renameBusiness(tx: Transaction, id: string, name: string): Promise<void> {
-  await tx.runOne(sql`UPDATE businesses SET name = ${name} WHERE id = ${id}`);
-}
+export const businessTable = nodeTable<BusinessRow>({ table: "businesses", nodeType: "business", columns: ["name"] });
 
 export async function deleteBusiness(tx: Transaction, id: string): Promise<boolean> {
-  if ((await tx.run(sql`DELETE FROM businesses WHERE id = ${id}`)) === 0) return false;
   await savePeople(tx, id, []);
-  await deleteNode(tx, nodeId(id));
-  return true;
+  return businessTable.remove(tx, id);
 }
 
 export async function hasPerson(reader: Reader, business: NodeId, user: NodeId): Promise<boolean> {

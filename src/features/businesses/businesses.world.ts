@@ -1,16 +1,7 @@
 import { Type } from "typebox";
 import { closedMap, described, idOf, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
-import {
-  type BusinessRow,
-  deleteBusiness,
-  findBusiness,
-  insertBusiness,
-  listBusinesses,
-  listPeople,
-  renameBusiness,
-  savePeople,
-} from "./businesses.store.ts";
+import { type BusinessRow, businessTable, deleteBusiness, listPeople, savePeople } from "./businesses.store.ts";
 
 const people = Type.Array(closedMap({ user: described("the person, a user", idOf("user")) }), {
   default: [],
@@ -23,17 +14,17 @@ export const businessSection = section({
     { id: described("the business's id", worldId), name: Type.String({ default: "", description: "the business's name" }), people },
     "a business, which can have catalogs and messaging accounts",
   ),
-  async insert(tx, { id, name, people }) {
-    if (!(await insertBusiness(tx, id, name))) return false;
-    await savePeople(tx, id, people);
+  async insert(tx, { people, ...row }) {
+    if (!(await businessTable.insert(tx, row))) return false;
+    await savePeople(tx, row.id, people);
     return true;
   },
-  find: findBusiness,
-  list: listBusinesses,
+  find: businessTable.find,
+  list: businessTable.list,
   entryOf: async (row: BusinessRow, reader) => ({ ...row, people: await listPeople(reader, row.id) }),
-  async replace(tx, { id, name, people }) {
-    await renameBusiness(tx, id, name);
-    await savePeople(tx, id, people);
+  async replace(tx, { people, ...row }) {
+    await businessTable.replace(tx, row);
+    await savePeople(tx, row.id, people);
   },
   remove: deleteBusiness,
 });

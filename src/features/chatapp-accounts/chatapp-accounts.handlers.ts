@@ -1,8 +1,8 @@
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import type { Reader, Transaction } from "#storage/database";
-import { listNumbersOfAccount, lockAccount, pageSubscribedApps, unsubscribeApp } from "./chatapp-accounts.store.ts";
+import { lockAccount, numberTable, pageSubscribedApps, unsubscribeApp } from "./chatapp-accounts.store.ts";
 
-export const handleListNumbers = (request: ListRequest, reader: Reader) => listNumbersOfAccount(reader, request.node.id, request.page);
+export const handleListNumbers = (request: ListRequest, reader: Reader) => numberTable.listOf(reader, request.node.id, request.page);
 
 export const handleListSubscribedApps = (request: ListRequest, reader: Reader) => pageSubscribedApps(reader, request.node.id, request.page);
 

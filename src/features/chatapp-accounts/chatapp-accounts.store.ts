@@ -1,9 +1,24 @@
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
+import { nodeTable, ownedNodeTable } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import type { Migration, Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
-import { append, type Row, sql } from "#storage/sql";
+import { type Row, sql } from "#storage/sql";
 import { chatappSubscriptionFact, chatappSubscriptionKey } from "./chatapp-accounts.api.ts";
+
+export const chatappAccountMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      "CREATE TABLE chatapp_accounts (id BIGINT PRIMARY KEY, name TEXT NOT NULL, business BIGINT) WITHOUT ROWID",
+      // This index finds the accounts of a deleted business.
+      "CREATE INDEX chatapp_accounts_by_business ON chatapp_accounts (business)",
+      "CREATE TABLE chatapp_subscribed_apps (account BIGINT NOT NULL, app BIGINT NOT NULL, PRIMARY KEY (account, app)) WITHOUT ROWID",
+      "CREATE INDEX chatapp_subscribed_apps_by_app ON chatapp_subscribed_apps (app, account)",
+      `CREATE TABLE phone_numbers (account BIGINT NOT NULL, id BIGINT NOT NULL, display_phone_number TEXT NOT NULL, verified_name TEXT NOT NULL,
+        PRIMARY KEY (account, id)) WITHOUT ROWID`,
+    ],
+  },
+];
 
 export interface AccountRow extends Row {
   id: string;
@@ -23,30 +38,23 @@ export interface SubscribedAppRow extends Row {
   app: string;
 }
 
-const selectAccounts = sql`SELECT CAST(a.id AS TEXT) AS id, a.name, CAST(a.business AS TEXT) AS business FROM chatapp_accounts a`;
+export const accountTable = nodeTable<AccountRow>({
+  table: "chatapp_accounts",
+  nodeType: "chatapp_account",
+  ids: ["business"],
+  columns: ["name"],
+});
 
-export const findAccount = (reader: Reader, id: string): Promise<AccountRow | undefined> =>
-  reader.get<AccountRow>(append(selectAccounts, "WHERE a.id = ?", [id]));
+export const numberTable = ownedNodeTable<NumberRow>({
+  table: "phone_numbers",
+  nodeType: "phone_number",
+  owner: "account",
+  columns: ["display_phone_number", "verified_name"],
+});
 
 export async function businessOf(reader: Reader, account: NodeId): Promise<NodeId | undefined> {
-  const business = (await findAccount(reader, account))?.business;
+  const business = (await accountTable.find(reader, account))?.business;
   return business === undefined || business === null ? undefined : nodeId(business);
-}
-
-const accountsById = ordered("ascending", "a.id");
-
-export const listAccounts = (reader: Reader, page: PageRequest): Promise<ListPage<AccountRow>> =>
-  readPage<AccountRow>(reader, append(selectAccounts, "WHERE a.id > 0"), accountsById, page);
-
-/** Stores a new account. Returns false, and stores nothing, if the account's id is used already. */
-export async function insertAccount(tx: Transaction, { id, name, business }: AccountRow): Promise<boolean> {
-  if (!(await insertNode(tx, { id: nodeId(id), type: "chatapp_account", owner: nodeId(id) }))) return false;
-  await tx.runOne(sql`INSERT INTO chatapp_accounts (id, name, business) VALUES (${id}, ${name}, ${business})`);
-  return true;
-}
-
-export async function updateAccount(tx: Transaction, { id, name, business }: AccountRow): Promise<void> {
-  await tx.runOne(sql`UPDATE chatapp_accounts SET name = ${name}, business = ${business} WHERE id = ${id}`);
 }
 
 /** Removes a deleted business from its accounts; the accounts stay. */
@@ -55,11 +63,9 @@ export async function forgetBusiness(tx: Transaction, business: NodeId): Promise
 }
 
 export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolean> {
-  if ((await tx.run(sql`DELETE FROM chatapp_accounts WHERE id = ${id}`)) === 0) return false;
+  if (!(await accountTable.remove(tx, id))) return false;
   for (const app of await listSubscribedApps(tx, id)) await unsubscribeApp(tx, id, app);
-  const numbers = await tx.all<{ id: string }>(sql`SELECT CAST(n.id AS TEXT) AS id FROM phone_numbers n WHERE n.account = ${id}`);
-  for (const number of numbers) await deleteNumber(tx, id, number.id);
-  await deleteNode(tx, id);
+  await numberTable.removeAllOf(tx, id);
   return true;
 }
 
@@ -101,44 +107,6 @@ export function pageSubscribedApps(reader: Reader, account: NodeId, page: PageRe
     appsNewestFirst,
     page,
   );
-}
-
-const selectNumbers = sql`
-  SELECT CAST(n.account AS TEXT) AS account, CAST(n.id AS TEXT) AS id, n.display_phone_number, n.verified_name FROM phone_numbers n`;
-
-export const findNumber = (reader: Reader, account: NodeId, id: string): Promise<NumberRow | undefined> =>
-  reader.get<NumberRow>(append(selectNumbers, "WHERE n.account = ? AND n.id = ?", [account, id]));
-
-const newestFirst = ordered("descending", "n.id");
-
-export const listNumbersOfAccount = (reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<NumberRow>> =>
-  readPage<NumberRow>(reader, append(selectNumbers, "WHERE n.account = ?", [account]), newestFirst, page);
-
-const numbersByAccount = ordered("ascending", "n.account", "n.id");
-
-/** Lists all phone numbers, ordered by account, for the control API. */
-export const listAllNumbers = (reader: Reader, page: PageRequest): Promise<ListPage<NumberRow>> =>
-  readPage<NumberRow>(reader, append(selectNumbers, "WHERE n.account > 0"), numbersByAccount, page);
-
-/** Stores a new number. Returns false, and stores nothing, if the number's id is used already. */
-export async function insertNumber(tx: Transaction, number: NumberRow): Promise<boolean> {
-  if (!(await insertNode(tx, { id: nodeId(number.id), type: "phone_number", owner: nodeId(number.account) }))) return false;
-  await tx.runOne(sql`
-    INSERT INTO phone_numbers (account, id, display_phone_number, verified_name)
-    VALUES (${number.account}, ${number.id}, ${number.display_phone_number}, ${number.verified_name})`);
-  return true;
-}
-
-export async function updateNumber(tx: Transaction, number: NumberRow): Promise<void> {
-  await tx.runOne(sql`
-    UPDATE phone_numbers SET display_phone_number = ${number.display_phone_number}, verified_name = ${number.verified_name}
-    WHERE account = ${number.account} AND id = ${number.id}`);
-}
-
-export async function deleteNumber(tx: Transaction, account: NodeId, id: string): Promise<boolean> {
-  if ((await tx.run(sql`DELETE FROM phone_numbers WHERE account = ${account} AND id = ${id}`)) === 0) return false;
-  await deleteNode(tx, nodeId(id));
-  return true;
 }
 
 export async function unsubscribeEverywhere(tx: Transaction, app: NodeId): Promise<void> {

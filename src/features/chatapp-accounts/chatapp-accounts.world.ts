@@ -6,21 +6,14 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import {
   type AccountRow,
+  accountTable,
   deleteAccount,
-  deleteNumber,
-  findAccount,
-  findNumber,
-  insertAccount,
-  insertNumber,
-  listAccounts,
-  listAllNumbers,
   listSubscribedApps,
   lockAccount,
   type NumberRow,
+  numberTable,
   subscribeApp,
   unsubscribeApp,
-  updateAccount,
-  updateNumber,
 } from "./chatapp-accounts.store.ts";
 
 /** D-57, H1-4: the address of an override has at most 200 characters. */
@@ -93,17 +86,17 @@ export const chatappAccountSection = section({
   key: "chatapp_accounts",
   entry: accountEntry,
   async insert(tx, entry, world) {
-    if (!(await insertAccount(tx, rowOf(entry)))) return false;
+    if (!(await accountTable.insert(tx, rowOf(entry)))) return false;
     await saveSubscriptions(tx, entry, world);
     return true;
   },
-  find: findAccount,
-  list: listAccounts,
+  find: accountTable.find,
+  list: accountTable.list,
   entryOf: async (row: AccountRow, reader, world) => ({ ...row, subscribed_apps: await subscriptionsOf(reader, nodeId(row.id), world) }),
   async replace(tx, entry, world) {
     const overrides = world.ports.get("account_override_writes");
     await lockAccount(tx, entry.id);
-    await updateAccount(tx, rowOf(entry));
+    await accountTable.replace(tx, rowOf(entry));
     const before = await subscriptionsOf(tx, entry.id, world);
     for (const { app } of before) {
       const isKept = entry.subscribed_apps.some((wanted) => wanted.app === app);
@@ -149,7 +142,7 @@ const overridesOf = (reader: Reader, { account, id }: NumberRow, world: World): 
 
 /** Throws if an app with an override is not subscribed to the account (D-57). If the account is missing, the check of references reports that. */
 async function requireSubscribed(tx: Transaction, { account, overrides }: NumberEntry): Promise<void> {
-  const subscribed = (await findAccount(tx, account)) === undefined ? undefined : await listSubscribedApps(tx, account);
+  const subscribed = (await accountTable.find(tx, account)) === undefined ? undefined : await listSubscribedApps(tx, account);
   for (const [index, { app }] of overrides.entries())
     if (subscribed?.includes(app) === false)
       throw new WorldProblem(`overrides[${index}].app`, `refers to ${app}, which is not subscribed on ${account}`);
@@ -164,21 +157,18 @@ async function saveOverrides(tx: Transaction, entry: NumberEntry, world: World):
 }
 
 export const phoneNumberSection = ownedSection({
+  ...numberTable,
   key: "phone_numbers",
-  nodeType: "phone_number",
-  owner: "account",
   entry: numberEntry,
   async insert(tx, entry, world) {
-    if (!(await insertNumber(tx, numberOf(entry)))) return false;
+    if (!(await numberTable.insert(tx, numberOf(entry)))) return false;
     await saveOverrides(tx, entry, world);
     return true;
   },
-  find: findNumber,
-  list: listAllNumbers,
   entryOf: async (row: NumberRow, reader, world) => ({ ...row, overrides: await overridesOf(reader, row, world) }),
   async replace(tx, entry, world, stored) {
     await lockAccount(tx, entry.account);
-    await updateNumber(tx, numberOf(entry));
+    await numberTable.replace(tx, numberOf(entry));
     const before = await overridesOf(tx, stored, world);
     for (const { app } of before) await world.ports.get("account_override_writes").remove(tx, entry.account, app, entry.id);
     await saveOverrides(tx, entry, world);
@@ -187,7 +177,7 @@ export const phoneNumberSection = ownedSection({
   async remove(tx, account, id, world) {
     await lockAccount(tx, account);
     const overrides = await world.ports.get("account_override").listOfNumber(tx, account, id);
-    if (!(await deleteNumber(tx, account, id))) return false;
+    if (!(await numberTable.remove(tx, account, id))) return false;
     for (const { app } of overrides) await world.ports.get("account_override_writes").remove(tx, account, app, id);
     await reroute(tx, overrides, [], world);
     return true;

@@ -16,16 +16,16 @@ import {
 } from "./chatapp-accounts.contract.ts";
 import { chatappControlRoutes } from "./chatapp-accounts.control.ts";
 import { handleListNumbers, handleListSubscribedApps, handleUnsubscribeApp } from "./chatapp-accounts.handlers.ts";
-import { chatappAccountMigrations } from "./chatapp-accounts.migrations.ts";
 import {
   type AccountRow,
+  accountTable,
   businessOf,
-  findAccount,
-  findNumber,
+  chatappAccountMigrations,
   forgetBusiness,
   isSubscribed,
   listSubscribedApps,
   type NumberRow,
+  numberTable,
   subscribeApp,
   unsubscribeEverywhere,
 } from "./chatapp-accounts.store.ts";
@@ -40,12 +40,12 @@ export const chatappAccounts = defineFeature({
     nodeType<AccountRow>({
       type: "chatapp_account",
       policy: chatappAccount,
-      reading: { ...readAccount, set: accountNode, find: (_request, reader, node) => findAccount(reader, node.id) },
+      reading: { ...readAccount, set: accountNode, find: (_request, reader, node) => accountTable.find(reader, node.id) },
     }),
     nodeType<NumberRow>({
       type: "phone_number",
       policy: chatappAccount,
-      reading: { ...readNumber, set: numberNode, find: (_request, reader, node) => findNumber(reader, node.owner, node.id) },
+      reading: { ...readNumber, set: numberNode, find: (_request, reader, node) => numberTable.find(reader, node.owner, node.id) },
     }),
   ],
   operations: [

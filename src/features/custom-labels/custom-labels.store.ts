@@ -1,8 +1,8 @@
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
-import { type NodeId, nodeId } from "#kernel/ids";
+import { ownedNodeTable } from "#graph/worlds/nodes.store";
+import type { NodeId } from "#kernel/ids";
 import { foldCase } from "#kernel/text";
-import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import type { Migration, Reader, Transaction } from "#storage/database";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
 interface LabelWritesPort {
@@ -16,35 +16,38 @@ declare module "#kernel/ports" {
   }
 }
 
+export const customLabelMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      "CREATE TABLE labels (page BIGINT NOT NULL, id BIGINT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, id)) WITHOUT ROWID",
+      // The names of labels have a table of their own instead of an index on `labels`, because SQLite prefers a scan of the page's labels to an index
+      // that starts with the page.
+      `CREATE TABLE label_names (page BIGINT NOT NULL, name_folded TEXT NOT NULL, label BIGINT NOT NULL, name TEXT NOT NULL,
+        PRIMARY KEY (page, name_folded, label)) WITHOUT ROWID`,
+      // D-40: the number of labels of a page is stored, because each creation checks the limit.
+      "CREATE TABLE label_counts (page BIGINT PRIMARY KEY, labels INTEGER NOT NULL) WITHOUT ROWID",
+      "CREATE TABLE label_users (page BIGINT NOT NULL, psid BIGINT NOT NULL, label BIGINT NOT NULL, PRIMARY KEY (page, psid, label)) WITHOUT ROWID",
+      "CREATE INDEX label_users_by_label ON label_users (label, psid)",
+    ],
+  },
+];
+
 export interface LabelRow extends Row {
   id: string;
   page: string;
   name: string;
 }
 
-const columns = sql`SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name`;
-const select = append(columns, "FROM labels l");
-
-export const findLabel = (reader: Reader, page: NodeId, id: string): Promise<LabelRow | undefined> =>
-  reader.get<LabelRow>(append(select, "WHERE l.page = ? AND l.id = ?", [page, id]));
-
-const newestFirst = ordered("descending", "l.id");
-
-export const listLabelsOfPage = (reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LabelRow>> =>
-  readPage<LabelRow>(reader, append(select, "WHERE l.page = ?", [page]), newestFirst, request);
-
-const oldestFirst = ordered("ascending", "l.page", "l.id");
-
-/** Lists the labels of all pages, oldest first, for the control API. */
-export const listAllLabels = (reader: Reader, request: PageRequest): Promise<ListPage<LabelRow>> =>
-  readPage<LabelRow>(reader, append(select, "WHERE l.page > 0"), oldestFirst, request);
+const table = ownedNodeTable<LabelRow>({ table: "labels", nodeType: "label", owner: "page", columns: ["name"] });
+export const { find: findLabel, listOf: listLabelsOfPage, list: listAllLabels } = table;
 
 const newestAttachedFirst = { columns: ["u.label"], direction: "descending", keyOf: (row: LabelRow) => [row.id] } as const;
 
 export function listLabelsOfPerson(reader: Reader, page: NodeId, psid: NodeId, request: PageRequest): Promise<ListPage<LabelRow>> {
   return readPage<LabelRow>(
     reader,
-    append(columns, "FROM label_users u JOIN labels l ON l.page = u.page AND l.id = u.label WHERE u.page = ? AND u.psid = ?", [page, psid]),
+    append(table.select, "JOIN label_users u ON u.page = t.page AND u.label = t.id WHERE u.page = ? AND u.psid = ?", [page, psid]),
     newestAttachedFirst,
     request,
   );
@@ -88,8 +91,7 @@ interface NameRules {
  * is used already.
  */
 export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
-  if (!(await insertNode(tx, { id, type: "label", owner: page }))) return false;
-  await tx.runOne(sql`INSERT INTO labels (page, id, name) VALUES (${page}, ${id}, ${name})`);
+  if (!(await table.insert(tx, { page, id, name }))) return false;
   await insertName(tx, page, id, name);
   return true;
 }
@@ -108,7 +110,7 @@ async function deleteName(tx: Transaction, page: NodeId, id: string): Promise<bo
 /** Renames a label. Returns false if the label does not exist. */
 export async function renameLabel(tx: Transaction, page: NodeId, id: string, name: string): Promise<boolean> {
   if (!(await deleteName(tx, page, id))) return false;
-  await tx.runOne(sql`UPDATE labels SET name = ${name} WHERE page = ${page} AND id = ${id}`);
+  await table.replace(tx, { page, id, name });
   await insertName(tx, page, id, name);
   return true;
 }
@@ -117,10 +119,9 @@ export async function renameLabel(tx: Transaction, page: NodeId, id: string, nam
 export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   // If two deletions of a label run at the same time, only one of them finds the label's row.
   if (!(await deleteName(tx, page, id))) return false;
-  if ((await tx.run(sql`DELETE FROM labels WHERE page = ${page} AND id = ${id}`)) === 0) return false;
+  if (!(await table.remove(tx, page, id))) return false;
   await tx.run(sql`DELETE FROM label_users WHERE label = ${id}`);
   await tx.runOne(sql`UPDATE label_counts SET labels = labels - 1 WHERE page = ${page}`);
-  await deleteNode(tx, nodeId(id));
   return true;
 }
 

@@ -23,8 +23,7 @@ import {
   handleListLabelsOfUser,
   labelsPerPageMax,
 } from "./custom-labels.handlers.ts";
-import { customLabelMigrations } from "./custom-labels.migrations.ts";
-import { deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custom-labels.store.ts";
+import { customLabelMigrations, deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custom-labels.store.ts";
 import { labelWebhook } from "./custom-labels.webhooks.ts";
 import { labelSection } from "./custom-labels.world.ts";
 

@@ -3,8 +3,7 @@
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { microblogAccount } from "./microblog-accounts.api.ts";
 import { microblogUserNode, readMicroblogUser } from "./microblog-accounts.contract.ts";
-import { microblogAccountMigrations } from "./microblog-accounts.migrations.ts";
-import { findMicroblogUser, forgetUser, type MicroblogUser } from "./microblog-accounts.store.ts";
+import { forgetUser, type MicroblogUser, microblogAccountMigrations, microblogUserTable } from "./microblog-accounts.store.ts";
 import { microblogUserSection } from "./microblog-accounts.world.ts";
 
 export const microblogAccounts = defineFeature({
@@ -15,7 +14,7 @@ export const microblogAccounts = defineFeature({
     nodeType<MicroblogUser>({
       type: "microblog_user",
       policy: microblogAccount,
-      reading: { ...readMicroblogUser, set: microblogUserNode, find: (_request, reader, node) => findMicroblogUser(reader, node.id) },
+      reading: { ...readMicroblogUser, set: microblogUserNode, find: (_request, reader, node) => microblogUserTable.find(reader, node.id) },
     }),
   ],
   worldSections: [microblogUserSection],

@@ -1,9 +1,10 @@
 import { Type } from "typebox";
 import { closedMap, described, idOf, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
-import { deleteMicroblogUser, findMicroblogUser, insertMicroblogUser, listMicroblogUsers, updateMicroblogUser } from "./microblog-accounts.store.ts";
+import { type MicroblogUser, microblogUserTable } from "./microblog-accounts.store.ts";
 
 export const microblogUserSection = section({
+  ...microblogUserTable,
   key: "microblog_users",
   entry: closedMap(
     {
@@ -13,9 +14,7 @@ export const microblogUserSection = section({
     },
     "an account of the microblog",
   ),
-  insert: (tx, { id, username, user = undefined }) => insertMicroblogUser(tx, { id, username, user: user ?? null }),
-  find: findMicroblogUser,
-  list: listMicroblogUsers,
-  replace: (tx, { id, username, user = undefined }) => updateMicroblogUser(tx, { id, username, user: user ?? null }),
-  remove: deleteMicroblogUser,
+  insert: (tx, { user = undefined, ...rest }) => microblogUserTable.insert(tx, { ...rest, user_id: user ?? null }),
+  entryOf: ({ user_id, ...rest }: MicroblogUser) => ({ ...rest, user: user_id }),
+  replace: (tx, { user = undefined, ...rest }) => microblogUserTable.replace(tx, { ...rest, user_id: user ?? null }),
 });

@@ -5,8 +5,7 @@ import { defineFeature } from "#graph/contract/feature";
 import { serveRead } from "#graph/contract/operation";
 import { microblogInsightsPolicy, readMediaInsights, readUserInsights } from "./microblog-insights.contract.ts";
 import { handleReadMediaInsights, handleReadUserInsights } from "./microblog-insights.handlers.ts";
-import { microblogInsightMigrations } from "./microblog-insights.migrations.ts";
-import { deleteAllOfUser } from "./microblog-insights.store.ts";
+import { deleteAllOfUser, microblogInsightMigrations } from "./microblog-insights.store.ts";
 import { activitySection, followersSection, microblogMediaSection } from "./microblog-insights.world.ts";
 
 export const microblogInsights = defineFeature({

@@ -31,7 +31,7 @@ onEachDatabase("insights by row", (kind) => {
       for (const owner of [ADA, BOB]) {
         for (const number of ["9", "10"]) {
           const media = { owner, id: `${owner}${number}`, text: `text ${number}`, timestamp: 5 };
-          expect([await store.insertMedia(tx, media), await store.insertMedia(tx, media)]).toEqual([true, false]);
+          expect([await store.mediaTable.insert(tx, media), await store.mediaTable.insert(tx, media)]).toEqual([true, false]);
           await addToSums(tx, { target: media.id, metric: "likes", start: 70, label: "", value: 3 });
         }
         await addToSums(tx, { target: owner, metric: "clicks", start: 70, label: "x", value: 4 });
@@ -41,7 +41,7 @@ onEachDatabase("insights by row", (kind) => {
     return database;
   }
   const mediaOf = async ({ reader }: Database) =>
-    (await store.listAllMedia(reader, page)).rows.map(({ id, text, timestamp }) => `${id} ${text} ${timestamp}`);
+    (await store.mediaTable.list(reader, page)).rows.map(({ id, text, timestamp }) => `${id} ${text} ${timestamp}`);
   const recordedOf = async ({ reader }: Database) =>
     (await listRecorded(reader, page)).rows.map(({ target, metric, start, label, value }) => `${target} ${metric} ${start} ${label} ${value}`);
 
@@ -50,15 +50,15 @@ onEachDatabase("insights by row", (kind) => {
     const { reader } = database;
     expect(await mediaOf(database)).toEqual(["70019 text 9 5", "700110 text 10 5", "70029 text 9 5", "700210 text 10 5"]);
     await database.write(async (tx) => {
-      await store.updateMedia(tx, { owner: ADA, id: "70019", text: "new", timestamp: 6 });
+      await store.mediaTable.replace(tx, { owner: ADA, id: "70019", text: "new", timestamp: 6 });
       expect([await store.deleteMedia(tx, BOB, "700110"), await store.deleteMedia(tx, BOB, "70029")]).toEqual([false, true]);
     });
     expect(await mediaOf(database)).toEqual(["70019 new 6", "700110 text 10 5", "700210 text 10 5"]);
     expect(await recordedOf(database)).toEqual([
       ...["7001 clicks 70 x 4", "7002 clicks 70 x 4", "70019 likes 70  3", "700110 likes 70  3", "700210 likes 70  3"],
     ]);
-    expect(await store.findMedia(reader, ADA, "70019")).toEqual({ owner: ADA, id: "70019", text: "new", timestamp: 6 });
-    expect([await store.findMedia(reader, BOB, "700110"), await store.findMedia(reader, BOB, "70029")]).toEqual([undefined, undefined]);
+    expect(await store.mediaTable.find(reader, ADA, "70019")).toEqual({ owner: ADA, id: "70019", text: "new", timestamp: 6 });
+    expect([await store.mediaTable.find(reader, BOB, "700110"), await store.mediaTable.find(reader, BOB, "70029")]).toEqual([undefined, undefined]);
     expect([await findNode(reader, nodeId("70029")), (await findNode(reader, nodeId("700210")))?.owner]).toEqual([undefined, BOB]);
   });
 

@@ -1,10 +1,24 @@
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
-import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import { ownedNodeTable } from "#graph/worlds/nodes.store";
+import type { NodeId } from "#kernel/ids";
+import type { Migration, Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
-import { append, type Row, sql } from "#storage/sql";
+import { type Row, sql } from "#storage/sql";
 import { addToSums, deleteSums } from "./insight-sums.store.ts";
 import { breakdowns } from "./microblog-insights.metrics.ts";
+
+export const microblogInsightMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      "CREATE TABLE microblog_media (owner BIGINT NOT NULL, id BIGINT NOT NULL, text TEXT NOT NULL, timestamp BIGINT NOT NULL, PRIMARY KEY (owner, id)) WITHOUT ROWID",
+      `CREATE TABLE follower_groups (microblog_user BIGINT NOT NULL, time BIGINT NOT NULL, country TEXT NOT NULL, city TEXT NOT NULL, age TEXT NOT NULL,
+        gender TEXT NOT NULL, value BIGINT NOT NULL, PRIMARY KEY (microblog_user, time, country, city, age, gender)) WITHOUT ROWID`,
+      // D-54: counts are summed by second, minute, hour, day and longer spans, so that counting in any range reads at most a few hundred rows.
+      `CREATE TABLE insight_sums (target BIGINT NOT NULL, metric TEXT NOT NULL, span INTEGER NOT NULL, start BIGINT NOT NULL, label TEXT NOT NULL,
+        value BIGINT NOT NULL, PRIMARY KEY (target, metric, span, start, label)) WITHOUT ROWID`,
+    ],
+  },
+];
 
 export interface MediaRow extends Row {
   owner: string;
@@ -35,33 +49,16 @@ export async function recordFollowers(tx: Transaction, group: FollowerRow): Prom
   }
 }
 
-/** Stores a new media object. Returns false, and stores nothing, if its id is used already. */
-export async function insertMedia(tx: Transaction, media: MediaRow): Promise<boolean> {
-  if (!(await insertNode(tx, { id: nodeId(media.id), type: "microblog_media", owner: nodeId(media.owner) }))) return false;
-  await tx.runOne(
-    sql`INSERT INTO microblog_media (owner, id, text, timestamp) VALUES (${media.owner}, ${media.id}, ${media.text}, ${media.timestamp})`,
-  );
-  return true;
-}
-
-export async function updateMedia(tx: Transaction, { owner, id, text, timestamp }: MediaRow): Promise<void> {
-  await tx.runOne(sql`UPDATE microblog_media SET text = ${text}, timestamp = ${timestamp} WHERE owner = ${owner} AND id = ${id}`);
-}
-
-const selectMedia = sql`SELECT CAST(m.owner AS TEXT) AS owner, CAST(m.id AS TEXT) AS id, m.text, m.timestamp FROM microblog_media m`;
-
-export const findMedia = (reader: Reader, owner: NodeId, id: string): Promise<MediaRow | undefined> =>
-  reader.get<MediaRow>(append(selectMedia, "WHERE m.owner = ? AND m.id = ?", [owner, id]));
-
-const mediaOrder = ordered("ascending", "m.owner", "m.id");
-
-export const listAllMedia = (reader: Reader, page: PageRequest): Promise<ListPage<MediaRow>> =>
-  readPage<MediaRow>(reader, append(selectMedia, "WHERE m.owner > 0"), mediaOrder, page);
+export const mediaTable = ownedNodeTable<MediaRow>({
+  table: "microblog_media",
+  nodeType: "microblog_media",
+  owner: "owner",
+  columns: ["text", "timestamp"],
+});
 
 export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): Promise<boolean> {
-  if ((await tx.run(sql`DELETE FROM microblog_media WHERE owner = ${owner} AND id = ${id}`)) === 0) return false;
+  if (!(await mediaTable.remove(tx, owner, id))) return false;
   await deleteSums(tx, id);
-  await deleteNode(tx, nodeId(id));
   return true;
 }
 

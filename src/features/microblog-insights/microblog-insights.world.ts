@@ -5,21 +5,11 @@ import { ownedSection, section } from "#graph/worlds/file/section";
 import { unixSeconds } from "#kernel/clock";
 import { addToSums, listRecorded, type SumRow } from "./insight-sums.store.ts";
 import { mediaMetrics, type RecordedMetric, recordedMetrics, userMetrics } from "./microblog-insights.metrics.ts";
-import {
-  deleteMedia,
-  type FollowerRow,
-  findMedia,
-  insertMedia,
-  listAllFollowers,
-  listAllMedia,
-  recordFollowers,
-  updateMedia,
-} from "./microblog-insights.store.ts";
+import { deleteMedia, type FollowerRow, listAllFollowers, mediaTable, recordFollowers } from "./microblog-insights.store.ts";
 
 export const microblogMediaSection = ownedSection({
+  ...mediaTable,
   key: "microblog_media",
-  nodeType: "microblog_media",
-  owner: "owner",
   entry: closedMap(
     {
       id: described("the post's id", worldId),
@@ -29,10 +19,8 @@ export const microblogMediaSection = ownedSection({
     },
     "a post of a microblog account",
   ),
-  insert: (tx, given, { clock }) => insertMedia(tx, { timestamp: unixSeconds(clock), ...given }),
-  find: findMedia,
-  list: listAllMedia,
-  replace: (tx, given, { clock }) => updateMedia(tx, { timestamp: unixSeconds(clock), ...given }),
+  insert: (tx, given, { clock }) => mediaTable.insert(tx, { timestamp: unixSeconds(clock), ...given }),
+  replace: (tx, given, { clock }) => mediaTable.replace(tx, { timestamp: unixSeconds(clock), ...given }),
   remove: deleteMedia,
 });
 

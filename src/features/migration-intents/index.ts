@@ -5,9 +5,8 @@ import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { intentNode, readIntent, setSolutionMigrationIntent } from "./migration-intents.contract.ts";
 import { handleSetSolutionMigrationIntent } from "./migration-intents.handlers.ts";
-import { migrationIntentMigrations } from "./migration-intents.migrations.ts";
 import { migrationIntent } from "./migration-intents.policies.ts";
-import { findIntent, forgetParty, type IntentRow } from "./migration-intents.store.ts";
+import { forgetParty, type IntentRow, intentTable, migrationIntentMigrations } from "./migration-intents.store.ts";
 import { migrationIntentSection, solutionSection } from "./migration-intents.world.ts";
 
 export const migrationIntents = defineFeature({
@@ -19,7 +18,7 @@ export const migrationIntents = defineFeature({
     nodeType<IntentRow>({
       type: "migration_intent",
       policy: migrationIntent,
-      reading: { ...readIntent, set: intentNode, find: (_request, reader, node) => findIntent(reader, node.owner, node.id) },
+      reading: { ...readIntent, set: intentNode, find: (_request, reader, node) => intentTable.find(reader, node.owner, node.id) },
     }),
   ],
   operations: [serveWrite(setSolutionMigrationIntent, handleSetSolutionMigrationIntent)],

@@ -7,7 +7,7 @@ import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { NO_OTHER_ACCOUNT, NO_SOLUTION, type setSolutionMigrationIntent } from "./migration-intents.contract.ts";
-import { insertIntent, isSolutionSeen } from "./migration-intents.store.ts";
+import { intentTable, isSolutionSeen } from "./migration-intents.store.ts";
 
 /** D-305: returns whether the caller may use an account. If not, the handler throws the error of a missing account. */
 async function mayUseAccount({ caller, world: { ports } }: OperationRequest, tx: Transaction, account: NodeId): Promise<boolean> {
@@ -22,5 +22,5 @@ export async function handleSetSolutionMigrationIntent(request: OperationRequest
   if (destination_waba !== undefined && (destination_waba === node.id || !(await mayUseAccount(request, tx, destination_waba))))
     throw invalidParameter("destination_waba", NO_OTHER_ACCOUNT);
   const intent = { waba: node.id, destination_waba: destination_waba ?? null, solution: solution_id, status: "INITIATED" as const };
-  return { id: await insertMinted(world.ids, (id) => insertIntent(tx, { ...intent, id })) };
+  return { id: await insertMinted(world.ids, (id) => intentTable.insert(tx, { ...intent, id })) };
 }

@@ -3,21 +3,10 @@ import { closedMap, described, idOf, WorldProblem, worldId } from "#graph/worlds
 import { ownedSection, section } from "#graph/worlds/file/section";
 import { status } from "./migration-intents.contract.ts";
 import { type Status, transitions } from "./migration-intents.states.ts";
-import {
-  deleteIntent,
-  deleteSolution,
-  findIntent,
-  findSolution,
-  type IntentRow,
-  insertIntent,
-  insertSolution,
-  listAllIntents,
-  listSolutions,
-  saveIntent,
-  updateSolution,
-} from "./migration-intents.store.ts";
+import { type IntentRow, intentTable, solutionTable } from "./migration-intents.store.ts";
 
 export const solutionSection = section({
+  ...solutionTable,
   key: "solutions",
   entry: closedMap(
     {
@@ -27,11 +16,6 @@ export const solutionSection = section({
     },
     "a solution of several partners, to which a messaging account can migrate",
   ),
-  insert: insertSolution,
-  find: findSolution,
-  list: listSolutions,
-  replace: updateSolution,
-  remove: deleteSolution,
 });
 
 const intent = closedMap(
@@ -52,18 +36,14 @@ const intent = closedMap(
 const rowOf = (entry: Static<typeof intent>): IntentRow => ({ destination_waba: null, solution: null, ...entry });
 
 export const migrationIntentSection = ownedSection({
+  ...intentTable,
   key: "migration_intents",
-  nodeType: "migration_intent",
-  owner: "waba",
   entry: intent,
-  insert: (tx, entry) => insertIntent(tx, rowOf(entry)),
-  find: findIntent,
-  list: listAllIntents,
+  insert: (tx, entry) => intentTable.insert(tx, rowOf(entry)),
   async replace(tx, entry, _, { status: from }) {
     if (entry.status !== from && !transitions[from].includes(entry.status)) {
       throw new WorldProblem("status", `cannot change from ${from} to ${entry.status}`);
     }
-    await saveIntent(tx, rowOf(entry));
+    await intentTable.replace(tx, rowOf(entry));
   },
-  remove: deleteIntent,
 });

@@ -3,8 +3,7 @@
 import { defineFeature } from "#graph/contract/feature";
 import { namedNode } from "#graph/contract/named-node";
 import { pageMessaging, pageNodePolicy } from "./pages.api.ts";
-import { pageMigrations } from "./pages.migrations.ts";
-import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson, hasRoleOnAny, listPagesOfUser } from "./pages.store.ts";
+import { deleteRolesOfUser, findPageNames, findRole, hasPerson, hasRoleOnAny, listPagesOfUser, pageMigrations, pageTable } from "./pages.store.ts";
 import { erasePerson, pageSection } from "./pages.world.ts";
 
 export const pages = defineFeature({
@@ -12,7 +11,7 @@ export const pages = defineFeature({
   migrations: pageMigrations,
   policies: [pageMessaging, pageNodePolicy],
   nodeTypes: [
-    namedNode({ type: "page", policy: pageMessaging, reading: pageNodePolicy, operation: "readPage", find: findPage }),
+    namedNode({ type: "page", policy: pageMessaging, reading: pageNodePolicy, operation: "readPage", find: pageTable.find }),
     { type: "page_person", policy: pageMessaging },
   ],
   worldSections: [pageSection],
@@ -21,6 +20,11 @@ export const pages = defineFeature({
   needs: ["label_writes", "webhook_subscription", "webhook_subscription_writes"],
   ports: () => ({
     page_role: { findRole, hasRoleOnAny },
-    page: { hasPerson, findName: async (reader, page) => (await findPage(reader, page))?.name, findNames: findPageNames, pagesOf: listPagesOfUser },
+    page: {
+      hasPerson,
+      findName: async (reader, page) => (await pageTable.find(reader, page))?.name,
+      findNames: findPageNames,
+      pagesOf: listPagesOfUser,
+    },
   }),
 });

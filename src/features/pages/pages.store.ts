@@ -1,10 +1,24 @@
 import { type PageRole, pageRoleFact, pageRoleKey } from "#auth/page-policies";
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
+import { deleteNode, insertNode, nodeTable } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import type { Migration, Reader, Transaction } from "#storage/database";
 import { allWithIds, withIds } from "#storage/id-lists";
-import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
+
+export const pageMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      "CREATE TABLE pages (id BIGINT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID",
+      "CREATE TABLE page_people (page BIGINT NOT NULL, psid BIGINT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, psid)) WITHOUT ROWID",
+      `CREATE TABLE page_roles (page BIGINT NOT NULL, user_id BIGINT NOT NULL, tasks TEXT NOT NULL, via_business INTEGER NOT NULL,
+        PRIMARY KEY (page, user_id)) WITHOUT ROWID`,
+      // This index finds the roles of a deleted user.
+      "CREATE INDEX page_roles_by_user ON page_roles (user_id, page)",
+    ],
+  },
+];
 
 export interface PageRow extends Row {
   id: string;
@@ -26,31 +40,15 @@ export interface UserRole extends PageRole {
   readonly user: string;
 }
 
-export async function insertPage(tx: Transaction, id: NodeId, name: string): Promise<boolean> {
-  if (!(await insertNode(tx, { id, type: "page", owner: id }))) return false;
-  await tx.runOne(sql`INSERT INTO pages (id, name) VALUES (${id}, ${name})`);
-  return true;
-}
+export const pageTable = nodeTable<PageRow>({ table: "pages", nodeType: "page", columns: ["name"] });
 
-export async function renamePage(tx: Transaction, id: string, name: string): Promise<void> {
-  await tx.runOne(sql`UPDATE pages SET name = ${name} WHERE id = ${id}`);
-}
-
-const select = sql`SELECT CAST(p.id AS TEXT) AS id, p.name FROM pages p`;
-
-export const findPage = (reader: Reader, id: string): Promise<PageRow | undefined> => reader.get<PageRow>(append(select, "WHERE p.id = ?", [id]));
-
-const selectAll = append(select, "WHERE p.id > 0");
+const selectAll = append(pageTable.select, "WHERE t.id > 0");
 
 /** Returns the names of pages by the pages' ids. Ids that are not ids of pages are left out. */
 export async function findPageNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await allWithIds<PageRow>(reader, selectAll, "p.id", ids);
+  const rows = await allWithIds<PageRow>(reader, selectAll, "t.id", ids);
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
-
-const byId = ordered("ascending", "p.id");
-
-export const listPages = (reader: Reader, page: PageRequest): Promise<ListPage<PageRow>> => readPage<PageRow>(reader, selectAll, byId, page);
 
 const byPageOfUser = { columns: ["r.page"], direction: "ascending", keyOf: ({ id }: PageRow) => [id] } as const;
 
@@ -63,10 +61,9 @@ export const listPagesOfUser = (reader: Reader, user: NodeId, page: PageRequest)
   );
 
 export async function deletePage(tx: Transaction, id: NodeId): Promise<boolean> {
-  if ((await tx.run(sql`DELETE FROM pages WHERE id = ${id}`)) === 0) return false;
+  if (!(await pageTable.remove(tx, id))) return false;
   for (const { psid } of await listPeople(tx, id)) await deletePerson(tx, id, psid);
   for (const { user } of await listRoles(tx, id)) await deleteRole(tx, id, user);
-  await deleteNode(tx, id);
   return true;
 }
 

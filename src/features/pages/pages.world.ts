@@ -12,14 +12,11 @@ import {
   deletePage,
   deletePerson,
   deleteRole,
-  findPage,
-  insertPage,
   insertPerson,
-  listPages,
   listPeople,
   listRoles,
   type PageRow,
-  renamePage,
+  pageTable,
   renamePerson,
   saveRole,
 } from "./pages.store.ts";
@@ -80,7 +77,7 @@ export async function erasePerson(world: World, ids: readonly string[]): Promise
 }
 
 async function replace(tx: Transaction, { id: page, name, people, roles, subscribed_apps }: Entry, world: World): Promise<void> {
-  await renamePage(tx, page, name);
+  await pageTable.replace(tx, { id: page, name });
   const wanted = new Set<string>(people.map(({ psid }) => psid));
   const known = new Set((await listPeople(tx, page)).map(({ psid }) => psid));
   for (const psid of known) {
@@ -103,14 +100,14 @@ export const pageSection = section({
   key: "pages",
   entry,
   async insert(tx, { id: page, name, people, roles, subscribed_apps }, world) {
-    if (!(await insertPage(tx, page, name))) return false;
+    if (!(await pageTable.insert(tx, { id: page, name }))) return false;
     for (const [index, { psid, name: personName }] of people.entries()) await addPerson(tx, page, psid, personName, index);
     for (const role of roles) await saveRole(tx, page, role);
     if (subscribed_apps.length > 0) await world.ports.get("webhook_subscription_writes").saveOfPage(tx, page, subscribed_apps, world);
     return true;
   },
-  find: findPage,
-  list: listPages,
+  find: pageTable.find,
+  list: pageTable.list,
   async entryOf(row: PageRow, reader, world) {
     const id = nodeId(row.id);
     const subscribed_apps = await world.ports.get("webhook_subscription").listOfPage(reader, id);

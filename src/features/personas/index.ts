@@ -5,8 +5,7 @@ import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import { createPersona, deletePersonaOperation, listPersonas, personaNode, readPersona } from "./personas.contract.ts";
 import { handleCreatePersona, handleDeletePersona, handleListPersonas } from "./personas.handlers.ts";
-import { personaMigrations } from "./personas.migrations.ts";
-import { deletePersonasOfPage, findPersona, type PersonaRow } from "./personas.store.ts";
+import { type PersonaRow, personaMigrations, personaTable } from "./personas.store.ts";
 import { personaSection } from "./personas.world.ts";
 
 export const personas = defineFeature({
@@ -16,7 +15,7 @@ export const personas = defineFeature({
     nodeType<PersonaRow>({
       type: "persona",
       policy: pageMessaging,
-      reading: { ...readPersona, set: personaNode, find: (_request, reader, node) => findPersona(reader, node.owner, node.id) },
+      reading: { ...readPersona, set: personaNode, find: (_request, reader, node) => personaTable.find(reader, node.owner, node.id) },
     }),
   ],
   operations: [
@@ -25,5 +24,5 @@ export const personas = defineFeature({
     serveWrite(deletePersonaOperation, handleDeletePersona),
   ],
   worldSections: [personaSection],
-  onOwnerDeleted: deletePersonasOfPage,
+  onOwnerDeleted: personaTable.removeAllOf,
 });

@@ -4,16 +4,16 @@ import { notFoundNode } from "#graph/pipeline/route";
 import { insertMinted } from "#graph/worlds/nodes.store";
 import type { Reader, Transaction } from "#storage/database";
 import type { createPersona } from "./personas.contract.ts";
-import { deletePersona, insertPersona, listPersonasOfPage } from "./personas.store.ts";
+import { personaTable } from "./personas.store.ts";
 
-export const handleListPersonas = (request: ListRequest, reader: Reader) => listPersonasOfPage(reader, request.node.id, request.page);
+export const handleListPersonas = (request: ListRequest, reader: Reader) => personaTable.listOf(reader, request.node.id, request.page);
 
 export async function handleCreatePersona(request: OperationRequest<Static<typeof createPersona.params>>, tx: Transaction) {
   const { node, params, world } = request;
-  return { id: await insertMinted(world.ids, (id) => insertPersona(tx, node.id, id, params)) };
+  return { id: await insertMinted(world.ids, (id) => personaTable.insert(tx, { ...params, page: node.id, id })) };
 }
 
 export async function handleDeletePersona(request: OperationRequest, tx: Transaction) {
-  if (!(await deletePersona(tx, request.node.owner, request.node.id))) throw notFoundNode(request);
+  if (!(await personaTable.remove(tx, request.node.owner, request.node.id))) throw notFoundNode(request);
   return { success: true };
 }

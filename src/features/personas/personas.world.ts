@@ -2,12 +2,11 @@ import { Type } from "typebox";
 import { closedMap, described, idOf, worldId } from "#graph/worlds/file/schema-words";
 import { ownedSection } from "#graph/worlds/file/section";
 import { personaWords } from "./personas.contract.ts";
-import { deletePersona, findPersona, insertPersona, listAllPersonas, updatePersona } from "./personas.store.ts";
+import { personaTable } from "./personas.store.ts";
 
 export const personaSection = ownedSection({
+  ...personaTable,
   key: "personas",
-  nodeType: "persona",
-  owner: "page",
   entry: closedMap(
     {
       id: described("the persona's id", worldId),
@@ -17,9 +16,4 @@ export const personaSection = ownedSection({
     },
     "a persona: a name and picture with which a page writes messages",
   ),
-  insert: (tx, entry) => insertPersona(tx, entry.page, entry.id, entry),
-  find: findPersona,
-  list: listAllPersonas,
-  replace: (tx, entry) => updatePersona(tx, entry.page, entry.id, entry),
-  remove: deletePersona,
 });

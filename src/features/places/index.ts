@@ -1,8 +1,7 @@
 /** The public API of the places feature, which stores the places of live videos. */
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
-import { placeMigrations } from "./places.migrations.ts";
-import { findPlace } from "./places.store.ts";
+import { placeMigrations, placeTable } from "./places.store.ts";
 import { placeSection } from "./places.world.ts";
 
 export const places = defineFeature({
@@ -10,5 +9,5 @@ export const places = defineFeature({
   migrations: placeMigrations,
   nodeTypes: [{ type: "place", policy: nobody }],
   worldSections: [placeSection],
-  ports: () => ({ place: { exists: async (reader, place) => (await findPlace(reader, place)) !== undefined } }),
+  ports: () => ({ place: { exists: async (reader, place) => (await placeTable.find(reader, place)) !== undefined } }),
 });

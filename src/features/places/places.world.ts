@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { closedMap, described, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
-import { deletePlace, findPlace, insertPlace, listPlaces, type PlaceRow, updatePlace } from "./places.store.ts";
+import { type PlaceRow, placeTable } from "./places.store.ts";
 
 /** The position of a place in degrees. */
 const location = closedMap(
@@ -26,12 +26,10 @@ const rowOf = ({ location, ...rest }: Static<typeof entry>): PlaceRow => ({
 });
 
 export const placeSection = section({
+  ...placeTable,
   key: "places",
   entry,
-  insert: (tx, given) => insertPlace(tx, rowOf(given)),
-  find: findPlace,
-  list: listPlaces,
+  insert: (tx, given) => placeTable.insert(tx, rowOf(given)),
   entryOf: (row: PlaceRow) => ({ ...row, location: row.location === null ? null : JSON.parse(row.location) }),
-  replace: (tx, given) => updatePlace(tx, rowOf(given)),
-  remove: deletePlace,
+  replace: (tx, given) => placeTable.replace(tx, rowOf(given)),
 });

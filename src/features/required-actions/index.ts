@@ -5,8 +5,7 @@ import { defineFeature } from "#graph/contract/feature";
 import { serveRead } from "#graph/contract/operation";
 import { listRequiredActions } from "./required-actions.contract.ts";
 import { handleListRequiredActions } from "./required-actions.handlers.ts";
-import { requiredActionMigrations } from "./required-actions.migrations.ts";
-import { deleteActionsOfApp } from "./required-actions.store.ts";
+import { actionTable, requiredActionMigrations } from "./required-actions.store.ts";
 import { requiredActionSection } from "./required-actions.world.ts";
 
 export const requiredActions = defineFeature({
@@ -15,5 +14,5 @@ export const requiredActions = defineFeature({
   nodeTypes: [{ type: "required_action", policy: nobody }],
   operations: [serveRead(listRequiredActions, handleListRequiredActions)],
   worldSections: [requiredActionSection],
-  onOwnerDeleted: deleteActionsOfApp,
+  onOwnerDeleted: actionTable.removeAllOf,
 });

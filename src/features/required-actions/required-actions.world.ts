@@ -8,7 +8,7 @@ import { nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { ACTION_ID_MAX, status } from "./required-actions.contract.ts";
 import { statusAt, transitions } from "./required-actions.states.ts";
-import { type ActionRow, deleteAction, findAction, insertAction, listAllActions, saveAction } from "./required-actions.store.ts";
+import { type ActionRow, actionTable } from "./required-actions.store.ts";
 
 const entry = closedMap(
   {
@@ -45,14 +45,11 @@ async function mintId(tx: Transaction, world: World): Promise<string> {
 }
 
 export const requiredActionSection = ownedSection({
+  ...actionTable,
   key: "required_actions",
-  nodeType: "required_action",
-  owner: "app",
   entry,
   mintId,
-  insert: async (tx, given, world) => insertAction(tx, rowOf(given, world)),
-  find: findAction,
-  list: listAllActions,
+  insert: async (tx, given, world) => actionTable.insert(tx, rowOf(given, world)),
   entryOf: ({ status_time, ...row }: ActionRow, _, { clock }) => ({ ...row, status: statusAt({ ...row, status_time }, unixSeconds(clock)) }),
   async replace(tx, given, world, stored) {
     const next = rowOf(given, world);
@@ -60,7 +57,6 @@ export const requiredActionSection = ownedSection({
     if (next.status !== from && !transitions[from].includes(next.status)) {
       throw new WorldProblem("status", `cannot change from ${from} to ${next.status}`);
     }
-    await saveAction(tx, next);
+    await actionTable.replace(tx, next);
   },
-  remove: deleteAction,
 });

@@ -3,8 +3,14 @@
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { socialAccount } from "./social-accounts.api.ts";
 import { accountNode, readSocialAccount, shownAccount } from "./social-accounts.contract.ts";
-import { socialAccountMigrations } from "./social-accounts.migrations.ts";
-import { findSocialAccount, findUsernames, forgetHolder, listAccountsOfPage, listSocialAccounts } from "./social-accounts.store.ts";
+import {
+  findSocialAccount,
+  findUsernames,
+  forgetHolder,
+  listAccountsOfPage,
+  listSocialAccounts,
+  socialAccountMigrations,
+} from "./social-accounts.store.ts";
 import { socialAccountSection } from "./social-accounts.world.ts";
 
 export const socialAccounts = defineFeature({

@@ -4,8 +4,7 @@ import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { serveList } from "#graph/contract/operation";
 import { BUSINESS_SCOPES, listTags, professionalAccount, taggedMediaPolicy } from "./tagged-media.contract.ts";
-import { taggedMediaMigrations } from "./tagged-media.migrations.ts";
-import { countComment, deleteMediaOfAccount, findMedia, listTaggedMedia, publicChildren } from "./tagged-media.store.ts";
+import { countComment, deleteMediaOfAccount, listTaggedMedia, mediaTable, publicChildren, taggedMediaMigrations } from "./tagged-media.store.ts";
 import { mediaSection } from "./tagged-media.world.ts";
 
 export const taggedMedia = defineFeature({
@@ -19,7 +18,7 @@ export const taggedMedia = defineFeature({
   needs: ["social_account"],
   onOwnerDeleted: deleteMediaOfAccount,
   ports: () => ({
-    media: { find: findMedia, publicChildren },
+    media: { find: mediaTable.find, publicChildren },
     media_writes: { countComment },
   }),
 });

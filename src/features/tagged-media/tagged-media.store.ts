@@ -1,8 +1,8 @@
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
-import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import { ownedNodeTable } from "#graph/worlds/nodes.store";
+import type { NodeId } from "#kernel/ids";
+import type { Migration, Reader, Transaction } from "#storage/database";
 import { allWithKeys } from "#storage/id-lists";
-import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
 interface MediaPort {
@@ -23,6 +23,26 @@ declare module "#kernel/ports" {
   }
 }
 
+export const taggedMediaMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      `CREATE TABLE media (
+        owner BIGINT NOT NULL, id BIGINT NOT NULL, media_type TEXT NOT NULL, media_product_type TEXT NOT NULL, caption TEXT, media_url TEXT,
+        permalink TEXT, thumbnail_url TEXT, shortcode TEXT, like_count BIGINT NOT NULL, comments_count BIGINT NOT NULL, timestamp BIGINT NOT NULL,
+        is_private INTEGER NOT NULL, children TEXT NOT NULL, PRIMARY KEY (owner, id)
+      ) WITHOUT ROWID`,
+      // The primary key starts with the tagged account and separates private from public media, so that a page of the list is read in the order of
+      // the key.
+      `CREATE TABLE media_tags (
+        account BIGINT NOT NULL, is_private INTEGER NOT NULL, timestamp BIGINT NOT NULL, media BIGINT NOT NULL, owner BIGINT NOT NULL,
+        PRIMARY KEY (account, is_private, timestamp, media)
+      ) WITHOUT ROWID`,
+      "CREATE INDEX media_tags_by_media ON media_tags (owner, media)",
+    ],
+  },
+];
+
 export interface MediaRow extends Row {
   id: string;
   owner: string;
@@ -42,10 +62,15 @@ export interface MediaRow extends Row {
   children: string;
 }
 
-const columns = sql`
-  SELECT CAST(m.id AS TEXT) AS id, CAST(m.owner AS TEXT) AS owner, m.media_type, m.media_product_type, m.caption, m.media_url, m.permalink,
-    m.thumbnail_url, m.shortcode, m.like_count, m.comments_count, m.timestamp, m.is_private, m.children`;
-const select = append(columns, "FROM media m");
+export const mediaTable = ownedNodeTable<MediaRow>({
+  table: "media",
+  nodeType: "media",
+  owner: "owner",
+  columns: [
+    ...["media_type", "media_product_type", "caption", "media_url", "permalink", "thumbnail_url", "shortcode", "like_count", "comments_count"],
+    ...["timestamp", "is_private", "children"],
+  ],
+});
 
 const newestFirst = {
   columns: ["g.timestamp", "g.media"],
@@ -58,39 +83,27 @@ const newestFirst = {
  * page is full (D-35).
  */
 export function listTaggedMedia(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<MediaRow>> {
-  const tagged = "FROM media_tags g JOIN media m ON m.owner = g.owner AND m.id = g.media WHERE g.account = ? AND g.is_private = 0";
-  return readPage<MediaRow>(reader, append(columns, tagged, [account]), newestFirst, page);
+  const tagged = "JOIN media_tags g ON t.owner = g.owner AND t.id = g.media WHERE g.account = ? AND g.is_private = 0";
+  return readPage<MediaRow>(reader, append(mediaTable.select, tagged, [account]), newestFirst, page);
 }
-
-export const findMedia = (reader: Reader, owner: NodeId, id: string): Promise<MediaRow | undefined> =>
-  reader.get<MediaRow>(append(select, "WHERE m.owner = ? AND m.id = ?", [owner, id]));
-
-const oldestFirst = ordered("ascending", "m.owner", "m.id");
-
-/** Lists all media, oldest first, for the control API. */
-export const listAllMedia = (reader: Reader, page: PageRequest): Promise<ListPage<MediaRow>> =>
-  readPage<MediaRow>(reader, append(select, "WHERE m.owner > 0"), oldestFirst, page);
 
 /** Stores a new media object and its tags. Returns false, and stores nothing, if its id is used already. */
 export async function insertMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<boolean> {
-  if (!(await insertNode(tx, { id: nodeId(media.id), type: "media", owner: nodeId(media.owner) }))) return false;
-  await saveMedia(tx, media, tagged);
+  if (!(await mediaTable.insert(tx, media))) return false;
+  await saveTags(tx, media, tagged);
   return true;
 }
 
-export async function saveMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<void> {
-  await tx.run(sql`DELETE FROM media WHERE owner = ${media.owner} AND id = ${media.id}`);
-  await tx.run(sql`DELETE FROM media_tags WHERE owner = ${media.owner} AND media = ${media.id}`);
-  await tx.runOne(sql`
-    INSERT INTO media (owner, id, media_type, media_product_type, caption, media_url, permalink, thumbnail_url, shortcode, like_count, comments_count,
-      timestamp, is_private, children)
-    VALUES (${media.owner}, ${media.id}, ${media.media_type}, ${media.media_product_type}, ${media.caption}, ${media.media_url}, ${media.permalink},
-      ${media.thumbnail_url}, ${media.shortcode}, ${media.like_count}, ${media.comments_count}, ${media.timestamp}, ${media.is_private},
-      ${media.children})`);
+export async function replaceMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<void> {
+  await mediaTable.replace(tx, media);
+  await saveTags(tx, media, tagged);
+}
+
+async function saveTags(tx: Transaction, { owner, id, is_private, timestamp }: MediaRow, tagged: readonly string[]): Promise<void> {
+  await tx.run(sql`DELETE FROM media_tags WHERE owner = ${owner} AND media = ${id}`);
   for (const account of new Set(tagged)) {
     await tx.runOne(sql`
-      INSERT INTO media_tags (account, is_private, timestamp, media, owner)
-      VALUES (${account}, ${media.is_private}, ${media.timestamp}, ${media.id}, ${media.owner})`);
+      INSERT INTO media_tags (account, is_private, timestamp, media, owner) VALUES (${account}, ${is_private}, ${timestamp}, ${id}, ${owner})`);
   }
 }
 
@@ -107,7 +120,7 @@ export async function publicChildren(reader: Reader, albums: readonly MediaRow[]
   return children.map((keys) => keys.map((key) => found.get(key.join(" "))).filter((row) => row !== undefined));
 }
 
-const publicOfWanted = `${columns.query.text} FROM wanted w JOIN media m ON m.owner = w.one AND m.id = w.other WHERE m.is_private = 0`;
+const publicOfWanted = `${mediaTable.select.query.text} JOIN wanted w ON t.owner = w.one AND t.id = w.other WHERE t.is_private = 0`;
 
 export async function listTaggedAccounts(reader: Reader, owner: string, media: string): Promise<string[]> {
   const rows = await reader.all<{ account: string }>(
@@ -130,9 +143,8 @@ export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): P
 }
 
 async function deleteAlone(tx: Transaction, owner: NodeId, id: string): Promise<boolean> {
-  if ((await tx.run(sql`DELETE FROM media WHERE owner = ${owner} AND id = ${id}`)) === 0) return false;
+  if (!(await mediaTable.remove(tx, owner, id))) return false;
   await tx.run(sql`DELETE FROM media_tags WHERE owner = ${owner} AND media = ${id}`);
-  await deleteNode(tx, nodeId(id));
   return true;
 }
 

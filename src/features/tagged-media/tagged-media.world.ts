@@ -3,7 +3,7 @@ import { closedMap, described, idOf, worldId, worldTime } from "#graph/worlds/fi
 import { ownedSection } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
-import { deleteMedia, findMedia, insertMedia, listAllMedia, listTaggedAccounts, type MediaRow, saveMedia } from "./tagged-media.store.ts";
+import { deleteMedia, insertMedia, listTaggedAccounts, type MediaRow, mediaTable, replaceMedia } from "./tagged-media.store.ts";
 
 const optionalText = (description: string) => Type.Optional(Type.String({ description }));
 const count = (description: string) => Type.Integer({ minimum: 0, default: 0, description });
@@ -47,19 +47,16 @@ function rowOf({ private: isPrivate, tagged: _, children, ...rest }: Entry, { cl
 const taggedBy = ({ tagged, owner }: Entry): string[] => tagged.filter((account) => account !== owner);
 
 export const mediaSection = ownedSection({
+  ...mediaTable,
   key: "media",
-  nodeType: "media",
-  owner: "owner",
   entry,
   insert: (tx, given, world) => insertMedia(tx, rowOf(given, world), taggedBy(given)),
-  find: findMedia,
-  list: listAllMedia,
   entryOf: async ({ is_private, children, ...rest }: MediaRow, reader) => ({
     ...rest,
     private: is_private === 1,
     tagged: await listTaggedAccounts(reader, rest.owner, rest.id),
     children: JSON.parse(children),
   }),
-  replace: (tx, given, world) => saveMedia(tx, rowOf(given, world), taggedBy(given)),
+  replace: (tx, given, world) => replaceMedia(tx, rowOf(given, world), taggedBy(given)),
   remove: deleteMedia,
 });

@@ -2,9 +2,7 @@
 import { definePolicy } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { namedNode } from "#graph/contract/named-node";
-import type {} from "./users.api.ts";
-import { userMigrations } from "./users.migrations.ts";
-import { findUser, listUsers } from "./users.store.ts";
+import { userMigrations, userTable } from "./users.store.ts";
 import { userSection } from "./users.world.ts";
 
 /** D-165: the policy of reading a user. */
@@ -20,12 +18,12 @@ export const users = defineFeature({
   name: "users",
   migrations: userMigrations,
   policies: [ownUser],
-  nodeTypes: [namedNode({ type: "user", policy: ownUser, operation: "readUser", find: findUser })],
+  nodeTypes: [namedNode({ type: "user", policy: ownUser, operation: "readUser", find: userTable.find })],
   worldSections: [userSection],
   ports: () => ({
     user: {
-      listPeople: async (reader, page) => (await listUsers(reader, page)).rows,
-      findPerson: findUser,
+      listPeople: async (reader, page) => (await userTable.list(reader, page)).rows,
+      findPerson: userTable.find,
     },
   }),
 });

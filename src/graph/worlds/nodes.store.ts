@@ -1,8 +1,12 @@
-/** The directory of nodes by id. A lookup is one indexed read, and is cached, because a node's type and owner never change (D-02). */
+/**
+ * The directory of nodes by id, and the tables of nodes. A lookup in the directory is one indexed read, and is cached, because a node's type and owner
+ * never change (D-02).
+ */
 import type { NodeRef } from "#auth/token";
 import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type Row, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, placeholders, type Row, type Sql, sql } from "#storage/sql";
 
 interface NodeRow extends Row {
   id: string;
@@ -46,4 +50,96 @@ export async function hasAnything(reader: Reader): Promise<boolean> {
 /** The SHA-256 of a token's value in hex, found by the token's id. */
 export async function findTokenHash(reader: Reader, id: string): Promise<string | undefined> {
   return (await reader.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`))?.hash;
+}
+
+/**
+ * The table of a node type. The statements that each type needs are made from the names of its columns; a feature writes only the other statements
+ * itself. The functions have the names that a section of the world file expects, so a section can take them over.
+ */
+interface TableParts {
+  readonly table: string;
+  readonly nodeType: string;
+  /** The columns that hold ids of other nodes. */
+  readonly ids?: readonly string[];
+  readonly columns: readonly string[];
+  /** The kind of cached facts about the node, by its id. */
+  readonly fact?: string;
+}
+
+/** The functions of both kinds of tables. `keys` are the columns of the primary key: the owner, if there is one, and `id`. */
+function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }: TableParts, keys: readonly string[]) {
+  const changing = [...ids, ...columns];
+  const names = [...keys, ...changing];
+  const statement = (text: string): Sql => ({ query: { text }, values: [] });
+  const read = [...[...keys, ...ids].map((name) => `CAST(t.${name} AS TEXT) AS ${name}`), ...columns.map((name) => `t.${name}`)];
+  const select = statement(`SELECT ${read.join(", ")} FROM ${table} t`);
+  const insertion = statement(`INSERT INTO ${table} (${names.join(", ")}) VALUES ${placeholders(names.length)}`);
+  const isKey = keys.map((name) => `${name} = ?`).join(" AND ");
+  const update = statement(`UPDATE ${table} SET ${changing.map((name) => `${name} = ?`).join(", ")} WHERE ${isKey}`);
+  const deletion = statement(`DELETE FROM ${table} WHERE ${isKey}`);
+  const ofKey = `WHERE ${keys.map((name) => `t.${name} = ?`).join(" AND ")}`;
+  const all = append(select, `WHERE t.${keys[0]} > 0`);
+  const oldestFirst = ordered("ascending", ...keys.map((name) => `t.${name}`));
+  const valuesOf = (row: R, of: readonly string[]) => of.map((name) => row[name] ?? null);
+  const forget = (tx: Transaction, id: string) => {
+    if (fact !== undefined) tx.invalidate(fact, id);
+  };
+  return {
+    nodeType,
+    /** Reads all columns of the table, which is called `t`. */
+    select,
+    findBy: (reader: Reader, key: readonly string[]): Promise<R | undefined> => reader.get<R>(append(select, ofKey, key)),
+    /** Lists all nodes of the type, for the control API. */
+    list: (reader: Reader, page: PageRequest): Promise<ListPage<R>> => readPage<R>(reader, all, oldestFirst, page),
+    /** Stores a new node. Returns false, and stores nothing, if its id is used already. */
+    async insert(tx: Transaction, row: R): Promise<boolean> {
+      const [owner, id] = [nodeId(String(row[keys[0] as string])), nodeId(String(row.id))];
+      if (!(await insertNode(tx, { id, type: nodeType, owner }))) return false;
+      await tx.runOne({ ...insertion, values: valuesOf(row, names) });
+      return true;
+    },
+    /** Writes all columns of a stored node, apart from its owner and id. */
+    async replace(tx: Transaction, row: R): Promise<void> {
+      await tx.runOne({ ...update, values: [...valuesOf(row, changing), ...valuesOf(row, keys)] });
+      forget(tx, String(row.id));
+    },
+    async removeBy(tx: Transaction, key: readonly string[], id: string): Promise<boolean> {
+      if ((await tx.run({ ...deletion, values: key })) === 0) return false;
+      await deleteNode(tx, nodeId(id));
+      forget(tx, id);
+      return true;
+    },
+  };
+}
+
+/** The table of nodes that own themselves, such as pages. */
+export function nodeTable<R extends Row>(parts: TableParts) {
+  const { findBy, removeBy, ...table } = keyedTable<R>(parts, ["id"]);
+  return {
+    ...table,
+    find: (reader: Reader, id: string): Promise<R | undefined> => findBy(reader, [id]),
+    /** Deletes a node. Returns false if it does not exist. */
+    remove: (tx: Transaction, id: string): Promise<boolean> => removeBy(tx, [id], id),
+  };
+}
+
+/** The table of nodes that belong to an owner, e.g. to a page. `owner` is the column with the id of the owner, which begins the primary key. */
+export function ownedNodeTable<R extends Row>({ owner, ...parts }: TableParts & { readonly owner: string }) {
+  const { findBy, removeBy, ...table } = keyedTable<R>(parts, [owner, "id"]);
+  const ofOwner = `WHERE t.${owner} = ?`;
+  const newestFirst = ordered("descending", "t.id");
+  const remove = (tx: Transaction, ownerId: NodeId, id: string): Promise<boolean> => removeBy(tx, [ownerId, id], id);
+  return {
+    ...table,
+    owner,
+    find: (reader: Reader, ownerId: NodeId, id: string): Promise<R | undefined> => findBy(reader, [ownerId, id]),
+    /** Lists the nodes of an owner, newest first. */
+    listOf: (reader: Reader, ownerId: NodeId, page: PageRequest): Promise<ListPage<R>> =>
+      readPage<R>(reader, append(table.select, ofOwner, [ownerId]), newestFirst, page),
+    /** Deletes a node. Returns false if it does not exist. */
+    remove,
+    async removeAllOf(tx: Transaction, ownerId: NodeId): Promise<void> {
+      for (const row of await tx.all<R>(append(table.select, ofOwner, [ownerId]))) await remove(tx, ownerId, String(row.id));
+    },
+  };
 }

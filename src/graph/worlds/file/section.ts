@@ -27,7 +27,7 @@ interface SectionParts<S extends TObject, R extends object> extends Pick<WorldSe
 interface OwnedParts<S extends TObject, R extends object> extends Omit<SectionParts<S, R>, "find" | "replace" | "remove"> {
   readonly nodeType: string;
   /** The key of the entry that has the id of the owner. The owner cannot change. */
-  readonly owner: keyof Static<S> & string;
+  readonly owner: string;
   find(reader: Reader, owner: NodeId, id: string): Promise<R | undefined>;
   replace(tx: Transaction, entry: Static<S>, world: World, stored: R): Promise<void>;
   remove(tx: Transaction, owner: NodeId, id: NodeId, world: World): Promise<boolean>;
