@@ -23,38 +23,18 @@ export const productFeed = definePolicy({
 });
 
 const text: Field<ItemRow> = { schema: Type.String(), policy: productFeed };
-const number: Field<ItemRow> = { schema: Type.Number(), policy: productFeed };
-const count: Field<ItemRow> = { schema: Type.Integer(), policy: productFeed };
 
-/** D-56: the fields of an item. The document defines no fields; the default fields are the fields that every item has. */
+const numberFields: Readonly<Record<string, Field<ItemRow>>> = {
+  user_rating: { schema: Type.Number(), policy: productFeed },
+  rating_count: { schema: Type.Integer(), policy: productFeed },
+};
+
+/**
+ * D-56: the fields of an item. The document defines no fields; the default fields are the fields that every item has. A price is a decimal as text, so
+ * that no price passes through a binary float; a date is ISO 8601, as in the feed.
+ */
 const articleOrPublication: FieldSet<ItemRow> = {
-  fields: {
-    id: text,
-    retailer_id: text,
-    name: text,
-    image_url: text,
-    url: text,
-    description: text,
-    /** The price is a decimal as text, so that no price passes through a binary float. */
-    price: text,
-    sale_price: text,
-    currency: text,
-    brand: text,
-    publication_category: text,
-    /** The date is ISO 8601, as in the feed. */
-    date_published: text,
-    author: text,
-    genre: text,
-    in_language: text,
-    user_rating: number,
-    rating_count: count,
-    availability: text,
-    custom_label_0: text,
-    custom_label_1: text,
-    custom_label_2: text,
-    custom_label_3: text,
-    custom_label_4: text,
-  },
+  fields: { id: text, ...Object.fromEntries(itemFields.map((field) => [field, numberFields[field] ?? text])) },
   defaults: ["id", "retailer_id", "name", "image_url", "url"],
 };
 

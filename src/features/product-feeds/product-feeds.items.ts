@@ -2,56 +2,11 @@
 import { codePointCount, isStorableText } from "#kernel/text";
 
 export const itemFields = [
-  "retailer_id",
-  "name",
-  "image_url",
-  "url",
-  "description",
-  "price",
-  "sale_price",
-  "currency",
-  "brand",
-  "publication_category",
-  "date_published",
-  "author",
-  "genre",
-  "in_language",
-  "user_rating",
-  "rating_count",
-  "availability",
-  "custom_label_0",
-  "custom_label_1",
-  "custom_label_2",
-  "custom_label_3",
-  "custom_label_4",
-] as const;
+  ...(["retailer_id", "name", "image_url", "url", "description", "price", "sale_price", "currency", "brand", "publication_category"] as const),
+  ...(["date_published", "author", "genre", "in_language", "user_rating", "rating_count", "availability"] as const),
+  ...(["custom_label_0", "custom_label_1", "custom_label_2", "custom_label_3", "custom_label_4"] as const),
+];
 export type ItemField = (typeof itemFields)[number];
-
-/** The meanings of the fields, for documents. */
-export const itemMeanings: Readonly<Record<ItemField, string>> = {
-  retailer_id: "the seller's own id of the item; different in each item of the feed",
-  name: "the item's title",
-  image_url: "the address of the item's picture",
-  url: "the address of the item's page",
-  description: "a text about the item",
-  price: "the price",
-  sale_price: "the reduced price",
-  currency: "the currency of both prices, e.g. EUR",
-  brand: "the brand or the publisher",
-  publication_category: "the category of the publication",
-  date_published: "the time of publication, ISO 8601",
-  author: "the author",
-  genre: "the genre",
-  in_language: "the language of the item, e.g. en",
-  user_rating: "the average rating, up to 5",
-  rating_count: "the number of ratings",
-  availability: "whether the item can be had, e.g. in stock",
-  custom_label_0: "a label of the seller's own",
-  custom_label_1: "a label of the seller's own",
-  custom_label_2: "a label of the seller's own",
-  custom_label_3: "a label of the seller's own",
-  custom_label_4: "a label of the seller's own",
-};
 
 /** D-56: the fields that every item must have. */
 export const requiredFields = ["retailer_id", "name", "image_url", "url"] as const satisfies readonly ItemField[];
@@ -151,39 +106,58 @@ const availabilityOf = (input: string): string => (AVAILABILITY.has(input) ? inp
 
 const short = text(SHORT_CHARACTERS_MAX);
 
-const makers: Readonly<Record<ItemField, (field: ItemField) => ReadField>> = {
-  retailer_id: short,
-  name: text(NAME_CHARACTERS_MAX),
-  image_url: webAddress,
-  url: webAddress,
-  description: text(DESCRIPTION_CHARACTERS_MAX),
-  price,
-  sale_price: price,
-  currency: pattern(/^[A-Z]{3}$/, "is not a currency code such as EUR"),
-  brand: short,
-  publication_category: short,
-  date_published: reader(
-    "is not a date",
-    (input) => dateOf(input) !== undefined,
-    (input) => dateOf(input) as string,
-  ),
-  author: text(NAME_CHARACTERS_MAX),
-  genre: short,
-  in_language: pattern(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/, "is not a language tag such as en-GB"),
-  user_rating: reader(`is not a number from 0 to ${RATING_MAX}`, (input) => /^\d(?:\.\d{1,6})?$/.test(input) && Number(input) <= RATING_MAX, Number),
-  rating_count: reader("is not a whole number", (input) => input.length <= COUNT_DIGITS_MAX && /^\d+$/.test(input), Number),
-  availability: reader("is not a known availability", (input) => AVAILABILITY.has(availabilityOf(input)), availabilityOf),
-  custom_label_0: short,
-  custom_label_1: short,
-  custom_label_2: short,
-  custom_label_3: short,
-  custom_label_4: short,
-};
+const ownLabel = { meaning: "a label of the seller's own", read: short };
 
-const readRetailerId = makers.retailer_id("retailer_id");
+/** The meaning of each field, for documents, and how its value is read. */
+const definitions: Readonly<Record<ItemField, { readonly meaning: string; readonly read: (field: ItemField) => ReadField }>> = {
+  retailer_id: { meaning: "the seller's own id of the item; different in each item of the feed", read: short },
+  name: { meaning: "the item's title", read: text(NAME_CHARACTERS_MAX) },
+  image_url: { meaning: "the address of the item's picture", read: webAddress },
+  url: { meaning: "the address of the item's page", read: webAddress },
+  description: { meaning: "a text about the item", read: text(DESCRIPTION_CHARACTERS_MAX) },
+  price: { meaning: "the price", read: price },
+  sale_price: { meaning: "the reduced price", read: price },
+  currency: { meaning: "the currency of both prices, e.g. EUR", read: pattern(/^[A-Z]{3}$/, "is not a currency code such as EUR") },
+  brand: { meaning: "the brand or the publisher", read: short },
+  publication_category: { meaning: "the category of the publication", read: short },
+  date_published: {
+    meaning: "the time of publication, ISO 8601",
+    read: reader(
+      "is not a date",
+      (input) => dateOf(input) !== undefined,
+      (input) => dateOf(input) as string,
+    ),
+  },
+  author: { meaning: "the author", read: text(NAME_CHARACTERS_MAX) },
+  genre: { meaning: "the genre", read: short },
+  in_language: {
+    meaning: "the language of the item, e.g. en",
+    read: pattern(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/, "is not a language tag such as en-GB"),
+  },
+  user_rating: {
+    meaning: "the average rating, up to 5",
+    read: reader(`is not a number from 0 to ${RATING_MAX}`, (input) => /^\d(?:\.\d{1,6})?$/.test(input) && Number(input) <= RATING_MAX, Number),
+  },
+  rating_count: {
+    meaning: "the number of ratings",
+    read: reader("is not a whole number", (input) => input.length <= COUNT_DIGITS_MAX && /^\d+$/.test(input), Number),
+  },
+  availability: {
+    meaning: "whether the item can be had, e.g. in stock",
+    read: reader("is not a known availability", (input) => AVAILABILITY.has(availabilityOf(input)), availabilityOf),
+  },
+  custom_label_0: ownLabel,
+  custom_label_1: ownLabel,
+  custom_label_2: ownLabel,
+  custom_label_3: ownLabel,
+  custom_label_4: ownLabel,
+};
+export const meaningOf = (field: ItemField): string => definitions[field].meaning;
+
+const readRetailerId = definitions.retailer_id.read("retailer_id");
 const keptReaders = keptFields.map((field) => ({
   field,
-  read: makers[field](field),
+  read: definitions[field].read(field),
   missing: isRequired(field) ? new BadItem(field, "is missing") : undefined,
 }));
 const PRICE_AT = keptFields.indexOf("price");

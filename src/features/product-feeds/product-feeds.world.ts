@@ -8,7 +8,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { scheduleIngestion } from "./ingestion/jobs.ts";
 import { findItems, insertItems, isItemOfOtherFeed, listAllItems, type NewItem } from "./items.store.ts";
 import { removeFeed } from "./product-feeds.handlers.ts";
-import { BadItem, type ItemField, isRequired, itemFields, itemMeanings, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
+import { BadItem, type ItemField, isRequired, itemFields, meaningOf, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
 import { FEED_NAME_CHARACTERS_MAX } from "./product-feeds.limits.ts";
 import {
   beginGeneration,
@@ -25,7 +25,7 @@ import { readSchedule, type ScheduleKind, scheduleWords, storedSchedule } from "
 
 /** The value of an item's field. A number may be a JSON number; apart from that, a value is validated as in a feed file. */
 const schemaOfField = (field: ItemField) => {
-  const description = itemMeanings[field];
+  const description = meaningOf(field);
   return isRequired(field) ? Type.String({ description }) : Type.Optional(Type.Union([Type.String(), Type.Number()], { description }));
 };
 const itemEntry = closedMap({
