@@ -3,6 +3,7 @@ import { pageSet } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { having, PROBLEM } from "#graph/schema/schema-node";
 import { closedMap, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { utcText } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import { endReasons, noticeEndOf, statuses, statusOf, takedownReasons } from "./lifecycle/states.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
@@ -19,9 +20,6 @@ const access = {
   policy: liveVideo,
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
-
-/** D-113: writes a time, given in Unix seconds, as ISO 8601 in UTC. */
-export const timeText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
 const target = Type.Object({
   geo_locations: Type.Optional(Type.Object({ countries: Type.Array(Type.String()) })),
@@ -70,7 +68,7 @@ function videoFields(policy: Field["policy"]) {
     ...text,
     of: (row) => {
       const seconds = secondsOf(row);
-      return seconds === null ? undefined : timeText(seconds);
+      return seconds === null ? undefined : utcText(seconds);
     },
   });
   const stream = (name: "stream_url" | "secure_stream_url" | "stream_key"): Field<LiveVideoRow> => ({

@@ -1,12 +1,12 @@
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
-import { unixSeconds } from "#kernel/clock";
+import { unixSeconds, utcText } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import { listDays, type Sum, sumRange, sumUntil } from "./insight-sums.store.ts";
 import type { readMediaInsights, readUserInsights } from "./microblog-insights.contract.ts";
-import { breakdowns, DAY_SECONDS, dayOf, type MediaMetric, momentText, titles, type UserMetric } from "./microblog-insights.metrics.ts";
+import { breakdowns, DAY_SECONDS, dayOf, type MediaMetric, titles, type UserMetric } from "./microblog-insights.metrics.ts";
 
 const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserMetric, period: string, shape: Shape) => ({
   name: metric,
@@ -93,7 +93,7 @@ async function series(user: NodeId, reader: Reader, metric: UserMetric, { since,
     const end = start + DAY_SECONDS;
     const isCut = start < since || end > until;
     const value = isCut ? totalOf(await sumRange(reader, user, metric, Math.max(start, since), Math.min(end, until))) : (known.get(start) ?? 0);
-    values.push({ value, end_time: momentText(end) });
+    values.push({ value, end_time: utcText(end) });
   }
   return values;
 }

@@ -28,6 +28,3 @@ export const DAY_SECONDS = 86_400;
 
 /** Returns the day of a time: the number of days since 1970 in UTC (D-54). */
 export const dayOf = (seconds: number): number => Math.floor(seconds / DAY_SECONDS);
-
-/** Writes a time as ISO 8601 in UTC, such as `2026-11-18T00:00:00+0000`. */
-export const momentText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;

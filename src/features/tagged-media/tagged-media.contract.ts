@@ -2,6 +2,7 @@ import { type TSchema, Type } from "typebox";
 import { definePolicy, type PolicyInput } from "#auth/policy";
 import { canSeeAccount, roleOnPageOfAccount, socialAccountOf } from "#features/social-accounts/api";
 import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
+import { utcText } from "#kernel/clock";
 import { permissionMissing, taskMissing } from "#kernel/errors";
 import type { MediaRow } from "./tagged-media.store.ts";
 
@@ -44,9 +45,6 @@ const plain = (schema: TSchema): Field<MediaRow> => ({ schema, policy: taggedMed
 const text = plain(Type.String());
 const count = plain(Type.Integer());
 
-/** Writes a time as ISO 8601 in UTC with a numeric offset, such as `2026-11-18T00:00:00+0000`. */
-const timestampText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
-
 /** Loads the usernames for a field that shows the username of an account. `column` is the column of the row with the account's id. */
 const usernameOf =
   (column: "id" | "owner"): NonNullable<Field["load"]> =>
@@ -83,7 +81,7 @@ const mediaFields = {
   permalink: text,
   shortcode: text,
   thumbnail_url: text,
-  timestamp: { ...text, of: (row) => timestampText(row.timestamp) },
+  timestamp: { ...text, of: (row) => utcText(row.timestamp) },
   username: { ...text, load: usernameOf("owner") },
 } as const satisfies Record<string, Field<MediaRow>>;
 

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { pageSet } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { timeText } from "../live-videos.contract.ts";
+import { utcText } from "#kernel/clock";
 import { COMMENT_CHARACTERS_MAX } from "../live-videos.limits.ts";
 import { liveVideo } from "../live-videos.policies.ts";
 import type { CommentRow, ReactionRow } from "./audience.store.ts";
@@ -34,7 +34,7 @@ const from: Field = {
 };
 
 const commentSet: FieldSet<CommentRow> = {
-  fields: { id: text, message: text, from: from as Field<CommentRow>, created_time: { ...text, of: (row) => timeText(row.created_time) } },
+  fields: { id: text, message: text, from: from as Field<CommentRow>, created_time: { ...text, of: (row) => utcText(row.created_time) } },
   defaults: ["id", "message", "from", "created_time"],
 };
 

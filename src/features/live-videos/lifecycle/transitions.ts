@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
+import { utcText } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
 import { removeRecording } from "#recordings/read-recording";
 import { certain, type Transaction } from "#storage/database";
-import { timeText } from "../live-videos.contract.ts";
 import { SEALING_WAITS_MS, STREAM_KEY_BYTES } from "../live-videos.limits.ts";
 import { deleteVideo, findVideoById, type LiveVideoRow, listCrosspostedPages, updateVideo } from "../live-videos.store.ts";
 import { type liveVideoEvents, liveVideoWebhook } from "../live-videos.webhooks.ts";
@@ -226,7 +226,7 @@ export async function announce(tx: Transaction, world: World, row: LiveVideoRow,
     ...(event === undefined ? {} : { event }),
     ...(row.takedown_reason === null ? {} : { takedown_reason: row.takedown_reason }),
     ...(row.end_reason === null ? {} : { end_reason: row.end_reason }),
-    ...(noticeEnd === null ? {} : { restorable_until: timeText(noticeEnd) }),
+    ...(noticeEnd === null ? {} : { restorable_until: utcText(noticeEnd) }),
   };
   for (const page of [nodeId(row.page), ...(await listCrosspostedPages(tx, row.page, row.id))])
     await world.webhooks.emit(tx, liveVideoWebhook, { entity: page, payload });
