@@ -1,11 +1,30 @@
 import type { AppFacts } from "#auth/app-facts";
 import { appFact } from "#auth/tokens";
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
+import { nodeTable } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import type { Migration, Reader, Transaction } from "#storage/database";
 import { allWithIds } from "#storage/id-lists";
-import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
-import { append, placeholders, type Row, sql } from "#storage/sql";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import { type Row, sql } from "#storage/sql";
+
+export const appMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      `CREATE TABLE apps (
+        id BIGINT PRIMARY KEY, name TEXT NOT NULL, secret_hash TEXT NOT NULL, sealed_secret TEXT NOT NULL, mode TEXT NOT NULL,
+        created_time BIGINT NOT NULL, marketing_first_used_time BIGINT NOT NULL, auto_upgrade INTEGER NOT NULL,
+        require_appsecret_proof INTEGER NOT NULL, allow_tokenless_events INTEGER NOT NULL, automatic_event_logging INTEGER NOT NULL,
+        access_level TEXT NOT NULL, messaging_access INTEGER NOT NULL, event_name_limit INTEGER NOT NULL, event_schemas TEXT NOT NULL,
+        migrations TEXT NOT NULL, redirect_uris TEXT NOT NULL, deauthorize_url TEXT, data_deletion_url TEXT
+      ) WITHOUT ROWID`,
+      `CREATE TABLE app_roles (app BIGINT NOT NULL, person BIGINT NOT NULL, role TEXT NOT NULL, is_microblog_user INTEGER NOT NULL,
+        PRIMARY KEY (app, person, role)) WITHOUT ROWID`,
+      // This index finds the roles of a deleted person.
+      "CREATE INDEX app_roles_by_person ON app_roles (person)",
+    ],
+  },
+];
 
 export interface RoleRow extends Row {
   person: string;
@@ -35,30 +54,20 @@ export interface AppRow extends Row {
   data_deletion_url: string | null;
 }
 
-/** The columns of an app without the id. The columns of the second list hold 0 or 1. */
-const columns = [
-  "name",
-  "secret_hash",
-  "sealed_secret",
-  "mode",
-  "created_time",
-  "marketing_first_used_time",
-  "access_level",
-  "event_name_limit",
-] as const;
+const texts = ["name", "secret_hash", "sealed_secret", "mode", "created_time", "marketing_first_used_time", "access_level", "event_name_limit"];
 const flags = ["auto_upgrade", "require_appsecret_proof", "allow_tokenless_events", "automatic_event_logging", "messaging_access"] as const;
-const all = [...columns, ...flags, "event_schemas", "migrations", "redirect_uris", "deauthorize_url", "data_deletion_url"];
 
-const select = append(sql`SELECT CAST(a.id AS TEXT) AS id,`, `${all.map((column) => `a.${column}`).join(", ")} FROM apps a`);
-const saved = `(id, ${all.join(", ")}) VALUES ${placeholders(all.length + 1)}
-  ON CONFLICT (id) DO UPDATE SET ${all.map((column) => `${column} = excluded.${column}`).join(", ")}`;
+export const appTable = nodeTable<AppRow>({
+  table: "apps",
+  nodeType: "app",
+  columns: [...texts, ...flags, "event_schemas", "migrations", "redirect_uris", "deauthorize_url", "data_deletion_url"],
+  fact: appFact,
+});
 
 export async function findApp(reader: Reader, id: string): Promise<AppFacts | undefined> {
-  const row = await findAppRow(reader, id);
+  const row = await appTable.find(reader, id);
   return row === undefined ? undefined : recordOf(row);
 }
-
-export const findAppRow = (reader: Reader, id: string): Promise<AppRow | undefined> => reader.get<AppRow>(append(select, "WHERE a.id = ?", [id]));
 
 const appNames = sql`SELECT CAST(a.id AS TEXT) AS id, a.name FROM apps a WHERE a.id > 0`;
 
@@ -68,25 +77,9 @@ export async function findAppNames(reader: Reader, ids: readonly string[]): Prom
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-const byId = ordered("ascending", "a.id");
-
 export async function listApps(reader: Reader, page: PageRequest): Promise<ListPage<AppFacts>> {
-  const found = await readPage<AppRow>(reader, append(select, "WHERE a.id > 0"), byId, page);
+  const found = await appTable.list(reader, page);
   return { ...found, rows: found.rows.map(recordOf) };
-}
-
-export async function insertApp(tx: Transaction, app: AppFacts): Promise<boolean> {
-  if (!(await insertNode(tx, { id: app.id, type: "app", owner: app.id }))) return false;
-  await saveApp(tx, app);
-  return true;
-}
-
-export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
-  const texts = [JSON.stringify(app.event_schemas), JSON.stringify(app.migrations), JSON.stringify(app.redirect_uris)];
-  const callbacks = [app.deauthorize_url ?? null, app.data_deletion_url ?? null];
-  const values = [app.id, ...columns.map((column) => app[column]), ...flags.map((column) => (app[column] ? 1 : 0)), ...texts, ...callbacks];
-  await tx.runOne(append(sql`INSERT INTO apps`, saved, values));
-  tx.invalidate(appFact, app.id);
 }
 
 /** Saves the secret of an app, sealed with the new key, unless somebody has replaced the secret since it was read. */
@@ -112,10 +105,8 @@ export async function saveMigrations(tx: Transaction, app: NodeId, migrations: R
 }
 
 export async function deleteApp(tx: Transaction, id: NodeId): Promise<boolean> {
-  if ((await tx.run(sql`DELETE FROM apps WHERE id = ${id}`)) === 0) return false;
+  if (!(await appTable.remove(tx, id))) return false;
   await deleteRoles(tx, id);
-  await deleteNode(tx, id);
-  tx.invalidate(appFact, id);
   return true;
 }
 
@@ -147,17 +138,23 @@ export async function rolesOf(reader: Reader, app: NodeId, person: NodeId): Prom
 
 const recordOf = (row: AppRow): AppFacts => ({
   ...row,
+  ...(Object.fromEntries(flags.map((flag) => [flag, row[flag] === 1])) as Pick<AppFacts, (typeof flags)[number]>),
   id: nodeId(row.id),
   mode: row.mode as AppFacts["mode"],
-  auto_upgrade: row.auto_upgrade === 1,
-  require_appsecret_proof: row.require_appsecret_proof === 1,
-  allow_tokenless_events: row.allow_tokenless_events === 1,
-  automatic_event_logging: row.automatic_event_logging === 1,
   access_level: row.access_level as AppFacts["access_level"],
-  messaging_access: row.messaging_access === 1,
   event_schemas: JSON.parse(row.event_schemas),
   migrations: JSON.parse(row.migrations),
   redirect_uris: JSON.parse(row.redirect_uris),
   deauthorize_url: row.deauthorize_url ?? undefined,
   data_deletion_url: row.data_deletion_url ?? undefined,
+});
+
+export const rowOf = (app: AppFacts): AppRow => ({
+  ...app,
+  ...(Object.fromEntries(flags.map((flag) => [flag, app[flag] ? 1 : 0])) as Pick<AppRow, (typeof flags)[number]>),
+  event_schemas: JSON.stringify(app.event_schemas),
+  migrations: JSON.stringify(app.migrations),
+  redirect_uris: JSON.stringify(app.redirect_uris),
+  deauthorize_url: app.deauthorize_url ?? null,
+  data_deletion_url: app.data_deletion_url ?? null,
 });

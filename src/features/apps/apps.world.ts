@@ -10,7 +10,7 @@ import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import type { Transaction } from "#storage/database";
 import { webhookObjects } from "#webhooks/catalogue/field";
-import { deleteApp, deleteRoles, findApp, insertApp, insertRole, listApps, listRoles, saveApp } from "./apps.store.ts";
+import { appTable, deleteApp, deleteRoles, findApp, insertRole, listApps, listRoles, rowOf } from "./apps.store.ts";
 
 const flag = (fallback: boolean, description: string) => Type.Boolean({ default: fallback, description });
 
@@ -184,7 +184,7 @@ export const appSection = section({
   secrets,
   migrationNames: ({ migrations }) => Object.keys(migrations),
   async insert(tx, given, world) {
-    if (!(await insertApp(tx, recordOf(given, world)))) return false;
+    if (!(await appTable.insert(tx, rowOf(recordOf(given, world))))) return false;
     await saveWebhooksAndRoles(tx, given, world);
     return true;
   },
@@ -200,7 +200,7 @@ export const appSection = section({
   async replace(tx, given, world) {
     const app = recordOf(given, world);
     const before = await findApp(tx, app.id);
-    await saveApp(tx, app);
+    await appTable.replace(tx, rowOf(app));
     await deleteRoles(tx, app.id);
     await saveWebhooksAndRoles(tx, given, world);
     if (before !== undefined && before.secret_hash !== app.secret_hash) {

@@ -4,9 +4,8 @@ import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";
 import { handleUpdateApp } from "./apps.handlers.ts";
-import { appMigrations } from "./apps.migrations.ts";
 import { countOthers, opensAny, resealJob, scheduleReseal } from "./apps.reseal.ts";
-import { type AppRow, deleteRolesOfPerson, findApp, findAppNames, findAppRow, recordMarketingUse, rolesOf } from "./apps.store.ts";
+import { type AppRow, appMigrations, appTable, deleteRolesOfPerson, findApp, findAppNames, recordMarketingUse, rolesOf } from "./apps.store.ts";
 import { appSection } from "./apps.world.ts";
 
 export const apps = defineFeature({
@@ -16,7 +15,7 @@ export const apps = defineFeature({
     nodeType<AppRow>({
       type: "app",
       policy: ownApp,
-      reading: { ...readApp, set: appNode, find: (_request, reader, node) => findAppRow(reader, node.id) },
+      reading: { ...readApp, set: appNode, find: (_request, reader, node) => appTable.find(reader, node.id) },
     }),
   ],
   operations: [serveWrite(updateApp, handleUpdateApp)],

@@ -1,8 +1,8 @@
-import { deleteNode, findNode, insertNode } from "#graph/worlds/nodes.store";
+import { findNode, ownedNodeTable } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { allWithKeys } from "#storage/id-lists";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import { deleteAudience } from "./audience/audience.store.ts";
 import { type EndReason, isPublished, type State, type TakedownReason } from "./lifecycle/states.ts";
@@ -52,19 +52,17 @@ export interface LiveVideoRow extends Row {
   history: string;
 }
 
-/** The columns of `LiveVideoRow` that can change. */
-const CHANGING = [
-  ...(["title", "description", "state", "embeddable", "place", "countries", "excluded_countries", "planned_start_time", "creation_time"] as const),
-  ...(["broadcast_start_ms", "stream_key_hash", "has_feed", "feed_session", "deadline_ms", "sealing_fails", "sealing_tries", "is_on_map"] as const),
-  ...(["takedown_reason", "end_reason", "feed_ingest", "feed_width", "feed_height", "published_real_ms", "history"] as const),
-];
-const COLUMNS = ["page", "id", ...CHANGING] as const;
-
-const changing = CHANGING.map((column) => `v.${column}`).join(", ");
-const select = append(sql`SELECT CAST(v.page AS TEXT) AS page, CAST(v.id AS TEXT) AS id,`, changing);
-
-export const findVideo = (reader: Reader, page: NodeId, id: string): Promise<LiveVideoRow | undefined> =>
-  reader.get<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.page = ? AND v.id = ?", [page, id]));
+const table = ownedNodeTable<LiveVideoRow>({
+  table: "live_videos",
+  nodeType: "live_video",
+  owner: "page",
+  columns: [
+    ...["title", "description", "state", "embeddable", "place", "countries", "excluded_countries", "planned_start_time", "creation_time"],
+    ...["broadcast_start_ms", "stream_key_hash", "has_feed", "feed_session", "deadline_ms", "sealing_fails", "sealing_tries", "is_on_map"],
+    ...["takedown_reason", "end_reason", "feed_ingest", "feed_width", "feed_height", "published_real_ms", "history"],
+  ],
+});
+export const { find: findVideo, list: listAllVideos, replace: updateVideo } = table;
 
 /** Finds a video without its page, for the control API and for jobs, which know only the id. */
 export async function findVideoById(reader: Reader, id: NodeId): Promise<LiveVideoRow | undefined> {
@@ -73,22 +71,22 @@ export async function findVideoById(reader: Reader, id: NodeId): Promise<LiveVid
 }
 
 export const findVideoByKey = (reader: Reader, hash: string): Promise<LiveVideoRow | undefined> =>
-  reader.get<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.stream_key_hash = ?", [hash]));
+  reader.get<LiveVideoRow>(append(table.select, "WHERE t.stream_key_hash = ?", [hash]));
 
 const newestOfPage = { columns: ["p.video"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
 
 /** Lists the page's own videos, and the videos that other pages share with it (LIVE-25), except shared videos that were taken down (D-110). */
 export function listVideosOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LiveVideoRow>> {
   const ofPage = append(
-    select,
-    `FROM live_video_pages p JOIN live_videos v ON v.page = p.original_page AND v.id = p.video
-     WHERE p.page = ? AND (v.page = p.page OR v.takedown_reason IS NULL)`,
+    table.select,
+    `JOIN live_video_pages p ON t.page = p.original_page AND t.id = p.video
+     WHERE p.page = ? AND (t.page = p.page OR t.takedown_reason IS NULL)`,
     [page],
   );
   return readPage<LiveVideoRow>(reader, ofPage, newestOfPage, request);
 }
 
-const newestFirst = { columns: ["v.id"], direction: "descending", keyOf: (row: LiveVideoRow) => [row.id] } as const;
+const newestFirst = ordered("descending", "t.id");
 
 /**
  * C1-3: lists live videos that have a place, whose broadcast started before `startedMs`, and that may be watched in `country`. If `country` is
@@ -100,50 +98,33 @@ export function listVideosOnMap(
   startedMs: number,
   request: PageRequest,
 ): Promise<ListPage<LiveVideoRow>> {
-  const onMap = append(select, "FROM live_videos v WHERE v.is_on_map = 1 AND v.broadcast_start_ms <= ?", [startedMs]);
+  const onMap = append(table.select, "WHERE t.is_on_map = 1 AND t.broadcast_start_ms <= ?", [startedMs]);
   const code = `% ${country} %`;
   const watchable =
     country === undefined
-      ? append(onMap, "AND v.countries = '' AND v.excluded_countries = ''")
-      : append(onMap, "AND (v.countries = '' OR v.countries LIKE ?) AND v.excluded_countries NOT LIKE ?", [code, code]);
+      ? append(onMap, "AND t.countries = '' AND t.excluded_countries = ''")
+      : append(onMap, "AND (t.countries = '' OR t.countries LIKE ?) AND t.excluded_countries NOT LIKE ?", [code, code]);
   return readPage<LiveVideoRow>(reader, watchable, newestFirst, request);
 }
 
 /** Lists the running broadcasts, newest first. The states in the query are all states with the status LIVE, as in the index `live_videos_running`. */
 export const listRunning = (reader: Reader, limit: number): Promise<LiveVideoRow[]> =>
   reader.all<LiveVideoRow>(
-    append(select, "FROM live_videos v WHERE v.state IN ('live', 'reconnecting', 'key_replaced', 'key_dead', 'ending') ORDER BY v.id DESC LIMIT ?", [
-      limit,
-    ]),
+    append(table.select, "WHERE t.state IN ('live', 'reconnecting', 'key_replaced', 'key_dead', 'ending') ORDER BY t.id DESC LIMIT ?", [limit]),
   );
-
-const oldestFirst = { columns: ["v.page", "v.id"], direction: "ascending", keyOf: (row: LiveVideoRow) => [row.page, row.id] } as const;
-
-/** Lists all live videos, oldest first, for the control API. */
-export const listAllVideos = (reader: Reader, request: PageRequest): Promise<ListPage<LiveVideoRow>> =>
-  readPage<LiveVideoRow>(reader, append(select, "FROM live_videos v WHERE v.page > 0"), oldestFirst, request);
 
 /** Stores a new video and the pages that share it. Returns false, and stores nothing, if the video's id is used already. */
 export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposted: readonly string[]): Promise<boolean> {
-  if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_video", owner: nodeId(row.page) }))) return false;
-  const values = COLUMNS.map((column) => row[column]);
-  await tx.runOne(append(sql`INSERT INTO live_videos`, `(${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`, values));
+  if (!(await table.insert(tx, row))) return false;
   await insertPages(tx, row, [row.page, ...crossposted]);
   return true;
-}
-
-export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<void> {
-  const assignments = CHANGING.map((column) => `${column} = ?`).join(", ");
-  const values = [...CHANGING, "page" as const, "id" as const].map((column) => row[column]);
-  await tx.runOne(append(sql`UPDATE live_videos SET`, `${assignments} WHERE page = ? AND id = ?`, values));
 }
 
 /** LIVE-14: deletes every row of the video, so that nobody can restore the video. */
 export async function deleteVideo(tx: Transaction, { page, id }: Pick<LiveVideoRow, "page" | "id">): Promise<void> {
   await deleteAudience(tx, page, id);
   await tx.run(sql`DELETE FROM live_video_pages WHERE original_page = ${page} AND video = ${id}`);
-  await tx.run(sql`DELETE FROM live_videos WHERE page = ${page} AND id = ${id}`);
-  await deleteNode(tx, nodeId(id));
+  await table.remove(tx, nodeId(page), id);
 }
 
 /** Deletes all videos of a page, and removes the page from the videos that it shares. Returns the ids of the deleted videos. */
@@ -158,7 +139,7 @@ export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise
 export async function forgetPlace(tx: Transaction, place: NodeId): Promise<void> {
   // The text of a place begins with the id, because `readPlace` writes the id first. After the id the text has `}` or `,`, and `~` sorts after both.
   const start = `{"id":"${place}"`;
-  const there = await tx.all<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.place >= ? AND v.place < ?", [start, `${start}~`]));
+  const there = await tx.all<LiveVideoRow>(append(table.select, "WHERE t.place >= ? AND t.place < ?", [start, `${start}~`]));
   for (const row of there) {
     const { location } = JSON.parse(row.place as string) as { location?: object };
     const kept = location === undefined ? { place: null, is_on_map: 0 } : { place: JSON.stringify({ location }) };

@@ -4,8 +4,7 @@ import { serveWrite } from "#graph/contract/operation";
 import { catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading } from "./product-catalogs.api.ts";
 import { catalogNode, createCatalog, deleteCatalogOperation, readCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog, handleDeleteCatalog, subscribersOfCatalog } from "./product-catalogs.handlers.ts";
-import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
-import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage } from "./product-catalogs.store.ts";
+import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage, productCatalogMigrations } from "./product-catalogs.store.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
 export const productCatalogs = defineFeature({

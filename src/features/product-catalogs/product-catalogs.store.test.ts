@@ -15,7 +15,7 @@ import {
   insertCatalog,
   listAllCatalogs,
   listCatalogsOfPage,
-  saveCatalog,
+  replaceCatalog,
 } from "./product-catalogs.store.ts";
 
 const MANAGE: CatalogTask = "240588526848665";
@@ -44,7 +44,7 @@ onEachDatabase("stored catalogs", (database) => {
     const { write, all, reader } = await open(one, other);
     expect(await all()).toEqual([catalog("8001"), other]);
     const changed = catalog("8001", { name: "new", page: nodeId("2002"), business: undefined, external_business_id: "x", agencies: [] });
-    await write((tx) => saveCatalog(tx, changed));
+    await write((tx) => replaceCatalog(tx, changed));
     expect(await all()).toEqual([changed, other]);
     expect(await findCatalog(reader, "8003")).toBeUndefined();
   });
@@ -130,7 +130,7 @@ onEachDatabase("D-13: the cache of a catalog", (database) => {
     expect(await statuses()).toEqual([400, 200]);
     await store.write((tx) => forgetBusiness(tx, agency));
     expect(await statuses()).toEqual([400, 400]);
-    await store.write((tx) => saveCatalog(tx, { ...catalog("8001"), agencies: [] }));
+    await store.write((tx) => replaceCatalog(tx, { ...catalog("8001"), agencies: [] }));
     expect(await statuses()).toEqual([200, 400]);
     await store.write((tx) => deleteCatalog(tx, nodeId("8001")));
     expect(await statuses()).toEqual([400, 400]);

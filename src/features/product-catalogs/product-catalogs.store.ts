@@ -1,9 +1,24 @@
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
+import { nodeTable } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
-import { append, type Row, sql } from "#storage/sql";
+import type { Migration, Reader, Transaction } from "#storage/database";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import { type Row, sql } from "#storage/sql";
 import { type AgencyShare, type CatalogFacts, catalogFact, lockCatalog } from "./product-catalogs.api.ts";
+
+export const productCatalogMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      "CREATE TABLE product_catalogs (id BIGINT PRIMARY KEY, page BIGINT NOT NULL, name TEXT NOT NULL, business BIGINT, external_business_id TEXT) WITHOUT ROWID",
+      "CREATE INDEX product_catalogs_by_page ON product_catalogs (page, id)",
+      `CREATE TABLE product_catalog_agencies (catalog BIGINT NOT NULL, business BIGINT NOT NULL, permitted_tasks TEXT NOT NULL,
+        PRIMARY KEY (catalog, business)) WITHOUT ROWID`,
+      // These indexes find the catalogs of a deleted business, and the catalogs that are shared with it.
+      "CREATE INDEX product_catalogs_by_business ON product_catalogs (business) WHERE business IS NOT NULL",
+      "CREATE INDEX product_catalog_agencies_by_business ON product_catalog_agencies (business, catalog)",
+    ],
+  },
+];
 
 export interface Catalog extends CatalogFacts {
   readonly name: string;
@@ -31,20 +46,22 @@ interface AgencyRow extends Row {
   permitted_tasks: string;
 }
 
-const select = sql`
-  SELECT CAST(c.id AS TEXT) AS id, CAST(c.page AS TEXT) AS page, c.name, CAST(c.business AS TEXT) AS business, c.external_business_id
-  FROM product_catalogs c`;
+const table = nodeTable<CatalogRow>({
+  table: "product_catalogs",
+  nodeType: "product_catalog",
+  ids: ["page", "business"],
+  columns: ["name", "external_business_id"],
+  fact: catalogFact,
+});
 
 export async function findCatalog(reader: Reader, id: string): Promise<Catalog | undefined> {
-  const row = await reader.get<CatalogRow>(append(select, "WHERE c.id = ?", [id]));
+  const row = await table.find(reader, id);
   return row === undefined ? undefined : catalogOf(reader, row);
 }
 
-const byId = ordered("ascending", "c.id");
-
 /** Lists all catalogs for the control API. */
 export async function listAllCatalogs(reader: Reader, page: PageRequest): Promise<ListPage<Catalog>> {
-  const found = await readPage<CatalogRow>(reader, append(select, "WHERE c.id > 0"), byId, page);
+  const found = await table.list(reader, page);
   return { ...found, rows: await Promise.all(found.rows.map((row) => catalogOf(reader, row))) };
 }
 
@@ -65,22 +82,28 @@ async function listAgencies(reader: Reader, catalog: string): Promise<AgencyShar
   return rows.map(({ business, permitted_tasks }) => ({ business: nodeId(business), permitted_tasks: JSON.parse(permitted_tasks) }));
 }
 
-/** Stores a new catalog. Returns false, and stores nothing, if the catalog's id is used already. */
+const rowOf = ({ id, page, name, business = undefined, external_business_id = undefined }: Catalog): CatalogRow => ({
+  ...{ id, page, name },
+  business: business ?? null,
+  external_business_id: external_business_id ?? null,
+});
+
+/**
+ * Stores a new catalog. Returns false, and stores nothing, if the catalog's id is used already. A catalog may belong to a page and to businesses, so its
+ * node is its own owner, and policies look up who may access the catalog (D-13).
+ */
 export async function insertCatalog(tx: Transaction, catalog: Catalog): Promise<boolean> {
-  // A catalog may belong to a page and to businesses. A catalog's node therefore is its own owner, and policies look up who may access the catalog
-  // (D-13).
-  if (!(await insertNode(tx, { id: catalog.id, type: "product_catalog", owner: catalog.id }))) return false;
-  await saveCatalog(tx, catalog);
+  if (!(await table.insert(tx, rowOf(catalog)))) return false;
+  await saveAgencies(tx, catalog);
   return true;
 }
 
-/** Inserts a catalog and its agencies, or replaces the stored ones. */
-export async function saveCatalog(tx: Transaction, { id, page, name, business, external_business_id, agencies }: Catalog): Promise<void> {
-  await tx.runOne(sql`
-    INSERT INTO product_catalogs (id, page, name, business, external_business_id)
-    VALUES (${id}, ${page}, ${name}, ${business ?? null}, ${external_business_id ?? null})
-    ON CONFLICT (id) DO UPDATE SET page = excluded.page, name = excluded.name, business = excluded.business,
-      external_business_id = excluded.external_business_id`);
+export async function replaceCatalog(tx: Transaction, catalog: Catalog): Promise<void> {
+  await table.replace(tx, rowOf(catalog));
+  await saveAgencies(tx, catalog);
+}
+
+async function saveAgencies(tx: Transaction, { id, agencies }: Catalog): Promise<void> {
   await tx.run(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
   for (const agency of agencies) {
     await tx.runOne(sql`
@@ -88,15 +111,12 @@ export async function saveCatalog(tx: Transaction, { id, page, name, business, e
       VALUES (${id}, ${agency.business}, ${JSON.stringify(agency.permitted_tasks)})
       ON CONFLICT (catalog, business) DO UPDATE SET permitted_tasks = excluded.permitted_tasks`);
   }
-  tx.invalidate(catalogFact, id);
 }
 
 export async function deleteCatalog(tx: Transaction, id: NodeId): Promise<boolean> {
   await lockCatalog(tx, id);
-  if ((await tx.run(sql`DELETE FROM product_catalogs WHERE id = ${id}`)) === 0) return false;
+  if (!(await table.remove(tx, id))) return false;
   await tx.run(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
-  await deleteNode(tx, id);
-  tx.invalidate(catalogFact, id);
   return true;
 }
 

@@ -3,7 +3,7 @@ import { closedMap, described, idOf, worldId } from "#graph/worlds/file/schema-w
 import { section } from "#graph/worlds/file/section";
 import { catalogTasks } from "./product-catalogs.api.ts";
 import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, EXTERNAL_BUSINESS_ID_CHARACTERS_MAX } from "./product-catalogs.contract.ts";
-import { type Catalog, deleteCatalog, findCatalog, insertCatalog, listAllCatalogs, saveCatalog } from "./product-catalogs.store.ts";
+import { type Catalog, deleteCatalog, findCatalog, insertCatalog, listAllCatalogs, replaceCatalog } from "./product-catalogs.store.ts";
 
 const task = Type.Unsafe<(typeof catalogTasks)[number]>({ enum: [...catalogTasks] });
 const agency = closedMap({
@@ -38,7 +38,7 @@ export const catalogSection = section({
   find: findCatalog,
   list: listAllCatalogs,
   entryOf: (catalog: Catalog) => ({ ...catalog, vertical: CATALOG_VERTICAL }),
-  replace: (tx, given) => saveCatalog(tx, catalogOf(given)),
+  replace: (tx, given) => replaceCatalog(tx, catalogOf(given)),
   // `forgetOwner` deletes the feeds of a removed catalog, like everything below a removed node.
   remove: deleteCatalog,
 });

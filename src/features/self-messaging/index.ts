@@ -7,9 +7,8 @@ import { serveWrite } from "#graph/contract/operation";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { selfMessagingControlRoutes } from "./self-messaging.control.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
-import { selfMessagingMigrations } from "./self-messaging.migrations.ts";
 import { BUSINESS_ROLE_SCOPES, flows, selfMessagingPolicy, subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
-import { deleteThread } from "./self-messaging.store.ts";
+import { deleteThread, selfMessagingMigrations } from "./self-messaging.store.ts";
 import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messaging.webhooks.ts";
 
 export const selfMessaging = defineFeature({

@@ -4,7 +4,6 @@ import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { setAccountOverride, setNumberOverride, webhookConfiguration } from "./webhook-overrides.contract.ts";
 import { handleSetAccountOverride, handleSetNumberOverride, prepareAccountOverride, prepareNumberOverride } from "./webhook-overrides.handlers.ts";
-import { webhookOverrideMigrations } from "./webhook-overrides.migrations.ts";
 import {
   deleteOverride,
   deleteOverridesOfApp,
@@ -14,6 +13,7 @@ import {
   findOverridesOfNumbers,
   listOverridesOfNumber,
   saveOverride,
+  webhookOverrideMigrations,
 } from "./webhook-overrides.store.ts";
 
 export const webhookOverrides = defineFeature({

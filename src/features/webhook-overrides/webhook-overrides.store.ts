@@ -1,7 +1,19 @@
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import type { Migration, Reader, Transaction } from "#storage/database";
 import { allWithKeys } from "#storage/id-lists";
 import { sql } from "#storage/sql";
+
+export const webhookOverrideMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      // The row with `phone_number` 0 has the override of the account itself, because a column of the primary key cannot be null.
+      `CREATE TABLE webhook_overrides (account BIGINT NOT NULL, app BIGINT NOT NULL, phone_number BIGINT NOT NULL, override_callback_uri TEXT NOT NULL,
+        PRIMARY KEY (account, app, phone_number)) WITHOUT ROWID`,
+      "CREATE INDEX webhook_overrides_by_app ON webhook_overrides (app, account)",
+    ],
+  },
+];
 
 /**
  * The ports of overrides. An override belongs to an app and an account, or to an app and one of the account's numbers (D-57). If `number` is

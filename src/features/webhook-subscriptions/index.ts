@@ -23,7 +23,6 @@ import {
   notesOnSubscribeToPage,
   prepareSubscribeApp,
 } from "./webhook-subscriptions.handlers.ts";
-import { webhookSubscriptionMigrations } from "./webhook-subscriptions.migrations.ts";
 import "./webhook-subscriptions.ports.ts";
 import {
   findCallbackUrl,
@@ -42,6 +41,7 @@ import {
   listPageSubscriptions,
   resealOfApp,
   subscribersOfPage,
+  webhookSubscriptionMigrations,
 } from "./webhook-subscriptions.store.ts";
 
 export const webhookSubscriptions = defineFeature({

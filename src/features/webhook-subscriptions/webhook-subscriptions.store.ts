@@ -1,8 +1,25 @@
 import { appFact } from "#auth/tokens";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import type { Migration, Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
+
+export const webhookSubscriptionMigrations: readonly Migration[] = [
+  {
+    name: "tables",
+    statements: [
+      // The row with the object '*' has the callback for objects without a callback of their own. Only a world file sets this row, and it has no
+      // fields.
+      `CREATE TABLE webhook_subscriptions (
+        app BIGINT NOT NULL, object TEXT NOT NULL, callback_url TEXT, sealed_verify_token TEXT, is_verified INTEGER NOT NULL, fields TEXT NOT NULL,
+        PRIMARY KEY (app, object)
+      ) WITHOUT ROWID`,
+      "CREATE TABLE page_subscribed_apps (page BIGINT NOT NULL, app BIGINT NOT NULL, subscribed_fields TEXT NOT NULL, PRIMARY KEY (page, app)) WITHOUT ROWID",
+      "CREATE INDEX page_subscribed_apps_by_app ON page_subscribed_apps (app, page)",
+      "CREATE TABLE retired_app_secrets (app BIGINT PRIMARY KEY, sealed_secret TEXT NOT NULL, until_ms BIGINT NOT NULL) WITHOUT ROWID",
+    ],
+  },
+];
 
 /** The object in the row that has the callback for objects without a callback of their own. */
 export const ANY_OBJECT = "*";
