@@ -1,12 +1,10 @@
 import type { Static } from "typebox";
-import type { ListRequest, OperationRequest } from "#graph/contract/operation";
+import type { OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
 import { insertMinted } from "#graph/worlds/nodes.store";
-import type { Reader, Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import type { createGiftCard } from "./gift-cards.contract.ts";
 import { giftCardTable } from "./gift-cards.store.ts";
-
-export const handleListGiftCards = (request: ListRequest, reader: Reader) => giftCardTable.listOf(reader, request.node.id, request.page);
 
 export async function handleCreateGiftCard(request: OperationRequest<Static<typeof createGiftCard.params>>, tx: Transaction) {
   const { node, params, world } = request;

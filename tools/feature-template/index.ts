@@ -2,9 +2,9 @@
 
 import { pageMessaging } from "#features/pages/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";
-import { serveList, serveWrite } from "#graph/contract/operation";
+import { serveListOf, serveWrite } from "#graph/contract/operation";
 import { createGiftCard, deleteGiftCardOperation, giftCardNode, listGiftCards, readGiftCard } from "./gift-cards.contract.ts";
-import { handleCreateGiftCard, handleDeleteGiftCard, handleListGiftCards } from "./gift-cards.handlers.ts";
+import { handleCreateGiftCard, handleDeleteGiftCard } from "./gift-cards.handlers.ts";
 import { type GiftCardRow, giftCardMigrations, giftCardTable } from "./gift-cards.store.ts";
 import { giftCardSection } from "./gift-cards.world.ts";
 
@@ -19,7 +19,7 @@ export const giftCards = defineFeature({
     }),
   ],
   operations: [
-    serveList(listGiftCards, handleListGiftCards),
+    serveListOf(listGiftCards, giftCardTable.listOf),
     serveWrite(createGiftCard, handleCreateGiftCard),
     serveWrite(deleteGiftCardOperation, handleDeleteGiftCard),
   ],

@@ -1,10 +1,6 @@
-import type { ListRequest, OperationRequest } from "#graph/contract/operation";
-import type { Reader, Transaction } from "#storage/database";
-import { lockAccount, numberTable, pageSubscribedApps, unsubscribeApp } from "./chatapp-accounts.store.ts";
-
-export const handleListNumbers = (request: ListRequest, reader: Reader) => numberTable.listOf(reader, request.node.id, request.page);
-
-export const handleListSubscribedApps = (request: ListRequest, reader: Reader) => pageSubscribedApps(reader, request.node.id, request.page);
+import type { OperationRequest } from "#graph/contract/operation";
+import type { Transaction } from "#storage/database";
+import { lockAccount, unsubscribeApp } from "./chatapp-accounts.store.ts";
 
 export async function handleUnsubscribeApp({ node, caller, world }: OperationRequest, tx: Transaction) {
   await lockAccount(tx, node.id);

@@ -3,7 +3,7 @@
  */
 
 import { defineFeature, nodeType } from "#graph/contract/feature";
-import { serveList, serveWrite } from "#graph/contract/operation";
+import { serveListOf, serveWrite } from "#graph/contract/operation";
 import { chatappAccount, chatappChange, chatappSubscription } from "./chatapp-accounts.api.ts";
 import {
   accountNode,
@@ -15,7 +15,7 @@ import {
   unsubscribeAppOperation,
 } from "./chatapp-accounts.contract.ts";
 import { chatappControlRoutes } from "./chatapp-accounts.control.ts";
-import { handleListNumbers, handleListSubscribedApps, handleUnsubscribeApp } from "./chatapp-accounts.handlers.ts";
+import { handleUnsubscribeApp } from "./chatapp-accounts.handlers.ts";
 import {
   type AccountRow,
   accountTable,
@@ -26,6 +26,7 @@ import {
   listSubscribedApps,
   type NumberRow,
   numberTable,
+  pageSubscribedApps,
   subscribeApp,
   unsubscribeEverywhere,
 } from "./chatapp-accounts.store.ts";
@@ -49,8 +50,8 @@ export const chatappAccounts = defineFeature({
     }),
   ],
   operations: [
-    serveList(listNumbers, handleListNumbers),
-    serveList(listSubscribedAppsOperation, handleListSubscribedApps),
+    serveListOf(listNumbers, numberTable.listOf),
+    serveListOf(listSubscribedAppsOperation, pageSubscribedApps),
     serveWrite(unsubscribeAppOperation, handleUnsubscribeApp),
   ],
   controlRoutes: chatappControlRoutes,

@@ -15,7 +15,6 @@ import {
   findLabelsByName,
   insertLabel,
   type LabelRow,
-  listLabelsOfPage,
   listLabelsOfPerson,
   reservePlace,
 } from "./custom-labels.store.ts";
@@ -29,8 +28,6 @@ export const labelsPerPageMax = defineSetting({
   default: 5000,
   summary: "labels that a page can have",
 });
-
-export const handleListLabels = (request: ListRequest, reader: Reader) => listLabelsOfPage(reader, request.node.id, request.page);
 
 export const handleListLabelsOfUser = (request: ListRequest, reader: Reader) =>
   listLabelsOfPerson(reader, request.node.owner, request.node.id, request.page);

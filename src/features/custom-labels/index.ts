@@ -2,7 +2,7 @@
 
 import { pageMessaging } from "#features/pages/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";
-import { serveList, serveWrite } from "#graph/contract/operation";
+import { serveList, serveListOf, serveWrite } from "#graph/contract/operation";
 import {
   attachLabelOperation,
   createLabel,
@@ -19,11 +19,10 @@ import {
   handleCreateLabel,
   handleDeleteLabel,
   handleDetachLabel,
-  handleListLabels,
   handleListLabelsOfUser,
   labelsPerPageMax,
 } from "./custom-labels.handlers.ts";
-import { customLabelMigrations, deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custom-labels.store.ts";
+import { customLabelMigrations, deleteLabelsOfPage, detachAll, findLabel, type LabelRow, listLabelsOfPage } from "./custom-labels.store.ts";
 import { labelWebhook } from "./custom-labels.webhooks.ts";
 import { labelSection } from "./custom-labels.world.ts";
 
@@ -39,7 +38,7 @@ export const customLabels = defineFeature({
     }),
   ],
   operations: [
-    serveList(listLabels, handleListLabels),
+    serveListOf(listLabels, listLabelsOfPage),
     serveList(listLabelsOfUser, handleListLabelsOfUser),
     serveWrite(createLabel, handleCreateLabel),
     serveWrite(deleteLabelOperation, handleDeleteLabel),

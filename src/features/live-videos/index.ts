@@ -2,7 +2,7 @@
 
 import { nobody } from "#auth/policy";
 import { defineFeature, nodeType } from "#graph/contract/feature";
-import { serveList, serveWrite } from "#graph/contract/operation";
+import { serveList, serveListOf, serveWrite } from "#graph/contract/operation";
 import { createComment, createReaction, listComments, listReactions } from "./audience/audience.contract.ts";
 import { handleCreateComment, handleCreateReaction, handleListComments, handleListReactions } from "./audience/audience.handlers.ts";
 import { deleteActor } from "./audience/audience.store.ts";
@@ -23,13 +23,21 @@ import {
   handleCreateLiveVideo,
   handleDeleteLiveVideo,
   handleListLiveMap,
-  handleListLiveVideos,
   handleUpdateLiveVideo,
   untilEncodersCanConnect,
 } from "./live-videos.handlers.ts";
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
-import { deleteVideosOfPage, findVideo, forgetPlace, isShown, type LiveVideoRow, listPagesOfVideos, listReadingPages } from "./live-videos.store.ts";
+import {
+  deleteVideosOfPage,
+  findVideo,
+  forgetPlace,
+  isShown,
+  type LiveVideoRow,
+  listPagesOfVideos,
+  listReadingPages,
+  listVideosOfPage,
+} from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
 
@@ -59,7 +67,7 @@ export const liveVideos = defineFeature({
     { type: "live_comment", policy: nobody },
   ],
   operations: [
-    serveList(listLiveVideos, handleListLiveVideos),
+    serveListOf(listLiveVideos, listVideosOfPage),
     serveList(listLiveMap, handleListLiveMap),
     serveWrite(createLiveVideo, handleCreateLiveVideo, untilEncodersCanConnect),
     serveWrite(updateLiveVideo, handleUpdateLiveVideo, untilEncodersCanConnect),

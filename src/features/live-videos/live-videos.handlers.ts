@@ -11,23 +11,13 @@ import { isLive, isTakenDown, type LiveEvent, type Status, statusOf } from "./li
 import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
 import { type createLiveVideo, type listLiveMap, NO_OTHER_PAGE, type updateLiveVideo } from "./live-videos.contract.ts";
 import { CROSSPOSTED_PAGES_MAX, START_DELAY_MS } from "./live-videos.limits.ts";
-import {
-  insertVideo,
-  type LiveVideoRow,
-  listCrosspostedPages,
-  listVideosOfPage,
-  listVideosOnMap,
-  saveCrosspostedPages,
-  updateVideo,
-} from "./live-videos.store.ts";
+import { insertVideo, type LiveVideoRow, listCrosspostedPages, listVideosOnMap, saveCrosspostedPages, updateVideo } from "./live-videos.store.ts";
 import { showOnce, streamAddressOf } from "./viewing/addresses.ts";
 import { placeOf } from "./viewing/place.ts";
 import { targetingColumnsOf } from "./viewing/watching.ts";
 
 type Create = OperationRequest<Static<typeof createLiveVideo.params>>;
 type Update = OperationRequest<Static<typeof updateLiveVideo.params>>;
-
-export const handleListLiveVideos = (request: ListRequest, reader: Reader) => listVideosOfPage(reader, request.node.id, request.page);
 
 /** LIM-9: a video appears on the live map some seconds after its broadcast has started. */
 export function handleListLiveMap({ params, page, world }: ListRequest<Static<typeof listLiveMap.params>>, reader: Reader) {

@@ -2,9 +2,9 @@
 
 import { pageMessaging } from "#features/pages/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";
-import { serveList, serveWrite } from "#graph/contract/operation";
+import { serveListOf, serveWrite } from "#graph/contract/operation";
 import { createPersona, deletePersonaOperation, listPersonas, personaNode, readPersona } from "./personas.contract.ts";
-import { handleCreatePersona, handleDeletePersona, handleListPersonas } from "./personas.handlers.ts";
+import { handleCreatePersona, handleDeletePersona } from "./personas.handlers.ts";
 import { type PersonaRow, personaMigrations, personaTable } from "./personas.store.ts";
 import { personaSection } from "./personas.world.ts";
 
@@ -19,7 +19,7 @@ export const personas = defineFeature({
     }),
   ],
   operations: [
-    serveList(listPersonas, handleListPersonas),
+    serveListOf(listPersonas, personaTable.listOf),
     serveWrite(createPersona, handleCreatePersona),
     serveWrite(deletePersonaOperation, handleDeletePersona),
   ],

@@ -1,12 +1,10 @@
 import type { Static } from "typebox";
-import type { ListRequest, OperationRequest } from "#graph/contract/operation";
+import type { OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
 import { insertMinted } from "#graph/worlds/nodes.store";
-import type { Reader, Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import type { createPersona } from "./personas.contract.ts";
 import { personaTable } from "./personas.store.ts";
-
-export const handleListPersonas = (request: ListRequest, reader: Reader) => personaTable.listOf(reader, request.node.id, request.page);
 
 export async function handleCreatePersona(request: OperationRequest<Static<typeof createPersona.params>>, tx: Transaction) {
   const { node, params, world } = request;

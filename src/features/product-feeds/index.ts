@@ -2,11 +2,11 @@
 
 import { catalogAccess } from "#features/product-catalogs/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";
-import { serveIntake, serveList, serveWrite } from "#graph/contract/operation";
+import { serveIntake, serveList, serveListOf, serveWrite } from "#graph/contract/operation";
 import { feedFileBytesMax } from "./ingestion/files.ts";
 import { feedIngestion } from "./ingestion/jobs.ts";
 import type { UploadRow } from "./ingestion/upload.ts";
-import { findLatestUploads, findUploadNode } from "./ingestion/uploads.store.ts";
+import { findLatestUploads, findUploadNode, listUploadsOfFeed } from "./ingestion/uploads.store.ts";
 import {
   createFeed,
   createUpload,
@@ -27,15 +27,13 @@ import {
   handleCreateFeed,
   handleDeleteFeed,
   handleListArticles,
-  handleListFeeds,
   handleListUploadErrors,
-  handleListUploads,
   handleUpdateFeed,
   removeFeedsOfCatalog,
   submitUpload,
 } from "./product-feeds.handlers.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
-import { type FeedRow, findFeed } from "./product-feeds.store.ts";
+import { type FeedRow, findFeed, pageFeedsOfCatalog } from "./product-feeds.store.ts";
 import { feedWebhook } from "./product-feeds.webhooks.ts";
 import { feedSection } from "./product-feeds.world.ts";
 import { feedFetches } from "./schedules/fetches.ts";
@@ -57,11 +55,11 @@ export const productFeeds = defineFeature({
     }),
   ],
   operations: [
-    serveList(listFeeds, handleListFeeds),
+    serveListOf(listFeeds, pageFeedsOfCatalog),
     serveWrite(createFeed, handleCreateFeed),
     serveWrite(updateFeed, handleUpdateFeed),
     serveWrite(deleteFeedOperation, handleDeleteFeed),
-    serveList(listUploads, handleListUploads),
+    serveListOf(listUploads, listUploadsOfFeed),
     serveIntake(createUpload, submitUpload),
     serveList(listUploadErrors, handleListUploadErrors),
     serveList(listArticlesAndPublications, handleListArticles),

@@ -13,25 +13,14 @@ import type { Bytes } from "./formats/bytes.ts";
 import { FeedFileProblem } from "./formats/rows.ts";
 import { scheduleIngestion } from "./ingestion/jobs.ts";
 import { errorsOf, type UploadErrorRow } from "./ingestion/upload.ts";
-import { deleteUploadsOfFeed, findUploadNode, listUploadsOfFeed, type UploadKey } from "./ingestion/uploads.store.ts";
+import { deleteUploadsOfFeed, findUploadNode, type UploadKey } from "./ingestion/uploads.store.ts";
 import { receiveFile, receiveUrl } from "./ingestion/uploads.ts";
 import { type ItemRow, listItems } from "./items.store.ts";
 import type { createFeed, createUpload, listArticlesAndPublications, updateFeed } from "./product-feeds.contract.ts";
 import { FEEDS_MAX, UPLOADS_WAITING_MAX } from "./product-feeds.limits.ts";
-import {
-  countFeedsOfCatalog,
-  deleteFeed,
-  type FeedRow,
-  findFeed,
-  insertFeed,
-  listFeedsOfCatalog,
-  pageFeedsOfCatalog,
-  saveSettings,
-} from "./product-feeds.store.ts";
+import { countFeedsOfCatalog, deleteFeed, type FeedRow, findFeed, insertFeed, listFeedsOfCatalog, saveSettings } from "./product-feeds.store.ts";
 import { planFetches } from "./schedules/fetches.ts";
 import { type GivenSchedule, refuseAddress, type ScheduleKind, storedSchedule } from "./schedules/schedule.ts";
-
-export const handleListFeeds = (request: ListRequest, reader: Reader) => pageFeedsOfCatalog(reader, request.node.id, request.page);
 
 export async function handleCreateFeed(request: OperationRequest<Static<typeof createFeed.params>>, tx: Transaction) {
   const { node, params, world } = request;
@@ -114,8 +103,6 @@ function fetchLater(request: CreateUpload, url: string): Promise<UploadKey | und
   refuseAddress(url, world, invalidParameter);
   return world.database.write((tx) => receiveUrl(tx, world, node.id, url, inputOf(request)));
 }
-
-export const handleListUploads = (request: ListRequest, reader: Reader) => listUploadsOfFeed(reader, request.node.id, request.page);
 
 export async function handleListUploadErrors({ node, page }: ListRequest, reader: Reader): Promise<ListResult<UploadErrorRow>> {
   const upload = await findUploadNode(reader, node.id);

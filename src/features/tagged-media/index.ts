@@ -2,7 +2,7 @@
 
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
-import { serveList } from "#graph/contract/operation";
+import { serveListOf } from "#graph/contract/operation";
 import { BUSINESS_SCOPES, listTags, professionalAccount, taggedMediaPolicy } from "./tagged-media.contract.ts";
 import { countComment, deleteMediaOfAccount, listTaggedMedia, mediaTable, publicChildren, taggedMediaMigrations } from "./tagged-media.store.ts";
 import { mediaSection } from "./tagged-media.world.ts";
@@ -13,7 +13,7 @@ export const taggedMedia = defineFeature({
   policies: [professionalAccount, taggedMediaPolicy],
   scopes: BUSINESS_SCOPES,
   nodeTypes: [{ type: "media", policy: nobody }],
-  operations: [serveList(listTags, (request, reader) => listTaggedMedia(reader, request.node.id, request.page))],
+  operations: [serveListOf(listTags, listTaggedMedia)],
   worldSections: [mediaSection],
   needs: ["social_account"],
   onOwnerDeleted: deleteMediaOfAccount,

@@ -1,7 +1,7 @@
 /** The public API of the webhook-subscriptions feature, which stores the subscriptions of apps and pages to webhooks (D-60). */
 
 import { defineFeature } from "#graph/contract/feature";
-import { serveList, serveWrite } from "#graph/contract/operation";
+import { serveListOf, serveWrite } from "#graph/contract/operation";
 import {
   appSubscriptions,
   listAppsOfPage,
@@ -13,8 +13,6 @@ import {
   unsubscribeFromPage,
 } from "./webhook-subscriptions.contract.ts";
 import {
-  handleListAppsOfPage,
-  handleListSubscriptions,
   handleSubscribeApp,
   handleSubscribeToPage,
   handleUnsubscribeApp,
@@ -39,6 +37,8 @@ import {
   deleteAllOf,
   isSubscribed,
   listPageSubscriptions,
+  listShownSubscriptions,
+  pagePageSubscriptions,
   resealOfApp,
   subscribersOfPage,
   webhookSubscriptionMigrations,
@@ -49,10 +49,10 @@ export const webhookSubscriptions = defineFeature({
   migrations: webhookSubscriptionMigrations,
   policies: [appSubscriptions, pageSubscriptions],
   operations: [
-    serveList(listSubscriptionsOperation, handleListSubscriptions),
+    serveListOf(listSubscriptionsOperation, listShownSubscriptions),
     serveWrite(subscribeApp, handleSubscribeApp, prepareSubscribeApp, notesOnSubscribeApp),
     serveWrite(unsubscribeApp, handleUnsubscribeApp),
-    serveList(listAppsOfPage, handleListAppsOfPage),
+    serveListOf(listAppsOfPage, pagePageSubscriptions),
     serveWrite(subscribeToPage, handleSubscribeToPage, undefined, notesOnSubscribeToPage),
     serveWrite(unsubscribeFromPage, handleUnsubscribeFromPage),
   ],

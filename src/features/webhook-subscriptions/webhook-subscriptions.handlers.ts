@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
-import type { ListRequest, OperationRequest } from "#graph/contract/operation";
+import type { OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
-import type { Reader, Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import { verifyCallback } from "#webhooks/callbacks/handshake";
 import type { subscribeApp, subscribeToPage, unsubscribeApp } from "./webhook-subscriptions.contract.ts";
 import {
@@ -10,14 +10,10 @@ import {
   deleteSubscription,
   findSubscription,
   listSubscriptions,
-  pagePageSubscriptions,
-  pageSubscriptions,
   savePageSubscription,
   saveSubscription,
 } from "./webhook-subscriptions.store.ts";
 import { unservedPageFields } from "./webhook-subscriptions.unserved.ts";
-
-export const handleListSubscriptions = (request: ListRequest, reader: Reader) => pageSubscriptions(reader, request.node.id, request.page);
 
 type Subscribe = OperationRequest<Static<typeof subscribeApp.params>>;
 type SubscribeToPage = OperationRequest<Static<typeof subscribeToPage.params>>;
@@ -64,8 +60,6 @@ export async function handleUnsubscribeApp({ node, params, world }: OperationReq
   await world.webhooks.subscriptionsChanged(tx, node.id);
   return { success: true };
 }
-
-export const handleListAppsOfPage = (request: ListRequest, reader: Reader) => pagePageSubscriptions(reader, request.node.id, request.page);
 
 export async function handleSubscribeToPage(request: SubscribeToPage, tx: Transaction) {
   const { node, params, caller, world } = request;

@@ -64,7 +64,7 @@ onEachDatabase("stored subscriptions", (kind) => {
       await store.saveSubscription(tx, APP, row(store.ANY_OBJECT, { callback_url: "https://any.example/", is_verified: 0 }));
     });
     const shown = async (app: typeof APP) =>
-      (await store.pageSubscriptions(database.reader, app, { limit: 10 })).rows.map(
+      (await store.listShownSubscriptions(database.reader, app, { limit: 10 })).rows.map(
         ({ object, callback_url, is_verified }) => `${object} ${callback_url} ${is_verified}`,
       );
     expect(await shown(APP)).toEqual(["catalog https://any.example/ 0", "page https://any.example/ 0", "social https://receiver.example/social 1"]);

@@ -63,7 +63,7 @@ export const findSubscription = (reader: Reader, app: NodeId, object: string): P
 
 const byObject = ordered("ascending", "s.object");
 
-export function pageSubscriptions(reader: Reader, app: NodeId, page: PageRequest): Promise<ListPage<ShownSubscriptionRow>> {
+export function listShownSubscriptions(reader: Reader, app: NodeId, page: PageRequest): Promise<ListPage<ShownSubscriptionRow>> {
   return readPage<ShownSubscriptionRow>(
     reader,
     sql`

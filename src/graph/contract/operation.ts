@@ -5,6 +5,7 @@ import type { Policy } from "#auth/policy";
 import type { SchemeName } from "#auth/schemes";
 import type { NodeRef, TokenKind } from "#auth/token";
 import type { DeclaredError } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
 import type { Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
@@ -240,6 +241,12 @@ export function serveList<P extends TObject, R extends Row>(
 ): Served {
   return { contract, handle } as unknown as Served;
 }
+
+/** Lists nodes that belong to the node of the address. Such a list has no parameters of its own. */
+export const serveListOf = <P extends TObject, R extends Row>(
+  contract: ListOperation<P, R>,
+  list: (reader: Reader, owner: NodeId, page: PageRequest) => Promise<ListPage<R>>,
+): Served => serveList(contract, (request, reader) => list(reader, request.node.id, request.page));
 
 export function serveRead<P extends TObject, A extends TSchema>(
   contract: ReadOperation<P, A>,
