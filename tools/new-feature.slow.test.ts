@@ -32,7 +32,7 @@ test("a new feature compiles, and its tests and those of every operation pass on
     makeFeature(copy, "tea-shops", "tea-shop");
     // order: a folder has none.
     expect(readdirSync(join(copy, "src/features/tea-shops")).sort()).toEqual(
-      ["README.md", "index.ts", ...["contract", "handlers", "migrations", "store", "test", "world"].map((piece) => `tea-shops.${piece}.ts`)].sort(),
+      ["README.md", "index.ts", ...["contract", "handlers", "store", "test", "world"].map((piece) => `tea-shops.${piece}.ts`)].sort(),
     );
     const run = (...command: string[]) => {
       const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: copy, stdin: "ignore" });
