@@ -301,7 +301,7 @@ module.exports = {
   forbidden: [...floors, ...rules],
   options: {
     // Of these the sources are in the same folders.
-    exclude: { path: "^clients/[^/]+/dist/" },
+    exclude: { path: "^clients/[^/]+/(dist|node_modules)/" },
     doNotFollow: { path: npm, dependencyTypes: PACKAGES },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
