@@ -52,6 +52,20 @@ describe("the sentences of a file", () => {
     ]);
   });
 
+  test("a message of several lines is a page; code, data and lists of names are not sentences", () => {
+    const code = [
+      "const usage = `How to use it.\\n\\n  --port PORT   the port of the server to test\\n  --json        print one document\\n`;",
+      "const page = `<p>This is <b>the</b> page of the server.\\n<style>p { color: red; margin: 0 }</style>`;",
+      "const key = `-----BEGIN CERTIFICATE-----\\nthe text of a certificate`;",
+      'const names = "retailer name price image";',
+      'const rows = "id,name,price\\nc1,First of two,the price of one";',
+    ];
+    expect(textsOf("src/a.ts", `${code.join("\n")}\n`)).toEqual([
+      [1, "How to use it."],
+      [1, "the port of the server to test"],
+    ]);
+  });
+
   test("lines for tools, SQL and programs are not sentences; full stops in code and in abbreviations end none", () => {
     const code = [
       "// Responses have any shape, e.g. `No. Such text.` Here",

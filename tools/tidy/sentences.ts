@@ -123,20 +123,40 @@ function messagesOf(file: RepositoryFile): Passage[] {
   const passages: Passage[] = [];
   eachNode(file, (node) => {
     const text = messageOf(node);
-    if (text === undefined || text.split(/\s+/).filter((word) => /^[\p{L}'-]+[.,:;]?$/u.test(word)).length < MESSAGE_WORDS_MIN) return;
-    if (isProgram(text)) return;
-    passages.push({ lines: [{ text: text.replaceAll(/\s+/g, " "), line: treeOf(file).getLineAndCharacterOfPosition(node.getStart()).line + 1 }] });
+    if (text === undefined || isProgram(text)) return;
+    const line = treeOf(file).getLineAndCharacterOfPosition(node.getStart()).line + 1;
+    for (const { lines } of passagesOfMessage(text.replaceAll(TAG, ""))) {
+      const passage = lines.map(({ text }) => ({ text: text.replaceAll(/\s+/g, " "), line }));
+      if (wordsIn(passage.map(({ text }) => text).join(" ")) >= MESSAGE_WORDS_MIN) passages.push({ lines: passage });
+    }
   });
   return passages;
 }
+
+const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => /^[\p{L}'-]+[.,:;]?$/u.test(word)).length;
+
+/** Matches a tag of HTML. */
+const TAG = /<\/?[a-z][^<>]*>/g;
+
+/** A message of several lines is a page of Markdown, or a list of options whose explanations are in a column of their own. */
+const passagesOfMessage = (text: string): Passage[] =>
+  text.includes("\n") ? passagesOfDocument(text.replaceAll(/^ *\S.*? {2,}(?=\S)/gm, "\n")) : [{ lines: [{ text, line: 1 }] }];
 
 /** Matches a piece of SQL by its first words. */
 const SQL_START = /^[\s,(…]*(?:SELECT|FROM|WHERE|AND|ORDER BY|EXISTS|VALUES|WITH|INSERT INTO|UPDATE|DELETE FROM|FOR UPDATE|CREATE|ALTER) /;
 /** Matches words of SQL that prose does not have in capitals. */
 const SQL_WORD = /\b(?:SELECT|FROM|WHERE|JOIN|ORDER BY|LIMIT|NOT NULL|INTO|VALUES)\b/g;
 
-/** Whether a text is SQL, or JavaScript that another program runs. */
-const isProgram = (text: string): boolean => SQL_START.test(text) || (text.match(SQL_WORD)?.length ?? 0) > 1 || text.includes("=>");
+/** Matches signs of code and data: arrows, certificates, first lines of scripts, statements, rules of CSS, functions of SQL and cells of CSV. */
+const CODE_SIGN =
+  /=>|-----BEGIN |^#!|^#compdef|^\s*(?:const|export|function|import|local|readonly) |;\s*(?:\}|$)|: [^\s;]+;\s*\w+: |\b(?:CAST\([\w?]|CASE WHEN|ON CONFLICT)|\w,"|^\w+,\w+,|\{id: /m;
+/** Matches a word that a sentence has, and a list of names or a configuration lacks. */
+const PROSE_WORD =
+  /\b(?:The|An?|No|How|All|a|an|and|are|as|at|be|by|can|cannot|for|from|has|have|in|is|it|may|must|no|not|of|on|only|or|than|that|the|this|to|was|were|with)\b/;
+
+/** Whether a text is SQL, data, or code in another language. */
+const isProgram = (text: string): boolean =>
+  SQL_START.test(text) || (text.match(SQL_WORD)?.length ?? 0) > 1 || CODE_SIGN.test(text) || !PROSE_WORD.test(text);
 
 /**
  * The message of a string literal, or of literals that are joined with `+`. Values inside a template or between joined literals are shown as `…`. A
