@@ -38,7 +38,7 @@ function run(root: string, command: readonly string[]): string {
 const start = (root: string): string => run(root, [join(root, "bin/plaza")]);
 const build = (root: string): string => run(root, ["node", "tools/build.mjs"]);
 
-/** Gives a file a later time of change, because file systems differ in the precision of times. */
+/** Gives a file a later time of change than it has, because file systems store these times with different precision. */
 function changeLater(path: string): void {
   const later = new Date(Date.now() + 5_000);
   utimesSync(path, later, later);

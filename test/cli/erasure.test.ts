@@ -36,7 +36,7 @@ const asInteger = (id: string): Buffer => {
 
 /** The names of the person's ids and texts that are still in the bytes of the folder's files. */
 function foundIn(folder: string, { user, psid, phone, text }: typeof ADA): string[] {
-  // The server's socket in this folder is not a file that can be read.
+  // The server's socket in this folder is left out, because a socket is not a file that can be read.
   const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
   const files = names.map(({ name }) => readFileSync(join(folder, name)));
   const needles = { user, psid, phone, text, "user as a number": asInteger(user), "psid as a number": asInteger(psid) };

@@ -105,8 +105,8 @@ describe("plaza exec", () => {
       console.log("below " + process.ppid + " ready");
       setInterval(() => {}, 1000);`;
     writeFileSync(join(folder, "waits.mjs"), script);
-    // `script` of util-linux runs a command at a terminal of its own. Its shell replaces itself with the command, because a waiting shell hears
-    // Ctrl-C too, and some shells then end as if they had ended the command.
+    // `script` of util-linux runs a command at a terminal of its own. The shell of `script` replaces itself with the command, because a waiting shell
+    // hears Ctrl-C too, and some shells then end as if they had ended the command.
     const terminal = Bun.spawn(["script", "-qec", `exec "${PROGRAM}" exec -- node waits.mjs`, "/dev/null"], {
       cwd: folder,
       stdin: "pipe",

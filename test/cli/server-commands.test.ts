@@ -63,7 +63,7 @@ test("a wrong key, a missing server, and a misspelt variable are reported", asyn
   expect(await status({ PLAZA_CONTROL_KYE: "replaced" })).toBe(
     "plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n",
   );
-  // These variables belong to other programs, and to features, whose variables the command does not know.
+  // These variables belong to other programs, or to features; the command does not know the variables of features.
   expect(await status({ PLAZA_SQUARE: "1", PLAZA_MESSAGES_MAX: "1" })).toBe("");
   const own = { PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KYE: "replaced" };
   expect((await runPlaza(["token", "list"], { cwd, env: own })).stderr).toContain("did you mean PLAZA_CONTROL_KEY?");
@@ -224,7 +224,7 @@ test("the control API can be reached only by its port: no file represents it tha
 });
 
 test("a command whose reader has closed the output ends quietly", () => {
-  // `true` ends at once. The command waits until then, so that its first byte finds no reader.
+  // The command `true` ends at once. The command waits until `true` has ended, so that its first byte finds no reader.
   const commands = ["start --help", "--version", "completion bash"];
   const ended = commands.map((words) => {
     const script = `exec 3> >(true); wait $!; "$0" ${words} >&3; echo $?`;

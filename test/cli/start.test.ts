@@ -209,7 +209,7 @@ describe("world files", () => {
       return BigInt(id as string);
     };
     const first = await minted("first");
-    // Each start has its own range of ids. So ids that are not ids of nodes are not repeated either, although no table shows that they are taken.
+    // Each start has its own range of ids. So ids that do not belong to nodes are not repeated either, although no table shows that they are taken.
     expect((await minted("second")) - first).toBeGreaterThan(900_000_000n);
   });
 });

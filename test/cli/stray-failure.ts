@@ -1,4 +1,4 @@
-/** A program with a rejected promise that nobody awaits. It still runs a moment later. */
+/** A program with a rejected promise that nobody awaits. The program still runs a moment later. */
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 

@@ -92,7 +92,7 @@ const ofBoth = {
   "delete a catalog": 33,
 };
 
-/** The rows of the table of uses in docs/compatibility.md: the use, and whether it was tested with each library. */
+/** The rows of the table of uses in docs/compatibility.md: each has the use, and for each library whether the use was tested with it. */
 const documented = (): { use: string; python: boolean; node: boolean }[] =>
   [...readFileSync(join(import.meta.dir, "../../docs/compatibility.md"), "utf8").matchAll(/^\| ([^|]+) \| (yes|no)[^|]* \| (yes|no)[^|]* \|$/gm)].map(
     ([, use = "", python, node]) => ({ use, python: python === "yes", node: node === "yes" }),

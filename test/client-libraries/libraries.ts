@@ -1,4 +1,7 @@
-/** Installs packages of registries, once for each set of pinned versions. They are outside of the project because they are not its dependencies. */
+/**
+ * Installs packages of registries, once for each set of pinned versions. The packages are installed outside of the project because they are not its
+ * dependencies.
+ */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";

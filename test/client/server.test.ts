@@ -33,7 +33,7 @@ test("each operation of the client runs that operation of the server", async () 
       ...(nodeType === undefined ? [] : [id]),
       ...words,
     );
-    // Without parameters many requests are refused, but by the operation that was meant.
+    // Without parameters, many requests are refused; the refusal must come from the operation that was meant.
     await Promise.resolve(graph.send(one)).catch(() => {});
     const headers = { authorization: `Bearer ${server.control_key}` };
     const log = (await (await fetch(`${server.control_url}/v1/worlds/default/requests?limit=1`, { headers })).json()) as {

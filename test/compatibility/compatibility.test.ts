@@ -26,7 +26,7 @@ async function makeLabel(plaza: RunningPlaza): Promise<void> {
   expect(data[0]).toEqual({ id: made.body.id, name: "made later" });
 }
 
-/** Reports an event that the data of the older program already has. The data shows that the event was counted. */
+/** Reports an event that the data of the older program already has. The stored data shows that the program counted the event. */
 async function reportAgain(plaza: RunningPlaza): Promise<void> {
   const order = { _eventName: "pf_mobile_purchase", event_id: "order-1", _valueToSum: 21.97, pf_currency: "EUR", _logTime: 1_794_913_600 };
   const count = async () => {

@@ -54,7 +54,7 @@ class Filling {
     return this.graph(method, `${path}${path.includes("?") ? "&" : "?"}access_token=cafe&oauth_token=cafe`, "cafe", body);
   }
 
-  /** Waits until every delivery has had its first attempt. Afterwards nothing is sent while the clock stands still. */
+  /** Waits until every delivery has had its first attempt. Afterwards no webhook is sent while the clock stands still. */
   async settled(): Promise<void> {
     for (;;) {
       const { data } = (await this.control("GET", "deliveries?status=waiting,sending&limit=1000")) as { data: Json[] };

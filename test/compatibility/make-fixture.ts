@@ -16,7 +16,7 @@ import { ask, type Recorded, type RecordedRequest, toLines } from "./responses.t
 
 /** The seed, with which ids, tokens and secrets are the same each time. */
 const SEED = "7";
-/** The sealing key of the PostgreSQL fixture. It protects only the data beside it. */
+/** The sealing key of the PostgreSQL fixture. The key protects only the data beside it. */
 const POSTGRES_KEY = Buffer.from("key of the compatibility fixture").toString("base64");
 
 /** Starts callbacks that accept webhooks, fail or are gone, and serves a feed file to fetch. */
@@ -58,7 +58,10 @@ async function record({ data, env }: Place): Promise<Recorded[]> {
   return recorded;
 }
 
-/** Records the responses of the data after it was opened as a copy. Does this twice, because responses that differ each time prove nothing. */
+/**
+ * Records the responses of the data after it was opened as a copy. The requests are recorded twice, because responses that differ each time prove
+ * nothing.
+ */
 async function writeResponses(folder: string, open: () => Promise<Place>): Promise<void> {
   const [first, second] = [toLines(await record(await open())), toLines(await record(await open()))];
   if (first !== second) {

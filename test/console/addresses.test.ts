@@ -1,4 +1,4 @@
-/** Checks the addresses that the console requests. No type checks those that are put together from parts. */
+/** Checks the addresses that the console requests. The type check does not see addresses that are put together from parts. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ function usesOf(text: string): string[] {
   const asked = [...text.matchAll(/api\s*\.(GET|POST|PUT|PATCH|DELETE)\(\s*(?:["`](\/v1\/[^"`]+)["`]|(\w+))/g)].map(
     ([, method = "", path, name = ""]) => `${method} ${shapeOf(path ?? names.get(name) ?? name)}`,
   );
-  // Addresses that are made in other ways, such as those of event streams, and the paths that an action is given.
+  // Also finds addresses that are made in other ways, such as those of event streams, and the paths that an action is given.
   const streamed = [...text.matchAll(/`(\/v1\/[^`]+)`/g)].map(([, path = ""]) => `* ${shapeOf(path)}`);
   const given = [...text.matchAll(/path: ((?:"\/v1\/[^"]+"(?: \| )?)+)/g)].flatMap(([, paths = ""]) =>
     [...paths.matchAll(/"([^"]+)"/g)].map(([, path = ""]) => `POST ${shapeOf(path)}`),

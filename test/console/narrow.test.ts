@@ -4,7 +4,7 @@ import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { startServer, threeTokens } from "#harness/server";
 
 const { query, headers } = threeTokens("demo-page-token");
-/** More requests than half of the list shows. */
+/** Sends more requests than half of the list shows. */
 const REQUESTS = 15;
 
 test(

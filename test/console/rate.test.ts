@@ -34,7 +34,7 @@ test("before the connection only the log's requests are known, from its oldest e
     { atMs: T + 1_000, status: 200 },
   ]);
   expect(from(rates, T + 5_000, 20)).toEqual([null, 0.2, 0.2, 0]);
-  // If the log is read once more, no request counts twice.
+  // Requests count only once, even if the log is read again.
   rates.addEarlier([{ atMs: T - 1_000, status: 503 }]);
   expect(rates.history(T + 5_000).sums).toEqual(counts(2, 0, 1));
 });

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The greatest size of the compressed scripts that the first view loads: what it loaded before it had icons, names and forms. */
+/**
+ * The greatest size of the compressed scripts that the first view loads. The limit is the size from before the first view had icons, names and forms.
+ */
 const FIRST_VIEW_BYTES_MAX = 129_000;
 
 type Pack = Readonly<Record<string, { readonly type: string; readonly body: string }>>;

@@ -31,7 +31,7 @@ test(
     const others = await openOthers(person, server);
     await person.open("Tokens");
     await person.shows(/pages_messaging/);
-    // Chromium without a screen tells each window that it has the focus, but tells no window that it gets the focus.
+    // Headless Chromium reports to each window that the window has the focus, but sends no window an event when it gets the focus.
     await person.page.evaluate("dispatchEvent(new Event('focus'))");
     await person.shows(LIVE);
     await person.open("Webhooks");

@@ -19,7 +19,7 @@ const asked = (expr: string): string => expr.replaceAll("$__rate_interval", "1m"
 
 const METRIC = /\b(?:plaza|process)_[a-z0-9_]+/g;
 
-/** Series that make an alert fire, in samples a minute. */
+/** Series that make an alert fire, with one sample a minute. */
 const FIRING: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PlazaDown: { 'up{job="plaza"}': "0x30" },
   PlazaDatabaseDown: { plaza_database_up: "0x30" },

@@ -1,10 +1,6 @@
 /**
  * The examples of a page: its `sh` blocks, each with the `json` or `text` block that follows it as what it prints, and blocks of files.
- * Comments that readers do not see say what a block cannot say itself:
- *
- *     <!-- file: world.yaml -->                      the block is the text of this file
- *     <!-- run by test/package/package.test.ts -->   the commands need more than this test has; that one runs them
- *     <!-- needs duckdb -->                          the commands run where this program is installed
+ * Comments that readers of the page do not see give the test what a block cannot:
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

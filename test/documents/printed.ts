@@ -1,8 +1,8 @@
-/** Compares the output of a documented command with the output on its page. */
+/** Compares the output of a documented command with the output that its page shows. */
 
 const ANY = "…";
 
-/** The place where `printed` differs from `shown`; undefined if they are equal. In `shown`, `…` inside a string is any text. */
+/** The place at which `printed` differs from `shown`, or undefined if they are equal. In `shown`, `…` inside a string is any text. */
 export function differenceOf(shown: unknown, printed: unknown, place = "$"): string | undefined {
   if (Array.isArray(shown) && Array.isArray(printed)) {
     if (shown.length !== printed.length) return `${place} has ${printed.length} items, the page shows ${shown.length}`;

@@ -16,7 +16,7 @@ interface Service {
 
 const services: Service[] = [];
 
-/** Starts the command. Resolves when it serves, or with the problem if it does not. */
+/** Starts the command. Resolves when the server or receiver serves, or with the problem if it does not. */
 export async function startService(command: string, cwd: string, env: Readonly<Record<string, string>>): Promise<string | undefined> {
   const isServer = /\bstart\b/.test(command);
   const running = Bun.spawn(["bash", "-c", `set -e\n${command.replace("bin/plaza listen", "exec $&")}`], {
@@ -53,7 +53,7 @@ function lineOf(stream: ReadableStream<Uint8Array>, isAsked: (line: string) => b
   return found.promise;
 }
 
-/** Ends all commands. Returns those that did not end as they should. */
+/** Ends all commands. Returns the programs that did not end as they should. */
 export async function endServices(): Promise<string[]> {
   const problems: string[] = [];
   for (const { command, running, pid } of services.splice(0)) {

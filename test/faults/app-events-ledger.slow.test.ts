@@ -66,7 +66,7 @@ async function send(address: () => string, ledger: Ledger, sender: number): Prom
   }
 }
 
-/** Sends a request until it is acknowledged, as a client does that gets no response: the same request with the same ids. */
+/** Sends a request until it is acknowledged: like a client that gets no response, it repeats the same request with the same ids. */
 async function sendUntilAcknowledged(address: () => string, events: readonly LedgerEvent[]): Promise<void> {
   for (;;) {
     try {
@@ -119,7 +119,7 @@ async function killAndCompare(data: string): Promise<void> {
   await Promise.all(senders);
   expect(ledger.acknowledged.length).toBeGreaterThan(1_000);
   await expectLedger(server, ledger.acknowledged);
-  // After an orderly end as well, no event is only in memory.
+  // An orderly end also leaves no event only in memory.
   await server.stop();
   server = await startServer(["--data", data]);
   for (const event of ledger.acknowledged.slice(-50)) expect(await report(server.base_url, [event])).toBe(200);

@@ -8,7 +8,7 @@ import { sharedPostgres } from "#harness/postgres-cluster";
 import { startServer, temporaryFolder, worldFile } from "#harness/server";
 
 const SAMPLES = 15;
-/** The number of guesses for each kind of node; as many medians are learned before. */
+/** The number of guesses for each kind of node. The same number of medians is learned before the guesses. */
 const GUESSES = 100;
 
 const world = {
@@ -32,7 +32,7 @@ const world = {
 
 const medianOf = (values: readonly number[]): number => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 
-/** The part of right guesses with the threshold and direction that fit the learned medians best. */
+/** The share of right guesses with the threshold and direction that fit the learned medians best. */
 function rightGuesses(learned: readonly Medians[], asked: readonly Medians[]): number {
   const right = (all: readonly Medians[], limit: number, isSlower: boolean): number =>
     all.reduce((sum, { hidden, missing }) => sum + Number(hidden > limit === isSlower) + Number(missing > limit !== isSlower), 0) / (2 * all.length);

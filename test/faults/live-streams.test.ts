@@ -61,7 +61,7 @@ test(`${STREAMS} streams that begin and end in every way leave no socket, no fil
   const pid = ingestOf(liveServer);
   const round = () => Promise.all(Array.from({ length: STREAMS }, (_, way) => streamOnce(liveServer, way % WAYS)));
   const isQuiet = async (files: number): Promise<void> => {
-    // Sockets close a moment after their streams have ended.
+    // Sockets close a moment after the streams have ended.
     while (openFiles(pid) > files) await Bun.sleep(100);
   };
   const files = openFiles(pid);
@@ -81,7 +81,7 @@ test(`${STREAMS} streams that begin and end in every way leave no socket, no fil
   const grown = [megabytes(pid), megabytes(liveServer.server.pid)].map((now, i) => Math.round(now - (before[i] as number)));
   if (isProving) console.log(`the ingest process has grown by ${grown[0]} MB, the server by ${grown[1]} MB`);
   for (const growth of grown) expect(growth).toBeLessThan(GROWTH_MB_MAX);
-  // Only connections of this test that are kept alive may be left.
+  // The only connections that may be left are this test's own, which are kept alive.
   expect(openFiles(liveServer.server.pid) - serverFiles).toBeLessThan(2 * STREAMS);
   expect(ingestOf(liveServer)).toBe(pid);
   const left = (): string[] => readdirSync(join(data, "recordings"), { recursive: true }).filter((name) => /\.|index/.test(String(name))) as string[];

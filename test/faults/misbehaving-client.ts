@@ -8,7 +8,9 @@ const [, , way = "", baseUrl = "", rtmpUrl = "", worlds = "1"] = process.argv;
 const APP = "1002";
 const SECRET = "1002|0ther";
 const KIB = 1_024;
-/** The pause before the next attempt. The largest ways to begin make about 1 Gbit/s: a server cannot stop a flood that fills its line. */
+/**
+ * The pause before the next attempt. The attempts with the largest requests make about 1 Gbit/s: a server cannot stop a flood that fills its line.
+ */
 const AGAIN_MS = 1_000;
 let begun = 0;
 

@@ -21,7 +21,7 @@ const HEALTH_MS_MAX = 100;
 const FILLING: readonly string[] = ["deep JSON", "reads", "guessed tokens", "repeated events", "long digits", "nested batches", "hostile feeds"];
 const MEMORY_MB_MAX = 512;
 
-/** The number of worlds that strangers name. They name others, too, which do not exist. */
+/** The number of worlds that strangers name. Strangers also name worlds that do not exist. */
 const WORLDS = 50;
 /** The number of worlds that are opened with tokens. More than may be open at a time. */
 const OPENED_WORLDS = tries(60, 600);
@@ -51,7 +51,7 @@ const statusOf = async (response: Response): Promise<string | undefined> => {
   return response.status === 200 ? undefined : `${response.status} ${text}`;
 };
 
-/** D-98: of the connections of one address, the server closes the one that waits longest, maybe just as it is used. Clients then retry once. */
+/** D-98: the server closes the connection of an address that has waited longest, perhaps just as a client uses it. Clients then retry once. */
 const onKept =
   (ask: Ask): Ask =>
   (server, n) =>

@@ -1,6 +1,6 @@
 /**
  * Checks that webhooks arrive at least once, and seldom more than once. The server is killed many times in the middle of its deliveries, while the
- * receiver fails three times in ten.
+ * receiver fails three requests in ten.
  */
 import { test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
@@ -12,7 +12,10 @@ import { Ledger, settle, worldOf } from "./webhook-ledger.ts";
 
 const WRITERS = 16;
 const FAILING = 0.3;
-/** The number of events that are acknowledged before a kill. Each kill waits for a few more, so that it comes at another point of the work. */
+/**
+ * The number of events that are acknowledged before a kill. Each kill waits for a few more events than the kill before, so that it comes at another
+ * point of the work.
+ */
 const LOAD_EVENTS = 2_500;
 const KILLS = tries(3, 20);
 

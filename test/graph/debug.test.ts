@@ -1,4 +1,4 @@
-/** D-34: `debug` adds messages to a response. */
+/** D-34: checks the messages that `debug` adds to a response. */
 import { expect, test } from "bun:test";
 import type { Parsed } from "#graph/pipeline/parse";
 import { withDebug } from "#graph/pipeline/respond";

@@ -1,6 +1,6 @@
 /**
  * Checks that a request for a node that the caller may not see takes the same work as one for a missing node (D-336). The work is counted, because times
- * differ on every machine. The world is not a sandbox, because a sandbox also lists names that it does not serve (D-394).
+ * differ on every machine. The world is not a sandbox, because a sandbox also records the unserved names of requests (D-394).
  */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
@@ -9,7 +9,7 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza, type TestRequest } from "#harness/plaza";
 
 const MISSING = "7777777";
-/** The steps of keeping the node in the cache, of its columns, and of a longer list in a statement: an eighth of all steps. */
+/** An eighth of all steps is allowed for keeping the node in the cache, for its columns, and for a longer list in a statement. */
 const STEPS_BESIDE = 60;
 const scopes = ["pages_manage_posts", "pages_read_engagement", "chatapp_business_management"];
 

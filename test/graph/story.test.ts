@@ -1,4 +1,4 @@
-/** The text of a story: what is written, and what a reader finds out again. */
+/** Checks the text of a story: which facts are stored, and which facts a reader derives from them. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { refusalStory, storyOf, type Way } from "#graph/pipeline/story/story";

@@ -1,4 +1,4 @@
-/** Closes everything that a test opened. `preload.ts` has the hook, because the hooks of a module would run only for the first test file. */
+/** Closes everything that a test opened. The hook is in `preload.ts`, because the hooks of a module would run only for the first test file. */
 const cleanups: (() => unknown)[] = [];
 
 /** Registers a function to run after the current test. The functions run in reverse order. */

@@ -1,5 +1,5 @@
 /**
- * Counts work instead of time: counts each call of a built-in function that looks through a text, a list, bytes or a map, with the length that the
+ * Counts work instead of time: each call of a built-in function that looks through a text, a list, bytes or a map counts with the length that the
  * call looks at. The same work has the same count on every machine. A loop without such a call is not counted.
  */
 import type { Database, Reader, Transaction } from "#storage/database";
@@ -68,7 +68,7 @@ const lists: Readonly<Record<string, Length>> = {
   ...{ push: none, pop: none, at: none, shift: lengthOf, unshift: lengthOf, splice: lengthOf, slice: copied, concat: copied, join: lengthOf },
   ...{ indexOf: searched, lastIndexOf: lengthOf, findIndex: searched, reverse: lengthOf, fill: lengthOf, with: lengthOf },
 };
-/** Functions that call a function for each item, which counts as one step each. */
+/** Functions that call a function for each item; each item counts as one step. */
 const perItem = ["map", "filter", "forEach", "find", "some", "every", "reduce", "flatMap", "sort", "toSorted", "flat", "includes"] as const;
 const bytes: Readonly<Record<string, Length>> = {
   ...{ subarray: none, slice: copied, indexOf: searched, includes: lengthOf, set: argument, fill: lengthOf, toString: lengthOf, equals: none },

@@ -13,7 +13,7 @@ export function onEachDatabase(title: string, body: (kind: DatabaseKind) => void
   for (const kind of databaseKinds) describe(`${title} (${kind})`, () => body(kind));
 }
 
-/** Declares a test of something that only servers on PostgreSQL have, in a file with other tests. */
+/** Declares a test of behaviour that only servers on PostgreSQL have, in a file with other tests. */
 export function testOnPostgres(title: string, body: () => Promise<void>, timeoutMs?: number): void {
   if (databaseKinds.includes("postgres")) test(`${title} (postgres)`, body, timeoutMs);
 }

@@ -78,7 +78,7 @@ export const fullWorld = {
   ],
 };
 
-/** The full world, but every node that can refer to another node does. */
+/** The full world, in which every node refers to another node if it can. */
 export const busyWorld = {
   ...fullWorld,
   businesses: [{ id: "3501", name: "Agency", people: [{ user: "3001" }] }, { id: "3502" }],

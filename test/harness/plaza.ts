@@ -1,6 +1,6 @@
 /**
- * A world in the test's own process, called without a socket. Every response is checked by its contract. Undeclared errors fail the test; so do
- * webhooks that break their contract, when the world closes.
+ * A world in the test's own process, called without a socket. Every response is checked by its contract. A test fails if a response has an undeclared
+ * error, or if a webhook breaks its contract, which is checked when the world closes.
  */
 import { expect } from "bun:test";
 import { Compile } from "typebox/compile";
@@ -44,7 +44,7 @@ export interface PlazaOptions {
   readonly registry?: Registry;
   /** How encoders connect. The world only returns these addresses; nothing listens there. */
   readonly streaming?: Streaming;
-  /** The folder for recordings. */
+  /** The folder in which the world stores recordings. */
   readonly recordings?: string;
   /** The keys that seal secrets. Default: a fixed key. */
   readonly keys?: KeyRing;
@@ -149,7 +149,7 @@ export class TestPlaza {
   constructor(
     readonly world: OpenWorld,
     readonly registry: Registry,
-    /** The real time, as the world sees it. */
+    /** The real time, as the world reads it. */
     readonly time: { realMs: number },
     /** The webhooks that broke their contract (D-136). A test that causes such webhooks removes them here; those that are left fail the test. */
     readonly brokenPayloads: BrokenPayload[],

@@ -177,7 +177,7 @@ class RunningCluster implements PostgresCluster {
   async kill(): Promise<void> {
     const pid = Number(readFileSync(join(this.#folder, "data", "postmaster.pid"), "utf8").split("\n", 1)[0]);
     for (const each of [pid, ...childrenOf(pid)]) if (each > 1) kill(each);
-    // A dead process is enough: the system decides when to reap it. Until then, PostgreSQL would believe its lock files.
+    // A dead process is enough, because the system decides when to reap it. Until it is reaped, PostgreSQL would believe its lock files.
     while (isRunning(pid)) await Bun.sleep(10);
     for (const lock of ["data/postmaster.pid", `.s.PGSQL.${this.#port}.lock`]) rmSync(join(this.#folder, lock), { force: true });
   }
@@ -196,7 +196,7 @@ class RunningCluster implements PostgresCluster {
       listen_addresses: "127.0.0.1",
       port: this.#port,
       unix_socket_directories: this.#folder,
-      // Several databases have a pool each, and every test file has databases of its own.
+      // Each of several databases has its own pool, and every test file has databases of its own.
       max_connections: 200,
       shared_preload_libraries: "",
       // Tests do not lose power, and syncs are slow. A killed server still has its commits, because they are written, though not synced.

@@ -1,4 +1,4 @@
-/** Whether proofs make many tries: a few in every test run, and as many as it takes to believe the result under `npm run prove`. */
+/** Tells whether proofs make many tries: a few in every test run, and under `npm run prove` enough tries to believe the result. */
 export const isProving = process.env.PLAZA_PROVE === "1";
 
 export const tries = (inTests: number, inProofs: number): number => (isProving ? inProofs : inTests);

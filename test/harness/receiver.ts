@@ -54,7 +54,7 @@ const valuesOf = ({ entry }: { entry: readonly { changes?: readonly { value: unk
 /** A POST by its index; a negative index counts from the end. Throws if there is no such POST, because two missing POSTs would count as equal. */
 export function postAt({ posts }: Pick<Receiver, "posts">, at: number): Post {
   const post = posts.at(at);
-  if (post === undefined) throw new Error(`of ${posts.length} POSTs there is none at ${at}`);
+  if (post === undefined) throw new Error(`there is no POST at ${at}: the callback got ${posts.length}`);
   return post;
 }
 

@@ -43,8 +43,8 @@ export const findEntry = (plaza: TestPlaza, key: string, id: string): Promise<Wo
   sectionOf(plaza, key).find(plaza.world.database.reader, id, plaza.world);
 
 /**
- * Expects the whole life of an entry: it is inserted, its id is taken, and it is found, listed, changed and removed. Then it is gone, its id is free,
- * and no changed value is left.
+ * Expects that an entry can be inserted, keeps its id taken, is found, listed, changed and removed, and that afterwards its id is free and no changed
+ * value is left.
  */
 export async function expectLifeOfEntry(
   plaza: TestPlaza,

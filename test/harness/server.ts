@@ -117,7 +117,7 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | u
   }
 }
 
-/** A token in all three places of page messaging. */
+/** Sends a token in all three places of page messaging. */
 export const threeTokens = (token: string): { query: string; headers: Record<string, string> } => ({
   query: `access_token=${token}&oauth_token=${token}`,
   headers: { authorization: `Bearer ${token}` },

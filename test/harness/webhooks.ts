@@ -27,7 +27,9 @@ import { movedClock } from "./work-database.ts";
 
 export const fixtureMigrations = [jobMigrations, webhookMigrations];
 
-/** The values that features would return to the engine. A test changes them, and calls `routesChanged` as a feature would. */
+/**
+ * The values that features would return to the engine. A test changes these values, and calls `routesChanged` as a feature would.
+ */
 export interface Features {
   subscribers: (event: EventFacts) => readonly string[];
   readonly apps: Map<string, { url?: string; isVerified?: boolean; secret: string; previous?: { secret: string; until_ms: number } }>;
@@ -46,9 +48,13 @@ export interface WebhookFixture {
   readonly alerts: CallbackRow[];
   readonly pauses: CallbackRow[];
   readonly errors: unknown[];
-  /** The payloads that broke their contract. A test that causes them removes them here; those that are left fail the test. */
+  /**
+   * The payloads that broke their contract. A test that causes such payloads removes them here; payloads that are left fail the test.
+   */
   readonly brokenPayloads: BrokenPayload[];
-  /** The reports of overdue deliveries. A test that causes them removes them here; those that are left fail the test. */
+  /**
+   * The reports of overdue deliveries. A test that causes such reports removes them here; reports that are left fail the test.
+   */
   readonly overdue: OldestWaiting[];
   /** Sends one event of a business account, in a transaction of its own. */
   emit(account: string, payload: object, more?: { field?: string; phone?: string }): Promise<void>;
@@ -172,7 +178,10 @@ function readersOf(features: Features, sealer: Sealer): PortRegistry {
   return ports;
 }
 
-/** A row of a delivery. Keys that a test leaves out are those of a delivery that waits for nothing, of an event of its own with the same id. */
+/**
+ * A row of a delivery. Keys that
+ * a test leaves out are those of a delivery that waits for nothing, of an event of its own with the same id.
+ */
 export interface DeliveryRow {
   readonly id: number;
   readonly event?: number;

@@ -57,7 +57,7 @@ export interface JobWorker {
 
 /**
  * A process that works on the jobs of `database`. A job of the kind `noted` only records that it ran. `stored` is the clock that another process has
- * set, of which this process has not heard.
+ * set and this process does not know yet.
  */
 export function jobWorkerOn(
   database: Database,

@@ -1,4 +1,4 @@
-/** Small worlds for tests of features: one app, two pages, a person with and one without the task. */
+/** Small worlds for tests of features: one app, two pages, a person with the task and a person without it. */
 export const cafe = {
   apps: [
     { id: "1001", name: "Shop", secret: "s3cret", created_time: 1780000000 },

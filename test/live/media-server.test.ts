@@ -27,7 +27,7 @@ test("D-118: a media server that can only call an address takes the streams: key
   if (hasNginxRtmp()) await playsWithNginx(liveServer, address);
 });
 
-/** The same checks with nginx itself. */
+/** Repeats the checks above with nginx itself. */
 async function playsWithNginx(liveServer: LiveServer, address: string): Promise<void> {
   const directives = ["on_publish", "on_update", "on_publish_done"].map((event) => `${event} ${address};`);
   const nginx = await startNginxRtmp(temporaryFolder(), directives);

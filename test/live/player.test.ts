@@ -65,7 +65,7 @@ test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments exist only while a v
     ...{ status: 200, type: "video/mp2t", cache: "no-store" },
   });
   expect((await response.bytes())[0]).toBe(0x47);
-  // Guessed tickets, the ticket of another video, and paths that leave the folder.
+  // Tries guessed tickets, the ticket of another video, and paths that leave the folder.
   const ticket = playlist.split("/").at(-2) as string;
   const other = await liveServer.create({ status: "LIVE_NOW", embeddable: true });
   for (const path of [

@@ -1,4 +1,4 @@
-/** Checks the server's own encoder, as `plaza live` starts it, which needs no browser and no other program. */
+/** Checks the server's own encoder, which `plaza live` starts and which needs no browser and no other program. */
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

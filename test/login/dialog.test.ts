@@ -1,4 +1,4 @@
-/** The login dialog in a browser: with keys alone, in a narrow window, and against pages of other sites. */
+/** Checks the login dialog in a browser: with keys alone, in a narrow window, and against pages of other sites. */
 import { expect, test } from "bun:test";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterThisTest } from "#harness/cleanup";
@@ -112,7 +112,7 @@ test(
     await page.goto(dialogOf(server, site.back, { auth_type: "rerequest" }));
     await page.getByRole("radio", { name: /^Bob/ }).check();
     expect(await email.isVisible()).toBe(true);
-    // Cancel needs no answers.
+    // Cancel works without any answers in the form.
     await tabTo(page, "cancel");
     await page.keyboard.press("Enter");
     await page.getByText("You are back").waitFor();
@@ -144,7 +144,7 @@ test(
     expect(await countIn(site.framed, "em")).toBe(1);
     expect(await countIn(dialogOf(server, site.back), "[name=form_token]")).toBe(0);
 
-    // The attacker knows a form of a browser of her own, or even this browser's form.
+    // The attacker knows a form from a browser of her own, or even the form of this browser.
     const others = await (await fetch(dialogOf(server, site.back))).text();
     const forms = [/name="form_token" value="([^"]+)"/.exec(others)?.[1] ?? "", await page.locator("[name=form_token]").inputValue()];
     for (const form_token of forms) {
@@ -165,5 +165,5 @@ test(
   TEST_MS,
 );
 
-/** Another tab of the same browser. */
+/** The tab belongs to the same browser. */
 const newPageOf = (page: Page): Promise<Page> => page.context().newPage();

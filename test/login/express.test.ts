@@ -1,4 +1,4 @@
-/** The Express app of docs/guides/unchanged-programs.md: a person logs in with a browser, through the hosts that the strategy has built in. */
+/** Checks the Express app of docs/guides/unchanged-programs.md: a person logs in with a browser, through the hosts that the strategy has built in. */
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

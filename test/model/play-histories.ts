@@ -32,8 +32,8 @@ const TIMEOUT_MS = 12 * 3_600_000;
 const REPORT_EVERY = 100;
 
 /**
- * `PLAZA_MODEL_SEED` chooses one history, or with `PLAZA_MODEL_COUNT` this number of histories. Without it, test runs draw the same histories each
- * time, and proofs draw others. `PLAZA_MODEL_AREAS` chooses the areas that histories are about.
+ * `PLAZA_MODEL_SEED` chooses one history, or with `PLAZA_MODEL_COUNT` this number of histories. Without this variable, test runs draw the same
+ * histories each time, and proofs draw others. `PLAZA_MODEL_AREAS` chooses the areas that histories are about.
  */
 const { PLAZA_MODEL_SEED: given, PLAZA_MODEL_COUNT: givenCount = "1", PLAZA_MODEL_AREAS: areas } = process.env;
 /** The greatest number of further histories, which reach the rules that the first 100 histories do not reach. */
@@ -130,7 +130,7 @@ export function testHistories(kind: keyof typeof servers, { histories, reachesAl
         const mayRestart = processes === 1 || tries(0, 1) === 1;
         const coverage = new Coverage([
           ...(mayRestart ? [] : (["writeUnanswered", "importedElsewhere", "readingInterrupted"] as const)),
-          // With several processes, it is left open which process fetches a file, and so when.
+          // With several processes, nothing decides which process fetches a file, and so when it is fetched.
           ...(processes === 1 ? [] : (["longMove"] as const)),
         ]);
         const newStage = async (): Promise<Stage> => ({

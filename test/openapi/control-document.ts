@@ -49,7 +49,7 @@ export class ControlDocument {
     if (known === undefined || operation === undefined)
       return this.#problem("received", pointer("components", "schemas", "Error"), received) ?? undescribed(known, status);
     const response = operation.responses[status] as { readonly $ref?: string } | undefined;
-    if (response === undefined) return `the status ${status} is not in the document`;
+    if (response === undefined) return `the document does not have the status ${status}`;
     const place = response.$ref?.slice(1) ?? pointer("paths", known, name, "responses", String(status));
     const problem = this.#problem("received", `${place}/content/application~1json/schema`, received);
     if (problem !== undefined || status >= 400 || sent === undefined || operation.requestBody?.content["application/json"] === undefined)
@@ -59,7 +59,7 @@ export class ControlDocument {
     return refusal === undefined ? undefined : `takes a body that the document does not allow: ${refusal}`;
   }
 
-  /** The path of the document that fits, preferring the path with the most fixed segments. */
+  /** The path of the document that fits; of several, the path with the most fixed segments. */
   #find(path: string): string | undefined {
     const given = path.split("/");
     const isAt = (known: readonly string[]) =>

@@ -5,7 +5,7 @@ import { expectNoFault, type Known } from "./schemathesis.ts";
 
 const TIMEOUT_MS = 3_000_000;
 
-/** Operations that a fuzzer cannot wait for. They have tests of their own. */
+/** Operations that a fuzzer cannot wait for. These operations have tests of their own. */
 const leftOut = [
   { operation: "stopServer", because: "the operation stops the server that is tested" },
   { operation: "streamRequests", because: "the response is a stream that ends only when the client closes it" },

@@ -50,9 +50,9 @@ export class DocumentedResponses {
     if (known === undefined || operation === undefined) return this.#undescribed(response);
     this.count++;
     const described = operation.responses[String(response.status)];
-    if (described === undefined) return `the status ${response.status} is not in the document`;
+    if (described === undefined) return `the document describes no body for this response`;
     if (response.status === 200) this.succeeded.add(operation.operationId);
-    if (described.content === undefined) return response.body === undefined ? undefined : "the document says nothing of a body";
+    if (described.content === undefined) return response.body === undefined ? undefined : "the error has neither of the two forms";
     return this.#check(pointer("paths", known.path, response.method.toLowerCase(), "responses", String(response.status)), response.body);
   }
 
@@ -137,7 +137,7 @@ function ownKeys(body: unknown): unknown {
 
 const SURFACES = ["app", "microblog", "ads", "social_login", "base"];
 
-/** The surface of an address. The base surface is at the root, so it has all paths that are not of another surface. */
+/** The surface of an address. the document does not have the status … */
 function surfaceOf(addresses: Readonly<Record<string, string>>, url: string): { address: string; path: string } | undefined {
   for (const name of ["control", ...SURFACES]) {
     const address = (addresses[name] ?? "").replace(/\/$/, "");

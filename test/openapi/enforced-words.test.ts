@@ -1,6 +1,6 @@
 /**
  * Checks that a rule about a value is written once, in the contract. The test makes each limiting word of a schema stricter in turn. Then the server
- * must refuse a value that it accepted before, and the document must change. A word that only documents read fails this test.
+ * must refuse a value that it accepted before, and the document must change. A keyword that only documents read fails this test.
  */
 import { describe, expect, test } from "bun:test";
 import type { TObject } from "typebox";

@@ -133,7 +133,7 @@ print(response.status_code, response.parsed.name, node.id == response.parsed.id,
 );
 
 test(
-  "openapi-generator generates from every document",
+  "openapi-generator generates clients from every document",
   async () => {
     const { folder, documents } = await writtenDocuments();
     expect(documents.length).toBeGreaterThan(20);

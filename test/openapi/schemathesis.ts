@@ -67,7 +67,7 @@ export async function expectNoFault(fuzzing: Fuzzing): Promise<number> {
   const { server, address, configuration, leftOut, known, fixed = {}, options = [], hooks = "document_hooks.py" } = fuzzing;
   const folder = temporaryFolder();
   const config = join(folder, "schemathesis.toml");
-  // In the file and not as an option, because the file also says for which operations a check is left out.
+  // The checks are in the file and not in an option, because the file also says for which operations a check is left out.
   const off = leftOut.map(({ check }) => `[checks.${check}]\nenabled = false\n`);
   const { ofAll, ofSome } = parametersOf(known, fixed);
   writeFileSync(config, [ofAll, configuration, `[phases.stateful.generation]\nmax-examples = ${SCENARIOS}\n`, ofSome, ...off].join(""));

@@ -117,5 +117,5 @@ export async function readyLine(
     text += new TextDecoder().decode(part);
     if (text.includes("\n")) return JSON.parse(text) as { base_url: string; control_url: string; pid: number };
   }
-  throw new Error(`it did not start: ${await stderr}`);
+  throw new Error(`the package did not start: ${await stderr}`);
 }

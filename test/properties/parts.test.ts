@@ -1,6 +1,6 @@
 /**
  * Checks every operation, in both response profiles and in all notations: a request that is sent by itself and the same request as a part of a batch
- * get the same status, body and headers, and leave the same world. The two requests go to two worlds that begin alike.
+ * get the same status, body and headers, and leave equal worlds. The two requests go to two worlds that begin alike.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -213,6 +213,6 @@ test("a request has the same response and effect by itself and as a part of a ba
     ),
     { numRuns: tries(15, 250) },
   );
-  // Some requests succeed, so that not only refusals are compared.
+  // Some requests succeed, so that the test does not compare only refusals.
   expect([...statuses]).toContain(200);
 }, 3_000_000);

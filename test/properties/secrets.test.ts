@@ -1,6 +1,6 @@
 /**
  * Checks that no secret of a world is in stored or shown data afterwards: in the request log, the program's log, deliveries, app events, metrics,
- * errors, traces and the database. The world and the requests are random. The requests carry secrets in the places for secrets, in any encoding.
+ * errors, traces and the database. The world and the requests are random. The requests have secrets in the places for secrets, in any encoding.
  */
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ import { endAll, newFolder, type RunningPlaza, startPlaza } from "../cli/plaza-p
 
 afterEach(endAll);
 
-/** A secret is long enough to be found nowhere by chance, and has no character that an encoding changes. */
+/** A secret is so long that it is found nowhere by chance, and has no character that an encoding changes. */
 const secret = fc.stringMatching(/^[A-Za-z0-9]{24}$/);
 const secretsOfWorld = fc.record({
   ...{ control_key: secret, app_secret: secret, other_app_secret: secret, verify_token: secret, stream_key: secret },
@@ -226,7 +226,7 @@ async function expectNoSecretKept(database: DatabaseKind, secrets: Secrets, plan
   const traces = collector.texts.join("\n");
   const found = { shown: foundIn(shown, all), log: foundIn(stderr, all), stored: foundIn(stored, all), traces: foundIn(traces, all) };
   expect(found).toEqual({ shown: [], log: [], stored: [], traces: [] });
-  // These checks show that the texts are those that would contain the secrets.
+  // These checks show that the texts are the ones that would contain the secrets.
   expect(shown).toContain("…");
   expect(stderr).toContain('"msg":"request"');
   expect(stored).toContain("label 5003");

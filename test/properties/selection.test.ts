@@ -85,7 +85,7 @@ function within(name: string, field: Field | undefined, draw: fc.GeneratorValue,
   return isPlain ? name : `${name}{${selectionOf(inner, draw, depth - 1)}}`;
 }
 
-/** D-20: whether the response is that of a node that does not exist. Some versions respond to a bare id as H7 does. */
+/** D-20: whether the response is that of a node that does not exist. Some versions respond to a bare id in the same way as H7. */
 const isMissing = ({ status, body }: TestResponse): boolean => status !== 200 && (body.error.error_subcode === 33 || body.error.code === 803);
 const problemOf = ({ status, body }: TestResponse) => ({
   status,

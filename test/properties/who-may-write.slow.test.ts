@@ -125,6 +125,6 @@ test("only those write whose right it is", async () => {
   const table = `# Who may write\n\n${tables.join("\n\n")}\n`;
   mkdirSync(ARTEFACTS, { recursive: true });
   writeFileSync(join(ARTEFACTS, "who-may-write.md"), table);
-  // If this fails, read each changed line of test-artefacts/who-may-write.md. If it is right, copy the file.
+  // If this fails, read each changed line of test-artefacts/who-may-write.md. If the changed line is right, copy the file.
   expect(table).toBe(readFileSync(TABLE, "utf8"));
 }, 600_000);

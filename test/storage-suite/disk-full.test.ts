@@ -36,7 +36,7 @@ describe("disk full", () => {
 
     const database = closedAfterwards(await openSqlite({ folder, migrations: [notes] }));
     const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes ORDER BY id`);
-    // Every acknowledged write is stored, and no refused write.
+    // Every acknowledged write is stored, and no refused write is stored.
     const ids = stored.map(({ id }) => id);
     expect([...responded, ...afterwards].sort((a, b) => a - b)).toEqual(ids);
     // No change was announced and no action ran for a refused write.

@@ -1,6 +1,6 @@
 /**
- * disk-full.test.ts runs this file as another process, under a limit on the size of files. It writes groups until some are refused, then has the
- * limit lifted and writes once more. It prints the acknowledged and the refused writes.
+ * disk-full.test.ts runs this file as another process, under a limit on the size of files. The program writes groups until some are refused, then has
+ * the limit lifted and writes once more. The program prints the acknowledged and the refused writes.
  */
 import { execFileSync } from "node:child_process";
 import { GraphError } from "#kernel/errors";
@@ -49,9 +49,9 @@ for (let group = 0; group < 200 && groupsRefused < 3; group++) {
   if (refused !== 0 && refused !== 50) throw new Error(`${refused} of a group of 50 were refused`);
   if (refused > 0) groupsRefused++;
   const row = await database.reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM notes`);
-  if (row?.count !== responded.length) throw new Error(`${row?.count} rows are seen, ${responded.length} were acknowledged`);
+  if (row?.count !== responded.length) throw new Error(`${row?.count} rows are stored, ${responded.length} writes were acknowledged`);
 }
-if (groupsRefused < 3) throw new Error("the limit was not reached");
+if (groupsRefused < 3) throw new Error("no write reached the limit");
 // One body writes more than the page cache holds, so that a statement in the middle of the group fails.
 const sizes = [1, 5_000, 1];
 await Promise.allSettled(

@@ -74,7 +74,7 @@ describe("group commit", () => {
         );
         const found = await database.reader.get(sql`SELECT 1 AS one FROM notes WHERE id = ${id}`);
         expect(found !== undefined).toBe(!isRefused);
-        // Refused bodies end only now as well, because a write of an earlier body may be the reason of the refusal.
+        // Refused bodies also end only now, because a write of an earlier body may be the reason of the refusal.
         expect(await database.reader.get(count)).toEqual({ count: 100 });
       }),
     );

@@ -6,7 +6,7 @@ describeDrivers("locks", (driver) => {
   test("one of fifty check-then-writes under one lock wins", async () => {
     const store = await driver.newStore();
     const databases = [await store.open()];
-    // Only on PostgreSQL can a second process take part.
+    // Only PostgreSQL lets a second process take part.
     if (driver.name === "postgres") databases.push(closedAfterwards(await store.open()));
     const responses = await Promise.all(
       Array.from({ length: 50 }, (_, id) =>
@@ -45,13 +45,13 @@ describeDrivers("locks", (driver) => {
       database.write(async (tx) => {
         runs++;
         await tx.lock("notes", first);
-        // The wait is long enough for the other transaction to hold its first lock too.
+        // The wait is long enough for the other transaction to take its first lock too.
         if (driver.name === "postgres") await tx.get(sql`SELECT CAST(pg_sleep(0.2) AS TEXT) AS slept`);
         await tx.lock("notes", second);
         return tx.run(sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`);
       });
     expect(await Promise.all([both("a", "b", 1), both("b", "a", 2)])).toEqual([1, 1]);
-    // PostgreSQL ends one of the transactions. If it locks again before the other one wakes up, they deadlock once more.
+    // PostgreSQL ends one of the transactions. If that transaction takes its locks again before the other one wakes up, they deadlock once more.
     expect(runs)[driver.name === "postgres" ? "toBeGreaterThanOrEqual" : "toBe"](driver.name === "postgres" ? 3 : 2);
     expect(await database.reader.get(sql`SELECT COUNT(*) AS count FROM notes`)).toEqual({ count: 2 });
   });

@@ -1,11 +1,11 @@
-/** Checks the saved states of a world: which data comes back, which data stays, and what other processes hear of it. */
+/** Checks the saved states of a world: which data comes back, which data stays, and how other processes learn of it. */
 import { expect, test } from "bun:test";
 import { type FeatureMigrations, StateOutdated } from "#storage/database";
 import { sql } from "#storage/sql";
 import { openSqlite } from "#storage/sqlite/open";
 import { becomesTrue, closedAfterwards, describeDrivers, notes } from "./stores.ts";
 
-/** A second table of the world, and a table of the server. */
+/** One table belongs to the world, too, and one to the server. */
 const lists: FeatureMigrations = {
   feature: "lists",
   migrations: [{ name: "lists", statements: ["CREATE TABLE lists (list TEXT NOT NULL PRIMARY KEY, id BIGINT)"] }],
@@ -107,7 +107,7 @@ describeDrivers("saved states", (driver) => {
     }
     const listed = await database.listStates();
     expect(listed.map(({ name }) => name)).toEqual(["Some-name_1.0", "a", "b"]);
-    // The time is that of the database's clock, or of the file system's clock, which is as coarse as its ticks.
+    // The time is that of the database's clock, or of the file system's clock, which is only as precise as its ticks.
     for (const { saved_ms } of listed) expect(saved_ms).toBeWithin(fromMs - 1_000, Date.now() + 1_000);
     expect([await database.deleteState("a"), await database.deleteState("a"), await database.deleteState("c")]).toEqual([true, false, false]);
     expect((await database.listStates()).map(({ name }) => name)).toEqual(["Some-name_1.0", "b"]);

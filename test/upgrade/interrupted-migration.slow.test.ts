@@ -10,7 +10,7 @@ const LATER = [process.execPath, join(import.meta.dir, "later-release.ts")];
 
 interface Run {
   readonly child: Bun.Subprocess<"ignore", "pipe", "pipe">;
-  /** The output so far. */
+  /** The output of the program so far. */
   text(): string;
 }
 
@@ -39,7 +39,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 const START = ["start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off"];
 
-/** Data of the first release. */
+/** The data of the first release. */
 async function dataOf(kind: DatabaseKind): Promise<string> {
   const data = kind === "sqlite" ? join(temporaryFolder(), "data") : await (await sharedPostgres()).newDatabase();
   expect(await (await startServer(["--data", data])).stop()).toBe(0);
@@ -57,7 +57,7 @@ onEachDatabase("an interrupted migration", (kind) => {
     const second = run(["migrate"], data, false);
     expect(await second.child.exited).toBe(0);
     await until(() => second.text().endsWith("run\n"));
-    // The first migration of the release is not run again, and nothing waits for the lock of the ended process.
+    // The later run does not repeat the first migration of the release, and nothing waits for the lock of the ended process.
     expect(second.text()).toStartWith("default: later/priority_filled\n");
     expect(second.text()).toEndWith("\n1 run\n");
   }, 60_000);

@@ -56,7 +56,7 @@ async function ready({ child, log }: Run): Promise<string> {
   return (JSON.parse(new TextDecoder().decode(value)) as { base_url: string }).base_url;
 }
 
-/** Of this many labels, the clients keep one until the end, and delete the others. */
+/** Of each group of this many labels, the clients keep one until the end, and delete the others. */
 const KEPT_EVERY = 20;
 
 /** Clients behind a balancer: each creates a label at one server, and reads the label at another server. */

@@ -1,4 +1,7 @@
-/** A suite that `plaza exec --trace` runs in a test. It plants secrets, is refused, gets a webhook, and prints the end of its world. */
+/**
+ * The suite plants secrets, is refused, gets a webhook, and prints the end of its world. It plants secrets, is refused, gets a webhook, and prints
+ * the end of its world.
+ */
 import { withPlaza } from "#testing/index";
 
 const plaza = await withPlaza({

@@ -20,7 +20,7 @@ interface Change {
   readonly body?: unknown;
 }
 
-/** Events in a world between its start and its export. They refer to nodes by their position in the list of all nodes. */
+/** Events in a world between its start and its export. The events refer to nodes by their position in the list of all nodes. */
 const changes = fc.array(
   fc.oneof(
     fc.nat().map((at) => ({ of: at, change: (key: string, id: string): Change => ({ method: "DELETE", path: `nodes/${key}/${id}` }) })),

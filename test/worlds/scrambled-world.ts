@@ -2,7 +2,7 @@
 
 export const TIME = 1_794_990_000;
 
-/** The entries. No list is in order, neither forwards nor backwards, and of each kind of id one is longer than another. */
+/** The entries. No list is in order, neither ascending nor descending, and for each kind of id one id is longer than another. */
 const entries = {
   users: [{ id: "3002" }, { id: "30001" }, { id: "3001" }],
   businesses: [
@@ -194,7 +194,7 @@ const entries = {
   ],
 };
 
-/** For each kind, a key with a text that belongs to the entry alone. */
+/** For each kind, a key whose text belongs to one entry alone. */
 const TEXTS: Readonly<Record<string, string>> = {
   users: "name",
   businesses: "name",

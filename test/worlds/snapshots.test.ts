@@ -162,7 +162,7 @@ test("a reset is one commit, only of the world: the list of worlds already has i
   const noted = () => server.plaza.worlds.default.database.reader.all(sql`SELECT o.name, o.until_ms FROM open_worlds o`);
   const before = await noted();
   expect(before).toMatchObject([{ name: "a" }]);
-  // After this pause, a new time would show.
+  // A new time would show after this pause.
   await Bun.sleep(2);
   await server.control("POST", "worlds/a/reset");
   expect(await noted()).toEqual(before);

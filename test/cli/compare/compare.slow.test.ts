@@ -37,7 +37,7 @@ async function startRecording(upstream: string, file: string) {
   return { recording, address: /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] as string };
 }
 
-/** Runs the app against the server through `plaza record`, and returns the recording. */
+/** The recording is complete after each request, even if `plaza record` is killed. */
 async function recorded(server: RunningPlaza): Promise<string> {
   const file = join(newFolder(), "calls.har");
   const { recording, address } = await startRecording(server.ready.base_url, file);
@@ -141,7 +141,7 @@ function har(url: string, _secrets?: object[]): string {
   return file;
 }
 
-/** A server that records the bodies that it gets, and returns its name under each key. */
+/** Starts a server that records the bodies that it gets, and returns the server's name under each key. */
 const echoServer = (name: string, seen: string[], keys: readonly string[] = ["name"]): string =>
   serve(async (request) => {
     seen.push(`${name} ${request.method} ${new URL(request.url).pathname} ${await request.text()}`);

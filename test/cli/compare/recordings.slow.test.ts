@@ -59,7 +59,7 @@ test("each odd kind of recording is sent as it was recorded, or refused in one s
       expect({ kind, titles: data.map((video) => video.title) }).toEqual({ kind, titles: [title] });
     }
   }
-  // Both servers refuse the request, so nothing differs between them, although the recording has another status.
+  // Each of these requests creates a video with this title, or only reads.
   const unknown = harOf({ headers: typed("application/json"), postData: { text: '{"titel":' } });
   expect(await compare(unknown)).toMatchObject({
     ...{ code: OK, stderr: "" },

@@ -9,7 +9,7 @@ afterEach(endAll);
 const before = process.umask(0o022);
 afterEach(() => process.umask(before));
 
-/** The files and folders below a folder that others than their owner may use, each with its mode. */
+/** Lists the files and folders below a folder that other users than their owner may use, each with its mode. */
 function openToOthers(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).flatMap((path) => {
     const mode = statSync(join(folder, path)).mode & 0o777;

@@ -71,7 +71,7 @@ test("plaza listen ends when its reader has enough, and restores the callback", 
     hasEnded = true;
   });
   await readUntil(listening.stdout.getReader(), (text) => text.includes("\n"));
-  // Each event prints a line. The first line after the end of `head` finds the pipe closed.
+  // The command prints a line for each event. The first line after the end of `head` finds the pipe closed.
   while (!hasEnded) await spawnPlaza(["trigger", "messages"], { env }).exited;
   expect(await new Response(listening.stderr).text()).toBe("");
   expect(await app()).toEqual(before);

@@ -76,7 +76,7 @@ async function feeds(catalog) {
   return nodeOf(ProductFeed, id, userApi);
 }
 
-/** As a program waits for it: by asking again. */
+/** Waits as a program does, by asking again. */
 async function endOf({ id }) {
   for (let tries = 0; tries < 300; tries++) {
     const fields = ["start_time", "end_time", "num_detected_items", "num_persisted_items", "error_count"];

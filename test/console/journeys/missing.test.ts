@@ -1,4 +1,4 @@
-/** Whole-page answers for a view, a world, an id or a server that is not there. */
+/** Checks the pages that the console shows if a view, a world, an id or a server does not exist. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { freePort } from "#harness/processes/free-port";

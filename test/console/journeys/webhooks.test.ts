@@ -1,4 +1,4 @@
-/** Webhooks in the console as a person meets them: one that failed, and one that an app answers with a message to the person. */
+/** Checks webhooks in the console as a person sees them: a failed one, and one that an app answers with a message to the person. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { postAt, startReceiver } from "#harness/receiver";

@@ -1,4 +1,4 @@
-/** Time, worlds, events and feeds in the console, as people meet them. */
+/** Checks time, worlds, events and feeds in the console, as people use them. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { JOURNEY_MS, personAt } from "#harness/console/person";

@@ -78,7 +78,10 @@ export class PatroniCluster {
     await this.#isWhole(standby);
   }
 
-  /** Kills Patroni and PostgreSQL of the primary with SIGKILL, as if its machine were lost. Starts them after the other server has taken over. */
+  /**
+   * Kills Patroni and PostgreSQL of the primary with SIGKILL, as if its machine were lost. Starts the killed programs again after the other server
+   * has taken over.
+   */
   async crash(): Promise<void> {
     const { primary, standby } = await this.#roles();
     this.#killNode(primary);
@@ -118,7 +121,7 @@ export class PatroniCluster {
       );
     }
     const [one, two] = this.#nodes as [Node, Node];
-    // Shorter times, so that a test does not wait half a minute for a dead primary.
+    // These times are shorter than in production, so that a test does not wait half a minute for a dead primary.
     await fetch(`http://127.0.0.1:${one.restPort}/config`, { method: "PATCH", body: JSON.stringify({ ttl: 20, loop_wait: 2, retry_timeout: 3 }) });
     this.#run("haproxy", "haproxy", ["-f", join(DEPLOY, "haproxy.cfg"), "-db"], {
       HAPROXY_LISTEN: `127.0.0.1:${proxy}`,

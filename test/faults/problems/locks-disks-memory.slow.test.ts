@@ -82,7 +82,7 @@ testOnPostgres(
     const { rows } = await superuser.query("SELECT current_setting('data_directory') || '/' || pg_relation_filepath('plaza_default.labels') AS file");
     const { file } = rows[0] as { file: string };
     renameSync(file, `${file}.away`);
-    // Running sessions have the file open, so they are ended.
+    // Ends the running sessions, because they have the file open.
     await superuser.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'");
     await untilRefused(plaza, "gone");
     const said = await plaza.says(namesProblem("disk_error"));

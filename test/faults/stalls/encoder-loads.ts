@@ -99,7 +99,7 @@ function sendTo(server: Served, bytes: readonly Uint8Array[]): Promise<string> {
   });
 }
 
-/** A stream key of a new video. A video accepts one encoder, and another only after that one has left. */
+/** A stream key of a new video. A video accepts one encoder at a time. */
 async function newKey(server: Served): Promise<string> {
   const response = await fetch(`${server.base_url}/v25.0/2001/live_videos`, {
     method: "POST",

@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import { HEADER, item, line, row } from "./feed-files.ts";
 
-/** The same numbers in each run (mulberry32). */
+/** Draws the same numbers in each run (mulberry32). */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -71,7 +71,7 @@ const PARTS = [
   ],
 ];
 
-/** A file with the number `n` of an endless list: pieces of all formats, repeated, nested, cut, changed, and packed. */
+/** Makes the file with the number `n` of an endless list: pieces of all formats, repeated, nested, cut, changed, and packed. */
 export function generatedFile(n: number): Uint8Array {
   const below = numbers(n);
   const parts: string[] = [];

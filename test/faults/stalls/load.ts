@@ -5,7 +5,10 @@ export interface Load {
   /** The operation, upload, control route or message of an encoder that the load is for. */
   readonly work: string;
   readonly shape: string;
-  /** The load is one long write. On SQLite, which has one writer, the writes of others wait for its end (D-338), so only their reads are judged. */
+  /**
+   * The load is one long write. On SQLite, which has one writer, the writes of other callers wait for the end of the load (D-338), so the test judges
+   * only their reads.
+   */
   readonly isLongWrite?: boolean;
   /** Sends the load. Resolves with a word about the end, such as the status, when the server has done all of its work for the load. */
   send(server: Served): Promise<string>;
@@ -23,7 +26,9 @@ export interface Sizes {
 /** The default limits of the server. A part of the head is left for everything beside the query. */
 export const LIMITS: Sizes = { bodyBytes: 1_048_576, queryBytes: 15_000 };
 
-/** Texts of nearly this number of bytes. Each is the costliest text for one kind of reader of JSON. */
+/**
+ * Texts of nearly this number of bytes. Each is the costliest text for one kind of JSON reader.
+ */
 export const hostileJson = (bytes: number, name: string): Readonly<Record<string, string>> => {
   const filled = (before: string, part: string, after: string): string =>
     before + part.repeat(Math.floor((bytes - before.length - after.length) / part.length)) + after;

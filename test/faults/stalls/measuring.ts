@@ -10,7 +10,7 @@ import type { Server } from "#harness/server";
 import type { Load } from "./load.ts";
 import type { Probed, ProberOptions } from "./prober.ts";
 
-/** The goals in milliseconds, and for memory in MB: the longest hold of the event loop, and the times of 99 of 100 requests. */
+/** The goals: the longest hold of the event loop and the times of 99 of 100 requests, in milliseconds, and memory in MB. */
 const GOALS = { hold: 50, health: 100, app: 50, encoder: 100, memory: 512 } as const;
 type Goal = keyof typeof GOALS;
 const KINDS = Object.keys(GOALS) as readonly Goal[];
@@ -19,7 +19,10 @@ const KINDS = Object.keys(GOALS) as readonly Goal[];
 const WINDOW_MS = 200;
 /** The number of tries for a load that misses a goal: only if it misses the goal each time, the server is the cause. */
 const TRIES_MAX = 6;
-/** The greatest number of sendings of one load. A load that takes longer than the measurement is sent only twice. */
+/**
+ * The number of tries for a load that misses a goal. The server counts as the cause only if the load misses the goal each time. A load that takes
+ * longer than the measurement is sent only twice.
+ */
 const SENDS_MAX = 12;
 
 export interface Measured {
@@ -29,7 +32,7 @@ export interface Measured {
   /** The times of the first and the second sending. */
   readonly sentMs: readonly number[];
   readonly values: Readonly<Record<Goal, number>>;
-  /** The longest time of a request to the server that nobody loads, which shows the delays of the machine itself. */
+  /** The longest time of a request to the idle server, which shows the delays of the machine itself. */
   readonly noise: number;
   readonly over: readonly Goal[];
   readonly tries: number;
@@ -145,8 +148,8 @@ export class Measuring {
     const app = isLongWrite && this.#database === "sqlite" ? reads : [...reads, ...writes];
     const values = { hold: longestMs, health: most(health), app: quantile(app, 0.99), encoder: most(encoder), memory };
     const noise = most(idle);
-    // The delays of the machine, of its disk and its database, are not the server's. The hold is measured in CPU time, and neither hold nor memory
-    // depends on these delays.
+    // Delays of the machine, of its disk and of its database do not count against the server. The hold is measured in CPU time, and neither hold nor
+    // memory depends on these delays.
     const allowed = { ...GOALS, health: GOALS.health + noise, app: GOALS.app + noise, encoder: GOALS.encoder + noise };
     const over = KINDS.filter((kind) => values[kind] > allowed[kind]);
     return { work, shape, ends: [...ends].join(" "), sentMs: sentMs.slice(0, 2), values, noise, over, tries, refused };

@@ -45,7 +45,7 @@ const seen = {
 
 /** Sends a request. Resolves with a problem; undefined if there is none. */
 type Ask = () => Promise<string | undefined>;
-/** The request with the number `n`, and the place for its time. */
+/** Sends the request with the number `n`, and chooses the list for its time. */
 type Next = (n: number) => { times: number[]; ask: Ask };
 
 async function statusOf(url: string, init: RequestInit = {}): Promise<string | undefined> {
@@ -105,7 +105,9 @@ function waitedByThread(): Map<string, number> {
   return new Map(readdirSync(tasks).map((thread) => [thread, waitedMs(thread)]));
 }
 
-/** The time since `before` in which the machine kept the server waiting: its first thread, which may itself wait for one that collects garbage. */
+/**
+ * Returns how long the machine kept the server waiting since `before`. The server's first thread may itself wait for a thread that collects garbage.
+ */
 function waitedMs(before: ReadonlyMap<string, number>): number {
   let [first, others] = [0, 0];
   for (const [thread, ms] of waitedByThread()) {

@@ -1,6 +1,6 @@
 /**
- * Checks that nothing that one caller sends stops the others. Each operation, upload, control route and message of an encoder at its limits, hostile
- * and honest, is sent once and twice to a server. Meanwhile another process sends requests for health, as another app and as an encoder.
+ * Checks that no caller can stop the others, whatever it sends. Each operation, upload, control route and message of an encoder at its limits,
+ * hostile and honest, is sent once and twice to a server. Meanwhile another process sends requests for health, as another app and as an encoder.
  */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";

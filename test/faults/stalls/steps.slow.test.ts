@@ -1,6 +1,6 @@
 /**
- * Checks that twice the input costs at most 2.5 times the steps. The inputs are each operation, upload, control route and message of an encoder,
- * hostile and honest, sent once and twice. Steps are counted, not timed (`counted-steps.ts`); `stalls.proof.ts` measures the times.
+ * Checks that twice the input costs at most 2.5 times the steps. Each operation, upload, control route and message of an encoder is an input, hostile
+ * and honest, sent once and twice. Steps are counted, not timed (`counted-steps.ts`); `stalls.proof.ts` measures the times.
  */
 import { expect, test } from "bun:test";
 import { forTests } from "#config/for-tests";
@@ -32,7 +32,7 @@ const MESSAGE_BYTES_OF_TEST = 200_000;
 const RATIO_MAX = 2.5;
 /**
  * The steps of webhooks and other background work, which run meanwhile. A list of 500 items that is searched for each of its items takes six times as
- * many.
+ * many steps.
  */
 const BESIDE = 20_000;
 
@@ -61,8 +61,8 @@ function countingSteps(): StepCounter {
 }
 
 /**
- * Shapes of texts that cost the work of reading them, which is the same for both databases. So these are sent to SQLite only: a thousand requests take
- * a minute.
+ * Shapes of texts that cost the work of reading them, which is the same for both databases. So these texts are sent to SQLite only: a thousand
+ * requests take a minute.
  */
 const READ_WITHOUT_DATABASE = /^(?:JSON|form|parts|query):/;
 

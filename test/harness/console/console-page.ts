@@ -67,7 +67,7 @@ export class ConsolePage {
     await this.page.evaluateUntil<boolean>(this.#url, expression, (isThere) => isThere);
   }
 
-  /** Sets the value of the field with this label, as a person who types does. */
+  /** Sets the value of the field with this label, like a person who types. */
   async fill(label: string, value: string): Promise<void> {
     const expression = `(() => {
       const wanted = ${JSON.stringify(label)};

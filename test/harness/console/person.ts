@@ -86,8 +86,8 @@ export class Person {
 /** Opens the console for a person, signed in by the address that the server prints. A `path` that needs no key is opened without one. */
 export async function personAt(server: Server, { theme = "light", path = "/requests" }: PersonOptions = {}): Promise<Person> {
   const executablePath = Bun.which("chromium") ?? Bun.which("google-chrome");
-  if (executablePath === null) throw new Error("there is no Chromium");
-  // Without a limit here and below: the test's own time limit ends the waiting.
+  if (executablePath === null) throw new Error("Chromium is not installed");
+  // This wait and those below have no limit of their own: the test's time limit ends the waiting.
   const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: 0 });
   afterThisTest(() => browser.close());
   const context = await browser.newContext({ viewport: { width: 1300, height: 760 }, colorScheme: theme, reducedMotion: "reduce" });

@@ -1,5 +1,5 @@
 /**
- * Records the disk operations of a piece of code. Only a power failure would show that something was not synced, so tests compare the order of the
+ * Records the disk operations of a piece of code. Only a power failure would show that a file was not synced, so tests compare the order of the
  * operations.
  */
 import { spyOn } from "bun:test";

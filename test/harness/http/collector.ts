@@ -25,7 +25,7 @@ export interface Collector {
   readonly texts: string[];
   /** Responds to a request, with status 200 by default. */
   response: () => Response | Promise<Response>;
-  /** Resolves with a span for which `isIt` is true, when the collector has it. */
+  /** Resolves with the first span for which `isIt` is true, once the collector has it. */
   span(isIt: (span: CollectedSpan) => boolean): Promise<CollectedSpan>;
 }
 

@@ -6,7 +6,7 @@ interface Order {
   /** The text that each client sends. */
   readonly text: string;
   readonly count: number;
-  /** Set to 1 when all clients have sent their text. */
+  /** Becomes 1 when all clients have sent their text. */
   readonly sent: Int32Array<SharedArrayBuffer>;
 }
 

@@ -143,7 +143,7 @@ class Connection implements Page {
         try {
           return await this.#valueIn<T>(contextId, expression);
         } catch (error) {
-          // The frame was loaded anew after it returned its address, and the evaluation was lost with it. The frame is searched for once more.
+          // The frame was loaded anew after it returned its address, so the evaluation was lost, and the frame is searched for once more.
           if (!(error instanceof Error && GONE.test(error.message))) throw error;
         }
       }

@@ -93,7 +93,7 @@ export async function openLiveServer(data: string, options: readonly string[] = 
   const world = existsSync(data) ? [] : ["--world", worldFile(liveWorld)];
   const liveServer = new LiveServer(await startServer(["--data", data, "--rtmp-port", "0", ...world, ...options]));
   const { rtmp_url } = liveServer.server;
-  // Another machine's media server is not waited for.
+  // The test does not wait for a media server on another machine.
   if (rtmp_url?.includes("127.0.0.1") === true) await untilListening(Number(new URL(rtmp_url.replace("rtmp:", "http:")).port));
   return liveServer;
 }
@@ -101,7 +101,7 @@ export async function openLiveServer(data: string, options: readonly string[] = 
 /** The process that receives the streams, which is the server's only child. */
 export function ingestOf({ server }: LiveServer): number {
   const [child, ...others] = childrenOf(server.pid);
-  if (child === undefined || others.length > 0) throw new Error(`the server has ${others.length + 1} children or none`);
+  if (child === undefined || others.length > 0) throw new Error(`the server has ${others.length + 1} children instead of one`);
   return child;
 }
 

@@ -22,7 +22,7 @@ export interface NginxRtmp {
 
 /** Starts nginx as one process that makes HLS. `directives` are added to its application; `onCore` comes before its command. */
 export async function startNginxRtmp(folder: string, directives: readonly string[], onCore: readonly string[] = []): Promise<NginxRtmp> {
-  if (!hasNginxRtmp()) throw new Error("nginx has no RTMP module: apt-get install nginx libnginx-mod-rtmp");
+  if (!hasNginxRtmp()) throw new Error("nginx has no RTMP module: install it with apt-get install nginx libnginx-mod-rtmp");
   const port = freePort();
   const segments = join(folder, "hls");
   mkdirSync(segments, { recursive: true });

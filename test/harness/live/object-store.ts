@@ -21,7 +21,7 @@ export interface ObjectStore {
 
 /** Starts an empty object store with a bucket `plaza`, until the test ends. */
 export async function startObjectStore(): Promise<ObjectStore> {
-  if (!existsSync(WEED)) throw new Error("SeaweedFS is not installed: sh tools/install/seaweedfs.sh");
+  if (!existsSync(WEED)) throw new Error("SeaweedFS is not installed: install it with sh tools/install/seaweedfs.sh");
   const folder = temporaryFolder();
   const s3 = freePort();
   const endpoint = `http://127.0.0.1:${s3}`;

@@ -7,7 +7,7 @@ import type { Database, FeatureMigrations } from "#storage/database";
 import { PostgresDatabases } from "#storage/postgres/databases";
 
 const left: string[] = [];
-/** The tables that have rows in a new schema; these rows stay when a schema is emptied. */
+/** The tables that have rows in a new schema. These rows stay when a schema is emptied. */
 let keptTables: readonly string[] | undefined;
 
 export const leaveSchema = (name: string): void => void left.push(name);
@@ -24,7 +24,7 @@ export async function takeSchema(url: string): Promise<string | undefined> {
   return name;
 }
 
-/** Notes which tables of a schema that was just made have rows. */
+/** Records which tables of a new schema have rows. */
 export async function noteNewSchema(url: string, name: string): Promise<void> {
   if (keptTables !== undefined) return;
   await withClient(url, name, async (client) => {

@@ -6,7 +6,7 @@ export interface SilentNetwork {
   readonly url: string;
   /** From this call on, nothing arrives in either direction, and neither side is told. */
   silence(): void;
-  /** The bytes that were sent meanwhile arrive now, because systems send lost packets anew. */
+  /** The bytes that were sent in the meantime arrive now, because systems send lost packets again. */
   restore(): void;
   close(): Promise<void>;
 }

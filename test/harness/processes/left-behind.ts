@@ -22,7 +22,7 @@ export interface LeftBehind {
 /** The longest wait, because the system takes some milliseconds to end a connection or a process. */
 const UNTIL_MS_MAX = 5_000;
 
-/** Counts resources from this call to the end of the test. */
+/** Counts the resources that are opened from this call to the end of the test. */
 export function countLeftBehind(): LeftBehind {
   const timers = countTimers();
   const aborts = countAbortListeners();

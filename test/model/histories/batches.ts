@@ -135,7 +135,7 @@ function withReference(step: RequestStep, part: number, { path, name: drawn, isA
 }
 
 function partsOf(drawn: readonly DrawnPart[]): BatchPart[] {
-  // The model can only know a response that it does not see if the response has no new id and no cursor.
+  // The model can know a response that it does not see only if the response has no new id and no cursor.
   const isSeen = drawn.map(
     ({ step }, place) =>
       step.method !== "GET" || drawn.some(({ refers, earlier, reference }) => refers === "value" && earlier === place && reference.path !== "$.id"),

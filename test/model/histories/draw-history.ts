@@ -83,7 +83,9 @@ const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ batches: batchSteps, appEvents: appEventSteps, attribution: attributionSteps, proofs: proofSteps },
 };
 
-/** The area of versions. Only if an area asks for them do its steps use times around the usual one, so this area is used alone. */
+/**
+ * The area of versions. Only its steps need times around those of the calendar, so this area is used alone.
+ */
 const VERSIONS = "versions";
 
 type Unusual = Pick<RequestStep, "verb" | "sent">;

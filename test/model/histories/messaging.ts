@@ -1,4 +1,4 @@
-/** Steps on self messaging, business messaging accounts with their overrides, and migration intents. */
+/** Draws steps on self messaging, business messaging accounts with their overrides, and migration intents. */
 import fc, { type Arbitrary } from "fast-check";
 import { ROUTED, UNROUTED } from "../reference/areas/chatapp.ts";
 import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";
@@ -14,7 +14,9 @@ const inApp = (what: InAppStep["what"], drawn: Readonly<Record<string, Arbitrary
 
 type Meanwhile = NonNullable<OutageStep["meanwhile"]>[number];
 
-/** A step that happens while the callbacks of the world fail or are gone. The steps that come meanwhile are in the same world. */
+/**
+ * A step that happens while the callbacks of the world fail or are gone. The steps that come in the meantime are in the same world.
+ */
 const inOutage = (
   step: Arbitrary<InAppStep>,
   response: Arbitrary<OutageStep["response"]>,

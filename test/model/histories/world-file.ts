@@ -242,7 +242,7 @@ const chatapp = {
   ],
 } satisfies Partial<WorldFile>;
 
-/** The world file of a history. `callback` returns the address of each app, because each app of each world has an address of its own. */
+/** The world file of a history. `callback` returns the address for each app, because each app of each world has an address of its own. */
 export const worldFile = ({ profile, begins = NOW, versions }: WorldPlan, callback: (app: string) => string): WorldFile => ({
   profile,
   clock: { now: begins, frozen: true },

@@ -21,15 +21,16 @@ export async function askAgain({ servers }: Stage, scene: Scene, { tag: how }: A
   const meant: Received = isSame ? { status: 200, headers: { ...headers, "content-type": "application/json; charset=UTF-8" }, body } : received;
   const inWords = (difference: string): string =>
     `${request.method} ${address}${request.path} again (${world.profile}): ${JSON.stringify(request)}, tag ${tagOf(how, etag)}: ${status}\n  ${difference}`;
-  if (isSame && received.body !== "") return inWords("a 304 has a body");
-  if (isSame && how === "another") return inWords("it is not one of the tags");
-  // With `*` the node must exist, but its body may differ: a world that was moved has other cursors.
-  if (isSame && how === "any") return replyTo(world, request, address, meant).replies.every(isFailure) ? inWords("it would be refused") : undefined;
+  if (isSame && received.body !== "") return inWords("the response has a body and status 304");
+  if (isSame && how === "another") return inWords("the entity tag is not one of the tags that were sent");
+  // the same tag is sent, so the body must be left out; it came
+  if (isSame && how === "any")
+    return replyTo(world, request, address, meant).replies.every(isFailure) ? inWords("the request should be refused") : undefined;
   const { difference } = compare(replyTo(world, request, address, meant), world.profile, meant);
   if (difference !== undefined) return inWords(difference);
-  if (status === 200 && how !== "another" && headers.etag === etag) return inWords("the tag is the same, and it came");
+  if (status === 200 && how !== "another" && headers.etag === etag) return inWords("the entity tag is the same, but the response has a body");
   if (status === 200 && (headers.etag === etag) !== (JSON.stringify(received.body) === JSON.stringify(body)))
-    return inWords("the tag does not follow the body");
+    return inWords("the entity tag does not change with the body");
   if (isSame) world.reach("sameTag");
   else if (headers.etag !== etag) world.reach("otherTag");
   return undefined;

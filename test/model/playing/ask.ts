@@ -33,8 +33,8 @@ const CHANGING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a reply changes a cached fact. Nodes are cached, so a deletion does. A creation does not, because absence is never cached. Neither do
- * refusals, nor changes of data that is read from the database each time.
+ * Whether a reply changes a cached fact. Nodes are cached, so a deletion changes one. A creation does not change a cached fact, because absence is
+ * never cached. Refusals change none either, nor do changes of data that is read from the database each time.
  */
 export const changesFact = (operation: Operation | undefined, reply: Reply | undefined): boolean =>
   operation !== undefined &&

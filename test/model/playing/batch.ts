@@ -44,7 +44,7 @@ export async function askInBatch(stage: Stage, scene: Scene, given: BatchStep, f
   }
   const replies = received.body as readonly (PartReply | null)[];
   if (received.status !== 200 || !Array.isArray(replies) || replies.length !== step.parts.length)
-    return inWords("it is not a list with a reply for each part", whole, received);
+    return inWords("the response is not a list with a reply for each part", whole, received);
   const outcomes: Outcome[] = [];
   for (const [place, part] of step.parts.entries()) {
     const request = requests[place] as GraphRequest;
@@ -274,7 +274,7 @@ function takePart(stage: Stage, scene: Scene, taken: Taken): string | undefined 
   if (needsOf(part).some((one) => outcomes[one]?.isDone !== true)) {
     world.reach("batchSkipped");
     outcomes.push({ isDone: false, body: undefined });
-    return reply === null ? undefined : "it needs one that failed, and was run";
+    return reply === null ? undefined : "the request depends on a failed one, and still ran";
   }
   noteNotation(world, part);
   const meant = meantBy(taken, world);
@@ -290,8 +290,8 @@ function takePart(stage: Stage, scene: Scene, taken: Taken): string | undefined 
     outcomes.push({ isDone: true, body: part.isHead ? undefined : first.body });
     return reply === null ? undefined : "its response should be omitted";
   }
-  if (reply === null) return "it was not run, or its response is omitted";
-  if ((reply.headers === undefined) === step.hasHeaders) return step.hasHeaders ? "it has no headers" : "it has headers";
+  if (reply === null) return "the request did not run, or its response is left out";
+  if ((reply.headers === undefined) === step.hasHeaders) return step.hasHeaders ? "the response has no headers" : "it has headers";
   const { reply: own, difference }: Compared = comparePart(part, replied, world, observed, step.hasHeaders);
   if (difference !== undefined || own === undefined) return `${meant.method} ${JSON.stringify(meant)}: ${difference}`;
   world.reach("batchPart");

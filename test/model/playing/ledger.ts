@@ -32,7 +32,7 @@ const ARRIVES_WITHIN_MS = 20_000;
 /** The greatest difference between the present and the time that a webhook says it was sent at. */
 const SENT_WITHIN_SECONDS = 60;
 
-/** The time limit for a shorter history that is played to find the cause of a failure, while the machine does nothing else. */
+/** The time limit for a history that is played again to find the cause of a failure. It is shorter, because the machine does nothing else then. */
 const ARRIVES_WITHIN_MS_AGAIN = 3_000;
 
 export class Ledger {
@@ -157,7 +157,7 @@ export class Ledger {
     this.#arrivesWithinMs = ARRIVES_WITHIN_MS_AGAIN;
   }
 
-  /** A webhook that came after the end of a history, which had waited for all expected ones. Looks at one world or at all. */
+  /** A webhook that came after the end of a history, although the history had waited for all expected webhooks. Looks at one world or at all. */
   late(world?: string): string | undefined {
     const names = this.#posts.map(({ path }) => path.split("/")[1] ?? "");
     const place = names.findIndex((name) => (world === undefined || name === world) && !this.#ignored.has(name));

@@ -79,7 +79,7 @@ function differenceOfMany(requests: readonly (readonly [string, GraphRequest])[]
     }
     if (replied.replies.every(isFailure)) return `${id}: ${difference}`;
   }
-  if (!isWhole) return "each of them alone would be a success";
+  if (!isWhole) return "each of the reads would succeed by itself";
   world.reach("many");
-  return Object.keys(bodies).length === requests.length ? undefined : "it has others than were asked for";
+  return Object.keys(bodies).length === requests.length ? undefined : "the response has other nodes than those that were requested";
 }

@@ -23,8 +23,12 @@ export async function playRestart(stage: Stage, scene: Scene, step: RestartStep)
   await servers.restart(scene.place, step.how);
   const received = await response;
   if (step.how === "stop" && received?.status === TURNED_AWAY) {
-    const difference = differenceOf(inModel(scene.world), await inServer(stage, scene.place), "what is kept after a write that was turned away");
-    if (difference === undefined) stage.coverage.happens("a write that a process turned away at its end");
+    const difference = differenceOf(
+      inModel(scene.world),
+      await inServer(stage, scene.place),
+      "the server kept something of a write that it had refused",
+    );
+    if (difference === undefined) stage.coverage.happens("a process refuses a write because it is ending");
     return difference;
   }
   // An acknowledged write must be stored. If it were not, the rest of the history would show that.
@@ -76,14 +80,14 @@ async function findOut(stage: Stage, scene: Scene, { address, request }: { reado
   world.reach("writeUnanswered");
   const kept = await inServer(stage, place);
   if (differenceOf(inModel(world), kept) === undefined) {
-    stage.coverage.happens("a write without a response, not done");
+    stage.coverage.happens("a write without a response was not done");
     return undefined;
   }
   const known = new Set([...world.labels.keys(), ...world.personas.keys()]);
   const made = [...kept.labels, ...kept.personas].find(({ id }) => !known.has(id));
   replyTo(world, request, address, { body: { id: made?.id } });
   noteNodes(world, ever);
-  stage.coverage.happens("a write without a response, done");
+  stage.coverage.happens("a write without a response was done");
   const difference = differenceOf(inModel(world), kept, "what is kept");
   return difference === undefined ? undefined : `${request.method} ${request.path} without a response: ${JSON.stringify(request)}\n  ${difference}`;
 }

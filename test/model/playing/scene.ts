@@ -15,8 +15,8 @@ export interface Stage {
   readonly ledger: Ledger;
   readonly coverage: Coverage;
   /**
-   * The names of worlds that earlier histories have used. A world is reset for the next history, which on PostgreSQL is five times as fast as a new
-   * world.
+   * The names of worlds that earlier histories have used. Resetting a world for the next history is, on PostgreSQL, five times as fast as creating a
+   * new world.
    */
   readonly used: Readonly<Record<Profile, string[]>>;
 }
@@ -64,7 +64,8 @@ export async function openScene({ servers, ledger, coverage, used }: Stage, plan
 }
 
 /**
- * Ends the use of a world. The world is not used for other histories if it has failed, or if it was made from an export, because its file differs.
+ * Ends the use of a world in this history. The world is used for other histories unless it has failed or was made from an export, because the
+ * export's file differs.
  */
 export async function closeScene(
   { servers, ledger, used }: Stage,

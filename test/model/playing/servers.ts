@@ -21,8 +21,8 @@ export interface Servers {
   /** The world's address on a surface for the next request. Two processes get the requests in turn. */
   address(world: string, surface: Surface): string;
   /**
-   * Notes that the last request to the world has changed a cached fact. Until the other process has seen the change, it gets no requests of the
-   * world.
+   * Notes that the last request to the world has changed a cached fact. Until the other process has seen the change, that process gets no requests of
+   * the world.
    */
   noteFact(world: string): void;
   /** Waits until every process has seen the changes of the others. */

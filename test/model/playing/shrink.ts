@@ -1,7 +1,9 @@
 /** Finds the shortest history that still fails: leaves out steps, and then parts of steps. */
 import type { History, RequestStep, Step } from "../histories/steps.ts";
 
-/** The greatest number of tries. If more would be needed, the history is already short enough to read. */
+/**
+ * The greatest number of tries. A history that would need more tries is already short enough to read.
+ */
 const ATTEMPTS_MAX = 400;
 
 export async function shrink(history: History, fails: (history: History) => Promise<boolean>): Promise<History> {

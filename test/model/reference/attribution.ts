@@ -21,7 +21,7 @@ interface Windows {
 const VIEW_DAYS = 1;
 const clicks: Windows = { clickDays: 30, viewDays: VIEW_DAYS, isViewed: () => false };
 const clicksAndViews: Windows = { ...clicks, isViewed: ({ kind }) => kind === "MOBILE_APP_INSTALL" };
-/** The windows of the report (LIM-12). */
+/** The attribution windows of the report (LIM-12). */
 const ofReport: Windows = { clickDays: 28, viewDays: VIEW_DAYS, isViewed: () => true };
 const NO_DEVICES: ReadonlySet<string> = new Set(["00000000-0000-0000-0000-000000000000", "0".repeat(22)]);
 const UUID_LENGTH = 36;
@@ -48,7 +48,7 @@ export function personsOf(given: unknown): string[] {
 interface Tie {
   readonly devices: readonly string[];
   readonly persons: readonly string[];
-  /** D-76: whether the request may tie persons. If all of its events are untracked, it does not. */
+  /** D-76: whether the request may tie persons. A request whose events are all untracked may not tie persons. */
   readonly isTracked: boolean;
 }
 

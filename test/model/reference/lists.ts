@@ -85,10 +85,11 @@ function cut(rows: readonly Row[], { limit, after, before }: Asked): Page {
 
 /** Remembers the position of a cursor that the server made. */
 function remember({ cursors }: World, cursor: unknown, position: Position): string | undefined {
-  if (typeof cursor !== "string" || !/^[\w.~-]+$/.test(cursor)) return `${JSON.stringify(cursor)} is not a cursor that is safe in an address`;
+  if (typeof cursor !== "string" || !/^[\w.~-]+$/.test(cursor))
+    return `${JSON.stringify(cursor)} is not a cursor that can be in an address without encoding`;
   const known = cursors.get(cursor);
   if (known !== undefined && (known.list !== position.list || known.key !== position.key || known.isInclusive !== position.isInclusive))
-    return `${cursor} is a cursor of something else already`;
+    return `${cursor} already is the cursor of another row or list`;
   cursors.set(cursor, position);
   return undefined;
 }
@@ -115,8 +116,9 @@ function checkLink(turn: Turn, link: unknown, name: "before" | "after", position
   url.searchParams.delete(name);
   const actual = [...url.searchParams].map(([key, value]) => `${key}=${value}`).sort();
   const address = link.split("?")[0];
-  if (address !== path) return `a link leads to ${address}, not to ${path}`;
-  if (JSON.stringify(actual) !== JSON.stringify(parameters)) return `a link has the parameters ${actual.join("&")}, not ${parameters.join("&")}`;
+  if (address !== path) return `a link leads to ${address} instead of ${path}`;
+  if (JSON.stringify(actual) !== JSON.stringify(parameters))
+    return `a link has the parameters ${actual.join("&")} instead of ${parameters.join("&")}`;
   if (cursor !== undefined && given !== cursor) return `a link has another cursor than the page: ${given}`;
   return remember(turn.world, given, position);
 }

@@ -14,7 +14,7 @@ export interface Turn {
   readonly operation: Operation;
   /** The id of the node in the path. */
   readonly node: string;
-  /** The tokens that count. All of them may run the operation. */
+  /** The tokens that count. All of these tokens may run the operation. */
   readonly tokens: readonly [Token, ...Token[]];
   /** The world's address on this surface, for links. */
   readonly address: string;
@@ -62,7 +62,7 @@ export const failIn =
   (error: ErrorName, data?: Readonly<Record<string, unknown>>): Failure =>
     failure(form, error, data);
 
-/** Reads `fields` of a request. If it is wrong, the error is one of the possible errors. */
+/** Reads `fields` of a request. If `fields` is wrong, the error is one of the possible errors. */
 export function readSelection({ request, fail, world }: Turn, shape: Shape): Selection | Failure | undefined {
   const given = parameter(request, "fields");
   if (given === undefined || given === "") return undefined;

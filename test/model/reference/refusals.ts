@@ -54,7 +54,7 @@ export function deadOnes(
   return problemsOfPlaces(world, scheme, counting).map((error) => failure(form, error));
 }
 
-/** D-16: whether the kind of token is served. A token of another kind may also get the response of a stranger. */
+/** D-16: whether the kind of token is served. A token of another kind may also get the response that a stranger gets. */
 export const isOfServedKind = ({ profile }: World, { kinds, kindsOfClients = [] }: Operation, { type }: Token): boolean =>
   kinds.includes(type) || (profile === "clients" && kindsOfClients.includes(type));
 

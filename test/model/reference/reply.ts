@@ -1,4 +1,4 @@
-/** Returns all replies to a request that the interface allows. The model changes its state as the first of them says. */
+/** Returns all replies to a request that the interface allows. The model changes its state according to the first reply. */
 import { EDGES, operations } from "./all-operations.ts";
 import { worksForAccount } from "./areas/chatapp.ts";
 import { credentialsOf, inPlaces, lacksProof, placesOf, problemsOfPlaces } from "./credentials.ts";
@@ -38,7 +38,7 @@ export interface Replied {
   readonly unserved?: string;
 }
 
-/** D-20: the form of errors by the path alone. If the path names no edge, it depends on whether there is an `oauth_token`, valid or not. */
+/** D-20: the form of errors by the path alone. If the path names no edge, the form depends on whether there is an `oauth_token`, valid or not. */
 export function formOfPath(request: GraphRequest): Form {
   const edge = edgeIn(request, EDGES);
   const isFlat = edge === undefined ? inQuery(request, "oauth_token") !== undefined : PAGE_MESSAGING_EDGES.has(edge);

@@ -55,7 +55,7 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "number" ? String(value) : undefined;
 }
 
-/** The error of a request whose head or body is too large or has refused text. It is reported once the caller is known. */
+/** The error of a request whose head or body is too large or has refused text. The error is reported once the caller is known. */
 export function defectOf({ query, headers, body }: GraphRequest): "headersTooLarge" | "bodyTooLarge" | "invalidParameter" | undefined {
   if (Object.values(headers).join().length > HEAD_BYTES_MAX) return "headersTooLarge";
   if (body?.kind === "json" && JSON.stringify(body.fields).length > BODY_BYTES_MAX) return "bodyTooLarge";

@@ -82,8 +82,8 @@ export const isOverrideWrong = (world: World, request: GraphRequest): boolean =>
   overrideOf(request) !== undefined && readSwitches(world, overrideOf(request)) === undefined;
 
 /**
- * D-82: whether a migration is on. Before its window it is off, and after it on. Within, the app decides; else it is on for apps created after the
- * start.
+ * D-82: whether a migration is on. A migration is off before its window, and on after it. In the window the app decides; without such a decision, the
+ * migration is on for apps created after the start of the window.
  */
 function hasMigration(world: World, app: string, name: string): boolean {
   const migration = world.calendar.migrations.find((one) => one.name === name);

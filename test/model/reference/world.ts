@@ -39,7 +39,7 @@ export interface ExpectedUpdate {
   readonly value: unknown;
   /** Returns the present route of the update; undefined if the app would not get it. */
   readonly route: () => string | undefined;
-  /** The span of time of the cause. It is longer than a second if the cause fell due while the clock moved. */
+  /** The span of time of the cause. The span is longer than a second if the cause fell due while the clock moved. */
   readonly times: { readonly from: number; readonly until: number };
 }
 
@@ -49,7 +49,7 @@ export interface World {
   readonly name: string;
   readonly profile: Profile;
   now: number;
-  /** The time before the present move of the clock. While the clock does not move, it is the present time. */
+  /** The time before the present move of the clock. While the clock does not move, this is the present time. */
   movedFrom: number;
   readonly calendar: Calendar;
   readonly apps: ById<nodes.App>;
@@ -70,7 +70,7 @@ export interface World {
   readonly catalogs: ById<nodes.Catalog>;
   readonly product_feeds: ById<nodes.Feed>;
   readonly uploads: ById<nodes.Upload>;
-  /** The upload whose file the server reads at present. */
+  /** The upload whose file the server is reading at present. */
   reading: nodes.Upload | undefined;
   readonly chatapp_accounts: ById<nodes.ChatappAccount>;
   readonly phone_numbers: ById<nodes.PhoneNumber>;
@@ -92,8 +92,8 @@ export interface World {
 }
 
 /**
- * Expects an update. `route` returns the present callback, or undefined if the app does not get it. It is called anew for waiting updates (D-63,
- * D-138).
+ * Expects an update. `route` returns the present callback, or undefined if the app does not get it. `route` is called again for waiting updates
+ * (D-63, D-138).
  */
 export function emit(
   world: World,

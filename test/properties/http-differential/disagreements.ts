@@ -1,6 +1,6 @@
 /**
  * The byte streams about which Plaza's reader of HTTP/1.1 and Node's reader may disagree, each with its reason. The rule behind the list: Plaza may
- * refuse a request that Node accepts, if two readers could understand it differently. Plaza never accepts a request that Node does not see, except
+ * refuse a request that Node accepts, if two readers could understand it differently. Plaza never accepts a request that Node does not read, except
  * for the reasons in `broader`.
  */
 
@@ -15,7 +15,7 @@ export interface SeenRequest {
 
 export interface Outcome {
   readonly requests: readonly SeenRequest[];
-  /** The end of the stream. `closed`: a request was the last of its connection, and the reader did not read what followed. */
+  /** The end of the stream. `closed`: the request was the last one of its connection, and the reader did not read the bytes after it. */
   readonly end: "open" | "closed" | "refused";
   /** The reason for the refusal, in the reader's own words. */
   readonly problem?: string;
@@ -27,9 +27,12 @@ interface NodeRequest extends SeenRequest {
 
 interface Reason {
   readonly why: string;
-  /** The results of Plaza that the reason allows; undefined in the list if Plaza reads on and Node does not. Without the list: any result. */
+  /**
+   * The results of Plaza that the reason allows; undefined in the list if Plaza reads on and Node does not. Without the list, the reason allows any
+   * result.
+   */
   readonly problems?: readonly (string | undefined)[];
-  /** After this disagreement, the two readers read different requests from the same bytes. For other reasons, one of them reads no more. */
+  /** After this disagreement, the two readers read different requests from the same bytes. For other reasons, one of the readers stops. */
   readonly diverges?: true;
   explains(disagreement: Disagreement): boolean;
 }
@@ -57,39 +60,39 @@ const isUnclear = (request: NodeRequest): boolean => {
 const isChunked = (request: SeenRequest): boolean => valuesOf(request, "transfer-encoding").length > 0;
 const FRAMING_TRAILER = /\r\n0[^\r\n]*\r\n(?:[^\r\n]+\r\n)*?(?:connection|content-length|transfer-encoding):/i;
 
-const NO_HEAD = "it has characters that no head has";
-const NO_METHOD = "it does not begin with a method in upper case";
+const NO_HEAD = "the head has characters that no head may have";
+const NO_METHOD = "the request does not begin with a method in upper case";
 
 const reasons: readonly Reason[] = [
   {
-    why: "RFC 9112, 3.2 asks for one valid Host; Node takes any number of them, whatever they say",
-    problems: ["its Host header is missing, malformed or repeated"],
+    why: "RFC 9112, 3.2 asks for one valid Host; Node accepts any number of Host headers with any values",
+    problems: ["the Host header is missing, malformed or repeated"],
     explains: ({ next }) => next !== undefined && (valuesOf(next, "host").length !== 1 || !HOST.test(valuesOf(next, "host")[0] ?? "")),
   },
   {
-    why: "another coding than chunks, an empty one, or chunks in HTTP/1.0: proxies read them differently (RFC 9112, 6.1)",
-    problems: ["it does not say clearly where its body ends"],
+    why: "the transfer coding is not chunked, is empty, or is chunked in HTTP/1.0: proxies read these differently (RFC 9112, 6.1)",
+    problems: ["the request does not say clearly where its body ends"],
     explains: ({ next }) => next !== undefined && isUnclear(next),
   },
   {
-    why: "targets that are neither a path nor an http address are for proxies; `*` names nothing here (D-01)",
-    problems: ["its target is neither a path nor an http address"],
+    why: "only proxies use targets that are neither a path nor an http address; `*` names nothing here (D-01)",
+    problems: ["the target is neither a path nor an http address"],
     explains: ({ next }) => next !== undefined && !/^(?:\/|https?:\/\/)/i.test(next.target),
   },
   {
-    why: "the authority of an absolute target stands for the Host header, and is held to the same",
-    problems: ["its target names no host"],
+    why: "the authority of an absolute target replaces the Host header, so the same rules apply to it",
+    problems: ["the target names no host"],
     explains: ({ next }) => next !== undefined && !HOST.test(/^https?:\/\/([^/?#]*)/i.exec(next.target)?.[1] ?? "h"),
   },
   {
     why: "Node reads a line without a version as HTTP/0.9, and several blanks as one",
-    problems: ["its first line is malformed", NO_HEAD],
+    problems: ["the first line is malformed", NO_HEAD],
     explains: ({ next, stream }) =>
       next !== undefined && (next.version === "0.9" || stream.includes(`${next.target}  `) || stream.includes(`${next.method}  `)),
   },
   {
     why: "RFC 9112, 2.2 asks to ignore one empty line; Node ignores any number of carriage returns and line feeds, in any order",
-    problems: ["several empty lines come before it", NO_METHOD, NO_HEAD],
+    problems: ["several empty lines come before the request", NO_METHOD, NO_HEAD],
     // The text without each single empty line.
     explains: ({ next, stream }) =>
       next === undefined ? stream.includes("\r\n\r\n") : new RegExp(`[\\r\\n]${next.method} `).test(stream.replace(/(^|\r\n)\r\n(?=[A-Z])/g, "$1")),
@@ -100,27 +103,27 @@ const reasons: readonly Reason[] = [
     explains: ({ next, stream }) => next !== undefined && isChunked(next) && /[0-9a-f]{9}|;=|=[;\r]|=[^";\r]+"/i.test(stream),
   },
   {
-    why: "a method that HTTP does not know is the interface's to refuse (D-04); PRI is one, but for Node it begins HTTP/2",
+    why: "the interface itself refuses a method that HTTP does not know (D-04); PRI is such a method, but Node takes it for the beginning of HTTP/2",
     problems: [undefined],
     explains: ({ next, node: { problem } }) =>
       next !== undefined && /^[A-Z][A-Z-]*$/.test(next.method) && (problem === "HPE_INVALID_METHOD" || next.method === "PRI"),
   },
   {
-    why: "trailers are checked as headers and dropped: Plaza does not even look whether they are about the connection or the length",
+    why: "Plaza checks trailers like headers and drops them, even trailers that are about the connection or the length",
     explains: ({ next, last, stream }) => [next, last].some((request) => request !== undefined && isChunked(request)) && FRAMING_TRAILER.test(stream),
   },
   {
-    why: "behind the head of a request for another protocol Node drops what came with it; Plaza ignores the wish, as RFC 9110, 7.8 allows",
+    why: "Node drops the bytes after a head that asks for another protocol; Plaza ignores the request for another protocol, as RFC 9110, 7.8 allows",
     diverges: true,
     explains: ({ next, last }) => [next, last].some((request) => request !== undefined && valuesOf(request, "upgrade").length > 0),
   },
   {
-    why: "a tab behind a length is a blank like any other (RFC 9110, 5.5)",
+    why: "a tab after a length is white space like a blank (RFC 9110, 5.5)",
     problems: [undefined],
     explains: ({ stream, node: { problem } }) => problem === "HPE_INVALID_CONTENT_LENGTH" && /^content-length:[^\r\n]*\t/im.test(stream),
   },
   {
-    why: "of `close` and `keep-alive` together `close` counts (RFC 9112, 9.3); Node keeps the connection",
+    why: "if a request has both `close` and `keep-alive`, `close` counts (RFC 9112, 9.3); Node keeps the connection",
     problems: [undefined],
     explains: ({ last }) => last !== undefined && valuesOf(last, "connection").length > 1,
   },

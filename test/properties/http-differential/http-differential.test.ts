@@ -1,6 +1,6 @@
 /**
- * Compares the server's own reader of HTTP/1.1 to Node's, on generated streams. They may only disagree for the reasons of disagreements.ts. Bun's
- * `node:http` could not be the second reader: it accepts a repeated Content-Length, which Node refuses.
+ * Compares the server's own reader of HTTP/1.1 to Node's, on generated streams. The readers may disagree only for the reasons of disagreements.ts.
+ * Bun's `node:http` could not be the second reader: it accepts a repeated Content-Length, which Node refuses.
  */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ test(`${STREAMS} generated streams, seed ${SEED}`, async () => {
   }
   console.log(`${requestCount} requests read; disagreements:`, Object.fromEntries(found));
   expect(unexplained.slice(0, 5)).toEqual([]);
-  // The streams are worth reading: most of them have valid requests, and many have invalid ones.
+  // The streams are worth comparing: most of them have valid requests, and many have invalid ones.
   expect(requestCount).toBeGreaterThan(STREAMS / 2);
   expect(found.size).toBeGreaterThan(3);
 }, 3_600_000);

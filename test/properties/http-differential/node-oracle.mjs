@@ -62,7 +62,7 @@ async function outcomeOf(pieces) {
     await turn();
     await turn();
   }
-  // Responses to pipelined requests come one after the other, so this waits several turns of the event loop.
+  // Responses to pipelined requests come one after the other, so the program waits several turns of the event loop.
   for (let turns = 0; turns < 10; turns++) await turn();
   const { outcome } = line;
   line.destroy();

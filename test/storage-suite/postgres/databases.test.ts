@@ -56,7 +56,7 @@ test("each world has its own schema and rows, and all further ones together have
   await Promise.all([first, first, ...further].flatMap((database) => Array.from({ length: 8 }, () => database.reader.all(all))));
   // Eight connections of the first world's pool, eight for all other worlds, and the channel for facts.
   await until(async () => (await connections()) === 17);
-  // A process has one number, in whatever world it works.
+  // A process has the same number in every world.
   expect(further.map(({ processNumber }) => processNumber)).toEqual(new Array(4).fill(first.processNumber));
 });
 
@@ -89,7 +89,7 @@ test("a further world ignores its cache if nothing was confirmed for a second, l
   const further = await open("a");
   const heard: unknown[] = [];
   further.onInvalidate((kind) => heard.push(kind));
-  // Neither timers nor sockets have a turn meanwhile.
+  // Timers and sockets do not get a turn meanwhile.
   Bun.sleepSync(1_100);
   further.confirm();
   expect(heard).toEqual([undefined]);

@@ -46,7 +46,7 @@ describe("fact channel", () => {
     const expected = Array.from({ length: 30 }, (_, index) => `token key ${index} ' \u{1f600}`);
     for (const each of expected) await announce(one, each.slice("token ".length));
     expect(await becomesTrue(() => heard.length >= 30, WAIT_MS)).toBe(true);
-    // A change that only the poll has found is announced as "everything". That is rare, and no change may be missing.
+    // A change that only the poll has found is announced as "everything". This is rare, and no change may be missing.
     expect(heard.filter((each) => each !== "everything")).toEqual(expected);
   });
 
@@ -63,7 +63,7 @@ describe("fact channel", () => {
   test("a process that got no processor time for a second ignores its older cache, whichever event comes first", async () => {
     const { two } = await openBoth();
     const heard = listen(two);
-    // Neither timers nor sockets have a turn meanwhile.
+    // Timers and sockets do not get a turn meanwhile.
     Bun.sleepSync(LIMIT_MS + 100);
     two.confirm();
     two.confirm();
@@ -139,7 +139,7 @@ describe("fact channel", () => {
     const { url, schema, one, two } = await openBoth();
     await announce(one, "before");
     const heard = listen(two);
-    // A change without a notification.
+    // This change has no notification.
     await execute(url, `INSERT INTO "${schema}".fact_generations (slot, generation) VALUES (1000, 1)`);
     expect(await becomesTrue(() => heard.includes("everything"), WAIT_MS)).toBe(true);
     const isHeardByName = async () => {
@@ -172,7 +172,7 @@ describe("fact channel", () => {
       tx.invalidate("page", "f");
     });
     expect(await becomesTrue(() => heard.includes("page f"), WAIT_MS)).toBe(true);
-    // As above, the poll may have been faster.
+    // As above, the poll may have been faster than the notification.
     expect(heard.filter((each) => each !== "everything")).toEqual(["token e", "page f"]);
   });
 
@@ -180,7 +180,7 @@ describe("fact channel", () => {
     const { url, one: first, two, open } = await openBoth();
     const one = await open();
     const number = two.processNumber;
-    // A lower number is free now, but the process must not take it.
+    // A lower number is free now, but the process must keep its own.
     await first.close();
     const cache = new FactCache<string>(two, "token");
     await cache.get("kept", async () => "old");

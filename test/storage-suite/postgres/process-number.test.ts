@@ -1,4 +1,4 @@
-/** Checks the numbers of processes, which alone keep two servers apart. */
+/** Checks the numbers of processes, which are the only thing that keeps two servers apart. */
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
@@ -35,7 +35,7 @@ describe("process numbers", () => {
     const { client } = await newServer();
     const [first, second, third] = [new ProcessNumber(), new ProcessNumber(), new ProcessNumber()];
     await first.renew(client);
-    // 50 s after the renewal; ten seconds of the minute are left.
+    // This is 50 s after the renewal, so ten seconds of the minute are left.
     await pass(client, 50_000);
     await second.renew(client);
     expect([first.value, second.value]).toEqual([0, 1]);

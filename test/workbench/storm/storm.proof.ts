@@ -1,4 +1,4 @@
-/** The whole storm on the apps of this folder, with and without their mistakes, and its rate. */
+/** Runs the whole storm on the apps of this folder, with and without their mistakes, and measures its rate. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { StormFailure, type StormReport, stopServer, storm } from "#testing/index";
 import { apps } from "./apps/all.ts";

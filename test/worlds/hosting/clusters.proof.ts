@@ -1,4 +1,6 @@
-/** D-420, D-421: a thousand worlds in four databases, and moves while all worlds are used: nothing is lost, twice or of another world. */
+/**
+ * D-420, D-421: uses a thousand worlds in four databases, and moves some of them meanwhile: nothing is lost, stored twice or mixed up between worlds.
+ */
 import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { tries } from "#harness/proof";
@@ -6,9 +8,9 @@ import { startOwnServer } from "../own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "../server-of-worlds.ts";
 
 const DATABASES = ["eu1", "eu2", "eu3", "eu4"] as const;
-/** The requests that are sent at the same time. */
+/** The number of requests that are sent at the same time. */
 const USERS = 8;
-/** The worlds that are created at the same time. */
+/** The number of worlds that are created at the same time. */
 const MAKERS = 2;
 
 /** Runs `use` for all items, `atOnce` of them at the same time. */

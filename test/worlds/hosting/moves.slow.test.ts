@@ -39,7 +39,7 @@ class Ledger {
   readonly #world: string;
   readonly #work: Promise<void>[];
   #isStopped = false;
-  /** Responses that named another world's labels, or an unexpected status. */
+  /** Responses that named labels of another world, and unexpected statuses. */
   readonly wrong: string[] = [];
 
   constructor(world: string, servers: () => readonly Addressed[]) {
@@ -47,7 +47,7 @@ class Ledger {
     this.#work = [0, 1].map((at) => this.#create(at, servers));
   }
 
-  /** How many labels were created so far. */
+  /** The number of labels that were created so far. */
   get count(): number {
     return this.#created.length;
   }
@@ -73,7 +73,7 @@ class Ledger {
     }
   }
 
-  /** The labels that are lost, those that are stored twice, and those that nobody tried to create. */
+  /** Lists the labels that are lost, those that are stored twice, and those that nobody tried to create. */
   async compare(base: string): Promise<object> {
     const stored: string[] = [];
     for (let url: string | undefined = `${base}/v26.0/2001/custom_labels?fields=name&limit=100`; url !== undefined; ) {
@@ -131,7 +131,7 @@ test("D-421: a world moves there and back while two servers serve it: nothing is
   expect(await orders.compare(`${one.base_url}/w/orders`)).toEqual(CLEAN);
   expect(await still.compare(`${two.base_url}/w/still`)).toEqual(CLEAN);
   expect(await orders.compareWebhooks(receiver)).toEqual({ twice: [] });
-  // The snapshot came along.
+  // The snapshot has moved with the world.
   expect((await ask(two, "POST", "/orders/snapshots/s/restore")).status).toBe(200);
   expect((await listLabels(`${one.base_url}/w/orders`)).names.sort()).toEqual(worldOf("orders").labels.map(({ name }) => name));
   expect(await ask(one, "POST", "/orders/move", { to: "eu2" })).toMatchObject({ status: 200 });

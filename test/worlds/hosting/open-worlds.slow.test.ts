@@ -36,7 +36,7 @@ test("600 requests to as many worlds and 600 to unknown ones at once, with 2,048
   } while (!isOver);
   await flooded;
   expect(answers).toBeGreaterThan(0);
-  // 400, 401 and 503 are an unknown address, a wrong token, and worlds that had to wait too long.
+  // The status 400 is for an unknown address, 401 for a wrong token, and 503 for worlds that had to wait too long.
   expect([...statuses].filter((status) => ![400, 401, 503].includes(status))).toEqual([]);
   const open = ((await (await control("GET", "worlds?limit=1000")).json()) as { data: { open: boolean }[] }).data.filter((world) => world.open);
   expect(open.length).toBeLessThan(FILES / 16);

@@ -6,7 +6,7 @@ import { startServer } from "#harness/server";
 import { closeUnusedWorlds, newData, startOwnServer } from "../own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, subscribed, worldOf } from "../server-of-worlds.ts";
 
-/** The time limit for other processes to hear of a change. They hear of it within a second, but the machine may be busy. */
+/** The time limit for other processes to hear of a change. The other processes hear of it within a second, but the machine may be busy. */
 const HEARD_WITHIN_MS = 10_000;
 
 test("a world that one process creates, resets or deletes changes in all of them, and its requests are in one log", async () => {

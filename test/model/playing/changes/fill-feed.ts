@@ -109,7 +109,9 @@ async function playExactly(stage: Stage, scene: Scene, { feed, fetch, times }: D
   return undefined;
 }
 
-/** The files that were fetched after another process moved the clock, the oldest first. A late process fetches once for all missed times. */
+/**
+ * The files that were fetched after another process moved the clock, oldest first. A late process fetches a file only once for all missed times.
+ */
 async function newUploads(stage: Stage, scene: Scene, { feed, times }: DueFetches): Promise<Report[]> {
   let before = -1;
   for (const endMs = performance.now() + FETCHED_WITHIN_MS; ; await Bun.sleep(20)) {

@@ -120,14 +120,14 @@ async function playLong(stage: Stage, scene: Scene, { cause, world: of }: Outage
   const problem = await changeWorld(stage, scene, cause);
   if (problem !== undefined || world.updates.length === 0) return problem;
   const refused = await refusedDeliveries(stage, scene, "waiting");
-  if (refused === undefined) return `no first attempt of ${JSON.stringify(world.updates.slice(0, 2))}`;
+  if (refused === undefined) return `${JSON.stringify(world.updates.slice(0, 2))} has no first attempt`;
   const due = world.updates.splice(0);
   const moved = await changeWorld(stage, scene, { kind: "advance", world: of, seconds });
   if (moved !== undefined) return moved;
   due.push(...world.updates.splice(0));
   for (const { id } of refused) {
     const { body } = await servers.control("GET", `worlds/${place}/deliveries/${id}`);
-    // A process that does not move the clock itself may be late.
+    // A process that does not move the clock itself may be late with a retry.
     const wrong = servers.count === 1 ? differenceOfRetries(body as Delivery, world.now) : undefined;
     if (wrong !== undefined) return wrong;
   }
@@ -140,7 +140,7 @@ async function playLong(stage: Stage, scene: Scene, { cause, world: of }: Outage
   return ledger.settle(world);
 }
 
-/** The time in which a webhook would arrive that is sent despite the pause. */
+/** The time in which a webhook that is sent in spite of the pause would arrive. */
 const HELD_MS = 150;
 
 /** Pauses all callbacks for which webhooks were made, as a person would, while the cause happens (D-273). */
@@ -175,7 +175,10 @@ function byNow(update: ExpectedUpdate): ExpectedUpdate[] {
   return callback === undefined ? [] : [{ ...update, callback }];
 }
 
-/** Plays steps while deliveries wait. After one of them has ended, it plays no more, because Plaza checks waiting deliveries in the background. */
+/**
+ * Plays steps while deliveries wait. As soon as one of them has ended, no more steps are played, because Plaza checks waiting deliveries in the
+ * background.
+ */
 async function playMeanwhile(stage: Stage, scene: Scene, { meanwhile = [] }: OutageStep): Promise<string | undefined> {
   const { world } = scene;
   const due = world.updates.splice(0);

@@ -84,14 +84,14 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** The devices and persons of a request, and whether it may tie persons. An event of the request may say otherwise for itself. */
+/** The devices and persons of a request, and whether it may tie persons. Event by event, a request may overrule this with flags of its own. */
 interface Source {
   readonly devices: readonly string[];
   readonly persons: readonly string[];
   readonly isTracked: boolean;
 }
 
-/** D-76: whether a flag is on, which is the default. */
+/** D-76: whether a flag is on. Flags are on by default. */
 const isOn = (flag: unknown): boolean => !["0", "false"].includes(String(flag).toLowerCase());
 
 const day = (time: number): string => new Date(time * 1000).toISOString().slice(0, 10);

@@ -27,7 +27,7 @@ export function mayChangeAccount(world: World, token: Token, node: string): bool
   );
 }
 
-/** The behaviour of a callback in a handshake. Its path says it, so that histories can choose. */
+/** The behaviour of a callback in a handshake. The path of the callback says how it behaves, so that histories can choose. */
 export function handshakeOf(address: string): "agrees" | "fails" | "mismatches" {
   if (address.endsWith("/fails")) return "fails";
   return address.endsWith("/mismatches") ? "mismatches" : "agrees";

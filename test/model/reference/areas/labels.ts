@@ -26,7 +26,7 @@ function listLabels(turn: Turn, labels: readonly Label[]): Reply | Failure[] {
   return replyWithList(turn, { list: `${operation.name} ${node}`, rows, shape: shapeOf(world, "name") });
 }
 
-/** A parameter that has one place. In the response profile `clients`, any place is accepted. */
+/** Reads a parameter that has one place. In the response profile `clients`, any place is accepted. */
 function placed({ world, request, fail }: Turn, names: readonly string[], place: "body" | "query"): string | Failure {
   const [name = ""] = names;
   const given = (read: typeof inBody) => names.map((one) => read(request, one)).filter((value) => value !== undefined);
@@ -54,7 +54,7 @@ function readName(turn: Turn): string | Failure {
   return withAnyName(turn, turn.fail("invalidParameter", { parameter: "page_label_name" }));
 }
 
-/** The error. In the response profile `clients`, it may name the parameter as the request did. */
+/** The error. In the response profile `clients`, the error may name the parameter as the request did. */
 function withAnyName({ world, request, fail }: Turn, failure: Failure): Failure {
   return world.profile === "clients" && parameter(request, "name") !== undefined ? fail("invalidParameter") : failure;
 }

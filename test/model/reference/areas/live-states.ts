@@ -66,7 +66,7 @@ const MINUTE = 60;
 /** D-112. */
 const SEALING_WAITS = [5, 10, 30, 60, 300];
 
-/** Events that happen by themselves, with the seconds after the beginning of the state. Times of a plan count from its start. */
+/** Events that happen by themselves, each with the number of seconds after the beginning of the state. Times of a plan count from its start. */
 const TIMERS: Readonly<Partial<Record<LiveState, readonly [LiveEvent, number]>>> = {
   scheduled_unpublished: ["start_missed", 10 * MINUTE],
   scheduled_live: ["planned_time_came", 0],

@@ -82,7 +82,7 @@ function shown(world: World, video: LiveVideo, address: string): Record<string, 
 
 /** Expects these pages in any order, because no decision orders the pages that share a video. */
 const anyOrder = (ids: readonly string[]): Hole =>
-  new Hole("the pages that share it", (actual) => {
+  new Hole("expected the pages that share it", (actual) => {
     const shownIds = (Array.isArray(actual) ? actual : []).map((one: { id?: string }) => one.id ?? "").sort();
     return shownIds.join() === ids.toSorted().join() ? undefined : `${JSON.stringify(actual)} are not ${ids.join()}`;
   });

@@ -17,7 +17,9 @@ const shape: Shape = {
   always: ["id", "status"],
 };
 
-/** Names that other nodes have as fields. They are used in histories, and an intent does not have them. */
+/**
+ * Names that other nodes have as fields. Histories use these names, although an intent does not have such fields.
+ */
 const OF_OTHER_NODES: ReadonlySet<string> = new Set(["name", "username", "title", "caption"]);
 
 /** The problems of a selection, at this depth and below. */

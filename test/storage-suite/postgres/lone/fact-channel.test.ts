@@ -1,4 +1,6 @@
-/** Checks how the channel of facts reacts to notifications, polls and silence, at each interval. The folder above has the tests on a server. */
+/**
+ * Checks how the channel of facts reacts to notifications, polls and silence, at each interval. The folder above has the tests with a real server.
+ */
 import { expect, test } from "bun:test";
 import { openChannel, PROCESS_NUMBER } from "#harness/postgres/lone-channel";
 import type { LoneSession } from "#harness/postgres/lone-server";
@@ -146,7 +148,7 @@ test("a deleted schema is left out, and the others are read; a missing one canno
   await tick();
   expect(news()).toEqual([]);
   await expect(channel.follow("fourth", hear("fourth"))).rejects.toThrow("no fourth");
-  // Another failure does not count as a response.
+  // Any other failure does not count as a response.
   gates.respond = async () => {
     throw new Error("out of memory");
   };

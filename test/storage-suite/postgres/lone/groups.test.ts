@@ -1,4 +1,4 @@
-/** Checks the exact statements of a group of bodies, and the result of each body. The folder above has the tests on a server. */
+/** Checks the exact statements of a group of bodies, and the result of each body. The folder above has the tests with a real server. */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { nextTurn } from "#kernel/turns";
@@ -175,7 +175,7 @@ test("a missing row undoes the other bodies, too, and so does a dead connection"
   await body();
   const lost = Object.assign(new Error("terminated"), { code: "57P01" });
   responses.of = () => lost;
-  // No statement of the group has run, so all bodies run once more, be it one or many.
+  // No statement of the group has run, so all bodies run once more, whether there is one or many.
   expect(await body()).toMatchObject({ wasStale: true });
   expect(server.sessions[0]?.hasEnded).toBe(true);
   responses.of = usual;

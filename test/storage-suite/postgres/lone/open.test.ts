@@ -1,4 +1,7 @@
-/** Checks how often a write, a read and a snapshot are tried if the connection or another transaction is in the way, and what the end waits for. */
+/**
+ * Checks how often a write, a read and a snapshot are tried again after a lost connection or a conflict with another transaction, and which work the
+ * end waits for.
+ */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { nextTurn } from "#kernel/turns";
@@ -100,7 +103,7 @@ test("bodies that were undone together run again, each alone", async () => {
   await Promise.all([database.write(body), database.write(body)]);
   const commits = () => server.sessions.flatMap(textsOf).filter((text) => text === "COMMIT").length;
   expect(commits()).toBe(2);
-  // Each time, one of two bodies conflicts. The other body is not undone with it for ever.
+  // Each time, one of two bodies conflicts. The other body is not undone with it again and again.
   let refusals = 0;
   responses.of = (text) => (text.startsWith("INSERT") && refusals++ < 3 ? deadlock : usual(text));
   const both = [database.write(body), database.write((tx) => tx.lock("notes", "a").then(() => tx.run(insert)))];

@@ -1,4 +1,4 @@
-/** Checks the connections of a database: whom each connection serves next, how many there are, and when one ends. */
+/** Checks the connections of a database: which request gets a connection next, how many connections there are, and when a connection ends. */
 import { expect, test } from "bun:test";
 import { LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { catchTimers } from "#harness/time/stopped-time";
@@ -206,7 +206,7 @@ test("statements of a transaction are sent together at the end of the turn, thos
   expect(counts()).toEqual([2, 2, 1]);
   const [two, three, again] = ["SELECT 2 AS two", "SELECT 3 AS three", "SELECT 1 AS one"];
   expect(textsOf(session)).toEqual([`${two}; ${three}`, `${again}; ${again}`, `${again}`, "ROLLBACK"]);
-  // A statement alone is sent as well.
+  // A single statement is sent in the same way.
   sent.push(connection.send(one));
   await nextTurn();
   expect(counts()).toEqual([2, 2, 1, 1]);

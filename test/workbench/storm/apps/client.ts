@@ -1,4 +1,4 @@
-/** The client that all apps of this folder share. It survives every fault of a request, unless an app asks it to make a mistake. */
+/** The client that all apps of this folder share. The client survives every fault of a request, unless an app asks it to make a mistake. */
 import type { World, WorldFile } from "#testing/index";
 
 export const world: WorldFile = {
@@ -22,13 +22,13 @@ export const world: WorldFile = {
 export type App = (world: World, hasMistake: boolean) => Promise<void>;
 
 export interface Mistakes {
-  /** Sends a write again after a lost response, without a look at what the first one did. */
+  /** Sends a write again after a lost response, without checking whether the first one took effect. */
   readonly isBlind?: boolean;
   /** Sends a refused request again at once. */
   readonly isImpatient?: boolean;
   /** Never gets a new token. */
   readonly keepsToken?: boolean;
-  /** Takes an error of the server for the end of the matter. */
+  /** Treats an error of the server as final. */
   readonly ignores503?: boolean;
   /** Believes the status of a response whose body did not arrive. */
   readonly trustsStatus?: boolean;
@@ -62,12 +62,12 @@ export class Client {
       (await this.#list("2001/personas?fields=id,name")).find((persona) => persona.name === name),
     );
 
-  /** Attaching twice has no further effect, so the request is simply sent again. */
+  /** Attaching a label twice has no further effect, so the client simply sends the request again. */
   attach = (label: string): Promise<unknown> => this.#send("POST", `${label}/label`, { user: "9001" });
 
   labels = (): Promise<Named[]> => this.#list("2001/custom_labels?fields=id,name");
 
-  /** The first page of the labels, for an app that reads no other. */
+  /** The first page of the labels, for an app that reads no other pages. */
   firstLabels = async (): Promise<Named[]> => ((await this.#send("GET", "2001/custom_labels?fields=id,name")) as { data: Named[] }).data;
 
   async #list(path: string): Promise<Named[]> {
@@ -143,5 +143,5 @@ export async function until(isSo: () => boolean | Promise<boolean>, what: string
 }
 
 const LOOK_MS = 10;
-/** Longer than every fault that delays something. */
+/** This wait is longer than every fault that delays something. */
 const WAIT_MS_MAX = 2_000;

@@ -1,7 +1,7 @@
 /** Apps that send requests, each with one mistake. */
 import { type App, Client } from "./client.ts";
 
-/** Creates a persona, and sends the request again after a lost response without a look. */
+/** Creates a persona, and sends the request again after a lost response without checking whether the first one took effect. */
 export const retriesBlindly: App = async (world, isBlind) => {
   await new Client(world, { isBlind }).createPersona("Bo");
 };
@@ -31,7 +31,7 @@ export const readsFirstPage: App = async (world, hasMistake) => {
 export const ignoresOverload: App = async (world, ignores503) => {
   await new Client(world, { ignores503 }).createLabel("vip");
   const labels = await world.nodes("labels").list();
-  if (labels.length !== 1) throw new Error("there is no label vip");
+  if (labels.length !== 1) throw new Error("the label vip does not exist");
 };
 
 /** Creates a label and attaches it, but does not read a response whose status is 200 to its end. */

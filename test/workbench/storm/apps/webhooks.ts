@@ -72,6 +72,6 @@ export const waitsForever: App = async (world, hasMistake) => {
   if (hasMistake) return until(isTold, "the webhook");
   // Without a webhook the app reads the labels after a while.
   await until(isTold, "the webhook").catch(async () => {
-    if ((await client.labels()).length !== 1) throw new Error("there is no label");
+    if ((await client.labels()).length !== 1) throw new Error("the label does not exist");
   });
 };
