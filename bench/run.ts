@@ -32,7 +32,9 @@ const names = [...files.keys()].sort();
 const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0 || !(options.rounds > 0) || !(options.seconds > 0)) {
   console.error(
-    unknown.length > 0 ? `no such bench: ${unknown.join(", ")} (there are ${names.join(", ")})` : "rounds and seconds must be positive numbers",
+    unknown.length > 0
+      ? `there is no bench ${unknown.join(", ")}; the benches are ${names.join(", ")}`
+      : "rounds and seconds must be positive numbers",
   );
   process.exit(2);
 }

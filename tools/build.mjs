@@ -1,7 +1,7 @@
 /**
  * `node tools/build.mjs`: writes the documents and types that are made from the contracts, and bundles the sources into `build/`. From `build/`,
  * `bin/plaza` starts in half the time, as long as no source is newer. `npm ci` runs this program; `npm start` and `npm test` run it if the sources
- * have changed. It is plain JavaScript, because it runs on Node.
+ * have changed. The program is plain JavaScript, because it runs on Node.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const built = join(root, "build");
 const entry = join(built, "plaza.js");
 /** The paths of the generated files, in the order in which they were written. */
 const generatedList = join(built, "generated.json");
-/** How long the parts of earlier builds are kept: a program that was started from an earlier build may still load them. */
+/** The time for which the parts of earlier builds are kept: a program that was started from an earlier build may still load them. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 
 /**
@@ -24,7 +24,8 @@ const KEPT_MS = 7 * 24 * 3_600_000;
 export const hasBun = () => existsSync(bun) && statSync(bun).size > 1_000_000;
 
 /**
- * The time at which a file, or anything below a folder, was last changed. Each is read once, because reading `src` takes longer than all the rest.
+ * The time at which a file, or anything below a folder, was last changed. The time of each is read once, because reading `src` takes longer than all
+ * other work.
  */
 const changes = new Map();
 function changedMs(name) {
@@ -64,7 +65,8 @@ export function generate() {
 }
 
 /**
- * Options that replace `__dirname` and `__filename`, for which Bun would write the places of packages on the building machine. No package needs them.
+ * Options that replace `__dirname` and `__filename`, for which Bun would write the places of packages on the building machine. No package needs these
+ * names.
  */
 export const withoutPlaces = ["--define", '__dirname="/"', "--define", '__filename="/"'];
 
@@ -85,7 +87,7 @@ export function bundle(folder, modules = []) {
   if (status !== 0) throw new Error(stderr);
 }
 
-/** Builds everything that is out of date. Never fails, because without a build the program runs from its sources. */
+/** Builds everything that is out of date. This function never fails, because without a build the program runs from its sources. */
 export function build() {
   if (!hasBun()) return;
   attempt("The documents and the types of the clients were not written", () => isGenerated() || generate());

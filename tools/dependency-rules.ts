@@ -63,7 +63,7 @@ if (import.meta.main) {
   const { modules, summary } = cruise(ROOT);
   for (const violation of summary.violations) console.error(violationText(violation));
   const circles = featureCircles(modules);
-  for (const circle of circles) console.error(`features import of each other: ${circle}\n  let one of them ask by the name of a port instead`);
+  for (const circle of circles) console.error(`features import each other in a circle: ${circle}\n  let one of them use a port by its name instead`);
   const files = [...new Bun.Glob("src/**/*.ts").scanSync({ cwd: ROOT })];
   const seen = modules.filter(({ source }) => source.startsWith("src/") && source.endsWith(".ts"));
   const needed = Math.ceil(files.length * SEEN_SHARE_MIN);
@@ -71,6 +71,6 @@ if (import.meta.main) {
   console.log(`${seen.length} of ${files.length} modules of src seen, ${edges} imports, ${forbidden.length} rules`);
   // dependency-cruiser sees a tree without imports if it cannot parse the code: on average, every module imports something.
   const isBlind = seen.length < needed || edges < seen.length;
-  if (isBlind) console.error(`the rules saw only ${seen.length} modules (${needed} are needed) and ${edges} imports: they hold nothing`);
+  if (isBlind) console.error(`the rules saw only ${seen.length} modules (${needed} are needed) and ${edges} imports, so their result means nothing`);
   process.exit(isBlind || summary.violations.length + circles.length > 0 ? 1 : 0);
 }

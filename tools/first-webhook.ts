@@ -92,14 +92,14 @@ try {
   console.log(`${since()}: ready`);
   await run(consumer, ...plaza, "trigger", "messages");
   await handler.first;
-  console.log(`${since()}: the first webhook has arrived in a handler of one's own`);
+  console.log(`${since()}: the first webhook has arrived in the user's own handler`);
 } finally {
   handler.stop();
   endServer(consumer);
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Ends the server itself, because not every version of npm passes signals on. */
+/** The program ends the server itself, because not every version of npm passes signals on. */
 function endServer(where = ""): void {
   try {
     process.kill((JSON.parse(readFileSync(join(where, ".plaza/server.json"), "utf8")) as { pid: number }).pid, "SIGKILL");

@@ -1,6 +1,6 @@
 /**
- * `node tools/install.mjs running|all`: installs the missing packages before `npm start` and `npm test`. It is plain JavaScript, because it runs on
- * Node before Bun is installed. If nothing is missing, it prints nothing and takes about 10 ms.
+ * `node tools/install.mjs running|all`: installs the missing packages before `npm start` and `npm test`. The program is plain JavaScript, because it
+ * runs on Node before Bun is installed. If nothing is missing, the program prints nothing and takes about 10 ms.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

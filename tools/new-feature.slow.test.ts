@@ -30,7 +30,7 @@ test("a new feature compiles, and its tests and those of every operation pass on
       cpSync(join(ROOT, path), join(copy, path), { recursive: true });
     symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
     makeFeature(copy, "tea-shops", "tea-shop");
-    // order: a folder has none.
+    // order: a folder has no order.
     expect(readdirSync(join(copy, "src/features/tea-shops")).sort()).toEqual(
       ["README.md", "index.ts", ...["contract", "handlers", "store", "test", "world"].map((piece) => `tea-shops.${piece}.ts`)].sort(),
     );

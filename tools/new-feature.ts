@@ -83,7 +83,9 @@ if (import.meta.main) {
       cwd: root,
     });
     console.log(written.join("\n"));
-    console.log(`\nThe feature works as it is: bin/plaza serves it, npm test -- src/features/${feature} tests it. Next: CONTRIBUTING.md, step 2.`);
+    console.log(
+      `\nThe feature works as it is: bin/plaza serves it, npm test -- src/features/${feature} tests it. The next step is step 2 of CONTRIBUTING.md.`,
+    );
     process.exit(exitCode);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

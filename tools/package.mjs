@@ -12,7 +12,7 @@ import { buildReference, referenceFolder, referencePack } from "./console/refere
 import { installPackages } from "./install/packages.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
-/** The output folder. It is not `build/`, from which a server may be running. */
+/** The output folder. The folder is not `build/`, from which a server may be running. */
 const dist = join(root, "dist");
 const bun = join(root, "node_modules/bun/bin/bun.exe");
 /** The TypeScript compiler, which writes the types of the test kit. */
@@ -68,7 +68,7 @@ const runningIn = (folder) =>
 const running = [root, consoleFolder, referenceFolder].flatMap(runningIn);
 const nameOf = (path) => path.replace(/^.*node_modules\//, "");
 
-/** The list of packages in CycloneDX. It does not depend on the moment or the machine, so that the same sources make the same file. */
+/** The list of packages in CycloneDX. The list does not depend on the moment or the machine, so that the same sources make the same file. */
 function billOfMaterials() {
   const { name, version, license } = packages[""];
   const purl = (of, at) => `pkg:npm/${of.replace("@", "%40")}@${at}`;
@@ -111,7 +111,7 @@ buildConsole();
 copyFileSync(consolePack, join(dist, "console.pack"));
 buildReference();
 copyFileSync(referencePack, join(dist, "reference.pack"));
-// The library's own files contain the other packages, and those packages have the notices.
+// The library's own files contain the other packages, and the notices belong to those packages.
 if (!installPackages(referenceFolder, false, "the packages that the API reference was made of")) process.exit(1);
 const rule = `\n${"-".repeat(80)}\n\n`;
 writeFileSync(join(dist, "third-party-notices.txt"), running.map(({ folder }) => noticeOf(folder)).join(rule));

@@ -3,7 +3,9 @@ export interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
   readonly env?: Readonly<Record<string, string>>;
-  /** The time limit of the program. A program that hangs is killed then, so that it does not keep everybody waiting. */
+  /**
+   * The time limit of the program. A program that hangs is killed then, so that it does not keep everybody waiting.
+   */
   readonly withinMs?: number;
   /** Set to keep the output of the program without showing it. */
   readonly isQuiet?: boolean;

@@ -92,7 +92,8 @@ function equipped(files: readonly TestFile[]): { files: TestFile[]; leftOut: str
     ...(hasPostgres ? [] : ["PostgreSQL: put initdb and pg_ctl of version 15 or newer on the PATH"]),
   ];
   const ready = files.filter(isReady);
-  const leftOut = reasons.length === 0 ? [] : [`left out: ${files.length - ready.length} files that need what is not here (${reasons.join("; ")})`];
+  const leftOut =
+    reasons.length === 0 ? [] : [`left out: ${files.length - ready.length} files whose programs are not installed (${reasons.join("; ")})`];
   return { files: ready, leftOut };
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run docs`: writes the reference pages and the fidelity page from the program's own data. `--check` writes nothing, and prints the files that
- * differ. The build writes the documents and types that are not in git (`tools/write-docs/generated.ts`).
+ * differ. … differs from the code; run npm run docs
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

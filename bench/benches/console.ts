@@ -68,7 +68,7 @@ async function table(server: Server, seconds: number) {
 }
 
 export const bench: Bench = {
-  summary: `The console in a new Chromium without a graphics card: the time until its first view shows its list and can be used; the tail (the list to which each new request is added) at ${REQUESTS_PER_SECOND.toLocaleString("en")} requests a second; a table of ${ROWS.toLocaleString("en")} rows that is scrolled by ${SCROLL_PIXELS} pixels a frame. For comparison, the server also gets the same requests while no console is open.`,
+  summary: `The console in a new Chromium without a graphics card: the time until its first view shows its list and can be used; the tail (the list to which each new request is added) at ${REQUESTS_PER_SECOND.toLocaleString("en")} requests per second; a table of ${ROWS.toLocaleString("en")} rows that is scrolled by ${SCROLL_PIXELS} pixels a frame. For comparison, the server also gets the same requests while no console is open.`,
   async run({ rounds, seconds }) {
     const views: Awaited<ReturnType<typeof firstView>>[] = [];
     const tails: Awaited<ReturnType<typeof tail>>[] = [];
@@ -92,15 +92,15 @@ export const bench: Bench = {
           ...spreadOf(views.map(({ interactiveMs }) => interactiveMs)),
           goal: { at_most: 1_000 },
         },
-        { name: "tail: frames a second", ...spreadOf(tails.map(({ framesPerSecond }) => framesPerSecond)), goal: { at_least: 30 } },
-        { name: "tail: longest time without a frame", unit: "ms", ...spreadOf(tails.map(({ stallMs }) => stallMs)), goal: { at_most: 250 } },
-        { name: "table: frames a second", ...spreadOf(tables.map(({ framesPerSecond }) => framesPerSecond)), goal: { at_least: 30 } },
-        { name: "table: longest time without a frame", unit: "ms", ...spreadOf(tables.map(({ stallMs }) => stallMs)), goal: { at_most: 250 } },
-        { name: "CPU a request, watched : alone", ...spreadOf(tails.map(({ watched, alone }) => watched.cpu / alone.cpu)) },
+        { name: "tail: frames per second", ...spreadOf(tails.map(({ framesPerSecond }) => framesPerSecond)), goal: { at_least: 30 } },
+        { name: "tail: longest time between two frames", unit: "ms", ...spreadOf(tails.map(({ stallMs }) => stallMs)), goal: { at_most: 250 } },
+        { name: "table: frames per second", ...spreadOf(tables.map(({ framesPerSecond }) => framesPerSecond)), goal: { at_least: 30 } },
+        { name: "table: longest time between two frames", unit: "ms", ...spreadOf(tables.map(({ stallMs }) => stallMs)), goal: { at_most: 250 } },
+        { name: "CPU time per request (watched divided by alone)", ...spreadOf(tails.map(({ watched, alone }) => watched.cpu / alone.cpu)) },
       ],
       absolute: [
-        { name: "alone: server CPU a request", unit: "µs", ...spreadOf(tails.map(({ alone }) => alone.cpu)) },
-        { name: "watched: server CPU a request", unit: "µs", ...spreadOf(tails.map(({ watched }) => watched.cpu)) },
+        { name: "alone: server CPU time per request", unit: "µs", ...spreadOf(tails.map(({ alone }) => alone.cpu)) },
+        { name: "watched: server CPU time per request", unit: "µs", ...spreadOf(tails.map(({ watched }) => watched.cpu)) },
         { name: "alone: p99", unit: "ms", ...spreadOf(tails.map(({ alone }) => alone.p99_ms)) },
         { name: "watched: p99", unit: "ms", ...spreadOf(tails.map(({ watched }) => watched.p99_ms)) },
       ],

@@ -44,11 +44,14 @@ export const bench: Bench = {
         parts.push({
           metrics: [
             {
-              name: `${name}: time a request, large : small`,
+              name: `${name}: time per request (large divided by small)`,
               ...overRounds(pairs, ({ one, other }) => one.requests_per_second / other.requests_per_second),
               goal: { at_most: 1.3 },
             },
-            { name: `${name}: CPU a request, large : small`, ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
+            {
+              name: `${name}: CPU time per request (large divided by small)`,
+              ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us),
+            },
           ],
           absolute: absolutesOf(pairs, `${name}, small`, `${name}, large`).filter((line) => !line.name.includes("client CPU")),
         });

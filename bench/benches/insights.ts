@@ -22,11 +22,11 @@ const DAY_SECONDS = 86_400;
 const FIRST_DAY = 20_000;
 
 /**
- * The number of targets at which each target has one activity for each day and metric, so that a read returns the same number of rows at both sizes.
+ * The number of targets at which each target has one activity for each day and metric. A read then returns the same number of rows at both sizes.
  */
 const targetsOf = (count: number): number => Math.min(1_000, Math.floor(count / DAYS / METRICS.length));
 
-/** The activity with number `i`. Activities are spread over 60 days in no order, each at another second of a day. */
+/** Returns the activity with number `i`. Activities are spread over 60 days in no order, each at another second of a day. */
 function activity(i: number, targets: number) {
   const cycle = targets * METRICS.length * DAYS;
   const at = (i * 7_919) % cycle;
@@ -108,8 +108,8 @@ export const bench: Bench = {
         reads.push({ few: await timeReads(few, targetsOf(FEW)), many: await timeReads(many, targetsOf(MANY)) });
       return {
         metrics: [
-          { name: "recorded/s, Plaza : floor", ...spreadOf(rates.map(({ ours, bare }) => ours / bare)), goal: { at_least: 0.5 } },
-          { name: "time of a read, many : few", ...spreadOf(reads.map((read) => read.many / read.few)), goal: { at_most: 1.3 } },
+          { name: "recorded/s (Plaza divided by floor)", ...spreadOf(rates.map(({ ours, bare }) => ours / bare)), goal: { at_least: 0.5 } },
+          { name: "time of a read (many divided by few)", ...spreadOf(reads.map((read) => read.many / read.few)), goal: { at_most: 1.3 } },
         ],
         absolute: [
           { name: "Plaza: recorded/s", unit: "/s", ...spreadOf(rates.map(({ ours }) => ours)) },

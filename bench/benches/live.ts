@@ -11,7 +11,7 @@ import { prepareSource, pushStreams, type StreamSource } from "../harness/stream
 
 const STREAMS = 40;
 const SOURCE_SECONDS = 40;
-/** The time after which all streams have begun and each is at a place of its own in its group of pictures. */
+/** The time after which all streams have begun and each is at another place in its group of pictures. */
 const SETTLED_MS = 4_000;
 /** A video is shown this long after it went live, so the videos go live before their encoders connect. */
 const START_DELAY_MS = 5_000;
@@ -133,7 +133,7 @@ async function measurePlaza(sourceFolder: string, seconds: number): Promise<Roun
   }
 }
 
-/** Measures nginx. It does not know the state of a video, so its streams are live once it has admitted them. */
+/** Measures nginx. nginx does not know the state of a video, so its streams are live once it has admitted them. */
 async function measureNginx(sourceFolder: string, seconds: number): Promise<Round> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
   const nginx = await startNginxRtmp(folder, [], onCore(chooseCores()?.server));
@@ -169,11 +169,11 @@ export const bench: Bench = {
     const sides = [["Plaza", plaza] as const, ["nginx", nginx] as const];
     return {
       metrics: [
-        { name: "streams a core", ...spreadOf(plaza.map(({ cpuOfCore }) => 1 / cpuOfCore)), goal: { at_least: 100 } },
+        { name: "streams per core", ...spreadOf(plaza.map(({ cpuOfCore }) => 1 / cpuOfCore)), goal: { at_least: 100 } },
         { name: "publish to live", unit: "ms", ...spreadOf(each(plaza, "liveMs")), goal: { at_most: 2_000 } },
         { name: "publish to playable", unit: "ms", ...spreadOf(each(plaza, "playableMs")), goal: { at_most: 5_000 } },
         {
-          name: "streams a core, Plaza : nginx",
+          name: "streams per core (Plaza divided by nginx)",
           ...spreadOf(plaza.map(({ cpuOfCore }, i) => (nginx[i]?.cpuOfCore ?? Number.NaN) / cpuOfCore)),
         },
       ],

@@ -12,7 +12,7 @@ const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 5;
 /** The warm-up of the servers in requests, not in time: the CPU time of a request falls until the compiler has done its work. */
 const WARM_UP_REQUESTS = 30_000;
-/** The number of requests whose database messages are counted. They run one after the other, so that no message serves two requests. */
+/** The number of requests whose database messages are counted. These requests run one after the other, so that no message serves two requests. */
 const COUNTED_REQUESTS = 300;
 const GOAL = { at_least: 0.5 };
 
@@ -57,16 +57,16 @@ async function comparisonOf(postgres: Postgres, work: Work, options: { rounds: n
     const over = (metric: (one: Cost, floor: Cost, two: Cost) => number) =>
       spreadOf(rounds.map(([a, b, c]) => metric(a as Cost, b as Cost, c as Cost)));
     const metrics: Metric[] = [
-      { name: `${work.name}: requests/s, Plaza : floor`, ...over((one, other) => one.per_second / other.per_second), goal: GOAL },
-      { name: `${work.name}: CPU with PostgreSQL's, floor : Plaza`, ...over((one, other) => all(other) / all(one)) },
-      { name: `${work.name}: requests/s, two processes : one`, ...over((one, _, two) => two.per_second / one.per_second) },
+      { name: `${work.name}: requests/s (Plaza divided by floor)`, ...over((one, other) => one.per_second / other.per_second), goal: GOAL },
+      { name: `${work.name}: CPU time with PostgreSQL's (floor divided by Plaza)`, ...over((one, other) => all(other) / all(one)) },
+      { name: `${work.name}: requests/s (two processes divided by one)`, ...over((one, _, two) => two.per_second / one.per_second) },
     ];
     const absolute: Absolute[] = [["Plaza", 0] as const, ["floor", 1] as const, ["two processes", 2] as const].flatMap(([name, index]) => {
       const each = (metric: (cost: Cost) => number) => spreadOf(rounds.map((costs) => metric(costs[index] as Cost)));
       return [
         { name: `${work.name}, ${name}: requests/s`, unit: "/s", ...each(({ per_second }) => per_second) },
-        { name: `${work.name}, ${name}: CPU a request`, unit: "µs", ...each(({ program_us }) => program_us) },
-        { name: `${work.name}, ${name}: PostgreSQL's CPU a request`, unit: "µs", ...each(({ postgres_us }) => postgres_us) },
+        { name: `${work.name}, ${name}: CPU time per request`, unit: "µs", ...each(({ program_us }) => program_us) },
+        { name: `${work.name}, ${name}: PostgreSQL's CPU time per request`, unit: "µs", ...each(({ postgres_us }) => postgres_us) },
       ];
     });
     return { metrics, absolute };
@@ -92,7 +92,7 @@ async function countedOf(postgres: Postgres, work: Work): Promise<Absolute[]> {
     const { statements, roundTrips } = await send(COUNTED_REQUESTS);
     return [
       { name: `${work.name}: statements a request`, unit: "", ...spreadOf([statements / COUNTED_REQUESTS]) },
-      { name: `${work.name}: round trips a request`, unit: "", ...spreadOf([roundTrips / COUNTED_REQUESTS]) },
+      { name: `${work.name}: round trips per request`, unit: "", ...spreadOf([roundTrips / COUNTED_REQUESTS]) },
     ];
   } finally {
     await server.stop();
@@ -123,8 +123,8 @@ async function webhooksOf(postgres: Postgres, { rounds, seconds }: { rounds: num
   }
   return {
     metrics: [
-      { name: "webhooks: deliveries/s, Plaza : floor", ...spreadOf(ratios.map(({ rate }) => rate)), goal: GOAL },
-      { name: "webhooks: CPU with PostgreSQL's, floor : Plaza", ...spreadOf(ratios.map(({ cpu }) => cpu)) },
+      { name: "webhooks: deliveries/s (Plaza divided by floor)", ...spreadOf(ratios.map(({ rate }) => rate)), goal: GOAL },
+      { name: "webhooks: CPU time with PostgreSQL's (floor divided by Plaza)", ...spreadOf(ratios.map(({ cpu }) => cpu)) },
     ],
     absolute: [{ name: "webhooks, Plaza: deliveries/s", unit: "/s", ...spreadOf(ratios.map(({ per_second }) => per_second)) }],
   };

@@ -67,7 +67,7 @@ export const bench: Bench = {
         metrics: [
           { name: `${TESTS} tests by bun test`, unit: "s", ...spreadOf(onBun), goal },
           { name: `${TESTS} tests by node --test`, unit: "s", ...spreadOf(onNode), goal },
-          { name: "the same with --trace", ...spreadOf(traced), goal: { at_most: TRACED_MAX } },
+          { name: "the same with a trace (--trace)", ...spreadOf(traced), goal: { at_most: TRACED_MAX } },
         ],
         absolute: [{ name: "a test by node --test", unit: "ms", ...spreadOf(onNode.map((seconds) => (seconds * 1000) / TESTS)) }],
       };

@@ -9,11 +9,11 @@ import { type Work, works } from "../harness/works.ts";
 
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 8;
-/** The time at half of the full rate: so long that collections of garbage, checkpoints and growing indexes are part of it. */
+/** The duration at half of the full rate, which is so long that collections of garbage, checkpoints and growing indexes are part of it. */
 const HALF_LOAD_SECONDS = 30;
 /** Deliveries that are on their way when a pace ends arrive within this time. */
 const REST_MS = 500;
-/** The most a slow request may take, compared to a usual one, and in ms. */
+/** The limits of a slow request: how often the time of a usual request it may take, and how many milliseconds. */
 const TIMES_USUAL = 4;
 const LATE_MS = 10;
 const HOLD_MS = 50;
@@ -56,7 +56,7 @@ export const bench: Bench = {
 function report(name: string, tails: readonly Tail[], metrics: Metric[], absolute: Absolute[]): void {
   const over = (value: (tail: Tail) => number): Spread => spreadOf(tails.map(value));
   metrics.push(
-    { name: `${name}: p99 : p50`, ...over(({ p50_ms, p99_ms }) => p99_ms / p50_ms), goal: { at_most: TIMES_USUAL } },
+    { name: `${name}: p99 divided by p50`, ...over(({ p50_ms, p99_ms }) => p99_ms / p50_ms), goal: { at_most: TIMES_USUAL } },
     { name: `${name}: p99`, unit: "ms", ...over(({ p99_ms }) => p99_ms), goal: { at_most: LATE_MS } },
   );
   for (const [what, value] of Object.entries(absolutes)) absolute.push({ name: `${name}: ${what}`, unit: "ms", ...over(value) });

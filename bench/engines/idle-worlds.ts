@@ -1,6 +1,6 @@
 /**
  * Measures the memory of a closed world. A server in this process makes and uses worlds, lets them close, and collects garbage before each reading.
- * Its argument is `:memory:` or a folder; it prints the kilobytes for each world. The bench `worlds` runs this program.
+ * The argument of this program is `:memory:` or a folder; the program prints the kilobytes for each world. The bench `worlds` runs this program.
  */
 import { readFileSync } from "node:fs";
 import { forTests } from "#config/for-tests";
@@ -16,7 +16,7 @@ import { get, PAGE, personas, world } from "../harness/data.ts";
 const OPEN_AT_ONCE = 50;
 const FIRST = 500;
 const COUNTED = 1_000;
-/** The time in which the allocator gives back memory when asked to. */
+/** The time in which the allocator gives back memory after a request to do so. */
 const SETTLE_MS = 2_000;
 
 const list = get(`${PAGE}/personas?limit=5`);

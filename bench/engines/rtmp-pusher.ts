@@ -1,6 +1,6 @@
 /**
  * `rtmp-pusher.ts FILE.flv HOST:PORT KEY…`: sends the file to each stream key in real time, until the file ends. Prints each key when its stream
- * begins. Chunks have 4096 bytes, as those of OBS.
+ * begins. Chunks have 4096 bytes, like those of OBS.
  */
 import { Pusher, readMessages } from "#harness/live/pusher";
 

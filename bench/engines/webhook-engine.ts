@@ -78,7 +78,7 @@ export async function openWebhookEngine(data: string, appOf: (account: string) =
 const CALLERS = 128;
 /** The greatest number of events that wait for their delivery. Above this number, callers pause until half of these events are delivered. */
 const BACKLOG_MAX = 2_000;
-/** The number of accounts, so high that each POST holds one event, as the floor's POSTs do. */
+/** The number of accounts, which is so high that each POST holds one event, like the POSTs of the floor. */
 const ACCOUNTS = 100_000;
 
 export const message = (sent_ms: number): object => ({

@@ -1,4 +1,7 @@
-/** Plaza's side of `webhooks`: events, each durable before its caller goes on, delivered to one callback. `/pace` sends a given number a second. */
+/**
+ * Plaza's side of `webhooks`: stores events, each durably before its caller goes on, and delivers them to one callback. `/pace` sends a given number
+ * of events per second.
+ */
 import { message, openWebhookEngine, startCallers } from "./webhook-engine.ts";
 
 /** The number of callbacks: a few apps with much traffic. The bench `lanes` has a thousand callbacks with little traffic. */

@@ -3,7 +3,7 @@ import { runCleanups } from "#harness/cleanup";
 import { openPage } from "#harness/live/browser";
 import type { Server } from "./server.ts";
 
-/** A script for the page: resolves when the first view has its list and nothing is left to do. */
+/** A script for the page: resolves when the first view has its list and no work is left. */
 const INTERACTIVE = `window.interactive = new Promise((resolve) => {
   const look = () => document.querySelector(".main .empty, .main [role=grid]") === null
     ? requestAnimationFrame(look)

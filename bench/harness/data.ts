@@ -3,7 +3,7 @@ import type { LoadRequest } from "./load.ts";
 
 export const APP = "1001";
 export const PAGE = "2001";
-/** The access token. It is as long as a token that Plaza creates. */
+/** The access token. The token is as long as a token that Plaza creates. */
 export const TOKEN = "PLZbenchbenchbenchbenchbenchbenchbenchbenchben";
 
 /** The first digits of ids. Ids have 18 digits, as many as the ids that Plaza creates; the last eight digits count up. */

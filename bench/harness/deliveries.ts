@@ -1,5 +1,6 @@
 /**
- * Starts programs that send webhooks, and the sink that receives them. Each is a process of its own: senders run on one core, the sink on the other.
+ * Starts programs that send webhooks, and the sink that receives them. Each program is a process of its own: senders run on one core, the sink on
+ * another.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,9 +11,9 @@ const HERE = import.meta.dir;
 const ROOT = process.env.BENCH_TMP ?? tmpdir();
 
 export interface Round {
-  /** The number of POSTs per second that got a 2xx. For Plaza, the events were durable before, and the results are durable afterwards. */
+  /** The number of POSTs per second that got a 2xx. Plaza stores each event durably before its POST, and the result durably after it. */
   readonly per_second: number;
-  /** The CPU time of all threads of the sender for each POST. */
+  /** The CPU time of all threads of the sender, per POST. */
   readonly cpu_us: number;
 }
 

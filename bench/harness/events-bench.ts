@@ -1,4 +1,4 @@
-/** A bench of requests with a given number of events each, compared to the floor; and the time that a request takes if the server is half loaded. */
+/** Measures requests with a given number of events each, compared to the floor, and the time that a request takes on a half loaded server. */
 
 import { CONNECTIONS, eventsRequest, eventsWorld, REQUESTS_PER_ROUND } from "./events.ts";
 import { atRate } from "./rate.ts";

@@ -44,6 +44,6 @@ export const eventsRequest = (count: number, first: number): LoadRequest => ({
   number: { kind: "counted", first },
 });
 
-/** More numbers than a round uses up. Numbers of requests have eight digits. */
+/** This is more numbers than a round uses up. Numbers of requests have eight digits. */
 export const REQUESTS_PER_ROUND = 4_000_000;
 export const CONNECTIONS = 64;

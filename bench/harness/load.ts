@@ -5,7 +5,7 @@ import { chooseCores, cpuMicroseconds, onCore } from "./machine.ts";
 import type { Server } from "./server.ts";
 
 const SCRIPT = join(import.meta.dir, "load.lua");
-/** The time that wrk runs at most. Wrk requires a time; if a number of requests ends the run, this time only has to be longer than the run. */
+/** The longest time that wrk runs. Wrk requires a time; if a number of requests ends the run, this time only has to be longer than the run. */
 const SECONDS_MAX = 600;
 const RESPONSE_WITHIN = "30s";
 
@@ -15,7 +15,7 @@ export interface LoadRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** How the number of a request is chosen: counting up from `first`, or at random among `amount` numbers from `first`. */
+  /** The way in which the number of a request is chosen: counting up from `first`, or at random among `amount` numbers from `first`. */
   readonly number?:
     | { readonly kind: "counted"; readonly first: number }
     | { readonly kind: "random"; readonly first: number; readonly amount: number };
@@ -75,7 +75,9 @@ export async function applyLoad(server: Server, request: LoadRequest, load: Load
   rmSync(file, { force: true });
   const summary = readSummary(err, out);
   if (summary.refused > 0 || summary.broken > 0) {
-    throw new Error(`${server.name}: ${summary.requests} requests were sent, ${summary.refused} were refused, and ${summary.broken} broke off`);
+    throw new Error(
+      `${server.name}: ${summary.requests} requests were sent, ${summary.refused} were refused, and ${summary.broken} lost their connection`,
+    );
   }
   return {
     requests: summary.requests,

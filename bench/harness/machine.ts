@@ -1,4 +1,7 @@
-/** Describes the machine that a bench runs on, and measures the cost of a process. Linux only, because all values come from /proc. */
+/**
+ * Describes the machine that a bench runs on, and measures the cost of a process. The clock ticks per second in /proc/<pid>/stat: 100 on every
+ * current Linux (`getconf CLK_TCK`).
+ */
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 

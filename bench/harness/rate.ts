@@ -19,12 +19,12 @@ export interface RateSample {
   readonly longest_ms: number;
 }
 
-/** The time between two groups of requests. A timer comes at least this late, so requests are sent in small groups. */
+/** The time between two groups of requests. A timer fires at least this much too late, so requests are sent in small groups. */
 const TICK_MS = 2;
 
 /**
  * Sends requests at a given rate. Throws if a response is not 200. The time of a request begins when the request is due, so that a stall counts for
- * all requests that wait in it. This function writes to sockets itself, because an HTTP client costs more than the server.
+ * all requests that wait in it. The function writes to sockets itself, because an HTTP client costs more than the server.
  */
 export async function atRate(server: Server, request: LoadRequest, { requestsPerSecond, seconds }: Rate): Promise<RateSample> {
   const total = Math.floor(requestsPerSecond * seconds);
@@ -43,7 +43,7 @@ export async function atRate(server: Server, request: LoadRequest, { requestsPer
 
 const OK = Buffer.from("HTTP/1.1 200 ");
 const TICKS_MAX = 15_000;
-/** The greatest number of connections. If all are in use, a due request waits for a connection, and its time runs. */
+/** The greatest number of connections. If all connections are in use, a due request waits for one, and its time runs. */
 const LINES_MAX = 1_000;
 
 interface Line {
@@ -159,7 +159,8 @@ export async function crowd(
   rmSync(file, { force: true });
   const { requests, duration_us, p50_us, refused, broken } = JSON.parse(summary) as WrkSummary;
   const taken = requests - refused;
-  if (broken > 0 || taken === 0) throw new Error(`${server.name}: ${requests} requests were sent, ${refused} were refused, and ${broken} broke off`);
+  if (broken > 0 || taken === 0)
+    throw new Error(`${server.name}: ${requests} requests were sent, ${refused} were refused, and ${broken} lost their connection`);
   const perSecond = 1e6 / duration_us;
   return { taken_per_second: taken * perSecond, refused_per_second: refused * perSecond, cpu_us: cpu / taken, p50_ms: p50_us / 1000 };
 }

@@ -6,7 +6,7 @@ import type { Pair } from "./rounds.ts";
 import { overRounds } from "./rounds.ts";
 import type { Spread } from "./statistics.ts";
 
-/** A measured value with its goal. The value is a ratio inside one run, or has a limit. */
+/** A measured value and its goal. The value is a ratio inside one run, or has a limit. */
 export interface Metric extends Spread {
   readonly name: string;
   /** The unit of the value. A ratio has no unit. */
@@ -26,7 +26,7 @@ export interface Result {
 }
 
 export interface Bench {
-  /** One sentence that says what the bench measures, and what it compares that to. */
+  /** One sentence that says what the bench measures, and to what it compares the result. */
   readonly summary: string;
   run(options: BenchOptions): Promise<Result>;
 }
@@ -56,11 +56,11 @@ export function againstFloor(pairs: readonly Pair[], goal: number): Result {
   return {
     metrics: [
       {
-        name: "requests/s, Plaza : floor",
+        name: "requests/s (Plaza divided by floor)",
         ...overRounds(pairs, ({ one, other }) => one.requests_per_second / other.requests_per_second),
         goal: { at_least: goal },
       },
-      { name: "CPU a request, floor : Plaza", ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
+      { name: "CPU time per request (floor divided by Plaza)", ...overRounds(pairs, ({ one, other }) => other.server_cpu_us / one.server_cpu_us) },
     ],
     absolute: absolutesOf(pairs, "Plaza", "floor"),
   };
@@ -70,8 +70,8 @@ export function absolutesOf(pairs: readonly Pair[], oneName: string, otherName: 
   const sides = [[oneName, "one"] as const, [otherName, "other"] as const];
   return sides.flatMap(([name, side]) => [
     { name: `${name}: requests/s`, unit: "/s", ...overRounds(pairs, (pair) => pair[side].requests_per_second) },
-    { name: `${name}: server CPU a request`, unit: "µs", ...overRounds(pairs, (pair) => pair[side].server_cpu_us) },
-    { name: `${name}: client CPU a request`, unit: "µs", ...overRounds(pairs, (pair) => pair[side].client_cpu_us) },
+    { name: `${name}: server CPU time per request`, unit: "µs", ...overRounds(pairs, (pair) => pair[side].server_cpu_us) },
+    { name: `${name}: client CPU time per request`, unit: "µs", ...overRounds(pairs, (pair) => pair[side].client_cpu_us) },
     { name: `${name}: p50`, unit: "ms", ...overRounds(pairs, (pair) => pair[side].p50_ms) },
     { name: `${name}: p99`, unit: "ms", ...overRounds(pairs, (pair) => pair[side].p99_ms) },
   ]);
@@ -97,7 +97,7 @@ const absoluteLine = ({ name, unit, median, min, max }: Absolute): string =>
 
 function section(name: string, kept: KeptResult): string {
   const { machine } = kept;
-  const pinned = machine.is_pinned ? "server and client on a core each" : "server and client share the cores";
+  const pinned = machine.is_pinned ? "server and client each had a core of their own" : "server and client shared the cores";
   const wrk = machine.wrk === "" ? "" : `, wrk ${machine.wrk}`;
   return [
     `## ${name}`,

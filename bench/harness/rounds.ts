@@ -21,7 +21,7 @@ export interface RoundOptions {
   readonly connections: number;
 }
 
-/** Enough requests for the compiler to do its work: measurements show that the CPU time of a request falls for about 50,000 requests. */
+/** These are enough requests for the compiler to do its work: measurements show that the CPU time of a request falls for about 50,000 requests. */
 const WARM_UP_REQUESTS = 100_000;
 
 /**

@@ -1,4 +1,4 @@
-/** Starts the servers that are measured, Plaza and the floors. Each is a process of its own on the server's core. */
+/** Starts the servers that are measured, Plaza and the floors. Each server is a process of its own, on the core for servers. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface Server {
   readonly name: string;
   readonly pid: number;
   readonly port: number;
-  /** The server's own folder with its data. It is deleted when the server has stopped. */
+  /** The server's own folder with its data. The folder is deleted when the server has stopped. */
   readonly folder: string;
   /** The line that the server printed when it was ready. */
   readonly ready: Readonly<Record<string, unknown>>;

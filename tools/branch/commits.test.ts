@@ -17,7 +17,7 @@ describe("a subject", () => {
   });
 
   test.each(["Keep rows after CRLF", "A row: it is kept", "feeds:", "feeds:keep rows", ": keep rows"])("%s has no area", (subject) =>
-    expect(ordinary(subject)).toEqual(["does not begin with its area: feeds: keep rows after CRLF"]),
+    expect(ordinary(subject)).toEqual(["does not begin with its area, as in feeds: keep rows after CRLF"]),
   );
 
   test("a merge has a name of its own", () => {

@@ -8,10 +8,10 @@ const SUBJECT_CHARACTERS_MAX = 72;
 const AREA = /^[\w./@-]+(?:, [\w./@-]+)*: \S/;
 
 export function problemsOf({ subject, isMerge }: Pick<Commit, "subject" | "isMerge">): string[] {
-  if (isMerge && /^Merge\b/.test(subject)) return ["is a merge without a name: rebase, or say what it brings"];
+  if (isMerge && /^Merge\b/.test(subject)) return ["is a merge without a subject of its own: rebase, or write what the merge brings"];
   return [
-    ...([...subject].length > SUBJECT_CHARACTERS_MAX ? [`has ${[...subject].length} characters, ${SUBJECT_CHARACTERS_MAX} are allowed`] : []),
-    ...(AREA.test(subject) ? [] : ["does not begin with its area: feeds: keep rows after CRLF"]),
+    ...([...subject].length > SUBJECT_CHARACTERS_MAX ? [`has ${[...subject].length} characters; at most ${SUBJECT_CHARACTERS_MAX} are allowed`] : []),
+    ...(AREA.test(subject) ? [] : ["does not begin with its area, as in feeds: keep rows after CRLF"]),
   ];
 }
 

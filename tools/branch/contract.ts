@@ -9,16 +9,19 @@ import { BUN, ROOT } from "../steps.ts";
 import { documents } from "../write-docs/generated.ts";
 import { baseOnMain } from "./main-branch.ts";
 
-/** The program that makes the documents. It is run by its path, so that each commit makes its own. Commits without it have the documents in git. */
+/**
+ * The program that makes the documents. This program is run by its path, so that each commit makes its own documents. Commits that do not have this
+ * program have the documents in git.
+ */
 const GENERATOR = "tools/write-docs/generated.ts";
-/** The number of lines for one part of a document. By then a reviewer sees that the operation or schema is a new one. */
+/** The number of lines for one part of a document. With this number of lines, a reviewer sees that the operation or schema is a new one. */
 const LINES_OF_PART_MAX = 12;
 
 type Path = readonly string[];
 
 /**
  * The documents of a commit, by their paths: made by the commit's sources with the installed packages. Empty if the commit does not have the
- * document.
+ * documents.
  */
 export function documentsAt(root: string, commit: string, paths: readonly string[]): Record<string, unknown> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-contract-"));
@@ -40,7 +43,9 @@ function run(cwd: string, ...command: string[]): void {
   if (!success) throw new Error(`${command.join(" ")} failed: ${stderr}`);
 }
 
-/** One line for each operation, schema or other part that is new (`+`), gone (`-`) or changed (`~`). Below a changed part, its changes. */
+/**
+ * One line for each operation, schema or other part that is new (`+`), gone (`-`) or changed (`~`). The changes in a changed part follow its line.
+ */
 export function differences(before: unknown, after: unknown): string[] {
   const [was, is] = [partsOf(before), partsOf(after)];
   return [...new Set([...was.keys(), ...is.keys()])].sort().flatMap((part) => {
@@ -61,7 +66,7 @@ function changesOf(was: ReadonlyMap<string, string>, is: ReadonlyMap<string, str
   });
 }
 
-/** The values of a document, by the part of the document and by the place in that part. */
+/** The values of a document, grouped by part, each with its place in that part. */
 function partsOf(document: unknown): Map<string, Map<string, string>> {
   const parts = new Map<string, Map<string, string>>();
   for (const [path, value] of valuesIn(document, [])) {
@@ -102,7 +107,7 @@ function report(): string {
     const lines = differences(before[path], JSON.parse(JSON.stringify(make())));
     return lines.length === 0 ? [] : [`${path}\n${lines.map((line) => `  ${line}\n`).join("")}`];
   });
-  return reports.length === 0 ? "the documents are those of the main branch" : reports.join("\n");
+  return reports.length === 0 ? "the documents are the same as those of the main branch" : reports.join("\n");
 }
 
 if (import.meta.main) console.log(report());

@@ -1,6 +1,6 @@
 /**
  * `node tools/console/build.mjs`: builds the console (`console/`) if a source of it has changed. First installs the console's packages, which have a
- * lock file of their own because the server needs none of them. It is plain JavaScript, because it runs on Node.
+ * lock file of their own because the server needs none of them. The program is plain JavaScript, because it runs on Node.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";

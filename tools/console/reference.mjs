@@ -1,7 +1,7 @@
 /**
  * `node tools/console/reference.mjs`: builds the API reference (`console/reference`) into `console/dist/reference.pack` if a source of it has
- * changed. The library is published as files for a browser, so this fetches one package in place of the 270 that it was made of, and accepts only the
- * bytes that the lock file names. It is plain JavaScript, because it runs on Node.
+ * changed. The library is published as files for a browser, so this fetches one package in place of the 270 packages from which it was made, and
+ * accepts only the bytes that the lock file names. The program is plain JavaScript, because it runs on Node.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -70,7 +70,7 @@ export function buildReference() {
   const folder = mkdtempSync(join(tmpdir(), "plaza-reference-"));
   try {
     const files = pack(fetchLibrary(folder, locked), locked.version);
-    // Written to a file of its own and then moved, so that no server reads a half-written file.
+    // The file is written under another name and then moved, so that no server reads a half-written file.
     mkdirSync(join(root, "console/dist"), { recursive: true });
     writeFileSync(`${referencePack}.${process.pid}`, JSON.stringify(files));
     renameSync(`${referencePack}.${process.pid}`, referencePack);

@@ -1,4 +1,4 @@
-/** Installs the packages of a folder by its lock file if some are missing. It is plain JavaScript, because it runs on Node. */
+/** Installs the packages of a folder by its lock file if some are missing. The program is plain JavaScript, because it runs on Node. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -3,5 +3,5 @@ import { installPostgres } from "#test-runs/postgres";
 import { install, isProgram, programs } from "#test-runs/programs";
 
 const absent = install(Object.keys(programs).filter(isProgram));
-for (const name of absent) console.error(`${programs[name].title} is not here, and what needs it fails: ${programs[name].elsewhere}`);
+for (const name of absent) console.error(`${programs[name].title} is not installed here, and tests that need it fail: ${programs[name].elsewhere}`);
 if (!installPostgres()) process.exit(1);

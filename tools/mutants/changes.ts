@@ -1,4 +1,4 @@
-/** The small mistakes that a person makes in an expression, a statement or SQL, as changes of a place in the source. */
+/** 2026-11-18: at this time, one marketing version is left. */
 import ts from "typescript";
 
 export interface Change {
@@ -42,7 +42,7 @@ const OTHER_METHODS: Readonly<Record<string, string>> = {
 /** Methods that a mutant leaves out: `list.filter(f)` becomes `list`. */
 const DROPPED_METHODS = new Set(["filter", "sort", "toSorted", "reverse", "toReversed", "trim", "toLowerCase", "toUpperCase", "slice"]);
 
-/** A number of this size or more is a duration or a size in bytes. One millisecond or byte more is seldom a real mistake, but twice as many is. */
+/** A number of this size or more is a duration or a size in bytes. One millisecond or byte more is seldom a real mistake, but twice the value is. */
 const LARGE = 1_000;
 
 /** Properties that only documents show. `npm run check` compares the documents. */
@@ -100,7 +100,9 @@ function numberChanges(node: ts.NumericLiteral): Change[] {
   return [replaced("constant", node, String(value < LARGE ? value + 1 : value * 2))];
 }
 
-/** Whether the caller awaits the promise, because it is returned. Not inside a `try`: there, only an awaited promise fails into the `catch`. */
+/**
+ * Whether the caller awaits the promise, because it is returned. Does not look inside a `try`: there, only an awaited promise fails into the `catch`.
+ */
 function isPassedOn(node: ts.AwaitExpression): boolean {
   if (!ts.isReturnStatement(node.parent) && !ts.isArrowFunction(node.parent)) return false;
   for (let at: ts.Node = node.parent; !ts.isFunctionLike(at) && at.parent !== undefined; at = at.parent) if (ts.isTryStatement(at)) return false;
@@ -168,7 +170,7 @@ function statementChanges(node: ts.ExpressionStatement): Change[] {
 /** Marks a text as SQL: a whole statement, or the end of one that is appended to another text. */
 const SQL = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|ORDER BY|LIMIT|AND|RETURNING|FOR UPDATE)\b\s+[a-zA-Z?(\d]/;
 
-/** Takes the place of each `${…}`, padded to the same length, so that offsets stay the same. */
+/** The text that replaces each `${…}`, padded to the same length, so that offsets stay the same. */
 const VALUE = "\uE000";
 
 /** Matches the end of a condition. */

@@ -41,7 +41,7 @@ export function changedLines(root: string, base = mainBranch(root)): Map<string,
 
 function mainBranch(root: string): string {
   const known = ["origin/main", "main"].find((name) => Bun.spawnSync(["git", "rev-parse", "--verify", "--quiet", name], { cwd: root }).success);
-  if (known === undefined) throw new Error("there is no branch main or origin/main; name what to compare with: --since REF");
+  if (known === undefined) throw new Error("there is no branch main or origin/main; name the commit to compare with: --since REF");
   return known;
 }
 
@@ -50,8 +50,8 @@ const NO_IMPORT = 1_000;
 /** The distance of a test that starts the program and reaches a command by its name. */
 const BY_NAME = 3;
 /**
- * The distance of a test that imports the file itself or has its name: it is about the file, wherever it is. A test of the same folder may be about
- * another file. No path is as deep as this number.
+ * The distance of a test that imports the file itself or has its name: such a test is about the file, wherever it is. A test of the same folder may
+ * be about another file. No path is as deep as this number.
  */
 const OWN_IMPORT = -100;
 
@@ -75,12 +75,12 @@ export class Importers {
   }
 
   /**
-   * All tests, those first that are likeliest to notice a mistake in the file: tests in the same folder, and tests that import the file through few
-   * others. A test that does not import the file may still start a program that does.
+   * Lists all tests; the tests that are likeliest to notice a mistake in the file come first: tests in the same folder, and tests that import the
+   * file through few others. A test that does not import the file may still start a program that does.
    */
   testsOf(path: string): string[] {
     const distances = this.#distances(path);
-    // A common folder brings a test as much nearer as two files less between test and file.
+    // A common folder makes the distance between test and file shorter by two files.
     const nearness = new Map(
       this.#tests.map((test) => {
         const distance = distances.get(test) ?? (this.#isByName(test, path) ? BY_NAME : NO_IMPORT);
@@ -111,7 +111,7 @@ function resolved(root: string, from: string, name: string): string | undefined 
   try {
     return relative(root, Bun.resolveSync(name, join(root, dirname(from))));
   } catch {
-    // The import is a package that is not installed, or a page's own.
+    // The import is a package that is not installed, or belongs to the code of a page.
     return undefined;
   }
 }

@@ -30,15 +30,18 @@ const NEAR_FILES = 4;
 const PROMISES = ["node_modules/.bin/biome", "lint", "--only=nursery/noFloatingPromises"] as const;
 const LINT_TIMEOUT_MS = 120_000;
 
-/** These tests are near to no file, but within a second or two they compare all that documents say, and the order of all that a world exports. */
+/**
+ * These tests belong to no single file, but within a second or two they compare everything that documents say, and the order of everything that a
+ * world exports.
+ */
 const OF_ALL = ["tools/write-docs/pages.test.ts", "test/worlds/export-order.test.ts"];
 
 /** The time limit of a test that hangs because of a mutant. The project's tests take less, also on a busy machine. */
 const TEST_TIMEOUT_MS = 20_000;
 
 /**
- * The limits of a process with test files, because the test runner cannot stop an endless loop. Most test files take some seconds each. Those with
- * browsers, streams and packages take a minute, as the conformance cases of an area do; on a busy machine they take several times as long.
+ * The limits of a process with test files, because the test runner cannot stop an endless loop. Most test files take some seconds each. The time for
+ * which the other tests of a run are tried on a mutant that has survived the nearest tests, after the conformance cases. 0 leaves these tests out.
  */
 const FILES = {
   "npm test": { atOnce: 10, timeoutMs: 45_000 },

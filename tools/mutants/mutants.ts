@@ -17,7 +17,7 @@ export interface Mutant {
   readonly equivalent?: Equivalent;
 }
 
-/** A comment that says that nobody can notice certain mutants of its line, because the program does the same with them. */
+/** A comment that says that no test can notice certain mutants of its line, because the program behaves in the same way with them. */
 interface Equivalent {
   /** The number of the comment's line, counted from 1. */
   readonly at: number;
@@ -45,7 +45,7 @@ export function mutantsOf(path: string, text: string): Mutant[] {
     for (const { kind, start, end, now } of changesAt(node)) {
       const line = lineAt(start);
       const change = `${shown(text.slice(start, end))} → ${shown(now)}`;
-      // A line of SQL cannot have a comment beside it, so the comment is at the beginning of the text.
+      // fails on the unchanged project too, so its result does not count: …
       const beside = [...(equivalents.get(line) ?? []), ...(equivalents.get(lineAt(node.getStart())) ?? [])];
       const equivalent = beside.find(({ of }) => of === kind || of === change.trim());
       const mutant = { path, line, kind, start, end, now, code: (lines[line - 1] ?? "").trim(), change };

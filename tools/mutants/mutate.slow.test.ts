@@ -10,7 +10,7 @@ import { conformanceOf } from "./judge.ts";
 import { TypeCheck } from "./type-check.ts";
 import { WorkCopy } from "./work-copy.ts";
 
-/** Each of these tests starts the tool, which runs tests several times. That takes seconds, and more on a busy machine. */
+/** Each of these tests starts the tool, which runs tests several times. Starting the tool takes seconds, and more on a busy machine. */
 setDefaultTimeout(180_000);
 
 const FILES = {
@@ -49,7 +49,7 @@ function git(root: string, ...args: string[]): void {
   if (!success) throw new Error(stderr.toString());
 }
 
-/** Starts the tool. Its copies are in a folder of this test alone, so that the test sees files that are left behind. */
+/** Starts the tool. The tool's copies are in a folder of this test alone, so that the test sees files that are left behind. */
 function start(root: string, ...args: string[]) {
   const temporary = mkdtempSync(join(tmpdir(), "plaza-made-up-tmp-"));
   afterThisTest(() => rmSync(temporary, { recursive: true, force: true }));
@@ -141,7 +141,7 @@ test("an equivalent mutant is not run; a comment about a missing mutant must be 
   write(root, "src/age/age.ts", FILES["src/age/age.ts"].replace("export const never", comments));
   const { exitCode, output, report } = await mutate(root);
   expect(report.mutants.at(-1)).toMatchObject({ outcome: "equivalent", equivalent: { reason: "nobody asks." } });
-  expect(output).toContain("src/age/age.ts:4: delete the comment, there is no such mutant: 7 → 8");
+  expect(output).toContain("src/age/age.ts:4: delete the comment, because this mutant does not exist: 7 → 8");
   expect({ exitCode, noticed: report.noticed }).toEqual({ exitCode: 0, noticed: { "npm test": 1, "test:all": 1 } });
 });
 
@@ -261,7 +261,7 @@ test("when it is interrupted, the copy is deleted and the program that runs in i
   const { tool, temporary } = start(root);
   while (!existsSync(alive) || readFileSync(alive, "utf8") === "") await Bun.sleep(20);
   expect(readdirSync(temporary)).toHaveLength(1);
-  // Many signals, as from a terminal where both the terminal and npm send them.
+  // Sends many signals, because a terminal and npm both send them.
   for (let times = 0; times < 20; times++) {
     tool.kill("SIGINT");
     await Bun.sleep(1);
@@ -281,7 +281,7 @@ test("a program that takes too long is ended, with the programs that it started"
   for (const pid of readFileSync(pids, "utf8").trim().split(" ")) while (isAlive(Number(pid))) await Bun.sleep(20);
 });
 
-// Only Linux tells which processes belong to a run.
+// Only Linux shows which processes belong to a run.
 if (existsSync("/proc/self/environ"))
   test("a server that left the group of its test is ended with it, even a busy one", async () => {
     const root = madeUp();

@@ -11,21 +11,21 @@ import { type Mutant, mutantsOf, sampleOf, staleEquivalents } from "./mutants.ts
 import { type Judged, json, judgedBefore, lineOf, missed, table } from "./report.ts";
 import { WorkCopy } from "./work-copy.ts";
 
-const HELP = `Makes small mistakes in the code, one at a time, and runs the tests on each: first those of \`npm test\` that stand nearest to the
-file, then its others; on survivors those that only \`npm run test:all\` runs.
+const HELP = `Makes small mistakes in the code, one at a time, and runs the tests on each: first those of \`npm test\` that are nearest to the
+file, then the others; on survivors, the tests that only \`npm run test:all\` runs.
 
   --changed           only lines that differ from the main branch
-  --since REF         only lines that differ from where the branch left REF
+  --since REF         only lines that have changed since the branch left REF
   --only PATH         only files below this path (repeatable); src unless given
   --match TEXT        only mutants whose change holds this text, such as "ORDER BY"
-  --sample N          N of the mutants, any of them
-  --seed S            the same sample again (default 1)
+  --sample N          only N of the mutants, chosen at random
+  --seed S            the seed of the random choice (default 1)
   --rest-seconds N    how long the other tests of npm test try to notice what the nearest did not, and then as long those of test:all (default
                       120); 0 leaves out both, and the conformance cases
   --at-once N         N mutants at a time, each in a copy of its own (default 1)
-  --resume            goes on where an earlier run with this report was ended, and then tries its survivors again
-  --list              name the mutants and run nothing
-  --json FILE         where the report goes (default test-artefacts/mutants.json)`;
+  --resume            continues an earlier run with this report that was interrupted, and then tries the survivors of that run again
+  --list              print the names of the mutants, and run nothing
+  --json FILE         the file of the report (default test-artefacts/mutants.json)`;
 
 const INTERRUPTED = 130;
 const WRONG_USE = 2;
@@ -72,7 +72,8 @@ function chosen(paths: readonly string[]): Mutant[] {
 function mutantsIn(path: string): Mutant[] {
   const text = readFileSync(join(root, path), "utf8");
   const mutants = mutantsOf(path, text);
-  for (const { at, of } of staleEquivalents(text, mutants)) console.error(`${path}:${at}: delete the comment, there is no such mutant: ${of}`);
+  for (const { at, of } of staleEquivalents(text, mutants))
+    console.error(`${path}:${at}: delete the comment, because this mutant does not exist: ${of}`);
   return mutants;
 }
 
@@ -98,7 +99,7 @@ async function run(mutants: readonly Mutant[], paths: readonly string[]): Promis
       found.set(mutant, one);
       console.log(`${found.size}/${mutants.length} ${lineOf(one)}`);
       mkdirSync(dirname(resolve(root, options.json)), { recursive: true });
-      // Written after each mutant, so that the file has all results so far if the run is interrupted.
+      // The file is written after each mutant, so that it has all results so far if the run is interrupted.
       writeFileSync(resolve(root, options.json), json(all(), whole("seed")));
     }
   };

@@ -1,4 +1,4 @@
-/** Checks whether a file with a mutant still compiles. Bun strips types, so no test would notice a type error. */
+/** Checks whether a file with a mutant still compiles. Bun removes types, so no test would notice a type error. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
@@ -7,7 +7,7 @@ import ts from "typescript";
 const UNUSED = new Set([6133, 6138, 6192, 6196, 6198, 6199, 6205]);
 
 /**
- * Checks only the changed file and its imports. That takes a second or less, because unchanged files are parsed once; checking all files takes ten
+ * Checks only the changed file and its imports. This takes a second or less, because unchanged files are parsed once; checking all files takes ten
  * seconds. Errors in other files are left to the tests.
  */
 export class TypeCheck {

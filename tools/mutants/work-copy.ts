@@ -60,7 +60,7 @@ export class WorkCopy {
     chmodSync(this.#temporary, ANYBODY_WRITES);
     for (const path of paths.filter((each) => existsSync(join(from, each)))) {
       mkdirSync(join(this.root, dirname(path)), { recursive: true });
-      // A copy and not a hard link: a test that writes to a linked file would write to the project.
+      // Makes a copy and not a hard link: a test that writes to a linked file would write to the project.
       copyFileSync(join(from, path), join(this.root, path), constants.COPYFILE_FICLONE);
     }
     for (const path of LINKED.filter((each) => existsSync(join(from, each)))) symlinkSync(join(from, path), join(this.root, path));
@@ -116,7 +116,7 @@ export class WorkCopy {
 
   remove(): void {
     this.#end();
-    // A PostgreSQL of the tests is ended by a watch of its own and writes until then. The removal of the rest does not wait for it.
+    // A watchdog ends a PostgreSQL of the tests, which writes until then. Removing the rest of the copy does not wait for that PostgreSQL.
     for (const folder of [this.root, this.#folder]) {
       for (let tries = 0; existsSync(folder) && tries < REMOVALS_MAX; tries++) {
         try {
@@ -136,7 +136,9 @@ export class WorkCopy {
     for (const program of this.#programsLeft()) kill(program);
   }
 
-  /** Programs of Plaza that left the group. A mutant may make them spin, so that they ignore every signal that can be caught. Only on Linux. */
+  /**
+   * Programs of Plaza that left the group. A mutant may make these programs spin, so that they ignore every signal that can be caught. Only on Linux.
+   */
   #programsLeft(): number[] {
     if (!existsSync("/proc/self/environ")) return [];
     return readdirSync("/proc")

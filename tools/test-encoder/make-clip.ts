@@ -29,7 +29,9 @@ if (exitCode !== 0) throw new Error(stderr.toString());
 
 const tags = readTags(stdout);
 const firstPicture = tags.find(({ isAudio, isConfig }) => !isAudio && !isConfig) as Tag;
-/** The time at which the first picture of the file is shown. The sound of that moment is as much later in the file. */
+/**
+ * The time at which the first picture of the file is shown. The sound of that moment comes later in the file by the same time.
+ */
 const shown = (Buffer.from(firstPicture.body).readIntBE(2, 3) + firstPicture.ms) % CLIP_MS;
 const pictures = tags.filter(({ isAudio, isConfig }) => !isAudio && !isConfig).slice(TURN_PICTURES, 2 * TURN_PICTURES);
 const began = tags.filter(({ isAudio, isConfig, ms }) => isAudio && !isConfig && ms >= shown + CLIP_MS).slice(0, TURN_SOUNDS);
@@ -37,7 +39,7 @@ const turned = [
   ...pictures.map((tag, at) => ({ ...tag, ms: (at * 1_000) / FRAMES_PER_SECOND })),
   ...began.map((tag, at) => ({ ...tag, ms: Math.round(shown - firstPicture.ms + (at * CLIP_MS) / TURN_SOUNDS) % CLIP_MS })),
 ].sort((a, b) => a.ms - b.ms);
-if (pictures.length !== TURN_PICTURES || began.length !== TURN_SOUNDS) throw new Error("ffmpeg made another number of frames");
+if (pictures.length !== TURN_PICTURES || began.length !== TURN_SOUNDS) throw new Error("ffmpeg made an unexpected number of frames");
 const configs = tags.filter(({ isConfig }) => isConfig);
 writeFileSync(flv, Buffer.concat([stdout.subarray(0, 13), ...[...configs.map((tag) => ({ ...tag, ms: 0 })), ...turned].map(bytesOf)]));
 console.log(`${flv}: ${readFileSync(flv).length} bytes`);

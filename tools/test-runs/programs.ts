@@ -2,7 +2,7 @@
 
 interface Program {
   readonly title: string;
-  /** The commands that must be on the PATH or where Debian keeps programs of administrators. Of `a|b`, one is enough. */
+  /** The commands that must be on the PATH or where Debian keeps programs of administrators. Of the commands in `a|b`, one is enough. */
   readonly commands: readonly string[];
   /** A command that succeeds if everything else that the program needs is installed as well. */
   readonly probe?: readonly string[];

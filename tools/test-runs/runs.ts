@@ -1,7 +1,7 @@
 /** Chooses the tests of a run, and the databases on which they run. */
 import { isQuick, type TestFile } from "./files.ts";
 
-/** `quick` is `npm test`, `all` is `npm run test:all`, and `rest` is the difference: the tests that `all` has and `quick` does not. */
+/** `quick` is `npm test`, `all` is `npm run test:all`, and `rest` is the difference: the tests of `all` that `quick` does not have. */
 export type Extent = "quick" | "rest" | "all";
 
 /** The tests of one start of Bun's test runner. */
@@ -46,7 +46,7 @@ export function runsOf(extent: Extent, files: readonly TestFile[]): Run[] {
     ],
     rest: [
       { name: "on PostgreSQL", files: others.filter((file) => file.isOnEachDatabase), databases: ["postgres"], only: "\\(postgres\\)" },
-      { name: "with programs from outside, and what takes long", files: left, databases: BOTH },
+      { name: "tests that need programs from outside or take long", files: left, databases: BOTH },
       ...aloneOn("postgres"),
     ],
   };

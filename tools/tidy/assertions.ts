@@ -1,6 +1,6 @@
 /**
  * Finds assertions that cannot fail, or that fail too rarely: they hold whatever the program does, or they also hold if the thing that they are about
- * does not exist. The check goes only by the form of an assertion.
+ * does not exist. The check looks only at the form of an assertion.
  */
 import ts from "typescript";
 import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile } from "./repository.ts";
@@ -58,15 +58,17 @@ function isSorted(node: ts.Expression): boolean {
 const isConstant = (node: ts.Expression): boolean => !node.getText().includes("(");
 
 function problemOf({ actual, matcher, expected, isNegated }: Assertion, hasReason: () => boolean): [what: string, fix: string] | undefined {
-  if (VAGUE.has(matcher)) return [`${matcher} holds for nearly everything`, "say what is expected"];
-  if (matcher === "toThrow" && expected === undefined && !isNegated) return ["any error is the expected one", "say which: toThrow(…)"];
-  if (matcher === "toBe" && isNegated && /\bstatus$/.test(actual.getText())) return ["any other status is the expected one", "say which"];
+  if (VAGUE.has(matcher)) return [`${matcher} holds for nearly every value`, "say what is expected"];
+  if (matcher === "toThrow" && expected === undefined && !isNegated) return ["the test accepts any error", "say which: toThrow(…)"];
+  if (matcher === "toBe" && isNegated && /\bstatus$/.test(actual.getText())) return ["the test accepts any other status", "say which"];
   if (!EQUAL.has(matcher) || expected === undefined || isNegated) return undefined;
-  if (isConstant(actual) && actual.getText() === expected.getText()) return ["it is compared with itself", "compare it with the expected value"];
-  if (defaultOf(actual) === expected.getText()) return ["it also holds if nothing is there", "leave the default out"];
-  if (isOptional(actual) && isOptional(expected)) return ["it also holds if both are missing", "compare values that certainly exist"];
+  if (isConstant(actual) && actual.getText() === expected.getText())
+    return ["the value is compared with itself", "compare it with the expected value"];
+  if (defaultOf(actual) === expected.getText()) return ["the assertion also holds if the value is missing", "leave the default out"];
+  if (isOptional(actual) && isOptional(expected))
+    return ["the assertion also holds if both values are missing", "compare values that certainly exist"];
   if (isSorted(actual) && isSorted(expected) && !hasReason())
-    return ["both sides are sorted, so no order is held to", "compare the order, or say why it says nothing: // order: …"];
+    return ["both sides are sorted, so the test does not check the order", "compare the order, or say why it has no meaning: // order: …"];
   return undefined;
 }
 
@@ -114,8 +116,8 @@ export const assertions: Check = (files) =>
         problems.push({
           path: file.path,
           line,
-          what: "where the program returns nothing, this loop asserts nothing",
-          fix: "say how much it is, or that it is any",
+          what: "if the program returns nothing, this loop checks nothing",
+          fix: "say how many there are, or that there is at least one",
         });
     });
     return problems;

@@ -24,10 +24,10 @@ export const decisions: Check = (files) => {
       .map(({ id, path, line }) => ({
         path,
         line,
-        what: `cites ${id}, which no page of ${DECISIONS} makes`,
-        fix: "cite the right one, or write it down there",
+        what: `cites ${id}, which no page of ${DECISIONS} defines`,
+        fix: "cite the right one, or define it there",
       })),
-    ...twice.map(({ id, path, line }) => ({ path, line, what: `${id} is decided a second time`, fix: "give it a number of its own" })),
+    ...twice.map(({ id, path, line }) => ({ path, line, what: `${id} is defined a second time`, fix: "give it a number of its own" })),
   ];
 };
 

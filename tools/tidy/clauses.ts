@@ -68,7 +68,7 @@ function lacking(showable: readonly Clause[], { served, shown, excused, areasUnd
   return due.flatMap(({ id }) => [
     ...(served.has(id)
       ? []
-      : [lack(id, "operation", `name it in a contract's clauses, cite it where it is kept, or give the reason in ${UNCOVERED}`)]),
+      : [lack(id, "operation", `name the clause in a contract, cite it in the code that keeps it, or give the reason in ${UNCOVERED}`)]),
     ...(shown.has(id) ? [] : [lack(id, "conformance case", `cite it in a case of conformance/cases, or give the reason in ${UNCOVERED}`)]),
   ]);
 }

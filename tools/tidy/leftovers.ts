@@ -37,7 +37,7 @@ const TRACES: readonly (readonly [RegExp, string])[] = [
   [HOME, "a path of somebody's machine"],
   [WINDOWS_HOME, "a path of somebody's machine"],
   [REGISTRY, "the host of a package registry"],
-  [FETCHED, "where a package was fetched from"],
+  [FETCHED, "the address from which a package was fetched"],
 ];
 
 export const tracesOfMachines: Check = (files) =>
@@ -49,7 +49,7 @@ export const tracesOfMachines: Check = (files) =>
           path,
           line,
           what: `names ${what}: ${match[0]}`,
-          fix: "name nothing outside the project",
+          fix: "name nothing outside of the project",
         })),
       ),
     );

@@ -70,7 +70,7 @@ function missing(feature: string, held: readonly RepositoryFile[]): Problem[] {
   if (!has("/index.ts")) problems.push(lacks("index.ts", "it is the feature's public API: export its Feature there"));
   if (!has("/README.md")) problems.push(lacks("README.md", "say in a few lines which clauses it serves and what it stores"));
   if (!has(".test.ts")) problems.push(lacks("test", `add ${feature}.test.ts; titles say clause and behaviour`));
-  if (has(".handlers.ts") && !has(".contract.ts")) problems.push(lacks("contract", "operations are declared as data beside their handlers"));
+  if (has(".handlers.ts") && !has(".contract.ts")) problems.push(lacks("contract", "declare operations as data beside their handlers"));
   return problems;
 }
 

@@ -48,7 +48,12 @@ export const outcomes: Check = (files) => {
     eachNode(file, (node) => {
       const name = ts.isExpressionStatement(node) ? droppedIn(node) : undefined;
       if (name === undefined || !writers.has(name)) return;
-      problems.push({ path: file.path, line: lineOf(file, node), what: `drops what ${name} says about the write`, fix: "use it" });
+      problems.push({
+        path: file.path,
+        line: lineOf(file, node),
+        what: `drops the result of ${name}, which says whether the write succeeded`,
+        fix: "use it",
+      });
     });
     return problems;
   });

@@ -32,7 +32,7 @@ const SQL_MAKERS = new Set(["sql", "append", "placeholders"]);
 const places: readonly Place[] = [
   {
     what: "reads the environment",
-    fix: "only src/config does; take it from Config",
+    fix: "reads the environment outside of src/config; take the value from Config",
     home: /^src\/config\//,
     isAt: (node) => ts.isPropertyAccessExpression(node) && ["process.env", "Bun.env", "import.meta.env"].includes(node.getText()),
   },
@@ -47,21 +47,21 @@ const places: readonly Place[] = [
   },
   {
     what: "sets a timer",
-    fix: "make it a job (src/jobs), or say in a comment why this timer has to be",
+    fix: "make it a job (src/jobs), or say in a comment why it has to be a timer",
     home: new RegExp(`^src\\/(system\\.ts$|jobs\\/|${OUTBOUND})`),
     reason: /\/\/.*\btimers?\b/i,
     isAt: (node) => TIMERS.has(callee(node)),
   },
   {
     what: "makes something random",
-    fix: "take it from main (src/system.ts), or say in a comment why its randomness has to be its own",
+    fix: "take it from main (src/system.ts), or say in a comment why the file needs randomness of its own",
     home: new RegExp(`^src\\/(system\\.ts$|jobs\\/|${OUTBOUND})`),
     reason: /\/\/.*\brandom(ness)?\b/i,
     isAt: (node) => RANDOM.has(callee(node)),
   },
   {
     what: "names Bun",
-    fix: "the runtime is named only in http, storage, control, ingest, outbound, webhooks/delivery, worlds/file/yaml.ts, main.ts and system.ts",
+    fix: "names the runtime outside of http, storage, control, ingest, outbound, webhooks/delivery, worlds/file/yaml.ts, main.ts and system.ts",
     home: new RegExp(`^src\\/(http\\/|storage\\/|control\\/|ingest\\/|${OUTBOUND}|graph\\/worlds\\/file\\/yaml\\.ts$|main\\.ts$|system\\.ts$)`),
     isAt: (node) => ts.isIdentifier(node) && node.text === "Bun" && !(ts.isPropertyAccessExpression(node.parent) && node.parent.name === node),
   },
@@ -73,14 +73,14 @@ const places: readonly Place[] = [
   },
   {
     what: "makes an outbound request",
-    fix: "outbound requests go by the guarded client of src/outbound (D-64)",
+    fix: "send requests to other servers with the guarded client of src/outbound (D-64)",
     // The command line sends requests to the control API of a server that its user chose; the test encoder and MCP connect to their own server.
     home: new RegExp(`^src\\/(${OUTBOUND}|cli\\/|ingest\\/test-encoder\\/|control\\/mcp\\/mount\\.ts$)`),
     isAt: (node) => CALLERS.has(callee(node)),
   },
   {
     what: "writes SQL",
-    fix: "SQL stands in x.store.ts, x.migrations.ts and src/storage",
+    fix: "write SQL in x.store.ts, x.migrations.ts or src/storage",
     home: /^src\/storage\/|\.(store|migrations)\.ts$/,
     isAt: (node) =>
       (ts.isTaggedTemplateExpression(node) && node.tag.getText() === "sql") ||

@@ -1,4 +1,7 @@
-/** Checks that no promise floats (STYLE.md, 15): a promise that nobody awaits fails unseen, or ends after its transaction. Biome knows the types. */
+/**
+ * Checks that no promise floats (STYLE.md, 15): a promise that nobody awaits fails unseen, or ends after its transaction. Biome knows the types, so
+ * it finds such promises.
+ */
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -12,7 +12,7 @@ const PATTERNS: readonly Pattern[] = [
   { pattern: /^What (?!.*\?$)/, what: 'begins with a "what" that is not a question', fix: "begin with a noun: who or what acts?" },
   { pattern: /^Who (?!.*\?$)/, what: 'begins with a "who" that is not a question', fix: "name who acts" },
   { pattern: /^Where (?!.*\?$)/, what: 'says "where" for a condition', fix: 'say "if"' },
-  { pattern: /\b(?:of|from|with|beside|against|by) what (?!kind|sort)/, what: 'hangs a "what" on a preposition', fix: "use a noun" },
+  { pattern: /\b(?:of|from|with|beside|against|by) what (?!kind|sort)/, what: 'has a "what" after a preposition', fix: "use a noun" },
   { pattern: /(?<!\bthere )\b(?:is|are|was|were) none\b/i, what: 'says "is none"', fix: 'say what is missing, or use "not"' },
   {
     pattern: /(?<!\bthere )\b(?:is|are|was|were) no (?!(?:longer|more|less|fewer|sooner|later)\b)/i,

@@ -6,10 +6,13 @@ import { check } from "recheck";
 import ts from "typescript";
 import { eachNode, isCode, isTest, lineOf, type Problem, problemText, type RepositoryFile, readRepository } from "./repository.ts";
 
-const FIX = "write it so that no text fits in two ways, and none that fails is tried again from each place in it; or use a loop";
+const FIX = "write the expression so that no text matches in two ways and a failed match is not tried again from each position; or use a loop";
 /** The comment that an expression built at run time needs: up to three lines above, it says why the expression is linear. */
 const REASON = /\/\/.*\blinear\b/i;
-/** The time limit for one expression. Most take some ms; an expression that takes longer is too complicated for readers as well. */
+/**
+ * The time limit for one expression. Most take some ms; an
+ * expression that takes longer is too complicated for readers as well.
+ */
 const MS_MAX = 20_000;
 
 interface Found {
@@ -59,7 +62,7 @@ export async function slowExpressions(files: readonly RepositoryFile[]): Promise
 async function problemOf({ source, flags }: { readonly source: string; readonly flags: string }): Promise<string | undefined> {
   const result = await check(source, flags, { timeout: MS_MAX });
   if (result.status === "safe") return undefined;
-  const problem = result.status === "vulnerable" ? `takes ${result.complexity.type} time` : "cannot be decided upon";
+  const problem = result.status === "vulnerable" ? `takes ${result.complexity.type} time` : "recheck cannot decide whether the expression is linear";
   return `/${source}/${flags} ${problem}`;
 }
 

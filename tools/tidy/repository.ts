@@ -25,7 +25,7 @@ export const problemText = ({ path, line, what, fix }: Problem): string => `${pa
 
 const BINARY = /\.(png|jpg|jpeg|gif|ico|woff2?|gz|mp4|flv|sqlite|ts\.bin)$/;
 
-/** Files that are made by running. Without git (in an unpacked archive) all other files count. */
+/** Files that programs make. Without git (in an unpacked archive) all other files count. */
 const MADE = /^(node_modules|\.git|\.plaza|coverage)\/|(^|\/)generated\//;
 
 export function readRepository(root: string): RepositoryFile[] {

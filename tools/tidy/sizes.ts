@@ -1,4 +1,4 @@
-/** Checks that files, functions and folders are small enough to be read at one go (STYLE.md, rule 9). */
+/** Checks that files, functions and folders are small enough to be read in one go (STYLE.md, rule 9). */
 import { dirname } from "node:path";
 import ts from "typescript";
 import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile, treeOf } from "./repository.ts";
@@ -50,7 +50,7 @@ function functionSizes(file: RepositoryFile, exceptions: SizeExceptions): Proble
     }));
 }
 
-/** The number of files in each folder that has too many. Files of every kind count; files of subfolders do not. */
+/** The number of files in each folder that has too many files. Files of every kind count; files of subfolders do not. */
 const fullFolders = (files: readonly RepositoryFile[]): Map<string, number> =>
   new Map(
     [...Map.groupBy(files, ({ path }) => dirname(path))]
@@ -65,7 +65,7 @@ const folderSizes = (files: readonly RepositoryFile[], exceptions: SizeException
       path: folder,
       line: FIRST_LINE,
       what: `the folder has ${count} files of its own, ${FOLDER_FILES_MAX} are allowed`,
-      fix: "give what belongs together a folder of its own",
+      fix: "move files that belong together into a folder of their own",
     }));
 
 interface LongFunction {

@@ -11,10 +11,10 @@ export function commandsPage(): string {
     "The commands of `plaza`. In a clone it is `bin/plaza`, in your project `npx --no-install plaza`. `plaza help COMMAND` prints the same text. The options of " +
       "`plaza start` are in [Configuration](configuration.md). Commands find the server in the data folder, or by `--data`, `--config`, `--control-url` and " +
       "`--control-key`, which each of them has. Results are on stdout, everything else on stderr.",
-    "The exit code is 0 if the command did what it was asked, 1 if something failed, was refused or did not come, and 2 for wrong use, with which nothing was " +
-      "done. `plaza exec` returns the exit code of its command.",
-    "`--json` prints stable JSON: the response of the [control API](control-api.md), or for a list one object a line. The commands that send one request print " +
-      "it also if their output does not go to a terminal; on a terminal they print text.",
+    "The exit code is 0 if the command succeeded, 1 if something failed, was refused or did not happen, and 2 for wrong use, after which nothing has " +
+      "changed. `plaza exec` returns the exit code of its command.",
+    "`--json` prints stable JSON: the response of the [control API](control-api.md), or for a list one object a line. Commands that send one request print " +
+      "JSON also if their output does not go to a terminal; on a terminal they print text.",
     ...commandsBelow(program({ routes }), ""),
   ]);
 }

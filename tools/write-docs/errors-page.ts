@@ -16,7 +16,7 @@ export function errorsPage({ errors }: Registry): string {
   ]);
   return page("Errors", "`src/kernel/errors.ts` and the features' `x.errors.ts`", [
     "[The interface](../interface/errors.md) explains what to do about an error. Page messaging returns errors as a flat object, every other " +
-      "endpoint returns the same fields below `error`. If status or code differ in the flat form, that value stands behind the slash. Every error has " +
+      "endpoint returns the same fields below `error`. If the flat form has another status or code, that value is behind the slash. Every error has " +
       "`message`, `type`, `code`, `is_transient` and `pftrace_id`, which is also the header `x-pf-trace-id`. Some have `error_subcode`, `error_data`, " +
       "`error_user_title` and `error_user_msg`.",
     table(["name", "status", "code", "subcode", "type", "retry", "cause", "what to do"], rows),

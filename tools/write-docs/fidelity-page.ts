@@ -75,7 +75,7 @@ function areaTable({ clauses, cases }: Evidence): string {
     const open = all.filter(({ kind }) => kind === "open").length;
     return [area, `${showable.filter(({ id }) => shown.has(id)).length} of ${showable.length}`, String(open)];
   });
-  return table(["area", "shown, of the clauses that a server can show", "left open and decided"], rows);
+  return table(["area", "shown, of all clauses that a server can show", "left open by the document, and decided"], rows);
 }
 
 function operationSection(endpoint: Endpoint, evidence: Evidence): string {
@@ -131,7 +131,7 @@ function clauseTable(ids: readonly string[], { clauses, cases, reasons }: Eviden
     return [
       id,
       clause.text,
-      showing.length > 0 ? casesText(showing) : isShowable ? `none: ${reasons.get(id) ?? "no case"}` : "no server can show it",
+      showing.length > 0 ? casesText(showing) : isShowable ? `none: ${reasons.get(id) ?? "no case"}` : "no test of a server can show it",
     ];
   });
   return table(["clause", "says", "shown by"], rows);
@@ -142,7 +142,10 @@ function casesText(showing: readonly Case[]): string {
   return [...Map.groupBy(showing, ({ name }) => name)].map(([name, all]) => `${name}${all.length === 1 ? "" : ` (${all.length} ways)`}`).join("<br>");
 }
 
-/** The row of an operation that the interface document does not have. Its cases cite one of its decisions and send such a request. */
+/**
+ * The row of an operation that the interface document does not have. The conformance cases of the operation cite one of its decisions and send such a
+ * request.
+ */
 function additionText({ decisions }: Access, method: string, edge: string | null, { cases }: Evidence): string {
   const showing = cases.filter(
     (one) => one.decisions.some((id) => decisions.includes(id)) && one.steps.some((step) => isRequest(step, method, edge)),

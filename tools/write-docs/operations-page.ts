@@ -14,7 +14,7 @@ export function operationsPage(features: readonly Feature[]): string {
     ({ operations, nodeTypes }) => (operations ?? []).length > 0 || nodeTypes?.some(({ reading }) => reading !== undefined),
   );
   const intro =
-    "One section for each feature that serves requests. [The interface](../interface/README.md) explains them with examples. Not repeated below: `fields`, " +
+    "One section for each feature that serves requests. [The interface](../interface/README.md) explains them with examples. The sections do not repeat `fields`, " +
     "and `before`, `after` and `limit` of lists ([paging](../interface/paging.md)); tokens ([permissions](permissions.md)); errors that any request can " +
     "return ([errors](errors.md)).";
   return page("Operations", "the features' contracts", [intro, ...serving.map(featureSection)]);

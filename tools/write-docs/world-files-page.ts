@@ -8,7 +8,7 @@ export function worldFilesPage(features: readonly Feature[]): string {
   const sections = features.flatMap(({ name, worldSections: held }) => (held ?? []).map(({ key, entry }) => ({ name, key, entry: entry as Schema })));
   return page("World files", "the features' `x.world.ts`", [
     "A world file has these keys, each with a list of entries. [Worlds and world files](../operating/worlds.md#world-file) explains how Plaza loads a file, " +
-      "and how an editor checks one. The editor's schema is `world.schema.json` beside this page; `bin/plaza schema world` prints it.",
+      "and how an editor checks one. The schema for editors is `world.schema.json` beside this page; `bin/plaza schema world` prints it.",
     ...sections.map(({ name, key, entry }) => `## ${key}\n\n${eachIs(entry)} Defined by the feature \`${name}\`.\n\n${entryTable(entry)}`),
     `## tokens\n\n${eachIs(tokenEntry as Schema)}\n\n${entryTable(tokenEntry as Schema)}`,
     "## The world itself",

@@ -6,7 +6,7 @@ import { spreadOf } from "../../harness/statistics.ts";
 
 const STORED = 5_000_000;
 const EVENTS_PER_REQUEST = 50;
-/** The stages by number of requests, not by time, so that the server that began without events still holds few of them at the end: a million. */
+/** The stages are counted in requests, not in time, so that the server that began without events still holds few of them at the end: a million. */
 const STAGES = [
   { events: 1, warmUpRequests: 50_000, requests: 20_000 },
   { events: EVENTS_PER_REQUEST, warmUpRequests: 4_000, requests: 3_000 },
@@ -50,18 +50,21 @@ interface Pair {
   readonly few: Sample;
 }
 
-/** The result from CPU times: a commit waits for the disk, whose speed changes at every moment on a shared machine; CPU time is the program's own. */
+/**
+ * The result is computed from CPU times: a commit waits for the disk, whose speed changes at every moment on a shared machine; CPU time is the
+ * program's own.
+ */
 const resultOf = (pairs: readonly Pair[], events: number): Result => ({
   metrics: [
     {
-      name: `CPU a request of ${events}, ${STORED.toLocaleString("en")} stored : few`,
+      name: `CPU time per request of ${events} (${STORED.toLocaleString("en")} stored events divided by few)`,
       ...spreadOf(pairs.map(({ many, few }) => many.server_cpu_us / few.server_cpu_us)),
       // The goal is 2: each request with 50 events changes 50 places of an index of 5,000,000 keys, all from the last minutes.
       goal: { at_most: 2 },
     },
   ],
   absolute: (["many", "few"] as const).map((which) => ({
-    name: `${which === "many" ? STORED.toLocaleString("en") : "few"} stored, ${events} a request: server CPU a request`,
+    name: `${which === "many" ? STORED.toLocaleString("en") : "few"} stored, ${events} a request: server CPU time per request`,
     unit: "µs",
     ...spreadOf(pairs.map((pair) => pair[which].server_cpu_us)),
   })),

@@ -51,7 +51,7 @@ async function measure(plaza: Server, events: number, rounds: number, seconds: n
     const usual = await load(CONNECTIONS);
     return { usual, crowded: await load(senders) };
   };
-  // The first round warms up.
+  // The first round warms up the server.
   await round();
   const done: Round[] = [];
   while (done.length < rounds) done.push(await round());
@@ -60,11 +60,14 @@ async function measure(plaza: Server, events: number, rounds: number, seconds: n
   return {
     metrics: [
       {
-        name: `requests taken/s ${of}, ${senders} senders : ${CONNECTIONS}`,
+        name: `accepted requests/s ${of} (${senders} senders divided by ${CONNECTIONS})`,
         ...over(({ usual, crowded }) => crowded.taken_per_second / usual.taken_per_second),
         goal: { at_least: 0.9 },
       },
-      { name: `CPU a request taken ${of}, ${CONNECTIONS} senders : ${senders}`, ...over(({ usual, crowded }) => usual.cpu_us / crowded.cpu_us) },
+      {
+        name: `CPU time per accepted request ${of} (${CONNECTIONS} senders divided by ${senders})`,
+        ...over(({ usual, crowded }) => usual.cpu_us / crowded.cpu_us),
+      },
       { name: `memory at its peak, requests ${of}`, unit: "MB", ...spreadOf([peakMegabytes(plaza.pid)]), goal: { at_most: MEGABYTES_MAX } },
     ],
     absolute: [
