@@ -91,7 +91,7 @@ function casesOf(file: Raw, path: string, sharedBlocks: Raw): Case[] {
     }
     const defaults = { ...((file.defaults as Raw | undefined) ?? {}), ...((raw.defaults as Raw | undefined) ?? {}) };
     const steps = expand(listOf<Raw>(raw.steps), blocks, where).map((step, at) => parseStep(step, defaults, `${where}, step ${at + 1}`));
-    if (!steps.some((step) => step.isExpecting)) throw new CaseFormatError(`${where}: expects nothing, so it cannot fail`);
+    if (!steps.some((step) => step.isExpecting)) throw new CaseFormatError(`${where}: the case expects nothing, so it cannot fail`);
     const rows = raw.examples === undefined ? [{}] : listOf<Raw>(raw.examples);
     const profiles = listOf<Profile>(raw.profile ?? file.profile ?? "strict");
     const name = raw.title;

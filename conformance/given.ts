@@ -15,7 +15,9 @@ export interface GivenServer {
   readonly controlKey?: string;
 }
 
-/** The addresses of a server that runs already. Its surfaces have the default mounts of D-01 below the base address. */
+/**
+ * The addresses of a server that runs already. The surfaces have the default mounts of D-01 below the base address.
+ */
 export function givenTarget(given: GivenServer): Target {
   const base = given.baseUrl.replace(/\/$/, "");
   const surfaces = { base, app: `${base}/app`, microblog: `${base}/microblog/v1.0`, ads: `${base}/ads`, social_login: `${base}/social-login` };
@@ -49,7 +51,7 @@ export async function prepareGiven(target: Target, testCase: Case, receiver: str
     return response.status < 300;
   };
   if (!(await post("/snapshots", { name: SNAPSHOT })))
-    return { obstacle: "the case must have the server to itself, and this server refuses to make a snapshot", after: nothing };
+    return { obstacle: "the case needs the server for itself, and this server refuses to make a snapshot", after: nothing };
   return {
     after: async () => {
       if (!(await post(`/snapshots/${SNAPSHOT}/restore`, {}))) throw new Error("the state from before the case could not be restored");

@@ -8,7 +8,7 @@ import { runSuite, SUITE_HELP, SuiteProblem } from "./suite.ts";
 
 const HELP = `Runs the cases of conformance/cases against a server and says which clauses of the interface they cover.
 
-  --base-url URL      a server that runs already; without it servers are started from bin/plaza
+  --base-url URL      a server that runs already; without this option, servers are started from bin/plaza
   --control-url URL   its control API, for cases that mint tokens or move the clock
   --control-key KEY   the key of that control API
   --profile NAME      the profile that the given server runs in: strict (default) or clients

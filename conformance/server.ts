@@ -88,7 +88,7 @@ function readReadyLine(child: ChildProcess): Promise<Record<string, unknown>> {
       try {
         resolve(JSON.parse(out.slice(0, end)) as Record<string, unknown>);
       } catch {
-        fail(`wrote something else than one JSON line: ${out.slice(0, 500)}`);
+        fail(`printed something other than one JSON line: ${out.slice(0, 500)}`);
       }
     });
   });

@@ -12,7 +12,7 @@ import { fill, type Names, uniqueWord } from "./names.ts";
 import type { ExchangeStep, ReceiveStep, Step } from "./step-format.ts";
 
 export interface Target {
-  /** The addresses by surface: base, app, microblog, ads and social_login; and control and world if the control API can be used. */
+  /** The addresses by surface: base, app, microblog, ads and social_login, and also control and world if the control API can be used. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly controlKey?: string;
   /** Replaces `{{fresh_id}}` and the values made from it, so that two servers get the same requests. */
@@ -39,7 +39,7 @@ export async function runCase(testCase: Case, target: Target, receiver: Receiver
     session = new Session(testCase, target, receiver);
   } catch (error) {
     const got = error instanceof Error ? error.message : String(error);
-    return { step: 0, sent: "", response: "", problems: [{ where: "the case's variables", expected: "to be filled in", got }] };
+    return { step: 0, sent: "", response: "", problems: [{ where: "the case's variables", expected: "to have its variables replaced", got }] };
   }
   for (const [index, step] of testCase.steps.entries()) {
     const failure = await session.take(step, index + 1);
@@ -75,7 +75,7 @@ class Session {
     try {
       problems = await this.#perform(step);
     } catch (error) {
-      problems = [{ where: "the step", expected: "to be carried out", got: error instanceof Error ? error.message : String(error) }];
+      problems = [{ where: "the step", expected: "to be run", got: error instanceof Error ? error.message : String(error) }];
     }
     if (problems.length === 0) return undefined;
     return { step: number, sent: this.#sent, problems, response: this.#response === undefined ? "" : describe(this.#response) };
@@ -111,7 +111,7 @@ class Session {
     const response = step.follow === undefined ? await this.#send(filled) : await this.#follow(filled);
     this.#response = response;
     if (step.isControl && step.expect === undefined && (response.status < 200 || response.status > 299)) {
-      return [problem("the control API's status", "200 to 299", response.status)];
+      return [problem("the status of the control API", "200 to 299", response.status)];
     }
     if (step.minted_as !== undefined) {
       // operating.md: the server returns the value of a token only once, when it creates the token.
@@ -145,7 +145,7 @@ class Session {
     return Object.entries(step.save ?? {}).flatMap(([name, place]) => {
       const value = placeIn(response, String(fill(place, this.#names)));
       this.#names.set(String(fill(name, this.#names)), value);
-      return value === undefined ? [problem(place, `something to save as ${name}`, value)] : [];
+      return value === undefined ? [problem(place, `a value to save as ${name}`, value)] : [];
     });
   }
 
@@ -168,7 +168,7 @@ class Session {
     let response = await this.#send(step);
     for (let pages = 1; ; pages++) {
       const data = valueAt(response.json, "data");
-      if (response.status !== 200 || !Array.isArray(data)) throw new Error(`page ${pages} is not a list: ${describe(response)}`);
+      if (response.status !== 200 || !Array.isArray(data)) throw new Error(`page ${pages} must be a list, but is: ${describe(response)}`);
       const found = data.map((item) => valueAt(item, step.take ?? "id"));
       // When the pages are read backwards, each page comes before those already read, so that the result is in the order of the list.
       items = step.follow === "previous" || step.follow === "before" ? [...found, ...items] : [...items, ...found];
@@ -201,7 +201,7 @@ function addressed(step: ExchangeStep): ExchangeStep {
 
 const toResponse = (response: WireResponse): Response => ({ ...response, json: jsonOf(response.text) });
 
-/** A place may have a regular expression after it: then its first group is meant, in the text at the place. */
+/** A place may be followed by a regular expression: then the value is the first group of its match in the text at that place. */
 function placeIn(response: Response, place: string): unknown {
   const [, outer, pattern] = /^(\S+) \/(.+)\/$/.exec(place) ?? [];
   if (outer !== undefined && pattern !== undefined) return new RegExp(pattern).exec(String(placeIn(response, outer)))?.[1];

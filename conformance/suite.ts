@@ -32,14 +32,14 @@ export class SuiteProblem extends Error {
   }
 }
 
-/** The options of both programs as help text. Both use the same options for `parseArgs`. */
+/** The options of both programs as help text. Both programs pass these options to `parseArgs`. */
 export const SUITE_HELP = `  --area NAME         only the cases of this area (repeatable)
   --clause ID         only the cases that cite this clause or decision (repeatable)
   --title TEXT        only the cases whose title contains this text
   --list              print the titles of the cases and run none
-  --json              one JSON document instead of lines
-  --failures          write only what failed
-  --uncovered         also name the clauses without a passing case
+  --json              print the titles of the cases and run no case
+  --failures          print one JSON document instead of lines
+  --uncovered         print only failures
   --junit FILE        also write the report as JUnit XML, a test for each case
   --html FILE         also write the report as a page, by clause`;
 
@@ -64,7 +64,10 @@ function chosen(all: readonly Case[], options: SuiteOptions): Case[] {
   const cases = all.filter(isChosen(options));
   if (cases.length > 0) return cases;
   const given = (["area", "clause", "title"] as const).filter((name) => options[name] !== undefined);
-  throw new SuiteProblem(`--${given.at(-1)}`, given.length === 1 ? `no title contains "${options.title}"` : "no case has all that is asked for");
+  throw new SuiteProblem(
+    `--${given.at(-1)}`,
+    given.length === 1 ? `no title contains "${options.title}"` : "no case fulfils all of these conditions",
+  );
 }
 
 /** Checks before the cases run that the report can be written, because otherwise the results would be lost. */

@@ -16,7 +16,10 @@ interface ClockState {
   readonly frozen: boolean;
 }
 
-/** The greatest difference between the server's clock and the cases. The clock runs during a run of minutes; times in cases are right for an hour. */
+/**
+ * The greatest difference between the server's clock and the cases. The clock runs on while the cases run, which takes minutes; times in cases are
+ * right for an hour.
+ */
 const CLOCK_SECONDS_MAX = 3_600;
 
 /** The identity of an entry of a world file. Two entries with the same identity are the same entry. */
@@ -79,12 +82,11 @@ const KEYS_IN_ORDER = [
 const OTHER_KEYS: readonly string[] = ["clock", "tokens"];
 
 /**
- * The nodes of a world in the order in which they can be created. Throws for a key that the order lacks, because nobody would notice its missing
- * entries.
+ * The nodes of a world in the order in which they can be created. Throws if the order lacks a key, because nobody would notice the missing entries.
  */
 export function nodesInOrder(world: World): (readonly [key: string, entry: Entry])[] {
   const unknown = Object.keys(world).find((key) => !KEYS_IN_ORDER.includes(key) && !OTHER_KEYS.includes(key));
-  if (unknown !== undefined) throw new Error(`a world has "${unknown}", which has no place in KEYS_IN_ORDER of conformance/worlds.ts`);
+  if (unknown !== undefined) throw new Error(`a world has the key "${unknown}", which KEYS_IN_ORDER of conformance/worlds.ts lacks`);
   return KEYS_IN_ORDER.flatMap((key) => ((world[key] ?? []) as Entry[]).map((entry) => [key, entry] as const));
 }
 

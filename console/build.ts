@@ -31,7 +31,7 @@ const page = readFileSync(join(folder, "index.html"), "utf8")
   .replace("%ICONS%", readFileSync(join(folder, "icons.svg"), "utf8"));
 add("index.html", "text/html; charset=utf-8", new TextEncoder().encode(page));
 
-// Beside, and then moved: no server reads a half-written file.
+// The pack is written under another name and then moved, so that no server reads a half-written file.
 const target = join(folder, "dist/console.pack");
 mkdirSync(join(folder, "dist"), { recursive: true });
 writeFileSync(`${target}.${process.pid}`, JSON.stringify(files));

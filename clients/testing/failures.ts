@@ -20,7 +20,7 @@ export type SeenWebhook = Operations["expectWebhooks"]["response"]["data"][numbe
 export type SeenAppEvent = Operations["expectAppEvents"]["response"]["data"][number];
 
 export interface Difference {
-  /** The place in the entry where the two values differ, e.g. `status` or `request_body.users[0]`. */
+  /** The place in the entry at which the two values differ, e.g. `status` or `request_body.users[0]`. */
   readonly at: string;
   readonly expected: unknown;
   /** The actual value; absent if the entry has no value in this place. */
@@ -68,7 +68,7 @@ function reportOf({ error, data, nearest }: UnmetResponse): string {
     for (const { at, expected, actual } of nearest.differences)
       lines.push(`  ${at}`, `    expected  ${valueText(expected)}`, `    actual    ${valueText(actual)}`);
   }
-  lines.push("", data.length === 0 ? "no request, webhook or event of this kind was seen" : "seen, the newest first:");
+  lines.push("", data.length === 0 ? "the server saw no request, webhook or event of this kind" : "the server saw, newest first:");
   for (const seen of data.slice(0, SEEN_MAX)) lines.push(`  ${lineOf(seen)}`);
   if (data.length > SEEN_MAX) lines.push(`  and ${data.length - SEEN_MAX} more`);
   return lines.join("\n");

@@ -52,7 +52,7 @@ test("refuses webhooks with another secret or without a signature, and says why"
   expect((await fetch(receiver.url, { method: "POST", body: CHANGES })).status).toBe(401);
   expect(receiver.webhooks).toEqual([]);
   expect(receiver.refused.map(({ problem }) => problem)).toEqual([
-    "X-Hub-Signature-256 is not that of the app's secret",
+    "X-Hub-Signature-256 was not made with the app's secret",
     "X-Hub-Signature-256 is missing",
   ]);
   receiver.secret = "other";

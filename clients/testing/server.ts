@@ -70,7 +70,7 @@ const SHARED: unique symbol = Symbol.for("plaza-graph/testing: server") as never
 /** The shared server. It is kept in a global variable, because a runner may load this module once for each test file. */
 const kept = globalThis as { [SHARED]?: Shared | undefined };
 
-/** The server that runs already, or else a new one. */
+/** Returns the server that runs already, or else starts a new one. */
 export function sharedServer(): Promise<Server> {
   const found = serverOfEnvironment();
   if (found !== undefined) return Promise.resolve(found);
@@ -104,7 +104,10 @@ export function countWorld(): () => Promise<void> {
   };
 }
 
-/** Starts a server: inside this process if it runs on Plaza's own runtime, which takes a fraction of the time; otherwise as a child process. */
+/**
+ * Starts a server. If the tests run on Plaza's own runtime, the server starts inside this process, which takes a fraction of the time; otherwise as a
+ * child process.
+ */
 const startServer = (): Promise<Server> => (isOwnBun() ? startInside() : startBeside());
 
 async function startInside(): Promise<Server> {

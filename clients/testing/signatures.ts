@@ -10,13 +10,14 @@ const TOLERANCE_SECONDS = 300;
 export function signatureProblem(secret: string, headers: Headers, body: string): string | undefined {
   const hub = headers["x-hub-signature-256"];
   if (hub === undefined) return "X-Hub-Signature-256 is missing";
-  if (!isSame(hub, `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`)) return "X-Hub-Signature-256 is not that of the app's secret";
+  if (!isSame(hub, `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`))
+    return "X-Hub-Signature-256 was not made with the app's secret";
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
   if (id === undefined || timestamp === undefined || signatures === undefined) return "webhook-id, webhook-timestamp or webhook-signature is missing";
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE_SECONDS))
     return `webhook-timestamp ${timestamp} is too far from the present time`;
   const expected = `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
-  return signatures.split(" ").some((signature) => isSame(signature, expected)) ? undefined : "webhook-signature is not that of the app's secret";
+  return signatures.split(" ").some((signature) => isSame(signature, expected)) ? undefined : "webhook-signature was not made with the app's secret";
 }
 
 function isSame(given: string, expected: string): boolean {

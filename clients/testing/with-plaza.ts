@@ -58,7 +58,7 @@ export async function withPlaza({ after, ...options }: PlazaOptions = {}): Promi
   return plaza;
 }
 
-/** The server as a program sees it that knows one world only: each address is that of the world. */
+/** The server as seen by a program that knows one world only: each address is that of the world. */
 export const ofWorld = ({ connection, stop }: Server, { name, addresses }: World): Server => ({
   ...{ addresses, stop },
   connection: new Connection(`${connection.url}/w/${name}`, connection.key),
@@ -96,7 +96,9 @@ async function worldOfStorm(server: Server, name: string, { world }: WorldOption
 
 const firstWorlds = new WeakMap<Server, WorldFile>();
 
-/** The server's first world as it is when the first test starts. It includes the secrets, because the tests and the code under test know them. */
+/**
+ * The server's first world, as it is when the first test starts. The copy includes the secrets, because the tests and the code under test know them.
+ */
 async function firstWorldOf(server: Server): Promise<WorldFile> {
   const known = firstWorlds.get(server);
   if (known !== undefined) return known;

@@ -145,7 +145,7 @@ nearest: createLabel: POST /v26.0/2001/custom_labels → 200
     expected  "vip"
     actual    "VIP"
 
-seen, the newest first:
+the server saw, newest first:
   createLabel: POST /v26.0/2001/custom_labels → 200`);
   expect(unmet.stack?.split("\n").find((line) => /^\s+at /.test(line) && !line.includes("clients/testing/world.ts"))).toContain("world.test.ts");
 });

@@ -39,7 +39,7 @@ export interface NodesOf<Key extends keyof Entries> {
 export interface WebhookReceiverOptions {
   /** The app that gets the receiver as its callback. */
   readonly app: string;
-  /** The subscriptions of the app. Default: the subscriptions that it has already; if it has no subscriptions, all webhook fields. */
+  /** The subscriptions of the app. Default: the subscriptions that the app has already; if the app has no subscriptions, all webhook fields. */
   readonly subscriptions?: Entries["apps"]["subscriptions"];
 }
 
@@ -86,13 +86,18 @@ export class World {
   readonly webhooks = {
     /** Lists webhooks on one page, the newest first. */
     list: async (query: Query<"listDeliveries"> = {}) => (await this.control<Result<"listDeliveries">>("GET", `deliveries${queryText(query)}`)).data,
-    /** Waits up to `within_ms` for webhooks that match; counts delivered ones only, unless `status` is given. Rejects with an `UnmetExpectation`. */
+    /**
+     * Waits up to `within_ms` for webhooks that match; counts delivered ones only, unless `status` is given. Rejects with an `UnmetExpectation` if
+     * they do not come.
+     */
     expect: (body: Body<"expectWebhooks">): Promise<Met<SeenWebhook>> => this.#expect("deliveries/expect", body),
     /** Sends a webhook with an example event, or with the given value. */
     trigger: (body: Body<"triggerWebhook">) => this.control<Result<"triggerWebhook">>("POST", "deliveries/trigger", body),
     /** Sends a webhook once more, with the same id and body. */
     replay: (id: string) => this.control<Result<"replayDelivery">>("POST", `deliveries/${id}/replay`),
-    /** Starts a receiver in this process, and makes it the callback of an app. The receiver closes with the world. */
+    /**
+     * Starts a receiver in this process, and makes it the callback of an app. The receiver is closed with the world.
+     */
     receive: (options: WebhookReceiverOptions) => this.#receive(options),
   };
 
@@ -101,7 +106,7 @@ export class World {
     list: async (app: string) => (await this.control<Result<"readTestEvents">>("GET", `app-events/${app}/test-events`)).data,
     /**
      * Waits up to `within_ms` for app events that match; counts accepted ones only, unless `verdict` is given. An event that breaks its schema in the
-     * app's `event_schemas` is `invalid`. Rejects with an `UnmetExpectation`.
+     * app's `event_schemas` is `invalid`. Rejects with an `UnmetExpectation` if they do not come.
      */
     expect: (app: string, body: Body<"expectAppEvents">): Promise<Met<SeenAppEvent>> => this.#expect(`app-events/${app}/expect`, body),
   };

@@ -87,15 +87,16 @@ function checkFields(error: Record<string, unknown>, form: Form, expected: Error
     if (error[name] !== undefined) problems.push(...matches(error[name], { type }, prefix + name));
   }
   for (const name of Object.keys(error)) {
-    if (!(name in form.required) && !(name in form.optional)) problems.push(problem(prefix + name, "no such field in an error", error[name]));
+    if (!(name in form.required) && !(name in form.optional))
+      problems.push(problem(prefix + name, "an error does not have such a field", error[name]));
   }
-  // D-20: `pftrace_id` is also the header `x-pf-trace-id`.
+  // D-20: `pftrace_id` is the same as the header `x-pf-trace-id`.
   problems.push(...matches(response.headers.get("x-pf-trace-id"), { equals: error.pftrace_id }, "header x-pf-trace-id"));
   for (const [name, matcher] of Object.entries(expected)) {
     const place = places[name as keyof ErrorExpectation];
-    if (place === undefined) throw new Error(`no such expectation of an error: ${name} (${Object.keys(places).join(", ")})`);
+    if (place === undefined) throw new Error(`an error cannot be expected by ${name}: the keys are ${Object.keys(places).join(", ")}`);
     if (name === "status") continue;
-    // A case gives a message by a part of it, unless the case uses operators.
+    // A message in a case is a part of the expected message, unless the case uses operators.
     const wanted = name === "message" && typeof matcher === "string" ? { contains: matcher } : matcher === "none" ? { absent: true } : matcher;
     problems.push(...matches(valueAt(error, place), wanted, prefix + place));
   }

@@ -75,7 +75,7 @@ const CHANGING_HEADERS = new Set(["date", "x-pf-trace-id", "x-app-usage", "x-bus
 
 function checkSameResponse(response: Response, same: SameResponse, kept: ReadonlyMap<string, Response>): Problem[] {
   const earlier = kept.get(same.response);
-  if (earlier === undefined) throw new Error(`no earlier step keeps its response as ${same.response}`);
+  if (earlier === undefined) throw new Error(`no earlier step stores its response as ${same.response}`);
   const headersOf = (of: Response) => Object.fromEntries([...of.headers].filter(([name]) => !CHANGING_HEADERS.has(name)).sort());
   return [
     ...matches(response.status, earlier.status, "status, as before"),
@@ -83,7 +83,7 @@ function checkSameResponse(response: Response, same: SameResponse, kept: Readonl
     ...matches(
       withoutTrace(response),
       substitute(withoutTrace(earlier), same.replacing ?? {}),
-      "the body, byte for byte as before but for the trace id",
+      "the same body as before, byte for byte except the trace id",
     ),
   ];
 }

@@ -71,7 +71,10 @@ export class Receiver {
   }
 }
 
-/** The response to a handshake: status 200 with the challenge as body (D-61). `/refuses/…` and `/wrong-challenge/…` respond as their names say. */
+/**
+ * Returns the response to a handshake: status 200 with the challenge as body (D-61). The paths `/refuses/…` and `/wrong-challenge/…` respond as their
+ * names say.
+ */
 function handshake(path: string, query: URLSearchParams): { status: number; body: string } {
   if (/\/refuses(\/|$)/.test(path)) return { status: 403, body: "refused" };
   if (/\/wrong-challenge(\/|$)/.test(path)) return { status: 200, body: "not the challenge" };

@@ -111,8 +111,8 @@ function multipart(parts: Readonly<Record<string, unknown>>): Body {
 }
 
 /**
- * The request as a `curl` command for a shell. It has `$PLAZA_CONTROL_KEY` in place of the control key, because reports are stored and shared. Bytes
- * that are not text are left out.
+ * Returns the request as a `curl` command for a shell. The command has `$PLAZA_CONTROL_KEY` in place of the control key, because reports are stored
+ * and shared. Bytes that are not text are left out.
  */
 export function curlLine(request: WireRequest, controlKey?: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

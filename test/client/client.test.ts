@@ -261,14 +261,14 @@ test("a batch has a result for each request, and one surface", async () => {
     ],
   });
   await expect(graph.batch([request("readUser", "me"), request("listRequiredActions", "1001")])).rejects.toThrow(
-    "a batch is of one surface, not of base and app",
+    "a batch sends its requests to one surface; these need base and app",
   );
   // The client refuses a batch with a request that it cannot send, and does not leave out the request silently.
   await expect(graph.batch([request("readUser", "me", {}, { accessToken: "another" })])).rejects.toThrow(
-    "a batch has one token, of its own options: readUser names another",
+    "all requests of a batch use the token of the batch's options; readUser has another token",
   );
   await expect(graph.batch([request("createUpload", "8101", { file: new Blob(["id"]) })])).rejects.toThrow(
-    "a batch takes no files: send createUpload alone",
+    "a batch cannot send files: send createUpload by itself",
   );
   expect(seen).toHaveLength(1);
 });

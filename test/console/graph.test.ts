@@ -12,7 +12,7 @@ test("a node is created, changed, found by its id and deleted, with links to rel
   await page.shows("listLabels", "createLabel");
   await page.go("/graph?kind=labels&id=new");
   // The example is valid as it is, and the keys of the kind are explained, the required ones first.
-  await page.shows("Create", '"page": "2001"', '"name": "Example name"', "required · the id of one of pages", "up to 80 characters");
+  await page.shows("Create", '"page": "2001"', '"name": "Example name"', "required · the id of a node of the kind pages", "up to 80 characters");
   await page.write('{"page": "9999999", "name": "gold"}');
   await page.press("button", "Create");
   await page.shows("✕ page refers to 9999999");

@@ -35,7 +35,7 @@ test("a suite with a world of its own: the needed scope and task, by the operati
   expect(linesOf(stdout, "not needed ")).toEqual([
     ...["CREATE_CONTENT (page task)", "MODERATE (page task)", "pages_manage_posts", "pages_read_engagement", "social_basic"],
   ]);
-  expect(stdout).toContain("without it are refused: createLabel; tests: a label is created");
+  expect(stdout).toContain("without it, these are refused: createLabel; tests: a label is created");
   // The suite runs once with everything, once without each of seven permissions, once with the rest, and once more without each of the two.
   expect(stdout).toContain("The suite ran 11 times. It passes with the 2 needed permissions, and fails without any one of them.");
   const page = readFileSync(join(cwd, "review.html"), "utf8");

@@ -57,7 +57,7 @@ test("a scenario that answers a repeated webhook twice fails, and the one that k
   const cwd = scenarioFolder();
   const wrong = await runPlaza([...COMMAND, "--data", "data", "--junit", "storm.xml", "--", "node", "scenario.mjs"], { cwd });
   expect({ code: wrong.code, stderr: wrong.stderr }).toEqual({ code: 1, stderr: "" });
-  expect(wrong.stdout).toContain("the world ends with 2 personas, and without a fault with 1");
+  expect(wrong.stdout).toContain("the world ends with 2 personas; without a fault it ends with 1");
   expect(wrong.stdout).toContain("store the webhook-id of each webhook");
   // The line uses the data that the first run has created.
   const again = "--world world.yaml --only twice --data data --junit storm.xml --import --schedule messages#1=twice";

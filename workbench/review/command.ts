@@ -1,4 +1,4 @@
-/** `plaza review -- <command>`: the permissions that a suite needs, proved (docs/guides/review.md). */
+/** `plaza review -- <command>`: proves which permissions a suite needs (docs/guides/review.md). */
 import { writeFile } from "node:fs/promises";
 import type { Server } from "#testing/server";
 import { endProcesses } from "../storm/scenario-process.ts";
@@ -16,7 +16,7 @@ export interface ReviewCommand {
   note(text: string): void;
 }
 
-/** A suite that takes longer has its own option. */
+/** The default time limit of a suite. Set the option for a suite that takes longer. */
 const TIMEOUT_MS = 600_000;
 const UNUSABLE = 2;
 

@@ -3,12 +3,16 @@ import { escaped } from "#conformance/report/junit";
 import { permissionText } from "./permissions.ts";
 import type { Needed, Review } from "./review.ts";
 
-const listOf = (names: readonly string[]): string => (names.length === 0 ? "no request that was refused by itself" : names.join(", "));
+const listOf = (names: readonly string[]): string =>
+  names.length === 0 ? "no request was refused because of this permission alone" : names.join(", ");
 
 const usedBy = ({ operations, tests }: Needed): string => `${listOf(operations)}${tests.length === 0 ? "" : `; tests: ${tests.join(", ")}`}`;
 
 export function reviewText({ needed, unused, runs }: Review): string {
-  const lines = needed.flatMap((one) => [`needed      ${permissionText(one.permission)}`, `            without it are refused: ${usedBy(one)}`]);
+  const lines = needed.flatMap((one) => [
+    `needed      ${permissionText(one.permission)}`,
+    `            without it, these are refused: ${usedBy(one)}`,
+  ]);
   const rest = unused.map((permission) => `not needed  ${permissionText(permission)}`);
   const proof = `The suite ran ${runs} times. It passes with the ${needed.length} needed permissions, and fails without any one of them.`;
   return [...lines, ...rest, proof].join("\n");

@@ -14,7 +14,7 @@ export interface Needed {
 
 export interface Review {
   readonly needed: readonly Needed[];
-  /** Granted, and not needed. */
+  /** The permissions that were granted and are not needed. */
   readonly unused: readonly Permission[];
   /** The operations of the suite, with the number of requests that succeeded. */
   readonly operations: ReadonlyMap<string, number>;
@@ -22,7 +22,7 @@ export interface Review {
   readonly runs: number;
 }
 
-/** The suite fails with everything that is granted, or not even the set that was found passes. */
+/** The error if the suite fails with everything that is granted, or if even the set that was found fails. */
 export class ReviewUnusable extends Error {
   override readonly name = "ReviewUnusable";
 }
@@ -41,17 +41,17 @@ export async function reviewSuite(suite: Suite, note: (text: string) => void): P
     if (problem === undefined) removed.push(permission);
     note(`${permissionText(permission)}: ${problem === undefined ? "not needed" : "needed"}`);
   }
-  // The proof: the rest passes, and without any one of it the suite fails.
+  // Proves the set: the suite passes with the rest, and fails without any one of its permissions.
   const least = await run(removed);
   if (least.problem !== undefined)
     throw new ReviewUnusable(
-      `the suite is not steady: it passed without ${removed.map(permissionText).join(", ")}, and now it fails: ${least.problem}`,
+      `the suite is not repeatable: it passed without ${removed.map(permissionText).join(", ")}, and now it fails: ${least.problem}`,
     );
   const needed: Needed[] = [];
   for (const permission of whole.granted.filter((one) => !removed.includes(one))) {
     const without = await run([...removed, permission]);
     if (without.problem === undefined)
-      throw new ReviewUnusable(`the suite is not steady: it failed without ${permissionText(permission)}, and now it passes`);
+      throw new ReviewUnusable(`the suite is not repeatable: it failed without ${permissionText(permission)}, and now it passes`);
     needed.push({ permission, problem: without.problem, ...refusedIn(without.trace, least.trace) });
   }
   return { needed, unused: removed, operations: succeededIn(whole.trace), runs };

@@ -63,7 +63,7 @@ function reducedBody(method: string, pathname: string, body: ArrayBuffer, reduce
     const section = grants === "token" ? "tokens" : "pages";
     return JSON.stringify((reduced({ [section]: [given] }) as Record<string, readonly unknown[]>)[section]?.[0]);
   } catch {
-    // The server says what is wrong with the body.
+    // The server itself reports what is wrong with the body.
     return body;
   }
 }

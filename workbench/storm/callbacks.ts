@@ -1,4 +1,4 @@
-/** Gives a world callbacks of its own: those on this machine move to a port that no other run uses. */
+/** Gives a world callbacks of its own: callbacks on this machine move to a port that no other run uses. */
 import { createServer } from "node:net";
 import { isOnThisMachine } from "#testing/connection";
 import type { World } from "#testing/world";
@@ -21,7 +21,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Moves the callbacks of a world to the port. Returns the address of the first one; without a callback, an address at that port. */
+/** Moves the callbacks of a world to the port. Returns the address of the first callback; if the world has no callback, an address at that port. */
 export async function moveCallbacks(world: World, port: number): Promise<string> {
   const [apps, accounts, phones] = [world.nodes("apps"), world.nodes("chatapp_accounts"), world.nodes("phone_numbers")];
   let first: string | undefined;

@@ -38,14 +38,14 @@ export async function stormCommand(given: StormCommand): Promise<number> {
   const { command, env, keepsCallbacks, junit, redacted, say, note } = given;
   const [program = "", ...args] = command;
   const again = againLine(given);
-  const places = new WeakMap<World, Readonly<Record<string, string>>>();
+  const variables = new WeakMap<World, Readonly<Record<string, string>>>();
   const newSlot = async (): Promise<Slot> => {
     const plaza = await openWorld(given.server, {});
-    places.set(plaza, { ...variablesOf(ofWorld(given.server, plaza)), ...(await stormVariables(plaza, keepsCallbacks)) });
+    variables.set(plaza, { ...variablesOf(ofWorld(given.server, plaza)), ...(await stormVariables(plaza, keepsCallbacks)) });
     return { world: plaza, delete: () => plaza.close() };
   };
   const runIn = (world: World, program_: string, args_: readonly string[], signal: AbortSignal, schedule = "") =>
-    runProcess({ program: program_, args: args_, env: { ...env, ...places.get(world), STORM_SCHEDULE: schedule } }, signal);
+    runProcess({ program: program_, args: args_, env: { ...env, ...variables.get(world), STORM_SCHEDULE: schedule } }, signal);
   const invariants = given.invariants.map((text) => [text, (world: World) => runIn(world, "sh", ["-c", text], NEVER)] as const);
   let report: StormReport;
   try {

@@ -16,7 +16,7 @@ export interface ScenarioCommand {
 
 /** Resolves when the process ends with the exit code 0. Rejects with the exit code and the last lines of its output. */
 export async function runProcess({ program, args, env }: ScenarioCommand, signal: AbortSignal): Promise<void> {
-  // A group of its own, so that the scenario's children end with it.
+  // The process has a group of its own, so that the scenario's children end with it.
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
   running.add(child);
   let kept = "";
@@ -56,7 +56,9 @@ function endGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** The lines from the last one that names an error, or else the last lines. A runtime prints details after the error. */
+/**
+ * Returns the lines from the last one that names an error, because a runtime prints details after the error, or else the last lines.
+ */
 function lastLines(text: string): string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const named = lines.findLastIndex((line) => NAMES_ERROR.test(line));

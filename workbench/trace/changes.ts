@@ -1,4 +1,4 @@
-/** The changes between two states of a world, and the state that follows from changes. A state is a world file without secrets. */
+/** Computes the changes between two states of a world, and the state that follows from changes. A state is a world file without secrets. */
 
 export type State = Readonly<Record<string, unknown>>;
 
@@ -8,9 +8,9 @@ export interface Change {
   readonly key: string;
   /** The entry's id; left out if the whole section changes. */
   readonly id?: string;
-  /** The value before; left out if there was none. */
+  /** The value before the change; left out if there was no value. */
   readonly before?: unknown;
-  /** The value after; left out if it is gone. */
+  /** The value after the change; left out if the value is gone. */
   readonly after?: unknown;
   /** The ids of the section in their new order, if entries were added, removed or moved. */
   readonly order?: readonly string[];

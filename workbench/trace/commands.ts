@@ -33,7 +33,7 @@ export async function startTracing(file: string, controlUrl: string, controlKey:
   };
 }
 
-/** The first words of a command. Others may be secrets, as may be words with a value. */
+/** The first words of a command. All other words may be secrets, and so may words with a value. */
 const shown = (command: readonly string[]): string =>
   command
     .filter((word) => !word.includes("="))

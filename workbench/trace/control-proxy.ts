@@ -1,4 +1,4 @@
-/** Passes requests on to the control API, and tells a recorder of the worlds that are made, changed and deleted. */
+/** Passes requests on to the control API, and tells a recorder which worlds are created, changed and deleted. */
 import type { Recorder } from "./recorder.ts";
 
 export interface ControlProxy {
@@ -21,7 +21,7 @@ export function startControlProxy(upstream: string, recorder: Recorder, change: 
 
 /** A path of a world: its name, and the path below it. */
 const OF_WORLD = /^\/v1\/worlds\/([^/]+)(?:\/(.*))?$/;
-/** Calls after which the log of requests and the webhooks are gone. */
+/** The control routes that delete the log of requests and the webhooks. */
 const REPLACES = /^(?:reset|snapshots\/[^/]+\/restore)$/;
 
 interface Passing {
@@ -66,7 +66,7 @@ async function pass(url: string, { method, headers, signal }: Request, body: Arr
 
 const parsed = (body: ArrayBuffer): unknown => JSON.parse(new TextDecoder().decode(body));
 
-/** The keys of a body that a trace shows. None of them can be a secret. */
+/** The keys of a body that a trace shows. None of these keys can contain a secret. */
 const SHOWN: readonly string[] = [
   ...["now", "frozen", "seconds", "name", "operation", "webhook", "effect", "status", "rate_limit", "reset", "times", "skip", "latency_ms"],
   ...["page_max", "cut_body_at", "revoke_tokens", "advance_seconds", "account", "social_account", "field", "media", "live_video"],

@@ -1,4 +1,4 @@
-/** The script of a trace's page, and its style. The page works from a file, so it loads nothing. */
+/** The script of a trace's page, and its style. The page is opened from a file, so it loads nothing. */
 
 export const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --bad: #c0392b; --good: #2e7d32; --mark: #7353ba; }

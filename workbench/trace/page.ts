@@ -17,7 +17,7 @@ function functionText(made: (...given: never[]) => unknown): string {
 }
 
 export function pageOf(trace: Trace): string {
-  // Without this, a text of the trace could end the script.
+  // Without this, a text of the trace could end the script element.
   const json = JSON.stringify(trace).replaceAll("<", "\\u003c");
   return `<!doctype html>
 <html lang="en">
@@ -50,6 +50,6 @@ export function traceIn(page: string): Trace {
   const end = page.indexOf(END, begin);
   if (begin === -1 || end === -1) throw new RangeError("the file is not a trace of plaza exec --trace");
   const trace = JSON.parse(page.slice(begin + BEGIN.length, end)) as Trace;
-  if (trace.version !== 1) throw new RangeError(`the file has the form ${trace.version} of another version of Plaza`);
+  if (trace.version !== 1) throw new RangeError(`the file was written in the form ${trace.version} by another version of Plaza`);
   return trace;
 }

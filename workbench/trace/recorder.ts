@@ -1,4 +1,4 @@
-/** Records what happens in the worlds of a server: requests with stories, webhooks, calls of the control API, and changes of nodes. */
+/** Records what happens in the worlds of a server: requests with their stories, webhooks, requests to the control API, and changes of nodes. */
 import type { Connection } from "#testing/connection";
 import type { LoggedDelivery, LoggedRequest } from "#testing/storm/observation";
 import { applyChanges, changesBetween, type State } from "./changes.ts";
@@ -8,11 +8,11 @@ import { EVENTS_MAX, type Trace, type TracedWorld, type TraceEvent } from "./tra
 const REQUESTS_MAX = 1_000;
 /** The most webhooks of a world in a trace. */
 const DELIVERIES_MAX = 1_000;
-/** Requests that may have come since the stream's last event; if there are more, the whole log is read. */
+/** The number of requests that may have come since the stream's last event; if there are more, the whole log is read. */
 const MARGIN = 20;
 /** The shortest time between two reads of a world. */
 const READ_EVERY_MS = 40;
-/** The time between two reads in durations of a read, so that reads take at most a fiftieth of the time. */
+/** The pause between two reads, in multiples of the duration of a read, so that reads take at most a fiftieth of the time. */
 const REST = 50;
 
 type NewEvent = TraceEvent extends infer Each ? (Each extends TraceEvent ? Omit<Each, "n" | "ms"> : never) : never;
@@ -69,7 +69,7 @@ export class Recorder {
   }
 }
 
-/** A world's test, which the kit puts into the name: `test-a-label-is-created-1f0c…`. */
+/** The name of the test of a world, which the kit puts into the name of the world: `test-a-label-is-created-1f0c…`. */
 const testOf = (name: string): string => /^test-(.+)-[0-9a-f]{8}$/.exec(name)?.[1]?.replaceAll("-", " ") ?? name;
 
 export class WorldRecorder {
@@ -104,17 +104,17 @@ export class WorldRecorder {
     return this.#state;
   }
 
-  /** Notes a call of the control API, and reads the world soon. */
+  /** Records a request to the control API, and soon reads the world. */
   control(call: { readonly method: string; readonly path: string; readonly status: number; readonly detail: string }): void {
     this.#unread.push(this.#add({ kind: "control", world: this.#name, ...call }));
     this.#readSoon();
   }
 
-  /** Reads everything that happened until now. */
+  /** Reads everything that has happened until now. */
   collect(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // One read at a time, so that each change is noted once.
+    // Makes one read at a time, so that each change is recorded once.
     this.#reading = this.#reading.then(async () => {
       const started = performance.now();
       await this.#read();
@@ -123,7 +123,7 @@ export class WorldRecorder {
     return this.#reading;
   }
 
-  /** Reads the rest, and stops to watch. */
+  /** Reads the rest, and ends the recording. */
   async end(): Promise<void> {
     await this.collectAll();
     this.#ending.abort();

@@ -2,9 +2,9 @@
 import { isFailure, reasonOf, type Trace, type TraceEvent } from "./trace.ts";
 
 interface TextOptions {
-  /** Only events that went wrong. */
+  /** Shows only events that went wrong. */
   readonly failed: boolean;
-  /** Only events whose JSON contains this text. */
+  /** Shows only events whose JSON contains this text. */
   readonly search: string | undefined;
 }
 

@@ -23,7 +23,7 @@ interface ControlEvent extends Moment {
   /** The path below the world's. */
   readonly path: string;
   readonly status: number;
-  /** The facts that people look for, e.g. the seconds by which a clock moved; never a whole body, which may have secrets. */
+  /** The facts that people look for, e.g. the seconds by which a clock moved. A whole body is never included, because it may contain secrets. */
   readonly detail: string;
 }
 
@@ -46,7 +46,7 @@ export type TraceEvent = RequestEvent | ControlEvent | ChangesEvent | WebhookEve
 
 export interface TracedWorld {
   readonly name: string;
-  /** The test that the kit names; the name of the world if it names none. */
+  /** The test that the kit names; if it names none, the name of the world. */
   readonly test: string;
   /** The state at the start, to which the changes apply. */
   readonly first: State;

@@ -78,7 +78,7 @@ def _report(response: dict[str, Any]) -> str:
             actual = _value(difference["actual"]) if "actual" in difference else "nothing"
             lines += [f"  {difference['at']}", f"    expected  {_value(difference['expected'])}", f"    actual    {actual}"]
     seen = response["data"]
-    lines += ["", "seen, the newest first:" if seen else "nothing of this kind was seen"]
+    lines += ["", "the server saw, newest first:" if seen else "the server saw no request, webhook or event of this kind"]
     lines += [f"  {_line(entry)}" for entry in seen[:_SEEN_MAX]]
     if len(seen) > _SEEN_MAX:
         lines.append(f"  and {len(seen) - _SEEN_MAX} more")

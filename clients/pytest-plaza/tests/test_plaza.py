@@ -85,7 +85,7 @@ nearest: createLabel: POST /v26.0/2001/custom_labels → 200
     expected  "vip"
     actual    "VIP"
 
-seen, the newest first:
+the server saw, newest first:
   createLabel: POST /v26.0/2001/custom_labels → 200"""
 
 

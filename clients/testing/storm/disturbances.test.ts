@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pairsOf, type Run, readSchedule, scheduleText, singlesOf } from "./disturbances.ts";
-import { type LoggedDelivery, type LoggedRequest, type Place, placesOf } from "./observation.ts";
+import { type LoggedDelivery, type LoggedRequest, type Point, pointsOf } from "./observation.ts";
 
 const request = (operation: string, method = "GET", more: Partial<LoggedRequest> = {}): LoggedRequest => ({
   ...{ trace_id: "A", operation, method, surface: "base", path: `/v26.0/${operation}`, query: "", status: 200, time: 0, duration_ms: 1 },
@@ -9,17 +9,17 @@ const request = (operation: string, method = "GET", more: Partial<LoggedRequest>
 const delivery = (field: string, more: Partial<LoggedDelivery> = {}): LoggedDelivery =>
   ({ field, object: "chatapp_business_account", entity: "4001", status: "delivered", ...more }) as LoggedDelivery;
 
-const runOf = (places: readonly Place[], expiries: readonly number[] = []): Run => ({ places, startedAt: 100, expiries });
+const runOf = (points: readonly Point[], expiries: readonly number[] = []): Run => ({ points, startedAt: 100, expiries });
 const observed = (requests: readonly LoggedRequest[], deliveries: readonly LoggedDelivery[] = []) =>
-  placesOf({ requests, deliveries, nodes: new Map() });
+  pointsOf({ requests, deliveries, nodes: new Map() });
 
-const namesAt = (run: Run, place: string): string[] =>
+const namesAt = (run: Run, point: string): string[] =>
   singlesOf(run, {})
     .map(scheduleText)
-    .filter((text) => text.startsWith(`${place}=`))
-    .map((text) => text.slice(place.length + 1));
+    .filter((text) => text.startsWith(`${point}=`))
+    .map((text) => text.slice(point.length + 1));
 
-describe("the faults at a place", () => {
+describe("the faults at a point", () => {
   test("a write may be lost after its commit, a read may not; a list has short pages at its first request", () => {
     const run = runOf(observed([request("createLabel", "POST"), request("listLabels"), request("listLabels", "GET", { query: "after=x" })]));
     expect(namesAt(run, "createLabel#1")).toEqual(["lost-before", "lost-after", "503", "429", "reset", "cut", "slow", "token-dies"]);
@@ -28,15 +28,15 @@ describe("the faults at a place", () => {
   });
 
   test("the clock jumps past the first expiry of a token, if a token expires", () => {
-    const places = observed([request("createLabel", "POST")]);
-    const [jump] = singlesOf(runOf(places, [160, 400]), { only: ["clock-jump"] });
+    const points = observed([request("createLabel", "POST")]);
+    const [jump] = singlesOf(runOf(points, [160, 400]), { only: ["clock-jump"] });
     const [strike] = jump ?? [];
-    expect(strike?.disturbance.faultAt(strike.place, runOf(places, [160, 400]))).toMatchObject({
+    expect(strike?.disturbance.faultAt(strike.point, runOf(points, [160, 400]))).toMatchObject({
       operation: "createLabel",
       skip: 0,
       advance_seconds: 61,
     });
-    expect(singlesOf(runOf(places), { only: ["clock-jump"] })).toEqual([]);
+    expect(singlesOf(runOf(points), { only: ["clock-jump"] })).toEqual([]);
   });
 
   test("a webhook changes its order only among others, and is lost only if its node can be read", () => {
@@ -52,27 +52,27 @@ describe("the faults at a place", () => {
   });
 });
 
-describe("the places of a run", () => {
-  test("are numbered by operation; a read that is repeated unchanged is one place, and an unknown operation none", () => {
-    const places = observed([
+describe("the points of a run", () => {
+  test("are numbered by operation; a read that is repeated unchanged is one point, and an unknown operation none", () => {
+    const points = observed([
       ...[request("createLabel", "POST"), request("listLabels"), request("listLabels"), request("createLabel", "POST")],
       ...[request("unknown"), request("listLabels", "GET", { query: "after=x" })],
     ]);
-    expect(places.map(({ name, nth }) => `${name}#${nth}`)).toEqual(["createLabel#1", "listLabels#1", "createLabel#2", "listLabels#3"]);
+    expect(points.map(({ name, nth }) => `${name}#${nth}`)).toEqual(["createLabel#1", "listLabels#1", "createLabel#2", "listLabels#3"]);
   });
 
-  test("D-375: a batch is a place, and so is each of its requests, which has no response that could get lost", () => {
+  test("D-375: a batch is a point, and so is each of its requests, which has no response that could get lost", () => {
     const batch = request("batch", "POST", { parts: ["createLabel", "unknown", "createLabel"] });
-    const places = observed([request("createLabel", "POST"), batch, request("createLabel", "POST")]);
+    const points = observed([request("createLabel", "POST"), batch, request("createLabel", "POST")]);
     const names = ["createLabel#1", "createLabel#2", "createLabel#3", "batch#1", "createLabel#4"];
-    expect(places.map(({ name, nth }) => `${name}#${nth}`)).toEqual(names);
-    const run = runOf(places, [160]);
+    expect(points.map(({ name, nth }) => `${name}#${nth}`)).toEqual(names);
+    const run = runOf(points, [160]);
     expect(namesAt(run, "createLabel#2")).toEqual(["503", "429", "token-dies", "clock-jump"]);
     expect(namesAt(run, "batch#1")).toContain("lost-after");
     expect(namesAt(run, "createLabel#4")).toContain("lost-after");
   });
 
-  test("a webhook that was not delivered is no place", () => {
+  test("a webhook that was not delivered is no point", () => {
     expect(observed([], [delivery("messages", { status: "failed" }), delivery("calls")]).map(({ name }) => name)).toEqual(["calls"]);
   });
 });
@@ -90,7 +90,7 @@ describe("schedules", () => {
     expect(() => readSchedule("", run)).toThrow("the run has no ");
   });
 
-  test("pairs are at two places, are the same for the same seed, and differ for another", () => {
+  test("pairs are at two points, are the same for the same seed, and differ for another", () => {
     const singles = singlesOf(run, {});
     const pairs = (count: number, seed: number) => pairsOf(singles, count, seed).map(scheduleText);
     expect(pairs(10, 1)).toHaveLength(10);

@@ -1,6 +1,8 @@
-/** The faults that storm tries, each with the places where it can strike, its form in the control API, and the behavior that survives it. */
+/**
+ * The faults that storm tries, each with the points of a run at which it can strike, its form in the control API, and the behavior that survives it.
+ */
 import type { Operations } from "../control-api.ts";
-import { type Place, placeName } from "./observation.ts";
+import { type Point, pointName } from "./observation.ts";
 
 export type FaultBody = Operations["createFault"]["body"];
 
@@ -11,39 +13,42 @@ export interface Disturbance {
   readonly effect: string;
   /** The behavior of an app that survives the fault. */
   readonly right: string;
-  /** The time that a right app waits because of the fault; left out if it waits for nothing. */
+  /** The time that a correct app waits because of the fault; left out if a correct app does not wait. */
   readonly waitMs?: number;
-  canStrike(place: Place, among: Run): boolean;
-  faultAt(place: Place, among: Run): FaultBody;
+  canStrike(point: Point, among: Run): boolean;
+  faultAt(point: Point, among: Run): FaultBody;
 }
 
-/** The facts about the undisturbed run. */
+/** Facts about the undisturbed run. */
 export interface Run {
-  readonly places: readonly Place[];
-  /** World time in Unix seconds at the start. */
+  readonly points: readonly Point[];
+  /** The world time at the start, in Unix seconds. */
   readonly startedAt: number;
-  /** The expiry times of tokens that lie after the start, the earliest first. */
+  /** The expiry times of tokens that expire after the start, earliest first. */
   readonly expiries: readonly number[];
 }
 
-/** `Retry-After` of injected errors: the shortest wait that the header can ask for. */
+/** The `Retry-After` of injected errors: the shortest wait that the header can ask for. */
 const RETRY_AFTER_SECONDS = 1;
 /** A rate limit ends a little before its `Retry-After`, so that a client that waits exactly this long is served. */
 const RATE_LIMIT_MS = 900;
 /** The time that a slow body takes: much longer than a usual response, and shorter than the time limit of any client. */
 const SLOW_MS = 400;
-/** The time that a webhook is late, enough for its app to do something else meanwhile. */
+/** The delay of a late webhook, which is long enough for the app to do something else meanwhile. */
 const LATE_MS = 300;
-/** Objects whose webhooks are about nodes that an app can also read. No operation reads the others, so an app cannot make up for a lost one. */
+/**
+ * Objects whose webhooks are about nodes that an app can also read. No operation reads the other objects, so an app cannot make up for a lost webhook
+ * about them.
+ */
 const READABLE = new Set(["page", "catalog"]);
 
-const isRequest = ({ kind }: Place): boolean => kind === "request";
-const isWrite = ({ request }: Place): boolean => request !== undefined && request.method !== "GET";
-const isWebhook = ({ kind }: Place): boolean => kind === "webhook";
-const bytesOf = ({ request }: Place): number => Buffer.byteLength(request?.response_body ?? "");
+const isRequest = ({ kind }: Point): boolean => kind === "request";
+const isWrite = ({ request }: Point): boolean => request !== undefined && request.method !== "GET";
+const isWebhook = ({ kind }: Point): boolean => kind === "webhook";
+const bytesOf = ({ request }: Point): number => Buffer.byteLength(request?.response_body ?? "");
 
-const atRequest = (place: Place, effect: FaultBody): FaultBody => ({ operation: place.name, skip: place.nth - 1, times: 1, ...effect });
-const atWebhook = (place: Place, effect: FaultBody): FaultBody => ({ webhook: place.name, skip: place.nth - 1, times: 1, ...effect });
+const atRequest = (point: Point, effect: FaultBody): FaultBody => ({ operation: point.name, skip: point.nth - 1, times: 1, ...effect });
+const atWebhook = (point: Point, effect: FaultBody): FaultBody => ({ webhook: point.name, skip: point.nth - 1, times: 1, ...effect });
 
 const LOOK_FIRST =
   "treat a lost response as unknown: read whether the write took effect before you send it again; if the operation takes an id of yours, send it again with the same id";
@@ -54,15 +59,15 @@ const requestDisturbances: readonly Disturbance[] = [
     name: "lost-before",
     effect: "the connection is reset, and the operation has not run",
     right: "send the request again; for a write, first read whether it took effect, because the client cannot tell this case from a lost response",
-    canStrike: (place) => isRequest(place) && place.isPart !== true,
-    faultAt: (place) => atRequest(place, { status: 503, reset: true }),
+    canStrike: (point) => isRequest(point) && point.isPart !== true,
+    faultAt: (point) => atRequest(point, { status: 503, reset: true }),
   },
   {
     name: "lost-after",
     effect: "the operation has run, and its response is lost",
     right: LOOK_FIRST,
     canStrike: isWrite,
-    faultAt: (place) => atRequest(place, { reset: true }),
+    faultAt: (point) => atRequest(point, { reset: true }),
   },
   {
     name: "503",
@@ -70,7 +75,7 @@ const requestDisturbances: readonly Disturbance[] = [
     effect: `the response is 503 with Retry-After: ${RETRY_AFTER_SECONDS}, and the operation has not run`,
     right: "wait for the seconds in Retry-After, and send the same request again",
     canStrike: isRequest,
-    faultAt: (place) => atRequest(place, { status: 503, retry_after_seconds: RETRY_AFTER_SECONDS }),
+    faultAt: (point) => atRequest(point, { status: 503, retry_after_seconds: RETRY_AFTER_SECONDS }),
   },
   {
     name: "429",
@@ -86,29 +91,29 @@ const requestDisturbances: readonly Disturbance[] = [
     name: "reset",
     effect: "the operation has run, and the connection is reset in the middle of the response",
     right: `read the whole body before you treat the response as received; ${LOOK_FIRST}`,
-    canStrike: (place) => isRequest(place) && bytesOf(place) > 1,
-    faultAt: (place) => atRequest(place, { reset: true, cut_body_at: Math.floor(bytesOf(place) / 2) }),
+    canStrike: (point) => isRequest(point) && bytesOf(point) > 1,
+    faultAt: (point) => atRequest(point, { reset: true, cut_body_at: Math.floor(bytesOf(point) / 2) }),
   },
   {
     name: "cut",
     effect: "the operation has run, and the response ends before its last byte",
     right: `compare the length of the body with Content-Length, or parse the body, before you treat it as received; ${LOOK_FIRST}`,
-    canStrike: (place) => isRequest(place) && bytesOf(place) > 1,
-    faultAt: (place) => atRequest(place, { cut_body_at: bytesOf(place) - 1 }),
+    canStrike: (point) => isRequest(point) && bytesOf(point) > 1,
+    faultAt: (point) => atRequest(point, { cut_body_at: bytesOf(point) - 1 }),
   },
   {
     name: "slow",
     waitMs: SLOW_MS,
     effect: `the response takes ${SLOW_MS} ms`,
     right: "wait for the response as long as the time limit of the client allows, and treat a time-out as a lost response",
-    canStrike: (place) => isRequest(place) && bytesOf(place) > 1,
-    faultAt: (place) => atRequest(place, { body_bytes_per_second: Math.max(1, Math.ceil((bytesOf(place) * 1_000) / SLOW_MS)) }),
+    canStrike: (point) => isRequest(point) && bytesOf(point) > 1,
+    faultAt: (point) => atRequest(point, { body_bytes_per_second: Math.max(1, Math.ceil((bytesOf(point) * 1_000) / SLOW_MS)) }),
   },
   {
     name: "short-page",
     effect: "pages of this list have one item each",
     right: "follow paging.next until it is missing; a page may have fewer items than its limit",
-    canStrike: (place, { places }) => place.nth === firstOf(place, places) && itemsOf(place) > 1,
+    canStrike: (point, { points }) => point.nth === firstOf(point, points) && itemsOf(point) > 1,
     faultAt: ({ name }) => ({ operation: name, page_max: 1 }),
   },
   {
@@ -116,14 +121,14 @@ const requestDisturbances: readonly Disturbance[] = [
     effect: "the token is revoked: this request and each later one with the token get code 190",
     right: "on code 190 get a new token, and send the request again with it",
     canStrike: isRequest,
-    faultAt: (place) => atRequest(place, { revoke_tokens: true }),
+    faultAt: (point) => atRequest(point, { revoke_tokens: true }),
   },
   {
     name: "clock-jump",
     effect: "the clock moves past the expiry of a token",
     right: "on code 190 get a new token, and send the request again with it; do not trust an expiry that was computed earlier",
-    canStrike: (place, { expiries }) => isRequest(place) && expiries.length > 0,
-    faultAt: (place, { expiries, startedAt }) => atRequest(place, { advance_seconds: (expiries[0] as number) - startedAt + 1 }),
+    canStrike: (point, { expiries }) => isRequest(point) && expiries.length > 0,
+    faultAt: (point, { expiries, startedAt }) => atRequest(point, { advance_seconds: (expiries[0] as number) - startedAt + 1 }),
   },
 ];
 
@@ -133,14 +138,14 @@ const webhookDisturbances: readonly Disturbance[] = [
     effect: "the webhook is never sent",
     right: "read the nodes from time to time, and not only when a webhook says so",
     canStrike: ({ delivery }) => delivery !== undefined && READABLE.has(delivery.object),
-    faultAt: (place) => atWebhook(place, { effect: "lose" }),
+    faultAt: (point) => atWebhook(point, { effect: "lose" }),
   },
   {
     name: "twice",
     effect: "the webhook is sent twice, with the same webhook-id",
     right: DEDUPLICATE,
     canStrike: isWebhook,
-    faultAt: (place) => atWebhook(place, { effect: "repeat" }),
+    faultAt: (point) => atWebhook(point, { effect: "repeat" }),
   },
   {
     name: "late",
@@ -148,34 +153,34 @@ const webhookDisturbances: readonly Disturbance[] = [
     effect: `the webhook is sent ${LATE_MS} ms late`,
     right: "wait for the webhook, or read the state; do not conclude anything from its absence",
     canStrike: isWebhook,
-    faultAt: (place) => atWebhook(place, { effect: "delay", latency_ms: LATE_MS }),
+    faultAt: (point) => atWebhook(point, { effect: "delay", latency_ms: LATE_MS }),
   },
   {
     name: "out-of-order",
     waitMs: LATE_MS,
     effect: "the webhook is sent after the next one",
     right: "order events by the time or version in them, or read the state after each webhook; the order of arrival means nothing",
-    canStrike: (place, { places }) => isWebhook(place) && places.filter(isWebhook).length > 1,
-    faultAt: (place) => atWebhook(place, { effect: "reorder", latency_ms: LATE_MS }),
+    canStrike: (point, { points }) => isWebhook(point) && points.filter(isWebhook).length > 1,
+    faultAt: (point) => atWebhook(point, { effect: "reorder", latency_ms: LATE_MS }),
   },
   {
     name: "batched",
     waitMs: LATE_MS,
     effect: "the webhook is sent in one POST with the next ones of its page or account",
     right: "handle each item of entry, and each item of its changes and messaging; one POST may hold a thousand",
-    canStrike: (place, { places }) =>
-      places.some((other) => other !== place && other.delivery?.entity === place.delivery?.entity && isWebhook(place)),
-    faultAt: (place) => atWebhook(place, { effect: "batch", latency_ms: LATE_MS }),
+    canStrike: (point, { points }) =>
+      points.some((other) => other !== point && other.delivery?.entity === point.delivery?.entity && isWebhook(point)),
+    faultAt: (point) => atWebhook(point, { effect: "batch", latency_ms: LATE_MS }),
   },
 ];
 
 export const disturbances: readonly Disturbance[] = [...requestDisturbances, ...webhookDisturbances];
 
-const firstOf = ({ kind, name }: Place, places: readonly Place[]): number =>
-  Math.min(...places.filter((other) => other.kind === kind && other.name === name).map(({ nth }) => nth));
+const firstOf = ({ kind, name }: Point, points: readonly Point[]): number =>
+  Math.min(...points.filter((other) => other.kind === kind && other.name === name).map(({ nth }) => nth));
 
-/** The number of items in the response of a list. A response that is too long to be stored whole has many. */
-function itemsOf({ request }: Place): number {
+/** The number of items in the response of a list. A response that is too long to be stored whole has many items. */
+function itemsOf({ request }: Point): number {
   if (request === undefined || request.method !== "GET") return 0;
   try {
     const { data } = JSON.parse(request.response_body) as { data?: unknown };
@@ -185,29 +190,29 @@ function itemsOf({ request }: Place): number {
   }
 }
 
-/** A disturbance at a place. */
+/** A fault at one point of a run. */
 export interface Strike {
-  readonly place: Place;
+  readonly point: Point;
   readonly disturbance: Disturbance;
 }
 
 /** The faults of one run, at most two. */
 export type Schedule = readonly Strike[];
 
-/** The time that a right app waits because of the faults of a schedule. */
+/** The time that a correct app waits because of the faults of a schedule. */
 export const waitMsOf = (schedule: Schedule): number => schedule.reduce((sum, { disturbance }) => sum + (disturbance.waitMs ?? 0), 0);
 
 /** The text of a schedule, by which it can be run again: `createLabel#1=lost-after+messages#2=twice`. */
 export const scheduleText = (schedule: Schedule): string =>
-  schedule.map(({ place, disturbance }) => `${placeName(place)}=${disturbance.name}`).join("+");
+  schedule.map(({ point, disturbance }) => `${pointName(point)}=${disturbance.name}`).join("+");
 
-/** Reads the text of a schedule. Throws an error that names the part that is wrong, with the places or faults that there are. */
+/** Reads the text of a schedule. Throws an error that names the wrong part of the text, and lists the points or faults that exist. */
 export function readSchedule(text: string, run: Run): Schedule {
   return text.split("+").map((part) => {
     const [at = "", name = ""] = part.split("=");
-    const places = run.places.filter((place) => placeName(place) === at);
-    if (places.length === 0) throw new RangeError(`${part}: the run has no ${at}; it has ${[...new Set(run.places.map(placeName))].join(", ")}`);
-    const strikes = places.flatMap((place) => strikesAt(place, run));
+    const points = run.points.filter((point) => pointName(point) === at);
+    if (points.length === 0) throw new RangeError(`${part}: the run has no ${at}; it has ${[...new Set(run.points.map(pointName))].join(", ")}`);
+    const strikes = points.flatMap((point) => strikesAt(point, run));
     const found = strikes.find(({ disturbance }) => disturbance.name === name);
     if (found === undefined)
       throw new RangeError(`${part}: ${at} has no fault ${name}; it has ${strikes.map(({ disturbance }) => disturbance.name).join(", ")}`);
@@ -215,26 +220,26 @@ export function readSchedule(text: string, run: Run): Schedule {
   });
 }
 
-const strikesAt = (place: Place, run: Run): readonly Strike[] =>
-  disturbances.filter((one) => one.canStrike(place, run)).map((disturbance) => ({ place, disturbance }));
+const strikesAt = (point: Point, run: Run): readonly Strike[] =>
+  disturbances.filter((one) => one.canStrike(point, run)).map((disturbance) => ({ point, disturbance }));
 
 export interface Choice {
-  /** The names of the faults to try; all if it is left out. */
+  /** The names of the faults to try; all faults if this is left out. */
   readonly only?: readonly string[] | undefined;
   /** The names of faults to leave out. */
   readonly without?: readonly string[] | undefined;
 }
 
-/** Every single fault at every place, in the order of the run. */
+/** Every single fault at every point, in the order of the run. */
 export function singlesOf(run: Run, { only, without = [] }: Choice): readonly Schedule[] {
   const isChosen = ({ name }: Disturbance): boolean => (only === undefined || only.includes(name)) && !without.includes(name);
-  return run.places.flatMap((place) => strikesAt(place, run).flatMap((strike) => (isChosen(strike.disturbance) ? [[strike]] : [])));
+  return run.points.flatMap((point) => strikesAt(point, run).flatMap((strike) => (isChosen(strike.disturbance) ? [[strike]] : [])));
 }
 
-/** Random pairs of faults at different places, `count` at most, always the same ones for the same seed. */
+/** Random pairs of faults at different points: at most `count`, and the same pairs for the same seed. */
 export function pairsOf(singles: readonly Schedule[], count: number, seed: number): readonly Schedule[] {
   const strikes = singles.flat();
-  const isPair = (one: Strike, other: Strike): boolean => one.place !== other.place;
+  const isPair = (one: Strike, other: Strike): boolean => one.point !== other.point;
   const most = strikes.reduce((sum, one, at) => sum + strikes.slice(at + 1).filter((other) => isPair(one, other)).length, 0);
   const random = randomOf(seed);
   const chosen = new Map<string, Schedule>();

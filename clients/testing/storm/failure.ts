@@ -1,4 +1,4 @@
-/** Explains a failed schedule: what the app did, and what a right one would do. */
+/** Explains a failed schedule: what the app did, and what a correct app would do. */
 import { type Schedule, type Strike, scheduleText } from "./disturbances.ts";
 import type { LoggedRequest } from "./observation.ts";
 import type { RunResult } from "./runs.ts";
@@ -19,37 +19,37 @@ export interface Failure {
 export const failureOf = (schedule: Schedule, result: RunResult): Failure => ({
   schedule: scheduleText(schedule),
   faults: schedule.map(
-    ({ place: { name, nth, isPart }, disturbance }) => `${name}, the ${ordinal(nth)}${isPart ? ", in a batch" : ""}: ${disturbance.effect}`,
+    ({ point: { name, nth, isPart }, disturbance }) => `${name}, the ${ordinal(nth)}${isPart ? ", in a batch" : ""}: ${disturbance.effect}`,
   ),
   problem: result.problem ?? "",
   did: schedule.flatMap((strike) => deedsAfter(strike, result)),
-  right: [...new Set(schedule.flatMap(({ place, disturbance }) => [...(place.isPart ? [CHECK_PARTS] : []), disturbance.right]))],
+  right: [...new Set(schedule.flatMap(({ point, disturbance }) => [...(point.isPart ? [CHECK_PARTS] : []), disturbance.right]))],
 });
 
 const CHECK_PARTS = "check the code of each response in a batch; the batch itself has the status 200";
 
-/** The most requests that are told one by one. */
+/** The greatest number of requests that are described one by one. */
 const TOLD_MAX = 6;
 
-function deedsAfter({ place, disturbance }: Strike, { requests, deliveries }: RunResult): string[] {
-  if (place.kind === "webhook") return [webhookDeed(place.name, disturbance.name, deliveries.length), ...writesOf(requests)];
+function deedsAfter({ point, disturbance }: Strike, { requests, deliveries }: RunResult): string[] {
+  if (point.kind === "webhook") return [webhookDeed(point.name, disturbance.name, deliveries.length), ...writesOf(requests)];
   let nth = 0;
-  const count = ({ operation, parts = [] }: LoggedRequest): number => [...parts, operation].filter((name) => name === place.name).length;
+  const count = ({ operation, parts = [] }: LoggedRequest): number => [...parts, operation].filter((name) => name === point.name).length;
   const found = requests.findIndex((request) => {
     nth += count(request);
-    return nth >= place.nth;
+    return nth >= point.nth;
   });
   // The log does not name the operation of a request whose token was refused.
-  const at = found === -1 ? requests.findIndex(({ operation, method }) => operation === "unknown" && method === place.request?.method) : found;
+  const at = found === -1 ? requests.findIndex(({ operation, method }) => operation === "unknown" && method === point.request?.method) : found;
   const struck = at === -1 ? undefined : requests[at];
   const after = requests.slice(at + 1);
   const again = struck === undefined ? [] : after.filter((request) => isSame(request, struck));
   const told = after.slice(0, TOLD_MAX).map(requestText);
   const more = after.length > TOLD_MAX ? [`and ${after.length - TOLD_MAX} more requests`] : [];
-  const repeated = again.length === 0 ? `did not send ${place.name} again` : `sent the same ${place.name} again ${times(again.length)}`;
+  const repeated = again.length === 0 ? `did not send ${point.name} again` : `sent the same ${point.name} again ${times(again.length)}`;
   return [
     `after the fault the app ${repeated}`,
-    ...(told.length === 0 ? ["the app sent no further request"] : [`it sent: ${[...told, ...more].join(", ")}`]),
+    ...(told.length === 0 ? ["the app sent no more requests"] : [`it sent: ${[...told, ...more].join(", ")}`]),
   ];
 }
 
@@ -77,7 +77,10 @@ const ordinal = (nth: number): string => {
   return `${nth}${end}`;
 };
 
-/** A request that is sent more often than this while its rate limit is exceeded ignores Retry-After: a back-off without it is through by then. */
+/**
+ * The limit of repetitions while a rate limit is exceeded: an app that sends a request more often ignores Retry-After, because a back-off without
+ * Retry-After ends before.
+ */
 const REFUSED_MAX = 3;
 
 /** The request that was refused most often because of its rate, if it was refused too often. */

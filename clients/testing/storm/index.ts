@@ -11,7 +11,7 @@ export interface StormInTests extends StormOptions, WorldOptions {
   readonly prepare?: ((world: World) => Promise<void>) | undefined;
 }
 
-/** The app did wrong under at least one schedule. The message is the report. */
+/** The error of an app that did something wrong under at least one schedule. The message is the report. */
 export class StormFailure extends Error {
   override readonly name = "StormFailure";
 
@@ -21,7 +21,7 @@ export class StormFailure extends Error {
 }
 
 /**
- * Runs the scenario without faults, and then once under every single fault at every place and under pairs of faults, each run in a world of its own.
+ * Runs the scenario without faults, and then once under every single fault at every point and under pairs of faults, each run in a world of its own.
  * Rejects with a `StormFailure` if the scenario or an invariant fails under a fault.
  */
 export async function storm(scenario: Scenario, { world, prepare, ...options }: StormInTests = {}): Promise<StormReport> {

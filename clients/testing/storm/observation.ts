@@ -1,4 +1,4 @@
-/** The requests and webhooks of one run, and the places in it where a fault can strike. */
+/** The requests and webhooks of one run, and the points of the run at which a fault can strike. */
 import type { Operations } from "../control-api.ts";
 import type { World } from "../world.ts";
 
@@ -16,7 +16,7 @@ export interface Observation {
 
 /** The server stores at most this number of requests, and shows at most this number of webhooks on a page. */
 const LISTED_MAX = 1_000;
-/** Sections of a world file that differ without a mistake of the app: an app gets new tokens after a token died, and the time moves. */
+/** The sections of a world file that differ without a mistake of the app: an app gets new tokens after a token became invalid, and the time moves. */
 const NOT_COMPARED = new Set(["tokens", "clock"]);
 
 export const readRequests = async (world: World): Promise<readonly LoggedRequest[]> =>
@@ -38,28 +38,31 @@ export async function countNodes(world: World): Promise<ReadonlyMap<string, numb
   return counts;
 }
 
-/** A request or webhook of the undisturbed run, by its number among those of its operation or field. */
-export interface Place {
+/** A point of the undisturbed run: a request or webhook, and its number among those of the same operation or field. */
+export interface Point {
   readonly kind: "request" | "webhook";
   /** The operation, or the webhook field. */
   readonly name: string;
-  /** 1 is the first. */
+  /** The first one has the number 1. */
   readonly nth: number;
-  /** Left out for one request of a batch, which has no entry in the log of its own. */
+  /** Left out for one request of a batch, because such a request has no entry of its own in the log. */
   readonly request?: LoggedRequest;
-  /** Whether this is one request of a batch or of `ids=`. It has no response of its own that could get lost. */
+  /** Whether this is one request of a batch or of `ids=`. Such a request has no response of its own that could get lost. */
   readonly isPart?: true;
   readonly delivery?: LoggedDelivery;
 }
 
-export const placeName = ({ name, nth }: Pick<Place, "name" | "nth">): string => `${name}#${nth}`;
+export const pointName = ({ name, nth }: Pick<Point, "name" | "nth">): string => `${name}#${nth}`;
 
-/** The operation of a request that reached none. No fault strikes there. */
+/** Stands for the operation of a request that reached no operation. No fault strikes there. */
 const UNKNOWN = "unknown";
 
-/** The places of a run. The requests of a batch count like any other requests of their operations, as they do for faults (D-375). A read that is repeated unchanged, as by a program that waits, is one place. */
-export function placesOf({ requests, deliveries }: Observation): readonly Place[] {
-  const places: Place[] = [];
+/**
+ * Lists the points of a run at which a fault can strike. The requests of a batch count like any other requests of their operations, as they do for
+ * faults (D-375). A read that is repeated unchanged, for example by a program that waits, is one point.
+ */
+export function pointsOf({ requests, deliveries }: Observation): readonly Point[] {
+  const points: Point[] = [];
   const counts = new Map<string, number>();
   const next = (key: string): number => {
     const nth = (counts.get(key) ?? 0) + 1;
@@ -70,25 +73,28 @@ export function placesOf({ requests, deliveries }: Observation): readonly Place[
   for (const request of requests) {
     for (const name of request.parts ?? []) {
       const nth = next(`request ${name}`);
-      if (name !== UNKNOWN) places.push({ kind: "request", name, nth, isPart: true });
+      if (name !== UNKNOWN) points.push({ kind: "request", name, nth, isPart: true });
     }
     const nth = next(`request ${request.operation}`);
     const isRepeated = request.method === "GET" && seen.has(readKey(request));
     seen.add(readKey(request));
-    if (!isRepeated && request.operation !== UNKNOWN) places.push({ kind: "request", name: request.operation, nth, request });
+    if (!isRepeated && request.operation !== UNKNOWN) points.push({ kind: "request", name: request.operation, nth, request });
   }
   for (const delivery of deliveries) {
     if (delivery.status !== "delivered") continue;
-    places.push({ kind: "webhook", name: delivery.field, nth: next(`webhook ${delivery.field}`), delivery });
+    points.push({ kind: "webhook", name: delivery.field, nth: next(`webhook ${delivery.field}`), delivery });
   }
-  return places;
+  return points;
 }
 
 const readKey = ({ operation, path, query }: LoggedRequest): string => `${operation} ${path}?${query}`;
 
-/** The difference between two undisturbed runs, as a sentence. Undefined if they agree. Their order may differ, because an app may do things at once. */
+/**
+ * The difference between two undisturbed runs, as a sentence. Undefined if they agree. The order of requests may differ, because an app may send
+ * several at the same time.
+ */
 export function differenceOf(one: Observation, other: Observation): string | undefined {
-  const [first, second] = [one, other].map((run) => countsOf(placesOf(run).map(({ kind, name }) => `${kind} ${name}`)));
+  const [first, second] = [one, other].map((run) => countsOf(pointsOf(run).map(({ kind, name }) => `${kind} ${name}`)));
   for (const key of new Set([...(first?.keys() ?? []), ...(second?.keys() ?? [])])) {
     const [a, b] = [first?.get(key) ?? 0, second?.get(key) ?? 0];
     if (a !== b) return `${key.replace(" ", " of ")}: ${a} in the first run, ${b} in the second`;

@@ -5,13 +5,13 @@ import type { StormReport } from "./storm.ts";
 /** The line that runs a schedule again. */
 export type AgainLine = (schedule: string) => string;
 
-/** Failures that differ only in the place, the first with all its details. */
+/** Groups failures that differ only in their point of the run; the first of a group has all its details. */
 interface FailureGroup {
   readonly first: Failure;
   readonly others: readonly Failure[];
 }
 
-/** The part of a schedule without the numbers of its places: `createLabel#2=503` → `createLabel=503`. */
+/** The part of a schedule without the numbers of its points: `createLabel#2=503` → `createLabel=503`. */
 const kindOf = ({ schedule }: Failure): string => schedule.replaceAll(/#\d+/g, "");
 
 function groupsOf(failures: readonly Failure[]): readonly FailureGroup[] {

@@ -12,7 +12,7 @@ export interface StormRun {
   readonly schedule: string;
 }
 
-/** The scenario: it ends without an error if the app did right. */
+/** The scenario: it ends without an error if the app worked correctly. */
 export type Scenario = (world: World, run: StormRun) => unknown;
 /** A rule about the world after a run: it returns false, or throws, if the rule is broken. */
 export type Invariant = (world: World) => unknown;
@@ -20,7 +20,7 @@ export type Invariant = (world: World) => unknown;
 /** A world with the content with which each run begins. */
 export interface Slot {
   readonly world: World;
-  /** Closes what belongs to the world, and deletes the world. */
+  /** Closes everything that belongs to the world, and deletes the world. */
   delete(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export class Runner {
   async run(schedule: Schedule, run: Run | undefined, timeoutMs: number, isRight: (result: RunResult) => string | undefined): Promise<RunResult> {
     const slot = await this.#take();
     const { world } = slot;
-    for (const { place, disturbance } of schedule) await world.faults.add(disturbance.faultAt(place, run as Run) as FaultBody);
+    for (const { point, disturbance } of schedule) await world.faults.add(disturbance.faultAt(point, run as Run) as FaultBody);
     const started = performance.now();
     const scenario = await this.#play(world, scheduleText(schedule), timeoutMs);
     const durationMs = performance.now() - started;
@@ -139,7 +139,7 @@ export class Runner {
   }
 }
 
-/** Restores a world. False if it has no snapshot, because the scenario made the world anew (`withPlaza({ world })`). */
+/** Restores a world. False if the world has no snapshot, because the scenario replaced it (`withPlaza({ world })`). */
 async function isRestored({ world }: Slot): Promise<boolean> {
   try {
     await world.restore(SNAPSHOT);

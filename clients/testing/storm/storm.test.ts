@@ -36,7 +36,7 @@ test("an app that repeats a lost write fails; the report has the fault, the requ
   const { message, report } = failed as StormFailure;
   expect(seen).toEqual(["createPersona#1=lost-after"]);
   expect(report).toMatchObject({ schedules: 1, failures: [{ schedule: "createPersona#1=lost-after" }], unsteady: [] });
-  expect(message).toContain("the world ends with 2 personas, and without a fault with 1");
+  expect(message).toContain("the world ends with 2 personas; without a fault it ends with 1");
   expect(message).toContain("after the fault the app sent the same createPersona again once");
   expect(message).toContain("read whether the write took effect before you send it again");
   expect(message).toContain("set STORM_SCHEDULE='createPersona#1=lost-after', and run this test again");
@@ -72,7 +72,7 @@ test("a pair is reported only if neither of its faults fails alone", async () =>
     let lost = 0;
     for (const name of ["vip", "regular"]) {
       const body = new URLSearchParams({ page_label_name: name, access_token: "page-token" });
-      // Bun sends a request again by itself if its connection had served another one.
+      // Bun repeats a request by itself if its connection had already served another request.
       await fetch(`${baseUrl}/v26.0/2001/custom_labels`, { method: "POST", body, headers: { connection: "close" } })
         .then((response) => response.text())
         .catch(() => lost++);

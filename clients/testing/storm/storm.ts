@@ -1,13 +1,13 @@
-/** Runs a scenario under every single fault at every place, then under pairs of faults, and reports what the app does wrong. */
+/** Runs a scenario under every single fault at every point, then under pairs of faults, and reports what the app does wrong. */
 import { type Choice, disturbances, pairsOf, type Run, readSchedule, type Schedule, scheduleText, singlesOf, waitMsOf } from "./disturbances.ts";
 import { type Failure, failureOf, hammeredRequest } from "./failure.ts";
-import { differenceOf, type Observation, placesOf } from "./observation.ts";
+import { differenceOf, type Observation, pointsOf } from "./observation.ts";
 import { type Invariant, Runner, type RunnerOptions, type RunResult } from "./runs.ts";
 
 export interface StormOptions extends Choice {
   /** Rules that must hold after each run, by their names. */
   readonly invariants?: Readonly<Record<string, Invariant>> | undefined;
-  /** Determines the pairs of faults; 1 by default. */
+  /** The seed that determines the pairs of faults; 1 by default. */
   readonly seed?: number | undefined;
   /** The number of pairs of faults; 30 by default. */
   readonly pairs?: number | undefined;
@@ -34,13 +34,13 @@ export interface StormReport {
   readonly runs: readonly { readonly schedule: string; readonly durationMs: number; readonly problem: string | undefined }[];
 }
 
-/** The scenario fails without any fault, or its undisturbed runs differ, so nothing can be said about faults. */
+/** The error if the scenario fails without any fault, or if its undisturbed runs differ: such a storm shows nothing about faults. */
 export class StormUnusable extends Error {
   override readonly name = "StormUnusable";
 }
 
 const PAIRS = 30;
-/** A run waits for a Retry-After most of its time, so 64 of them keep one core busy. */
+/** A run spends most of its time waiting for a Retry-After, so 64 runs keep one core busy. */
 const JOBS = 64;
 const SEED = 1;
 const TIMEOUT_MS_MIN = 10_000;
@@ -61,7 +61,7 @@ export async function runStorm(runner: Omit<RunnerOptions, "invariants">, option
     else {
       const singles = singlesOf(run, options);
       await storm.runAll(singles);
-      // A pair with a fault that fails alone says nothing new.
+      // A pair with a fault that already fails by itself shows nothing new.
       const passed = singles.filter((one) => !storm.hasFailed(scheduleText(one)));
       await storm.runAll(pairsOf(passed, pairs, seed));
     }
@@ -83,7 +83,7 @@ interface Learned {
   readonly undisturbed: readonly Observation[];
 }
 
-/** Makes the undisturbed run twice. Both must pass and agree, or else a fault could not be told from chance. */
+/** Makes the undisturbed run twice. Both runs must pass and agree, because otherwise the effect of a fault could not be told from chance. */
 async function learn(runs: Runner, { timeoutMs }: StormOptions): Promise<Learned> {
   const undisturbed: RunResult[] = [];
   for (let time = 0; time < 2; time++) {
@@ -95,13 +95,13 @@ async function learn(runs: Runner, { timeoutMs }: StormOptions): Promise<Learned
   const difference = differenceOf(first, second);
   if (difference !== undefined)
     throw new StormUnusable(`two undisturbed runs of the scenario differ (${difference}); make the scenario repeatable first`);
-  const places = placesOf(second);
-  if (places.length === 0)
+  const points = pointsOf(second);
+  if (points.length === 0)
     throw new StormUnusable("the scenario sent no request to the world of its run, and got no webhook: use PLAZA_BASE_URL, or the world's baseUrl");
   const slowest = Math.max(first.durationMs, second.durationMs);
   const { startedAt, expiries } = await runs.timesOf();
   return {
-    run: { places, startedAt, expiries },
+    run: { points, startedAt, expiries },
     timeoutMs: timeoutMs ?? Math.max(TIMEOUT_MS_MIN, Math.ceil(slowest * TIMEOUT_FACTOR)),
     undisturbed,
   };
@@ -162,14 +162,14 @@ class Storm {
     return result;
   }
 
-  /** The end of a run beyond its exit code: nothing is created that an undisturbed run does not create, and a rate limit is respected. */
+  /** Checks the end of a run beyond its exit code: nothing is created that an undisturbed run does not create, and a rate limit is respected. */
   readonly #isRight = ({ requests, nodes }: RunResult): string | undefined => {
     const hammered = hammeredRequest(requests);
     if (hammered !== undefined)
       return `${hammered.operation} was sent ${hammered.count} times while its rate limit was exceeded, although Retry-After asked to wait`;
     for (const [key, count] of nodes) {
       const most = Math.max(...this.#undisturbed.map((run) => run.nodes.get(key) ?? 0));
-      if (count > most) return `the world ends with ${count} ${key}, and without a fault with ${most}`;
+      if (count > most) return `the world ends with ${count} ${key}; without a fault it ends with ${most}`;
     }
     return undefined;
   };

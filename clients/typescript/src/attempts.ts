@@ -3,7 +3,7 @@ import { ConnectionError, GraphError } from "./errors.ts";
 import type { HttpRequest } from "./request.ts";
 
 export interface Attempts {
-  /** How often the client retries a request. Default: 3. */
+  /** The number of times that the client retries a request. Default: 3. */
   readonly retries?: number;
   /** The time limit of one attempt in milliseconds. Default: 30 000. */
   readonly timeoutMs?: number;

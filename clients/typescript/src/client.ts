@@ -85,9 +85,10 @@ async function batch(requests: readonly GraphRequest[], options: RequestOptions,
   const settings = options.surface === undefined ? given : { ...given, surface: options.surface };
   const surfaces = new Set(requests.map((one) => surfaceOf(one, settings)));
   const [surface = "base"] = surfaces;
-  if (surfaces.size > 1) throw new TypeError(`a batch is of one surface, not of ${[...surfaces].join(" and ")}`);
+  if (surfaces.size > 1) throw new TypeError(`a batch sends its requests to one surface; these need ${[...surfaces].join(" and ")}`);
   for (const one of requests) expectBatchable(one);
-  // The token is put in every place that the scheme allows, because each request of the batch takes the token from a place of its own.
+  // The token is put in every place that the scheme allows, because the server reads the token of each part from a place that depends on the part's
+  // scheme.
   const credentials = credentialsOf("pageMessaging", options.accessToken ?? settings.accessToken);
   const headers = Object.assign({}, ...requests.flatMap(({ operation, options: own }) => [shapeOf(operation).headers, own.headers]));
   const version = withoutVersion.has(surface) ? "" : `/${options.version ?? settings.versions?.platform ?? versions.platform}`;
@@ -103,8 +104,9 @@ async function batch(requests: readonly GraphRequest[], options: RequestOptions,
 
 /** Throws if a batch would silently ignore an option of the request. */
 function expectBatchable({ operation, options, params }: GraphRequest): void {
-  if (options.accessToken !== undefined) throw new TypeError(`a batch has one token, of its own options: ${operation} names another`);
-  if (Object.values(params).some((value) => value instanceof Blob)) throw new TypeError(`a batch takes no files: send ${operation} alone`);
+  if (options.accessToken !== undefined)
+    throw new TypeError(`all requests of a batch use the token of the batch's options; ${operation} has another token`);
+  if (Object.values(params).some((value) => value instanceof Blob)) throw new TypeError(`a batch cannot send files: send ${operation} by itself`);
 }
 
 function partOf(one: GraphRequest, settings: ClientOptions) {

@@ -20,10 +20,10 @@ const kinds: Readonly<Partial<Record<ErrorCode, ErrorKind>>> = {
   2201: "parameter",
 };
 
-/** The subcode of three errors: the object does not exist, the caller may not see it, or it does not have the method. */
+/** The subcode of three errors: the object does not exist, the caller may not see the object, or the object does not have the method. */
 const UNAVAILABLE_SUBCODE = 33;
 
-/** The message of the error in which only the version in the path is unknown. */
+/** The message of the error that is about an unknown version in the path, and nothing else. */
 const UNKNOWN_VERSION = /: \/v\d+\.\d+(?:;|$)/;
 
 interface ErrorBody {
@@ -54,7 +54,7 @@ export class GraphError extends Error {
   /** A title to show to the person who uses the app. */
   readonly userTitle: string | undefined;
   readonly userMessage: string | undefined;
-  /** An id by which the server's log finds the request. */
+  /** An id by which one finds the request in the server's log. */
   readonly traceId: string | undefined;
   /** The wait in milliseconds that the header `Retry-After` asks for. */
   readonly retryAfterMs: number | undefined;
@@ -92,7 +92,7 @@ function errorOf(body: unknown): ErrorBody {
   return "error" in body && typeof body.error === "object" && body.error !== null ? body.error : body;
 }
 
-/** No response came: the connection failed, or the time limit passed. `cause` has the reason. A write may or may not have happened. */
+/** No response came: the connection failed, or the time limit passed. `cause` is the reason for the failure. A write may or may not have happened. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   readonly operation: string;

@@ -8,7 +8,10 @@ export interface RequestOptions {
   readonly accessToken?: string;
   /** The version for this request, e.g. `v25.0`, in place of the client's version. */
   readonly version?: string;
-  /** The surface (group of hosts) to ask if several serve the operation: `social_login` sends a message to oneself with the account's own token. */
+  /**
+   * The surface (group of hosts) to send the request to if several surfaces serve the operation: `social_login` sends a message to oneself with the
+   * account's own token.
+   */
   readonly surface?: Surface;
   readonly headers?: Readonly<Record<string, string>>;
   /** Aborting this signal ends the request, its retries, and the reading of further pages. */
@@ -27,7 +30,7 @@ type ParamsOf<N extends OperationName> = Operations[N]["headers"] extends undefi
     : [params: Params<N>, ...options: OptionsOf<N>]
   : [params: Params<N>, ...options: OptionsOf<N>];
 
-/** The arguments of an operation: the id if the operation is one of a node, then the parameters, then the options. */
+/** The arguments of an operation: first the id, if the operation belongs to a node, then the parameters, then the options. */
 export type Arguments<N extends OperationName> = [...IdOf<N>, ...ParamsOf<N>];
 
 export interface GraphRequest<N extends OperationName = OperationName> {
@@ -68,9 +71,9 @@ export function shapeOf(operation: OperationName): Shape {
 export interface Settings {
   readonly baseUrl: string;
   readonly accessToken?: string;
-  /** The addresses of surfaces whose address is not the usual one below `baseUrl`. */
+  /** The addresses of surfaces that are not at their default address below `baseUrl`. */
   readonly addresses?: Readonly<Partial<Record<Surface, string>>>;
-  /** The surface to ask for operations that several surfaces serve: `social_login` for a program that has tokens of that login. */
+  /** The surface for operations that several surfaces serve: `social_login` for a program that has tokens of that login. */
   readonly surface?: Surface;
   /** The versions that the client asks for. Default: `versions` of the contract. */
   readonly versions?: Readonly<Partial<Record<keyof typeof versions, string>>>;
@@ -86,12 +89,12 @@ export interface HttpRequest {
 export const addressOf = (surface: Surface, { addresses, baseUrl }: Settings): string =>
   (addresses?.[surface] ?? `${baseUrl.replace(/\/$/, "")}${mounts[surface]}`).replace(/\/$/, "");
 
-/** The surface to ask for a request. Throws TypeError if the request names a surface that does not serve its operation. */
+/** The surface to which the client sends a request. Throws TypeError if the request names a surface that does not serve its operation. */
 export function surfaceOf({ operation, options }: GraphRequest, settings: Settings): Surface {
   const { surfaces } = shapeOf(operation);
   const { surface } = options;
   if (surface !== undefined && !surfaces.includes(surface))
-    throw new TypeError(`${operation} is served on ${surfaces.join(" and ")}, not on ${surface}`);
+    throw new TypeError(`${operation} is served on ${surfaces.join(" and ")}, but not on ${surface}`);
   const [usual = "base"] = surfaces;
   return surface ?? surfaces.find((one) => one === settings.surface) ?? usual;
 }

@@ -28,14 +28,14 @@ export interface Webhook {
   readonly updates: readonly Update[];
 }
 
-/** The body was not sent by the server, or it is too old. Respond with a status of 400 or more. */
+/** The error if the body was not sent by the server, or is too old. Respond with a status of 400 or more. */
 export class SignatureError extends Error {
   override readonly name = "SignatureError";
 }
 
 /**
- * The challenge to send back to a request that verifies the callback, as text and with status 200. Undefined if the request does not verify the
- * callback or has another verify token; respond with status 403 then. `url` may be only a path with a query, as `request.url` of Node is.
+ * Returns the challenge to send back to a request that verifies the callback, as text and with status 200. Undefined if the request does not verify
+ * the callback or has another verify token; respond with status 403 then. `url` may be only a path with a query, as `request.url` of Node is.
  */
 export function challengeOf(url: string | URL, verifyToken: string): string | undefined {
   const { searchParams } = new URL(url, "http://callback");
@@ -61,10 +61,11 @@ export async function readWebhook({ body, headers, appSecret, toleranceSeconds =
     const checked = await Promise.all(
       signatures.split(" ").map((one) => isSigned(one.startsWith("v1,") ? fromBase64(one.slice(3)) : undefined, signed)),
     );
-    if (!checked.includes(true)) throw new SignatureError("the body has no signature of the app's secret");
-    if (!(Math.abs(Date.now() / 1000 - Number(time)) <= toleranceSeconds)) throw new SignatureError("the signature is too old, or of the future");
+    if (!checked.includes(true)) throw new SignatureError("the body is not signed with the app's secret");
+    if (!(Math.abs(Date.now() / 1000 - Number(time)) <= toleranceSeconds))
+      throw new SignatureError("the signature is too old, or its time is in the future");
   } else if (!(await isSigned(fromHex(platform?.replace(/^sha256=/, "")), bytes)))
-    throw new SignatureError("the body has no signature of the app's secret");
+    throw new SignatureError("the body is not signed with the app's secret");
   return { id, updates: updatesOf(JSON.parse(new TextDecoder().decode(bytes))) };
 }
 

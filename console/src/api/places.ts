@@ -1,7 +1,7 @@
 /**
  * Places for streams. Over HTTP/1.1 a browser opens at most six connections to a host for all its windows together. If streams use all six, no other
- * request gets a response, not even a click's. So the streams of all windows of the console share four places, and two connections are left for
- * people's actions. A window that is opened or gets the focus takes places from other windows.
+ * request gets a response, not even a click's. So the streams of all windows of the console share four connections, and two connections are left for
+ * people's actions. A window that is opened or gets the focus takes connections from other windows.
  */
 const NAMES = ["stream 1", "stream 2", "stream 3", "stream 4"];
 
@@ -54,13 +54,13 @@ export async function inPlace({ signal, insists, waits, work }: Wish): Promise<v
         resolve(isHere);
         if (isHere) await begin(name);
       });
-      // The request for the lock failed: the wish was aborted, or another window took the place.
+      // The request for the lock failed: the wait was aborted, or another window took the connection.
       request.catch(() => (isHere ? working.abort() : resolve(false)));
     });
   const take = async (): Promise<void> => {
     const name = running === undefined ? nextToTake() : undefined;
     if (name === undefined) return;
-    // Marked at once, so that another stream of this window takes another place.
+    // The place is marked at once, so that another stream of this window takes another place.
     own.add(name);
     if (!(await enter(name, { steal: true }))) own.delete(name);
   };

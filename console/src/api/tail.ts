@@ -62,7 +62,9 @@ function change(more: Partial<Tail>): void {
 const lastRequests = async (w: string, query: RequestFilter) =>
   (await dataOf(api.GET("/v1/worlds/{w}/requests", { params: { path: { w }, query: definedIn(query) } }))).data;
 
-/** Returns the filters that are set. The types of the client do not allow undefined ones. */
+/**
+ * Returns the filters that are set, because the types of the client do not allow undefined ones.
+ */
 export const definedIn = <T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== "")) as {
     [K in keyof T]: Exclude<T[K], undefined>;

@@ -1,4 +1,4 @@
-/** A small chart over time. A text beside the chart says the same, for people who cannot see the chart. */
+/** A small chart over time. A text beside the chart gives the same information, for people who cannot see the chart. */
 import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 

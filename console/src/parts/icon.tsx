@@ -1,4 +1,4 @@
-/** Icons of `console/icons.svg`, which the page contains. Beside each icon a word says the same. */
+/** Icons of `console/icons.svg`, which the page contains. A word beside each icon says the same. */
 export type IconName = (typeof VIEW_ICONS)[keyof typeof VIEW_ICONS] | (typeof KIND_ICONS)[keyof typeof KIND_ICONS] | Sign;
 
 type Sign = "bell" | "book-open" | "check" | "circle-alert" | "copy" | "menu" | "pause" | "play" | "plug" | "plus" | "search" | "x";

@@ -18,7 +18,7 @@ const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
 
-/** How far a moment is from now, as people say it; from a month on, its date. */
+/** The time from now to a moment, in the words that people use; from a month on, the date. */
 export function agoText(seconds: number, now: number): string {
   const far = Math.abs(now - seconds);
   // The world's time comes in whole seconds and is shown once a second, so a request that just ended may seem to be ahead of it.
@@ -57,7 +57,7 @@ export const countOf = (count: number, one: string, many = `${one}s`): string =>
 
 const SAID_MS = 1_500;
 
-/** Copies a text. Returns what to say of it for a moment, and the function that copies. */
+/** Copies a text. Returns the text to show for a moment after copying, and the function that copies. */
 function useCopy(text: string | (() => Promise<string>)): readonly [said: string | undefined, copy: () => void] {
   const [said, setSaid] = useState<string>();
   const copy = async (): Promise<void> => {
@@ -176,7 +176,7 @@ interface NothingProps {
   readonly isWhole?: boolean;
 }
 
-/** An answer that fills the place of a view: what is not there, and where to go. */
+/** An answer that fills the place of a view: it says what does not exist, and where to go instead. */
 export function Nothing({ title, children, isWhole = false }: NothingProps) {
   return (
     <section className="nothing" role="alert">

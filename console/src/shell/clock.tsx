@@ -12,7 +12,7 @@ const listeners = new Set<() => void>();
 let nowMs = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One timer for all that shows a time, while something does. */
+/** One timer for all components that show a time, while at least one is shown. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   if (timer === undefined) nowMs = Date.now();
@@ -43,7 +43,7 @@ export function useWorldNow(w: string): { readonly now: number; readonly isFroze
 const OFF_MS_MAX = 5 * A_SECOND_MS;
 const FAR = 86_400;
 
-/** The world's clock, and the button that stops it. It has the name of the world's clock, so that nobody takes it for the server's. */
+/** The world's clock, and the button that stops it. The label names the world's clock, so that nobody takes it for the server's. */
 export function WorldClock() {
   const world = useWorld();
   const clock = useWorldNow(world);
@@ -65,7 +65,7 @@ export function WorldClock() {
   );
 }
 
-/** Says in every view that the world's time is not that of the wall. */
+/** Every view says that the world's time is not the real time. */
 export function ClockBand() {
   const clock = useWorldNow(useWorld());
   if (clock === undefined) return null;

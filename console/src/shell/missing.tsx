@@ -1,4 +1,4 @@
-/** Whole-page answers for what is not there: a view, a world, the server. */
+/** Whole-page answers for a view, a world or a server that does not exist. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -27,7 +27,7 @@ export function WorldThere({ children }: { readonly children: ReactNode }) {
   const worlds = useQuery(worldsQuery).data?.data ?? [];
   if (!(error instanceof ApiProblem && error.status === 404)) return children;
   return (
-    <Nothing title={`There is no world ${world}`}>
+    <Nothing title={`The world ${world} does not exist`}>
       <p>It was deleted, or its name is misspelt. This server has:</p>
       <ul className="plain-list">
         {worlds.map(({ name }) => (
@@ -45,7 +45,7 @@ export function WorldThere({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Shown while no connection to the server can be made. The stream of requests connects again, and then the view comes back. */
+/** Shown while the console cannot connect to the server. The stream of requests connects again, and then the view comes back. */
 export function ServerGone() {
   const nowMs = useNowMs();
   const seenMs = lastLiveMs();

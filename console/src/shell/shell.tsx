@@ -26,7 +26,7 @@ export function Shell() {
   const view = views.find(({ path }) => path === pathname);
   const isFiltered = pathname === "/requests";
   useEffect(() => {
-    // The view of requests is left out, because it reads the requests with its own filter.
+    // The view of requests is left out, because it reads the requests with filters of its own.
     if (!isFiltered) readTail(world, {});
   }, [world, isFiltered]);
   useShortcut(setPaletteOpen);

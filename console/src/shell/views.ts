@@ -1,6 +1,6 @@
-/** The views, in the order of the navigation: those to watch what happens, those to act, those to set the world up. */
+/** The views, in the order of the navigation: first those for watching, then those for acting, then those that set the world up. */
 export const views = [
-  { group: "Watch", path: "/overview", name: "Overview", about: "connect your app, recent requests, problems, and what is due next" },
+  { group: "Watch", path: "/overview", name: "Overview", about: "connect your app, recent requests, problems, and work that is due next" },
   { group: "Watch", path: "/requests", name: "Requests", about: "each request, and the reason for its response" },
   { group: "Watch", path: "/webhooks", name: "Webhooks", about: "callbacks and their health, deliveries, and why they wait" },
   { group: "Watch", path: "/events", name: "App events", about: "events as they arrive, with verdicts, names and sums" },

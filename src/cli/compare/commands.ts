@@ -14,7 +14,7 @@ export function addContractCommands(plaza: Command): void {
     .option("--clause <ID>", "only the cases that cite this clause or decision (repeatable)", collected)
     .option("--title <TEXT>", "only the cases whose title contains this text")
     .option("--list", "print the titles of the cases and run none")
-    .option("--json", "one JSON document instead of lines")
+    .option("--json", "print one JSON document instead of lines")
     .option("--failures", "print only what failed")
     .option("--uncovered", "also name the clauses without a passing case")
     .option("--junit <FILE>", "also write the report as JUnit XML, a test for each case")
@@ -54,6 +54,6 @@ export function addContractCommands(plaza: Command): void {
     .option("--second-control-url <URL>", "control API of the second server")
     .option("--second-control-key <KEY>", "a key of that control API (default: PLAZA_CONTROL_KEY)")
     .option("--rules <FILE>", "YAML file with the differences that are allowed")
-    .option("--json", "one JSON document instead of lines")
+    .option("--json", "print one JSON document instead of lines")
     .action(runs(async (given, first, second) => (await import("./compare.ts")).compare(first, second, given)));
 }

@@ -125,7 +125,7 @@ test("RFC 9112, 2.2: one empty line before each head is skipped, and a second on
   expect([reader.read(buffer), reader.read(buffer)].map(shown)).toEqual(["/1", "/2"]);
   expect(shown(new HeadReader(1_000).read(bufferOf(`\r\n\r\n${head()}\r\n\r\n`)))).toBe("malformed-head");
   for (const text of ["\r\n\r\n", `\r\n\r\n${head()}\r\n\r\n`])
-    expect(new HeadReader(1_000).read(bufferOf(text))).toEqual({ kind: "malformed-head", detail: "several empty lines come before it" });
+    expect(new HeadReader(1_000).read(bufferOf(text))).toEqual({ kind: "malformed-head", detail: "several empty lines come before the request" });
   // The head comes in pieces.
   const cut = new HeadReader(1_000);
   const pieces = bufferOf("\r");

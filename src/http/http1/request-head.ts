@@ -81,12 +81,12 @@ function checkedHead(method: string, targetText: string, headers: RawHeaders, is
   }
   if (method === "CONNECT") return malformed("CONNECT is for proxies, and this server is not a proxy");
   // RFC 9112, 3.2. Two Host headers are refused as well: a proxy may have read the other header, and let the request through because of it.
-  if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("its Host header is missing, malformed or repeated");
+  if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("the Host header is missing, malformed or repeated");
   const framing = framingOf(length, coding, isHttp10);
-  if (framing === undefined) return malformed("it does not say clearly where its body ends");
+  if (framing === undefined) return malformed("the request does not say clearly where its body ends");
   const target = parseTarget(targetText);
-  if (target === undefined) return malformed("its target is neither a path nor an http address");
-  if (target.authority !== undefined && !isHost(target.authority)) return malformed("its target names no host");
+  if (target === undefined) return malformed("the target is neither a path nor an http address");
+  if (target.authority !== undefined && !isHost(target.authority)) return malformed("the target names no host");
   byteCount += target.path.length + target.queryText.length;
   const isKept = connection === undefined ? !isHttp10 : isKeptBy(connection, isHttp10);
   const expectsContinue = expect !== undefined && !isHttp10 && expect.toLowerCase() === "100-continue";
@@ -94,8 +94,8 @@ function checkedHead(method: string, targetText: string, headers: RawHeaders, is
 }
 
 function problemOf(text: string): ProtocolProblem {
-  if (!METHOD.test(text)) return malformed("it does not begin with a method in upper case");
-  return malformed(REQUEST_LINE.test(text) ? "its headers are malformed" : "its first line is malformed");
+  if (!METHOD.test(text)) return malformed("the request does not begin with a method in upper case");
+  return malformed(REQUEST_LINE.test(text) ? "the headers are malformed" : "the first line is malformed");
 }
 
 /**
@@ -208,12 +208,12 @@ export class HeadReader {
   read(buffer: ReceiveBuffer): RequestHead | ProtocolProblem | undefined {
     if (buffer.byteAt(0) === 13) {
       // RFC 9112, 2.2: an empty line before a request is ignored, because old clients send one behind a body. Several empty lines are refused.
-      if (this.#hasSkippedLine) return malformed("several empty lines come before it");
+      if (this.#hasSkippedLine) return malformed("several empty lines come before the request");
       if (buffer.byteAt(1) === 10) {
         this.#hasSkippedLine = true;
         this.#searched = 0;
         buffer.skip(2);
-        if (buffer.byteAt(0) === 13) return malformed("several empty lines come before it");
+        if (buffer.byteAt(0) === 13) return malformed("several empty lines come before the request");
       }
     }
     const end = buffer.indexOf("\r\n\r\n", Math.max(0, this.#searched - 3));
@@ -221,7 +221,7 @@ export class HeadReader {
     if (end === -1) {
       const isHopeless = NEVER.test(buffer.text(Math.max(0, this.#searched - 1), buffer.length));
       this.#searched = buffer.length;
-      return isHopeless ? malformed("it has characters that no head has") : undefined;
+      return isHopeless ? malformed("the head has characters that no head may have") : undefined;
     }
     const text = buffer.text(0, end);
     buffer.skip(end + 4);

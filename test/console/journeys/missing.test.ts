@@ -14,8 +14,8 @@ for (const theme of ["light", "dark"] as const)
       const person = await personAt(server, { theme, path: "/nothing" });
       await person.page.setViewportSize({ width: 390, height: 844 });
       const cases = [
-        ["/nothing", "There is no such view", "Nothing here · default · Plaza"],
-        ["/overview?world=nowhere", "There is no world nowhere", "Overview · nowhere · Plaza"],
+        ["/nothing", "This view does not exist", "Nothing here · default · Plaza"],
+        ["/overview?world=nowhere", "The world nowhere does not exist", "Overview · nowhere · Plaza"],
         ["/requests?request=ABC", "The server no longer has this request", "Requests · default · Plaza"],
         ["/graph?kind=labels&id=999", "There is no node 999 in labels", "Graph · default · Plaza"],
         ["/graph?kind=nothings", "There is no kind nothings", "Graph · default · Plaza"],

@@ -43,7 +43,7 @@ test(
     expect(late.status).toBe(400);
     await person.open("Requests");
     await person.row("400");
-    await person.shows("Asked for v24.0, no version served it");
+    await person.shows("Asked for v24.0, no version served the request");
     await person.look("journey-6-refused");
   },
   JOURNEY_MS,

@@ -322,7 +322,7 @@ function comparePart(
     reach("batchTag");
     return observed.body === ""
       ? { reply: replied.replies.find((reply) => !isFailure(reply)), difference: undefined }
-      : { reply: undefined, difference: "a 304 has a body" };
+      : { reply: undefined, difference: "the response has status 304 and a body" };
   }
   if (!isHead) return compare(replied, profile, observed, hasHeaders);
   reach("batchHead");

@@ -1,4 +1,4 @@
-/** An example of a new node, made from the schema of the body that creates it. */
+/** Makes an example of a new node from the schema of the body that creates it. */
 import { type Entry, kindNamedBy, type Schema } from "./kinds.ts";
 
 /** Kinds that a key refers to, if the key has another name than the kind. */
@@ -12,7 +12,7 @@ const REFERRED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   migration_intents: { waba: "chatapp_accounts", solution: "solutions" },
 };
 
-/** The key by which people know a node; an example has it although the node needs none. */
+/** The key by which people know a node. An example has this key although the node does not need it. */
 const NAMES = ["name", "username", "title", "caption", "text"];
 
 const ID_PATTERN = "^[1-9][0-9]{0,18}$";
@@ -44,7 +44,7 @@ function exampleValue(key: string, schema: Schema): unknown {
   }
 }
 
-/** The keys of a body: those that it must have first, then the names, then the others. */
+/** The keys of a body: first the required ones, then the names, then the others. */
 export function keysOf({ properties = {}, required = [] }: Schema): readonly string[] {
   const rank = (key: string): number => (required.includes(key) ? 0 : NAMES.includes(key) ? 1 : key === "id" ? 3 : 2);
   return Object.keys(properties).sort((a, b) => rank(a) - rank(b));
@@ -66,7 +66,7 @@ export function exampleOf(kind: string, schema: Schema, kinds: readonly string[]
 
 /** A description of the values that a schema allows. */
 export function wordsOf(schema: Schema, referred: string | undefined): string {
-  if (referred !== undefined) return `the id of one of ${referred.replaceAll("_", " ")}`;
+  if (referred !== undefined) return `the id of a node of the kind ${referred.replaceAll("_", " ")}`;
   const [one = schema] = alternatives(schema);
   if (one.enum !== undefined) return `one of ${one.enum.map(String).join(", ")}`;
   if (isId(schema)) return "an id";

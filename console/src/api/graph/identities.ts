@@ -22,7 +22,7 @@ export async function mintCopy(w: string, id: string): Promise<string> {
     copies.set(key, { value: token, untilMs: Date.now() + USED_MS });
     return token;
   } catch (error) {
-    // The token has ended, so its copy has ended too. The response of the graph shows that.
+    // The token has ended, so its copy has ended too. The response of the graph shows whether the token has ended.
     if (known !== undefined) return known.value;
     throw error;
   }

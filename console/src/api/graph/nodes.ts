@@ -40,7 +40,7 @@ export const nodeQuery = (w: string, kind: string, id: string) =>
 export const createNode = (w: string, kind: string, body: Entry) =>
   dataOf(api.POST(listPath(kind), { params: { path: { w } }, body: body as never })) as unknown as Promise<Entry>;
 
-/** Changes a node. Keys that a person removed are sent as null, which restores their defaults. */
+/** Changes a node. Keys that a person has removed are sent as null, which restores their defaults. */
 export const updateNode = (w: string, kind: string, id: string, before: Entry, body: Entry) => {
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(body, key));
   const change = Object.fromEntries(Object.entries(body).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key])));

@@ -23,7 +23,7 @@ function typescriptOf({ method, url, headers, body }: Sendable): string {
   return `const response = await fetch(${JSON.stringify(url)}${given});\nconsole.log(response.status, await response.json());`;
 }
 
-/** Python reads JSON's strings, and its objects whose values are strings, as they are written. */
+/** Python reads JSON strings, and JSON objects whose values are strings, as they are written. */
 function pythonOf({ method, url, headers, body }: Sendable): string {
   const lines = [
     "import requests",

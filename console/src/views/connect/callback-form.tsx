@@ -19,7 +19,7 @@ interface Subscription {
   readonly fields: readonly string[];
 }
 
-/** One form for an app, its callback and its subscriptions. Before it is saved it shows what the app has. */
+/** One form for an app, its callback and its subscriptions. Until the form is saved, it shows the present settings of the app. */
 export function CallbackForm() {
   const w = useWorld();
   const apps = useQuery(nodesQuery(w, "apps")).data?.data;
@@ -55,7 +55,7 @@ export function CallbackForm() {
 interface AppFieldsProps {
   /** The app to change; undefined for a new one. */
   readonly app: Entry | undefined;
-  /** The first subscription, once the form was saved. */
+  /** The first subscription after the form was saved. */
   readonly saved: Subscription | undefined;
   readonly onSaved: (first: Subscription | undefined) => void;
   readonly onMade: (id: string) => void;
@@ -185,7 +185,7 @@ function TestEvent({ subscription }: { readonly subscription: Subscription | und
           body: { object: object as "page", field: field as never, entity },
         }),
       );
-      if (deliveries[0] === undefined) throw new Error(`no app got the event: none follows ${object} ${field} of ${entity}`);
+      if (deliveries[0] === undefined) throw new Error(`no app got the event: no app subscribes to ${object} ${field} of ${entity}`);
       await navigate({ to: "/webhooks", search: { world: w, delivery: deliveries[0] } });
     } catch (error) {
       sayProblem(error);

@@ -60,7 +60,7 @@ function Identities() {
   const w = useWorld();
   const data = useQuery(tokensQuery(w)).data?.data;
   if (data === undefined) return <Skeleton />;
-  // The oldest first: those that the world began with.
+  // The oldest tokens come first, because the world began with them.
   const alive = data.filter(({ revoked_at }) => revoked_at === 0).toReversed();
   if (alive.length === 0)
     return (

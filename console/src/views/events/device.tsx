@@ -113,7 +113,7 @@ function Events({ device: { events, touches } }: { readonly device: DeviceView }
                 )}
               </td>
               <td>
-                {[event.cross_campaign === true ? "of another app's ad" : "", event.cross_device === true ? "on another device" : ""]
+                {[event.cross_campaign === true ? "attributed to an ad of another app" : "", event.cross_device === true ? "on another device" : ""]
                   .filter((text) => text !== "")
                   .join(", ")}
               </td>

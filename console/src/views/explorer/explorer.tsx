@@ -38,7 +38,7 @@ const columns: readonly Column<Operation>[] = [
 const fewer = columns.slice(0, 3);
 const idOf = ({ operation }: Operation): string => operation;
 
-/** Operations of the same noun stand together. */
+/** Operations of the same noun are next to each other. */
 const byNoun = (operations: readonly Operation[]): readonly Operation[] =>
   operations.toSorted((a, b) => `${a.node_type ?? ""} ${a.operation}`.localeCompare(`${b.node_type ?? ""} ${b.operation}`));
 

@@ -58,10 +58,10 @@ export function effectOf(fault: FaultWords): string {
     ...(content_type === undefined ? [] : [`has the content type ${content_type}`]),
     ...(cut_body_at === undefined ? [] : [`is cut off after ${cut_body_at} bytes`]),
     ...(slow === undefined ? [] : [`arrives at ${slow} bytes a second`]),
-    ...(reset === true ? ["has its connection reset"] : []),
+    ...(reset === true ? ["loses its connection"] : []),
     ...(page_max === undefined ? [] : [`has at most ${page_max} items on a page`]),
     ...(revoke_tokens === true ? ["finds its tokens revoked"] : []),
-    ...(advance_seconds === undefined ? [] : [`comes after the clock has moved by ${advance_seconds} s`]),
+    ...(advance_seconds === undefined ? [] : [`arrives after the clock has moved by ${advance_seconds} s`]),
   ];
   return does.join(", ");
 }

@@ -53,7 +53,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
     of: "request",
     values: [{ name: "body_bytes_per_second", label: "Bytes a second", given: "100", kind: "number", isNeeded: true }],
   },
-  reset: { name: "has its connection reset", of: "request", is: { reset: true } },
+  reset: { name: "loses its connection", of: "request", is: { reset: true } },
   lose: { name: "is lost", of: "webhook", is: { effect: "lose" } },
   repeat: { name: "is sent twice", of: "webhook", is: { effect: "repeat" } },
   reorder: { name: "arrives after later ones", of: "webhook", is: { effect: "reorder" } },

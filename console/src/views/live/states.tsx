@@ -47,7 +47,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   sealed: "the recording was sealed",
   processing_began: "processing began",
   processed: "the recording is ready",
-  planned_time_came: "the planned time arrived",
+  planned_time_came: "the planned time has arrived",
   start_missed: "the planned time was missed",
   notice_lapsed: "the restore notice lapsed",
   declared: "an operator set the state",

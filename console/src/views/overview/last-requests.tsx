@@ -34,7 +34,7 @@ export function LastRequests({ tail: { lines, isLoaded } }: { readonly tail: Tai
   );
 }
 
-/** Why a request was refused. */
+/** Shows why a request was refused. */
 function Why({ line }: { readonly line: RequestLine & { readonly reason?: string | undefined } }) {
   const { data } = useQuery({ ...requestQuery(useWorld(), line.trace_id), enabled: line.reason === undefined });
   return <span className="why quiet two-lines">{line.reason ?? (data === undefined ? " " : reasonOf(data))}</span>;

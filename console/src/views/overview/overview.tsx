@@ -12,7 +12,7 @@ import { LastRequests } from "./last-requests.tsx";
 import { Panel } from "./panel.tsx";
 import { WebhooksNow } from "./webhooks-now.tsx";
 
-/** Loaded on demand: the lists that a person looks at first do not wait for these. */
+/** These panels are loaded on demand, so that the lists that a person looks at first do not wait for them. */
 const Connect = lazy(() => import("../connect/connect.tsx").then(({ Connect: component }) => ({ default: component })));
 const Callers = lazy(() => import("./callers.tsx").then(({ Callers: component }) => ({ default: component })));
 const RequestRate = lazy(() => import("./request-rate.tsx").then(({ RequestRate: component }) => ({ default: component })));
@@ -57,7 +57,7 @@ export function Overview() {
   );
 }
 
-/** Folds away once a request and a webhook have gone through, and stays at hand below. */
+/** The guide folds away once a request and a webhook have succeeded, and can be opened again below. */
 function ConnectPanel({ isOpen }: { readonly isOpen: boolean }) {
   return (
     <details className="block" open={isOpen}>

@@ -1,4 +1,4 @@
-/** The edges, fields and versions that programs asked for and that Plaza does not have. Only a sandbox lists them. */
+/** The edges, fields and versions that programs asked for and that Plaza does not have. Only a sandbox lists these names. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -17,7 +17,7 @@ type Unserved = Awaited<ReturnType<typeof readUnserved>>["data"][number];
 const textOf = ({ kind, name, method, of }: Unserved): string =>
   kind === "edge" ? `${method} ${name}` : kind === "field" ? `${name} of ${of}` : `version ${name}`;
 
-/** The name that was perhaps meant, or how Plaza serves the edge. */
+/** The name that the program perhaps meant, or how Plaza serves the edge. */
 const adviceOf = ({ did_you_mean, hint }: Unserved): string => (did_you_mean === undefined ? (hint ?? "") : `Did you mean ${did_you_mean}?`);
 
 export function NotServed({ tail: { lines } }: { readonly tail: Tail }) {

@@ -13,7 +13,7 @@ import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
 import type { StoriedRequest } from "./request-detail.tsx";
 
-/** Sends a request of the log once more, with a copy of the token that it had or of another token of the same app. */
+/** Sends a request of the log once more, with a copy of its token or of another token of the same app. */
 export function Again({ request, onSent }: { readonly request: StoriedRequest; readonly onSent: (trace: string) => void }) {
   const world = useWorld();
   const server = useServer(world);

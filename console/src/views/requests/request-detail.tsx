@@ -71,8 +71,10 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
   );
 }
 
-/** Why the request was refused, or caused no webhook, in the largest type of the panel, before anything else of it. */
-const Reason = ({ request }: { readonly request: StoriedRequest }) => <p className="reason">{reasonOf(request) ?? "The response says no reason."}</p>;
+/** Why the request was refused, or caused no webhook, in the largest type of the panel, before everything else. */
+const Reason = ({ request }: { readonly request: StoriedRequest }) => (
+  <p className="reason">{reasonOf(request) ?? "The response gives no reason."}</p>
+);
 
 interface PartsProps {
   readonly parts: NonNullable<NonNullable<StoriedRequest["story"]>["parts"]>;
@@ -158,7 +160,7 @@ function Story({ request, story }: { readonly request: StoriedRequest; readonly 
       </Block>
       <Block title="Version">
         <p>
-          Asked for {version.asked ?? "none"}, {version.served === undefined ? "no version served it" : `served by ${version.served}`}
+          Asked for {version.asked ?? "none"}, {version.served === undefined ? "no version served the request" : `served by ${version.served}`}
           {version.upgraded_from === undefined ? "" : `, upgraded from ${version.upgraded_from}`}.
         </p>
       </Block>
@@ -198,5 +200,5 @@ const STEPS: Readonly<Record<string, string>> = {
   understand: "Understand the address and the tokens",
   check: "Check visibility, version, permission, parameters",
   handle: "Handle",
-  respond: "Select fields, convert to the version",
+  respond: "Select fields, and convert them to the version",
 };

@@ -45,7 +45,7 @@ export function Server() {
       <Facts
         facts={[
           ["Plaza", version],
-          ["Process", processes === 1 ? `${pid}, which serves the graph` : `${pid}; ${processes} others serve the graph`],
+          ["Process", processes === 1 ? `${pid}, which serves the graph` : `${pid}; ${processes} other processes serve the graph`],
           ["Started", new Date(started_at * 1000).toLocaleString()],
           ["Data", data],
         ]}

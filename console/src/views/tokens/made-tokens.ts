@@ -3,7 +3,7 @@
  * control key (D-271, D-408).
  */
 const NAME = "plaza.made-tokens";
-/** More tokens than a person makes in one tab. */
+/** This is more tokens than a person creates in one tab. */
 const KEPT_MAX = 50;
 
 const madeTokens = (): readonly (readonly [id: string, value: string])[] => JSON.parse(sessionStorage.getItem(NAME) ?? "[]");

@@ -123,7 +123,7 @@ function TokenDetail({ token, now }: { readonly token: Token; readonly now: numb
 
 const focus = (element: HTMLElement | null): void => element?.querySelector("button")?.focus();
 
-/** The value of a token in full, with the focus on it, because it is what a person created the token for. */
+/** The value of a token in full, with the focus on it, because the person created the token to get this value. */
 function Value({ value }: { readonly value: string }) {
   return (
     <div className="field" ref={focus}>

@@ -18,7 +18,7 @@ interface DeliveryDetailProps {
 const WAITS: Readonly<Record<string, string>> = {
   queued: "The webhook is in the queue of its callback and will be sent soon.",
   retry: "The last attempt failed. The next attempt is at the time below.",
-  callback_paused: "Its callback is paused. Resume the callback, or send this webhook again.",
+  callback_paused: "The callback of the webhook is paused. Resume the callback, or send this webhook again.",
   no_callback: "The app has no callback. The webhook is sent when the app has one.",
   callback_not_verified: "The callback was never verified. The webhook is sent when the callback is verified.",
   gone: "The callback returned 410, so nothing more is sent to it.",

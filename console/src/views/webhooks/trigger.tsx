@@ -82,7 +82,7 @@ interface Of {
   readonly phone: string;
 }
 
-/** The example payload for the chosen entity. Until one is chosen, the payload is for an invented entity. */
+/** The example payload for the chosen entity. Until a person chooses an entity, the payload is for an invented entity. */
 function useExample(
   w: string,
   field: { readonly object: string; readonly field: string; readonly example: object } | undefined,
