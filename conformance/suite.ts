@@ -36,10 +36,10 @@ export class SuiteProblem extends Error {
 export const SUITE_HELP = `  --area NAME         only the cases of this area (repeatable)
   --clause ID         only the cases that cite this clause or decision (repeatable)
   --title TEXT        only the cases whose title contains this text
-  --list              print the titles of the cases and run none
-  --json              print the titles of the cases and run no case
-  --failures          print one JSON document instead of lines
-  --uncovered         print only failures
+  --list              print the titles of the cases and run no case
+  --json              print one JSON document instead of lines
+  --failures          print only failures
+  --uncovered         also name the clauses without a passing case
   --junit FILE        also write the report as JUnit XML, a test for each case
   --html FILE         also write the report as a page, by clause`;
 

@@ -1,6 +1,6 @@
 /**
  * `npm run docs`: writes the reference pages and the fidelity page from the program's own data. `--check` writes nothing, and prints the files that
- * differ. … differs from the code; run npm run docs
+ * differ. The build writes the documents and types that are not in git (`tools/write-docs/generated.ts`).
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,7 +19,7 @@ for (const [name, write] of Object.entries(pages)) {
   writeFileSync(file, text);
 }
 if (isCheck) {
-  for (const name of stale) console.error(`${name} is not what the code says; run npm run docs`);
+  for (const name of stale) console.error(`${name} differs from the code; run npm run docs`);
   process.exit(stale.length === 0 ? 0 : 1);
 }
 console.log(stale.length === 0 ? "everything is up to date" : `written: ${stale.join(", ")}`);

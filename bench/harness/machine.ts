@@ -1,11 +1,8 @@
-/**
- * Describes the machine that a bench runs on, and measures the cost of a process. The clock ticks per second in /proc/<pid>/stat: 100 on every
- * current Linux (`getconf CLK_TCK`).
- */
+/** Describes the machine that a bench runs on, and measures the cost of a process. It works on Linux only, because all values come from /proc. */
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 
-/** Clock ticks a second in /proc/<pid>/stat: 100 on every Linux of today (`getconf CLK_TCK`). */
+/** The clock ticks per second in /proc/<pid>/stat: 100 on every current Linux (`getconf CLK_TCK`). */
 const TICKS_PER_SECOND = 100;
 
 export interface Machine {

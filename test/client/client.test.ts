@@ -289,6 +289,6 @@ test("a host that serves the operation can be named for a request, a client or a
   await ofLogin.graph.sendSelfMessage("6901", message, { surface: "base" });
   expect(ofLogin.seen.map(({ url }) => url.pathname)).toEqual(["/social-login/v26.0/6001", "/v26.0/3001", "/v26.0/6901/messages"]);
   // @ts-expect-error: the types know where an operation is served.
-  expect(() => graph.readUser("3001", {}, { surface: "ads" })).toThrow(new TypeError("readUser is served on base, not on ads"));
+  expect(() => graph.readUser("3001", {}, { surface: "ads" })).toThrow(new TypeError("readUser is served on base, but not on ads"));
   expect(seen).toHaveLength(4);
 });

@@ -5,7 +5,7 @@ import { openLiveServer } from "#harness/live/live-server";
 import { playsUntil } from "#harness/live/viewer";
 import { temporaryFolder } from "#harness/server";
 
-/** A browser does not play a video that is scrolled out of sight. */
+/** The time limit of a test with a browser that plays, on a small machine. */
 const BROWSER_MS_MAX = 120_000;
 
 test(
@@ -33,7 +33,7 @@ test(
     await page.shows("the encoder disconnected", "Send a test clip");
     await page.click("■ End the broadcast");
     await page.shows("the broadcast was ended", "the recording is ready → ✓ recording");
-    // A browser does not play a video that is out of sight.
+    // A browser does not play a video that is scrolled out of sight.
     await page.evaluate("document.querySelector('iframe').scrollIntoView()");
     await playsUntil(page.page, player, ({ ended }) => ended);
     await page.evaluate("document.querySelector('.moves').scrollIntoView()");

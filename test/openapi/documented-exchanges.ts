@@ -50,9 +50,9 @@ export class DocumentedResponses {
     if (known === undefined || operation === undefined) return this.#undescribed(response);
     this.count++;
     const described = operation.responses[String(response.status)];
-    if (described === undefined) return `the document describes no body for this response`;
+    if (described === undefined) return `the document does not have the status ${response.status}`;
     if (response.status === 200) this.succeeded.add(operation.operationId);
-    if (described.content === undefined) return response.body === undefined ? undefined : "the error has neither of the two forms";
+    if (described.content === undefined) return response.body === undefined ? undefined : "the document describes no body for this response";
     return this.#check(pointer("paths", known.path, response.method.toLowerCase(), "responses", String(response.status)), response.body);
   }
 
@@ -60,7 +60,7 @@ export class DocumentedResponses {
   #undescribed({ status, body }: LiveResponse): string | undefined {
     if (status < 400 || body === undefined) return undefined;
     const problems = ["WrappedError", "FlatError"].map((name) => this.#compiled(pointer("components", "schemas", name))(body));
-    return problems.includes(true) ? undefined : "is an error in neither form";
+    return problems.includes(true) ? undefined : "the error has neither of the two forms";
   }
 
   /** The path of the documents that fits. A path without a version has the default version. */
@@ -137,7 +137,7 @@ function ownKeys(body: unknown): unknown {
 
 const SURFACES = ["app", "microblog", "ads", "social_login", "base"];
 
-/** The surface of an address. the document does not have the status … */
+/** The surface of an address. The base surface is at the root, so it has all paths that do not belong to another surface. */
 function surfaceOf(addresses: Readonly<Record<string, string>>, url: string): { address: string; path: string } | undefined {
   for (const name of ["control", ...SURFACES]) {
     const address = (addresses[name] ?? "").replace(/\/$/, "");

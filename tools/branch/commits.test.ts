@@ -12,7 +12,7 @@ describe("a subject", () => {
   );
 
   test("of 73 characters is too long, whatever the bytes of a character", () => {
-    expect(ordinary(`a: ${"b".repeat(70)}`)).toEqual(["has 73 characters, 72 are allowed"]);
+    expect(ordinary(`a: ${"b".repeat(70)}`)).toEqual(["has 73 characters; at most 72 are allowed"]);
     expect(ordinary(`a: ${"é".repeat(69)}`)).toEqual([]);
   });
 

@@ -9,7 +9,7 @@ import { buildRegistry } from "#main";
 import { surfaces } from "#surfaces/surfaces";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
 
-/** 2026-11-18, a time at which one marketing version is left. */
+/** 2026-11-18: at this time, one marketing version is left. */
 const NOW_MS = 1_795_000_000_000;
 
 const registry = buildRegistry();

@@ -1,4 +1,4 @@
-/** 2026-11-18: at this time, one marketing version is left. */
+/** The small mistakes that a person makes in an expression, a statement or SQL, as changes of a place in the source. */
 import ts from "typescript";
 
 export interface Change {

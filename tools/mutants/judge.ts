@@ -40,8 +40,8 @@ const OF_ALL = ["tools/write-docs/pages.test.ts", "test/worlds/export-order.test
 const TEST_TIMEOUT_MS = 20_000;
 
 /**
- * The limits of a process with test files, because the test runner cannot stop an endless loop. Most test files take some seconds each. The time for
- * which the other tests of a run are tried on a mutant that has survived the nearest tests, after the conformance cases. 0 leaves these tests out.
+ * The limits of a process with test files, because the test runner cannot stop an endless loop. Most test files take some seconds each. Those
+ * with browsers, streams and packages take a minute, as the conformance cases of an area do; on a busy machine they take several times as long.
  */
 const FILES = {
   "npm test": { atOnce: 10, timeoutMs: 45_000 },
@@ -60,7 +60,7 @@ const testCommand = (files: readonly string[]): Command => [
 ];
 
 interface Limits {
-  /** The time for which a survivor of the nearest tests meets the other tests of a run, after the conformance cases. 0 leaves these tests out. */
+  /** The time for which the other tests of a run are tried on a mutant that survived the nearest tests, after the conformance cases. 0 leaves them out. */
   readonly restMs: number;
   readonly conformanceOf: (path: string) => Command | undefined;
   /** Whether a command passes on the unchanged project, shared by all copies. A command that fails there cannot notice a mutant. */

@@ -45,7 +45,7 @@ export function mutantsOf(path: string, text: string): Mutant[] {
     for (const { kind, start, end, now } of changesAt(node)) {
       const line = lineAt(start);
       const change = `${shown(text.slice(start, end))} → ${shown(now)}`;
-      // fails on the unchanged project too, so its result does not count: …
+      // A line of SQL cannot have a comment beside it, so the comment is at the beginning of the text.
       const beside = [...(equivalents.get(line) ?? []), ...(equivalents.get(lineAt(node.getStart())) ?? [])];
       const equivalent = beside.find(({ of }) => of === kind || of === change.trim());
       const mutant = { path, line, kind, start, end, now, code: (lines[line - 1] ?? "").trim(), change };

@@ -37,12 +37,12 @@ async function startRecording(upstream: string, file: string) {
   return { recording, address: /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] as string };
 }
 
-/** The recording is complete after each request, even if `plaza record` is killed. */
+/** Runs the app against the server through `plaza record`, and returns the recording. */
 async function recorded(server: RunningPlaza): Promise<string> {
   const file = join(newFolder(), "calls.har");
   const { recording, address } = await startRecording(server.ready.base_url, file);
   expect(await runApp(address)).toEqual([200, 200, 200, 200]);
-  // The file is complete after each request, even if the program is killed.
+  // The recording is complete after each request, even if `plaza record` is killed.
   expect(JSON.parse(readFileSync(file, "utf8")).log.entries).toHaveLength(4);
   recording.kill("SIGINT");
   expect(await recording.exited).toBe(0);

@@ -11,10 +11,7 @@ export const line = (at: number): string =>
 const rows = (of: (at: number) => string, count: number, separator = "\n"): string =>
   Array.from({ length: count }, (_, at) => of(at)).join(separator);
 
-/**
- * `bytes` is the length of a file; a packed file grows to this length times the greatest allowed ratio. `bytes` is the length of a file; a packed
- * file becomes as much longer as the greatest ratio allows.
- */
+/** The files by their names. `bytes` is the length of a file; a packed file grows to this length times the greatest allowed ratio. */
 export function feedFiles(bytes: number): Readonly<Record<string, () => string | Uint8Array>> {
   const count = Math.floor(bytes / 70);
   const honest = {

@@ -17,12 +17,9 @@ const KINDS = Object.keys(GOALS) as readonly Goal[];
 
 /** The length of a measurement, enough for about twenty requests of each kind. */
 const WINDOW_MS = 200;
-/** The number of tries for a load that misses a goal: only if it misses the goal each time, the server is the cause. */
+/** The number of tries for a load that misses a goal. The server counts as the cause only if the load misses the goal each time. */
 const TRIES_MAX = 6;
-/**
- * The number of tries for a load that misses a goal. The server counts as the cause only if the load misses the goal each time. A load that takes
- * longer than the measurement is sent only twice.
- */
+/** The greatest number of sendings of one load. A load that takes longer than the measurement is sent only twice. */
 const SENDS_MAX = 12;
 
 export interface Measured {
