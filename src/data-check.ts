@@ -34,7 +34,7 @@ export function checkFiles(files: readonly string[], withinMs: number, signal?: 
   return new Promise((resolve) => {
     const child = startChild("check-data");
     const stop = (): void => void child.kill("SIGKILL");
-    // A timer ends the process, because it cannot end itself while it reads.
+    // A timer ends the process, because the process cannot end itself while it reads.
     const timer = setTimeout(stop, withinMs);
     timer.unref();
     signal?.addEventListener("abort", stop, { once: true });

@@ -8,7 +8,7 @@ import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { replaceFile } from "#storage/synced-folders";
 
-/** Checks at the start that the export can be written, because at the end it would be too late to say so. Throws `ConfigProblem`. */
+/** Checks at the start that the export can be written, because an error at the end would come too late. Throws `ConfigProblem`. */
 export async function requireExportPlace({ export: file, world }: Config): Promise<void> {
   if (file === undefined) return;
   if (world !== undefined && resolve(world) === resolve(file))

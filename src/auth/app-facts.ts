@@ -1,4 +1,4 @@
-/** Facts about the app of a token. Every request needs facts about its app. The apps feature provides the port that reads the facts. */
+/** Facts about the app of a token. Every request needs facts about its app. The apps feature provides the port that reads these facts. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { FactCache } from "#storage/facts";

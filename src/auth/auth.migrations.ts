@@ -17,7 +17,7 @@ export const authMigrations: FeatureMigrations = {
         // Webhooks of an account go to the apps that have a token of that account (D-52).
         "CREATE INDEX tokens_by_social_account ON tokens (social_account, app) WHERE social_account IS NOT NULL",
         "CREATE INDEX tokens_by_page ON tokens (page, app) WHERE page IS NOT NULL",
-        // D-384: a person takes a permission from all tokens of an app.
+        // D-384: a person can take a permission from all tokens of an app.
         "CREATE INDEX tokens_by_user ON tokens (user_id, app) WHERE user_id IS NOT NULL",
         "CREATE INDEX tokens_by_original ON tokens (copy_of) WHERE copy_of > 0",
         // `world` is empty, or the name of the world to which the key is bound.

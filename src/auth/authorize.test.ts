@@ -12,7 +12,7 @@ const authorizationCheck = (...values: string[]): AuthorizationCheck[] =>
     input: { token: { type: "page", app: "1", scopes: ["s"], id: value }, app: { id: "1" } },
   })) as unknown as AuthorizationCheck[];
 
-/** A policy that returns one response after the other, and a counter of its calls. */
+/** A policy that returns one response after the other and counts its calls. */
 function policyOf(responses: (boolean | Promise<boolean> | (() => Promise<boolean>))[], deny?: Policy["deny"]): { policy: Policy; asked(): number } {
   let at = 0;
   const canSee = () => {
@@ -112,7 +112,7 @@ describe("each of several tokens", () => {
     expect(kind).toContain("of type user does not serve here");
     expect(sight).toContain("not valid for the addressed object");
     expect([scopes, deny]).toEqual([permissionMissing(["s"]).message, denied.message]);
-    // The result is the same if the policy has to look something up.
+    // The result is the same for a policy that has to look something up.
     for (const canSee of [later, () => true])
       for (const deny of [() => denied, async () => denied]) {
         expect(await refusalOf(seeing({ canSee, deny }), checkWith({ scopes: [] }))).toBe(permissionMissing(["s"]).message);

@@ -26,8 +26,8 @@ export interface AuditFilter {
 }
 
 /**
- * The most old entries that a new entry deletes. Each new entry deletes more than one old entry, so that the table shrinks after the operator has
- * shortened the time.
+ * The greatest number of old entries that one new entry deletes. Each new entry deletes more than one old entry, so that the table shrinks after the
+ * operator has shortened the time.
  */
 const DELETED_AT_ONCE = 100;
 

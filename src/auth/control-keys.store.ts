@@ -13,7 +13,7 @@ export interface ControlKeyRow extends Row {
   /** The world to which the key is bound. Empty: the key is not bound to a world. */
   world: string;
   created_ms: number;
-  /** From this time on the key is refused. 0: the key does not end. */
+  /** The time from which on the key is refused. 0: the key does not end. */
   expires_ms: number;
 }
 
@@ -33,7 +33,7 @@ export function listControlKeys(reader: Reader, page: PageRequest): Promise<List
   );
 }
 
-/** Stores a key. If the key is stored already, only its end is changed. */
+/** Stores a key. If the key is stored already, the function only changes its end. */
 export async function saveControlKey(tx: Transaction, row: ControlKeyRow): Promise<void> {
   await tx.runOne(sql`
     INSERT INTO control_keys (hash, id, name, access, world, created_ms, expires_ms)

@@ -95,7 +95,7 @@ function bearerOf(header: string | undefined): Presented | undefined {
   if (header.startsWith("Bearer ") && isOneWord(header, 7)) return { place: "bearer", value: header.slice(7) };
   const value = /^bearer +(\S+)$/i.exec(header)?.[1];
   if (value !== undefined) return { place: "bearer", value };
-  return { place: "bearer", value: "", problem: tokenInvalid("Authorization", "it is not a bearer token") };
+  return { place: "bearer", value: "", problem: tokenInvalid("Authorization", "the value is not a bearer token") };
 }
 
 /** Whether the text from `start` on is printable ASCII without spaces, like every token. */

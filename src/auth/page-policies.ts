@@ -38,7 +38,7 @@ export interface PageRole {
 
 interface PageRolePort {
   findRole(reader: Reader, page: NodeId, user: NodeId): Promise<PageRole | undefined>;
-  /** Whether the person has a role on one of the pages: one statement, however many pages there are. */
+  /** Whether the person has a role on one of the pages. The function runs one statement, however many pages there are. */
   hasRoleOnAny(reader: Reader, pages: readonly NodeId[], user: NodeId): Promise<boolean>;
 }
 

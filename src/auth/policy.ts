@@ -8,7 +8,7 @@ import type { Reader } from "#storage/database";
 import type { AppFacts, FactsOf } from "./app-facts.ts";
 import type { NodeRef, Token, TokenKind } from "./token.ts";
 
-/** The facts by which a policy decides: the token, its app, the node, and how to read more facts. */
+/** The facts by which a policy decides: the token, its app and the node, and functions that read more facts. */
 export interface PolicyInput {
   readonly token: Token;
   readonly app: AppFacts;
@@ -30,11 +30,11 @@ export interface Policy {
   /** Whether the caller may know that the node exists. If the caller may not, the response is that of a missing node (D-14). */
   canSee(input: PolicyInput): boolean | Promise<boolean>;
   /**
-   * Whether a request for a missing node takes the statements of `canSee` as well (D-336). `canSee` must then take the same statements for every node
+   * Whether a request for a missing node also runs the statements of `canSee` (D-336). `canSee` must then run the same statements for every node
    * that the caller may not see.
    */
   readonly readsNode?: true;
-  /** The error about any other missing right. Only called if the caller may know that the node exists and has the scopes. */
+  /** The error about any other missing right. The function is called only if the caller may know that the node exists and has the scopes. */
   deny?(input: PolicyInput): GraphError | undefined | Promise<GraphError | undefined>;
 }
 

@@ -83,7 +83,7 @@ export async function findTokenById(reader: Reader, id: string): Promise<Token |
   return row === undefined ? undefined : tokenOf(row);
 }
 
-/** The hash of a token's value. Throws if there is no such token: the caller has the token of a request. */
+/** The hash of a token's value. Throws if the token does not exist, because the caller has the token of a request. */
 export async function readTokenHash(reader: Reader, id: NodeId): Promise<string> {
   const row = await reader.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`);
   if (row === undefined) throw new Error(`there is no token ${id}`);

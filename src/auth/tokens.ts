@@ -28,7 +28,7 @@ const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const hashOf = (secret: string): string => hash("sha256", secret);
 
-/** As many hashes as the cache of `facts.ts` keeps tokens, at some 200 bytes per hash. */
+/** The cache of hashes has as many entries as the cache of tokens in `facts.ts`, at some 200 bytes per hash. */
 const HASHES_MAX = 10_000;
 
 export class Tokens {

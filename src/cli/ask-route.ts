@@ -27,7 +27,7 @@ export interface AskedRoute {
   readonly path: string;
   readonly args: readonly Parameter[];
   readonly options: readonly Parameter[];
-  /** Values of the path or the body that the command always sends. */
+  /** The values in the path or the body that the command always sends. */
   readonly sends: Readonly<Record<string, unknown>>;
   readonly isList: boolean;
   readonly isPaged: boolean;

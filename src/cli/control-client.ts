@@ -1,6 +1,6 @@
 /**
- * The requests of commands to the control API of a server: the one that an option gives, or the one that runs on the data. If no server runs, the
- * control API runs in this process.
+ * The requests of commands to the control API of a server. The server is the one that an option gives, or the one that runs on the data. If no server
+ * runs, the control API runs in this process.
  */
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
@@ -151,7 +151,7 @@ function unreachable(url: string, error: unknown): ConfigProblem {
 
 /** The message for a command that finds no server. */
 export const NO_SERVER =
-  "no server runs on the data of this folder: start one with plaza start; a server with --data :memory: prints a line of variables to paste here";
+  "no server runs on the data of this folder: start one with plaza start; a server with --data :memory: prints a line of variables that you can paste here";
 
 /** The server of the command. If nothing gives one, it is the server at the usual port. */
 export async function serverAddress(given: Given): Promise<ServerAddress> {

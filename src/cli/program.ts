@@ -79,8 +79,8 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     .command("trace")
     .description("prints what plaza exec --trace recorded: requests, webhooks, the control API, and how nodes changed")
     .argument("<file>", "the page")
-    .option("--failed", "only what went wrong, with the reasons")
-    .option("--search <TEXT>", "only events that contain this text")
+    .option("--failed", "print only events that went wrong, with the reasons")
+    .option("--search <TEXT>", "print only events that contain this text")
     .action(runs(async (given, file) => (await import("./workbench/commands.ts")).trace(file, given)));
   plaza.command("worker", { hidden: true }).action(runs(async () => (await import("./worker.ts")).work()));
   addServerCommands(plaza);
@@ -125,7 +125,7 @@ const ownServerOptions = (options: readonly ConfigOption[]): readonly ConfigOpti
   options.filter(({ name }) => !NOT_OF_EXEC.includes(name)).map((option) => ({ ...option, default: forTests[option.name] ?? option.default }));
 
 function addStormCommand(plaza: Command, options: readonly ConfigOption[]): void {
-  const storm = plaza.command("storm").description("runs a scenario under every fault at every place, and reports what the app does wrong");
+  const storm = plaza.command("storm").description("runs a scenario under every fault at every point, and reports what the app does wrong");
   storm
     .option("--schedule <TEXT>", "run only this schedule of faults, e.g. createLabel#1=lost-after")
     .option("--only <FAULT>", "try only this fault; repeatable", collected)
@@ -137,7 +137,7 @@ function addStormCommand(plaza: Command, options: readonly ConfigOption[]): void
     .option("--keep-callbacks", "leave callbacks at their ports, and make one run at a time")
     .option("--junit <FILE>", "also write the report as JUnit XML, a test for each schedule");
   addOptions(storm, ownServerOptions(options))
-    .argument("<command...>", "the scenario, after --: it ends with 0 if the app did right")
+    .argument("<command...>", "the scenario, after --: it ends with 0 if the app worked correctly")
     .passThroughOptions()
     .addHelpText(
       "after",
@@ -254,7 +254,7 @@ export async function readRoutes(): Promise<Routes> {
 /** Runs the command of the command line. */
 export async function runCommand(): Promise<void> {
   const words = process.argv.slice(2, 4);
-  // The help, too, may have a reader that closes it.
+  // The reader of the help may close it, too.
   void outputClosed();
   try {
     await program(await declaredFor(words)).parseAsync();

@@ -60,10 +60,10 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   }
 }
 
-/** How long a refused start waits for the address of the process that has the folder, also if it is not known whether that process still runs. */
+/** The time that a refused start waits for the address of the process that has the folder, also if that process may have ended. */
 const ADDRESS_MS_MAX = 30_000;
 const UNKNOWN_MS_MAX = 5_000;
-/** How often it looks for the address. */
+/** The interval at which a refused start looks for the address. */
 const LOOK_MS = 50;
 
 /** Says which server uses the data folder, after a refused second start. */
@@ -74,7 +74,7 @@ async function noteServerOn(error: unknown): Promise<void> {
   const mayCome = (waitedMs: number): boolean => (pid === undefined ? waitedMs < UNKNOWN_MS_MAX : waitedMs < ADDRESS_MS_MAX && isRunning(pid));
   // Two starts at the same moment: the other server has the folder already, and no address yet.
   for (let waitedMs = 0; info === undefined && mayCome(waitedMs); waitedMs += LOOK_MS) {
-    // A timer, because nothing tells this process that the file of the other one is written.
+    // This is a timer, because nothing tells this process when the other one has written its file.
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     info = findServer(String(error.folder)).info;
   }
@@ -119,7 +119,7 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, { cal
   return `${lines.join("\n")}\n\n`;
 }
 
-/** How a program that is started by hand finds the proxy. */
+/** Says how a program that is started by hand finds the proxy. */
 const interceptedText = (variablesFile: string | undefined): string =>
   variablesFile === undefined ? "" : `Before you start your program, run this in its shell:\n\n  . ${variablesFile}\n\n`;
 

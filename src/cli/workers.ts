@@ -22,7 +22,10 @@ const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
 /** The folder of the program's files in a single executable. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
-/** The time in which a worker must end. After the drain, workers give running requests 10 s to end. */
+/**
+ * The time limit for the end of a worker. After the drain, workers give running requests
+ * 10 s to end.
+ */
 const STOPPED_WITHIN_MS = 11_000;
 /** The time for which the metrics of workers are awaited, so that a worker that is stuck does not hide the metrics of the other workers. */
 const METRICS_WITHIN_MS = 500;
@@ -61,7 +64,7 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
 
 async function adopt(worlds: Worlds, { world: name, requests, unserved, appEvents }: ServedMessage["worlds"][number]): Promise<void> {
   const held = await worlds.hold(name);
-  // The world was deleted meanwhile.
+  // The world was deleted in the meantime.
   if (held === undefined) return;
   for (const entry of requests) held.world.requests.adopt(entry);
   if (unserved !== undefined) held.world.unserved?.adopt(unserved);

@@ -49,7 +49,7 @@ type Result = Parameters<typeof show>[0];
 
 /** The result of long work. While the work runs, `onProgress` is called. Throws `ControlRefusal`. */
 export async function resultAtItsEnd(response: Response, onProgress: (done: number, total: number) => void): Promise<Result> {
-  // The request was refused before its work began, or the server reports no progress.
+  // The request was refused before its work began, or the server does not report progress.
   if (response.headers.get("content-type") !== EVENT_STREAM) return resultOf(response);
   for await (const { event, value } of readEvents<Result & { done: number; total: number; error?: { message: string } }>(response)) {
     if (event === "error") throw new ControlRefusal(value.error?.message ?? "the control API gave no reason");

@@ -8,7 +8,7 @@ const CHECK_EVERY_MS = 5_000;
 
 /**
  * D-353: the ciphers whose key exchange has forward secrecy, so that a thief of the key cannot read earlier recorded traffic. All ciphers of TLS 1.3
- * have it, and these ciphers of TLS 1.2. The runtime refuses older versions.
+ * have it, and so do these ciphers of TLS 1.2. The runtime refuses older versions.
  */
 export const TLS_CIPHERS = ["ECDSA", "RSA"]
   .flatMap((key) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((cipher) => `ECDHE-${key}-${cipher}`))
@@ -26,7 +26,7 @@ export interface ServedCertificate {
 }
 
 export interface CertificateObserver {
-  /** Called when a renewed certificate is in use. `validTo` is the day until which it is valid. */
+  /** Called when a renewed certificate is in use. `validTo` is the day until which the certificate is valid. */
   renewed(validTo: string): void;
   /** Called if the new files cannot be used, so that the earlier certificate stays. The same problem is reported only once. */
   unusable(problem: string): void;
@@ -57,7 +57,7 @@ export class Certificate implements ServedCertificate {
   }
 
   follow(observer: CertificateObserver): void {
-    // A timer, because no other method notices on every file system, also through links, that a file was replaced.
+    // This is a timer, because no other method notices on every file system, also through links, that a file was replaced.
     this.#timer = setInterval(() => this.check(observer), CHECK_EVERY_MS);
     this.#timer.unref();
   }

@@ -9,8 +9,8 @@ import { type ConfigFile, optionsOfFile } from "./read-config.ts";
 const CONFIG_FILE = "plaza.config.yaml";
 
 /**
- * Reads the config file that `--config` or PLAZA_CONFIG gives. Without these it reads the one in the working folder; undefined if that does not
- * exist. Throws `ConfigProblem`.
+ * Reads the config file that `--config` or PLAZA_CONFIG gives. Without these, reads the file in the working folder; returns undefined if that file
+ * does not exist. Throws `ConfigProblem`.
  */
 export async function findConfigFile({ config }: Readonly<Record<string, unknown>> = {}): Promise<ConfigFile | undefined> {
   const named = config ?? (environment().PLAZA_CONFIG || undefined);

@@ -115,11 +115,11 @@ export const own = {
   },
   recordings_bytes_max: {
     ...one("BYTES", read.integer(0), 0),
-    summary: "disk space of all recordings together; a broadcast that would need more ends; 0 sets no limit",
+    summary: "disk space of all recordings together; a broadcast that would need more space ends; 0 sets no limit",
   },
   disk_reserve_bytes: {
     ...one("BYTES", read.integer(0), 536_870_912),
-    summary: "disk space that recordings leave free; a broadcast that would need it ends",
+    summary: "disk space that recordings leave free; a broadcast that would need this space ends",
   },
   streams_max: { ...one("N", read.integer(1, STREAMS_LIMIT), 200), summary: "encoders that send at the same time" },
   stream_bits_per_second_max: { ...one("N", read.integer(1), 20_000_000), summary: "largest bit rate of a live stream; a stream above it is ended" },
@@ -212,7 +212,7 @@ export const own = {
   // D-350.
   drain_delay_ms: {
     ...one("MS", read.integer(0, HOUR_MS), 0),
-    summary: "time for which a server that is asked to end still serves requests, while /readyz is 503 and load balancers choose other servers",
+    summary: "time for which a server that is told to end still serves requests, while /readyz is 503 and load balancers choose other servers",
   },
   calls_max: {
     ...one("N", read.integer(1), 1_024),
@@ -239,7 +239,7 @@ export const own = {
   },
   // D-331.
   audit_days: { ...one("N", read.integer(1, AUDIT_DAYS_MAX), 365), summary: "how long the audit list of control keys is kept" },
-  audit_reads: { ...off, summary: "add requests that only read to that list as well, not only those that read secrets" },
+  audit_reads: { ...off, summary: "add requests that only read to the audit list as well, not only those that read secrets" },
   // D-390.
   sign_in_url: {
     ...maybe("URL", read.signInUrl),

@@ -91,7 +91,7 @@ const SIGN_IN_KEY_CHARACTERS_MIN = 32;
 function withFirstDatabase(config: Config): Config {
   const [first] = config.databases;
   if (first === undefined) return config;
-  if (config.data !== own.data.default) throw new ConfigProblem("--databases", "cannot be combined with --data: the first database takes its place");
+  if (config.data !== own.data.default) throw new ConfigProblem("--databases", "cannot be combined with --data: the first database replaces it");
   return { ...config, data: first.url };
 }
 

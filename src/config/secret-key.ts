@@ -37,7 +37,7 @@ const configured = (keys: Keys): KeyRing => ({
   rotate() {
     throw new Error("configured keys can be replaced only in the configuration");
   },
-  // The operator removes old keys from the configuration, so nothing is to do here.
+  // The operator removes old keys from the configuration, so this function does nothing.
   retire() {},
 });
 

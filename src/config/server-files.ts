@@ -72,7 +72,7 @@ export function findServer(data: string): { readonly info: ServerInfo | undefine
   return { info: readInfo(join(folder, SERVER_FILE)), controlKey: readKey(join(folder, KEY_FILE)) };
 }
 
-/** Reads the server's file. Undefined if its process no longer runs: a killed server leaves the file behind. */
+/** Reads the server's file. Undefined if the process in the file no longer runs: a killed server leaves the file behind. */
 function readInfo(file: string): ServerInfo | undefined {
   try {
     const info = JSON.parse(readFileSync(file, "utf8")) as ServerInfo;

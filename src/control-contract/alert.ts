@@ -18,7 +18,7 @@ export interface Alert {
   readonly time?: number;
 }
 
-/** The most alerts in one response: a person cannot deal with more. */
+/** The greatest number of alerts in one response: a person cannot deal with more. */
 export const ALERTS_MAX = 100;
 
 // This layer may not import features, and a lower layer defines the type `Feature`. So this declaration adds alerts to the type.

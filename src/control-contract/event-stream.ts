@@ -122,7 +122,7 @@ export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: 
     }
   };
   void lookAgain();
-  // The value is read by a timer, because another process may change it without telling this one.
+  // A timer reads the value, because another process may change it without telling this one.
   const timer = setInterval(() => void lookAgain(), everyMs);
   return () => clearInterval(timer);
 }

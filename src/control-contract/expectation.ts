@@ -73,7 +73,7 @@ export async function expectEntries<Entry extends object>(
   }
 }
 
-/** The most seen entries that an error shows: enough to find the mistake. */
+/** The greatest number of seen entries that an error shows: enough to find the mistake. */
 const SEEN_MAX = 50;
 
 function refusalOf<Entry extends object>(
@@ -118,7 +118,10 @@ interface NearMiss<Entry extends object> {
   readonly differences: readonly Difference[];
 }
 
-/** The most differences that are shown. A long list that is shifted by one item differs everywhere, and a few differences show the mistake. */
+/**
+ * The greatest number of differences that are shown. A long list that is shifted by one item differs everywhere, and a few differences show the
+ * mistake.
+ */
 const DIFFERENCES_MAX = 20;
 
 export const isExpected = (entry: object, expected: Expected): boolean => differencesOf(entry, expected).length === 0;
@@ -126,8 +129,8 @@ export const isExpected = (entry: object, expected: Expected): boolean => differ
 export const isOfKind = (entry: object, { kind }: Expected): boolean => isExpected(entry, { kind, match: {} });
 
 /**
- * The entry with the fewest differences; the newest if several have as few. Entries of the expected kind go before others. Undefined if all entries
- * match.
+ * Returns the entry with the fewest differences; if several have equally few, the newest of them. Entries of the expected kind go before others.
+ * Undefined if all entries match.
  */
 export function nearestOf<Entry extends object>(entries: readonly Entry[], expected: Expected): NearMiss<Entry> | undefined {
   let nearest: NearMiss<Entry> | undefined;

@@ -8,7 +8,7 @@ interface MultipartFile {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** The most bytes of form fields before the file. */
+/** The greatest number of bytes of form fields before the file. */
 const BEFORE_FILE_BYTES_MAX = 65_536;
 
 /** Finds the first part with a file name and ignores the parts after it. Throws a `ControlError` if no part has a file name. */

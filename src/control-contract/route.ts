@@ -25,7 +25,7 @@ export interface ControlDeps {
   readonly worlds: Omit<Worlds, "start" | "ping" | "closeUnused" | "hasMore" | "enter" | "enterOpen" | "outside" | "close">;
   /** False if other processes serve the graph (`--workers`). Processes of `--workers` do not see the memory of this process. */
   readonly servesGraph: boolean;
-  /** The addresses as a caller sees them who reaches this server by `hostname`. */
+  /** The addresses as seen by a caller who reaches this server by `hostname`. */
   describeServer(hostname: string): ServerDescription;
   /** Makes the value of a new token from the seed of its world and the id of the token. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
@@ -119,7 +119,7 @@ export interface ControlRoute {
   /** The schema of a body of the kind `file` or `form`, by media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
   readonly status?: 200 | 201;
-  /** When the response has the status 202 instead, with the same content. If this is set, the handler returns a `Response`. */
+  /** Set if the response can also have the status 202, with the same content. If this is set, the handler returns a `Response`. */
   readonly unfinished?: string;
   /**
    * The request contains a secret of its own, so the request needs no control key, and the handler gets no key. If the world of the path does not
@@ -164,7 +164,7 @@ declare module "#graph/contract/feature" {
   }
 }
 
-/** A word that says how a body is read that has no schema of its own. */
+/** A word that says how the route reads a body without a schema of its own. */
 type BodyWord = Extract<ControlRoute["body"], string>;
 type WithTypes = "method" | "path" | "operation" | "query" | "body" | "response" | "handle";
 

@@ -7,7 +7,7 @@ import type { Log } from "#telemetry/log";
 /** Rejects if the database cannot be reached. */
 export async function featureAlerts({ features }: Registry, world: OpenWorld): Promise<readonly Alert[]> {
   const alerts: Alert[] = [];
-  // One after the other, so that alerts take one connection to PostgreSQL and not several.
+  // The worlds are read one after the other, so that alerts take one connection to PostgreSQL and not several.
   for (const feature of features) alerts.push(...((await feature.alerts?.(world)) ?? []));
   return alerts;
 }
@@ -16,9 +16,9 @@ export async function featureAlerts({ features }: Registry, world: OpenWorld): P
 export const countLevels = (alerts: readonly Alert[]) =>
   alertLevels.map((level) => ({ level, count: alerts.filter((alert) => alert.level === level).length }));
 
-/** A problem that is logged a minute later is soon enough, because these problems last for hours. */
+/** A problem may be logged up to a minute later, because these problems last for hours. */
 const LOOK_EVERY_MS = 60_000;
-/** The most alerts that are remembered, of all worlds together. Alerts beyond this number are not logged. */
+/** The greatest number of alerts that are remembered, of all worlds together. Alerts beyond this number are not logged. */
 const KNOWN_MAX = 10_000;
 
 export class AlertLog {
@@ -34,10 +34,10 @@ export class AlertLog {
     this.#log = log;
   }
 
-  /** Looks at once and then each minute, until `ending`. */
+  /** Looks at the alerts at once and then each minute, until `ending`. */
   watch(ending: AbortSignal): void {
     void this.look();
-    // A timer of the machine, because an alert may begin without any event, when too much time has passed.
+    // This is a timer of the machine, because an alert may begin without any event, when too much time has passed.
     const timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
     timer.unref();
     const end = (): void => {

@@ -33,7 +33,7 @@ import { readBody } from "./request-body.ts";
 import { controlRoutes } from "./routes.ts";
 
 export interface ControlAppOptions {
-  /** Looked at while the API listens. Undefined for an API of one command. */
+  /** The state that is read while the API listens; undefined for an API of one command. */
   readonly alerts?: AlertLog;
   readonly deps: ControlDeps;
   readonly key: string;
@@ -244,7 +244,7 @@ function linesShown(response: Response, shown: Shown): Response {
   return new Response(new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }, { highWaterMark: 0 }), response);
 }
 
-/** Turns a thrown value into the error for the caller. An unexpected one is logged with `operation`. */
+/** Turns a thrown value into the error for the caller. An unexpected error is logged with `operation`. */
 type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
 /**
@@ -420,7 +420,7 @@ class ControlKeys {
     return isConfigured ? { hash, access: "full", world: undefined, stored: undefined } : undefined;
   }
 
-  /** True also if the database cannot tell. */
+  /** The result is true also if the database cannot tell. */
   async hasBound(): Promise<boolean> {
     try {
       return await hasBoundKeys(this.#reader(), this.#realNowMs());

@@ -41,7 +41,7 @@ const PLAIN_PAGE = {
   vary: "Accept",
 };
 
-/** All headers but the length, which main.headers.test.ts looks at. */
+/** All headers except the length, which main.headers.test.ts checks. */
 function headersOf({ headers }: Response): Record<string, string> {
   const { "content-length": length, ...others } = Object.fromEntries(headers);
   expect(Number(length)).toBeGreaterThan(0);

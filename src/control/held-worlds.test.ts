@@ -1,6 +1,6 @@
 /**
- * A request keeps its world open as long as it needs the world. If a request kept it too long, the world would never be closed; if not long enough,
- * it would be closed under its reader.
+ * Checks that a request keeps its world open as long as the request needs it. If a request kept its world open too long, the world would never be
+ * closed; if not long enough, the world would be closed while it is read.
  */
 import { describe, expect, test } from "bun:test";
 import { KEY, openControl } from "#harness/control";

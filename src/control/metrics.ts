@@ -130,7 +130,7 @@ function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
     for (const outcome of ["delivered", "retried", "failed"] as const) page.sample(attempts, { ...labels, outcome }, metrics[outcome]);
   }
   const broken = "plaza_webhook_payloads_broken_total";
-  page.metric(broken, "counter", "Events whose payload broke the contract of its field: a mistake of the program; the log has each.");
+  page.metric(broken, "counter", "Events whose payload broke the contract of its field. Each is a mistake of the program, and the log describes it.");
   for (const { world, broken: payloads } of worlds) {
     for (const { object, field, count } of payloads) page.sample(broken, { world, object, field }, count);
   }
@@ -138,14 +138,14 @@ function writeWebhooks(page: Page, worlds: readonly WorldDeliveries[]): void {
   page.metric(
     overdue,
     "counter",
-    "Deliveries that waited for half a minute though they could be sent: a mistake of the program, described in the log.",
+    "Deliveries that waited for half a minute although they could be sent. Each is a mistake of the program, and the log describes it.",
   );
   for (const one of worlds) page.sample(overdue, { world: one.world }, one.overdue);
   const unsubscribed = "plaza_webhook_deliveries_unsubscribed_total";
   page.metric(unsubscribed, "counter", "Deliveries that ended because their app was no longer subscribed.");
   for (const { labels, metrics } of sent) page.sample(unsubscribed, labels, metrics.unsubscribed);
   const updates = "plaza_webhook_updates_delivered_total";
-  page.metric(updates, "counter", "Events in the webhook POSTs that were taken.");
+  page.metric(updates, "counter", "Events in the webhook POSTs that receivers accepted.");
   for (const { labels, metrics } of sent) page.sample(updates, labels, metrics.updates);
   const duration = "plaza_webhook_attempt_duration_seconds";
   page.metric(duration, "histogram", "Duration of webhook POSTs, until the response or the time limit.");
@@ -188,7 +188,7 @@ function writeEncoders(page: Page, [first]: readonly OpenWorld[]): void {
   page.sample("plaza_encoder_connections_turned_away_total", {}, counts.turned_away);
 }
 
-/** D-351: each process by itself, because a sum does not show a process that is stuck. */
+/** D-351: each process has its own values, because a sum does not show a process that is stuck. */
 function writeProcesses(page: Page, processes: readonly ProcessReport[]): void {
   const write = (name: string, type: "counter" | "gauge", help: string, read: (one: ProcessReport) => number | undefined): void => {
     page.metric(name, type, help);
@@ -198,20 +198,24 @@ function writeProcesses(page: Page, processes: readonly ProcessReport[]): void {
     }
   };
   write("process_resident_memory_bytes", "gauge", "Resident memory.", ({ residentBytes }) => residentBytes);
-  write("process_heap_bytes", "gauge", "Memory of the heap in use.", ({ heapBytes }) => heapBytes);
+  write("process_heap_bytes", "gauge", "Memory of the heap that is in use.", ({ heapBytes }) => heapBytes);
   write("process_cpu_seconds_total", "counter", "CPU time.", ({ cpuSeconds }) => cpuSeconds);
   write("process_start_time_seconds", "gauge", "Unix time at which the process started.", ({ startedSeconds }) => startedSeconds);
   write("process_uptime_seconds", "gauge", "Time since the process started.", ({ uptimeSeconds }) => uptimeSeconds);
   write("process_open_fds", "gauge", "Open files, connections included.", ({ openFiles }) => openFiles);
-  write("process_max_fds", "gauge", "Files that the system lets it open.", ({ openFilesMax }) => openFilesMax);
-  const lag = "99 of 100 timers of the last five minutes were late by no more than this.";
+  write("process_max_fds", "gauge", "Greatest number of files that the system lets the process open.", ({ openFilesMax }) => openFilesMax);
+  const lag = "Greatest delay of 99 of 100 timers of the last five minutes.";
   write("plaza_event_loop_lag_p99_seconds", "gauge", lag, ({ lagP99Ms }) => lagP99Ms / 1000);
 }
 
 function writeHolds(page: Page, { holds }: MetricsReport): void {
   page.metric("plaza_event_loop_holds_total", "counter", "Parts of an operation, job or delivery that held the event loop for 50 ms or more.");
   for (const { work, count } of holds) page.sample("plaza_event_loop_holds_total", { work }, count);
-  page.metric("plaza_event_loop_longest_hold_seconds", "gauge", "The longest of them.");
+  page.metric(
+    "plaza_event_loop_longest_hold_seconds",
+    "gauge",
+    "Longest time for which a part of an operation, job or delivery held the event loop.",
+  );
   for (const { work, longestMs } of holds) page.sample("plaza_event_loop_longest_hold_seconds", { work }, longestMs / 1000);
 }
 
@@ -232,9 +236,9 @@ function writeProblems(page: Page, { byDatabase, ...all }: DatabaseReport): void
   };
   const connections = "Open connections to PostgreSQL for requests and background work.";
   write("plaza_database_connections", "gauge", connections, (pool) => pool.connections);
-  write("plaza_database_connections_in_use", "gauge", "Those that run statements.", ({ inUse }) => inUse);
-  write("plaza_database_connections_waiting", "gauge", "Requests that wait for a connection.", ({ waiting }) => waiting);
-  write("plaza_database_connection_waits_total", "counter", "Requests that waited for a connection.", ({ waits }) => waits);
+  write("plaza_database_connections_in_use", "gauge", "Connections to PostgreSQL that run statements.", ({ inUse }) => inUse);
+  write("plaza_database_connections_waiting", "gauge", "Requests that wait for a connection to PostgreSQL.", ({ waiting }) => waiting);
+  write("plaza_database_connection_waits_total", "counter", "Requests that waited for a connection to PostgreSQL.", ({ waits }) => waits);
   write("plaza_database_connection_wait_seconds_total", "counter", "The time that they waited together.", ({ waitedMs }) => waitedMs / 1000);
 }
 
@@ -260,11 +264,15 @@ async function writeQueues(page: Page, worlds: readonly OpenWorld[]): Promise<vo
   write("plaza_webhook_oldest_event_seconds", "Age of the oldest event with a delivery that has not ended.", ({ queued }) => [
     [{}, Math.max(0, ...queued.map(({ seconds }) => seconds))],
   ]);
-  write("plaza_jobs", "Jobs that are due and have not begun, and those that run; counting stops at 10000.", ({ jobs: { due, running } }) => [
-    [{ state: "due" }, due],
-    [{ state: "running" }, running],
-  ]);
-  write("plaza_jobs_oldest_due_seconds", "Time since the first job that is due was to begin.", ({ jobs, ageOf }) => [
+  write(
+    "plaza_jobs",
+    "Background jobs that are due and have not begun, and background jobs that run; counting stops at 10000.",
+    ({ jobs: { due, running } }) => [
+      [{ state: "due" }, due],
+      [{ state: "running" }, running],
+    ],
+  );
+  write("plaza_jobs_oldest_due_seconds", "Time for which the oldest background job that is due has waited.", ({ jobs, ageOf }) => [
     [{}, ageOf(jobs.oldest_due_ms)],
   ]);
 }

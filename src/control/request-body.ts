@@ -68,7 +68,7 @@ async function withFile(text: string, fileMember: string): Promise<unknown> {
   return Object.fromEntries(members);
 }
 
-/** More members than any route knows. */
+/** This is a greater number of members than any route has. */
 const MEMBERS_MAX = 100;
 
 /** Decodes the body while it arrives. */

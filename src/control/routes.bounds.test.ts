@@ -12,7 +12,7 @@ const status = within(100, 599);
 const status_class = within(1, 5);
 const id: Bounds = { right: ["1", "9".repeat(19)], wrong: ["", "0", "01", "1".repeat(20), "1x"] };
 
-/** The routes by operation: for each, its other required parameters, and its parameters with bounds. Faults are tested in faults.test.ts. */
+/** The routes by operation: for each, its other required parameters, and its parameters with bounds. faults.test.ts tests the bounds of faults. */
 const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<Record<string, Bounds>>]>> = {
   createWorld: [{}, { name: { right: ["a", "0", "a-_b", "a".repeat(57)], wrong: ["", "-a", "a-", "A", "a.b", "a".repeat(58)] } }],
   takeSnapshot: [{}, { name: { right: ["a", "Z_-", "0".repeat(64)], wrong: ["", "-a", "_a", "a b", "a".repeat(65)] } }],

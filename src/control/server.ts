@@ -30,8 +30,8 @@ export interface ControlServerOptions extends ControlAppOptions {
 const CONNECTIONS_MAX = 256;
 
 /**
- * The part of the connections that event streams may use (D-334). If event streams use up their part, each caller gets a share of its own, so that a
- * second, third and fourth caller may use as many more as are left beside it.
+ * The part of the connections that event streams may use (D-334). If event streams use up their part, each further caller gets an equal share of its
+ * own.
  */
 const STREAMS_PART = 1 / 2;
 
@@ -86,7 +86,7 @@ interface WaitingOptions extends Pick<ControlServerOptions, "host" | "port" | "c
   readonly reason: string;
 }
 
-/** Listens before the server can serve: `/healthz` is 200, and all other requests get 503 with the reason. */
+/** Listens before the server can serve requests: `/healthz` is 200, and all other requests get 503 with the reason. */
 export function serveWaiting({ host, port, certificate, reason }: WaitingOptions): Listener {
   return listen({
     ...{ hostname: host, port, certificate, commonHeaders: {}, metrics: { open: 0, evicted: 0 } },

@@ -68,7 +68,7 @@ export interface FeedGate {
   check(key: string): Promise<Admission | undefined>;
   start(key: string, size: { readonly width: number; readonly height: number }): Promise<Admission | undefined>;
   end(feed: FeedName, ending: FeedEnding): void;
-  /** Reports that an encoder with a valid key was refused. `reason` tells people the defect of the encoder's stream, and the change that mends it. */
+  /** Reports that an encoder with a valid key was refused. `reason` is the defect of the encoder's stream and the change that solves it, in words for people. */
   refused(video: VideoName, reason: string): void;
 }
 

@@ -34,7 +34,7 @@ const version = (description: string, ...versions: string[]) => ({
 });
 const platform = version("The interface version. Without this segment the app's default version serves.", "v20.0", "v26.0");
 const principal = {
-  ...{ name: "id", in: "path", required: true, description: "A node's id, or `me` for what the token is of: its user, page, account or app." },
+  ...{ name: "id", in: "path", required: true, description: "A node's id, or `me` for the node of the token: its user, page, account or app." },
   schema: { ...text, pattern: "^([1-9][0-9]{0,18}|me)$" },
 };
 const page = ["fields", "limit", "before", "after", "appsecret_proof", "if_none_match"];

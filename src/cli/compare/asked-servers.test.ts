@@ -1,4 +1,4 @@
-/** `plaza compare`: the servers that it accepts, the names of requests, and its exit code. */
+/** Checks which servers `plaza compare` accepts, the names of requests, and the exit code. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ describe("a server", () => {
     variables({ PLAZA_CONTROL_KEY: "of the variable" });
     expect(givenServer(base, "http://c", undefined)).toEqual({ baseUrl: "http://a/", controlUrl: "http://c/", controlKey: "of the variable" });
     expect(givenServer(base, "http://c", "k").controlKey).toBe("k");
-    // The variable with the key alone does not mean that the control API is used.
+    // The variable with the key alone does not mean that the command uses the control API.
     expect(givenServer(base, undefined, undefined)).toEqual({ baseUrl: "http://a/" });
   });
 
@@ -92,7 +92,7 @@ describe("a server", () => {
 });
 
 describe("a comparison", () => {
-  /** A server that responds with its name, and notes its requests. */
+  /** A server that responds with its name, and records its requests. */
   function server(name: string) {
     const asked: string[] = [];
     const running = Bun.serve({

@@ -5,7 +5,7 @@ import { collected, runs } from "../command-options.ts";
 export function addContractCommands(plaza: Command): void {
   plaza
     .command("conform")
-    .description("checks any server against the interface, and reports the clauses that it keeps")
+    .description("checks any server against the interface, and reports the clauses that it violates")
     .option("--base-url <URL>", "main address of the server; the other surfaces are expected below it")
     .option("--control-url <URL>", "control API of the server, for cases that need it")
     .option("--control-key <KEY>", "a key of that control API (default: PLAZA_CONTROL_KEY)")
@@ -13,9 +13,9 @@ export function addContractCommands(plaza: Command): void {
     .option("--area <NAME>", "only the cases of this area (repeatable)", collected)
     .option("--clause <ID>", "only the cases that cite this clause or decision (repeatable)", collected)
     .option("--title <TEXT>", "only the cases whose title contains this text")
-    .option("--list", "print the titles of the cases and run none")
+    .option("--list", "print the titles of the cases and run no case")
     .option("--json", "print one JSON document instead of lines")
-    .option("--failures", "print only what failed")
+    .option("--failures", "print only failures")
     .option("--uncovered", "also name the clauses without a passing case")
     .option("--junit <FILE>", "also write the report as JUnit XML, a test for each case")
     .option("--html <FILE>", "also write the report as a page, by clause")

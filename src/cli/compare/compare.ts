@@ -73,7 +73,7 @@ async function orProblem<T>(option: string, make: () => T): Promise<Awaited<T>> 
 async function source(first: URL, second: URL, given: Given, translation: Translation): Promise<AsyncGenerator<Replayed>> {
   const { recording, conformance = false } = given;
   if ((recording === undefined) === (conformance === false))
-    throw new ConfigProblem("--recording", "give either --recording FILE or --conformance: they have the requests to send");
+    throw new ConfigProblem("--recording", "give either --recording FILE or --conformance, so that there are requests to send");
   return recording === undefined ? await ofCases(first, second, given, translation) : await ofRecording(first, second, given, translation);
 }
 
@@ -159,7 +159,7 @@ interface Side {
 
 type Exchanges = [WireRequest, WireResponse][];
 
-const NOTHING: WireResponse = { status: 0, headers: new Map(), text: "the case had ended" };
+const NOTHING: WireResponse = { status: 0, headers: new Map(), text: "the case had already ended" };
 
 const addressOf = ({ server }: Side): string => server.baseUrl.replace(/\/$/, "");
 

@@ -28,7 +28,7 @@ const CHARACTERS_MAX = 200;
 
 /** The values that are different on the second server although they mean the same. */
 export interface Translation {
-  /** The ids of the first server by the ids of the second. Each created node adds one. */
+  /** The ids of the first server by the ids of the second. The number of ids grows by one for each created node. */
   readonly ids: Map<string, string>;
   /** The addresses of the second server and of its receiver, each with the address on the first server. */
   readonly addresses: (readonly [own: string, first: string])[];

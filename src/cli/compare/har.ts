@@ -6,7 +6,7 @@ interface Pair {
   readonly value: string;
 }
 
-/** The place of a secret that was removed from a request. */
+/** The place from which a secret was removed in a request. */
 export interface SecretPlace {
   readonly in: "query" | "header" | "body";
   readonly name: string;

@@ -9,7 +9,7 @@ export interface Rule {
   readonly operation?: string;
   /** The place, for example `status`, `header.content-type` or `body.data.*.id`; `*` is one step, `**` any number of steps. */
   readonly path: string;
-  /** `value`: the place must be present on both sides or on neither. `anything`: the place is not compared. */
+  /** `value`: the place must be present on both sides or on neither. `anything`: the place is not compared at all. */
   readonly may_differ: "value" | "anything";
 }
 

@@ -1,4 +1,4 @@
-/** The depth and size at which secrets in a request are still found. */
+/** Checks the depth and size to which secrets in a request are found. */
 import { describe, expect, test } from "bun:test";
 import { changeParts } from "./multipart.ts";
 import { SecretNames, type Sent, secretPlaces, withoutSecrets, withSecrets } from "./secrets.ts";
@@ -72,7 +72,7 @@ test("a value is restored only in the place and kind of place from which it was 
   );
   // A value that a person has written into the recording stays.
   expect(withSecrets(sentAs("code=own"), [{ in: "body", name: "code", secret: "secret-1" }], () => "given").body).toBe("code=own");
-  // A place that the recording does not have changes nothing.
+  // A value for a place that the recording does not have changes nothing.
   expect(withSecrets(sentAs("code=…"), [{ in: "query", name: "code", secret: "secret-1" }], () => "given").body).toBe("code=…");
   expect(withSecrets(sentAs("", "/x?"), [], () => "given").target).toBe("/x");
 });

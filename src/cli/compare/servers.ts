@@ -72,7 +72,7 @@ export function conform(given: Given): Promise<number> {
       await runOnGiven(server, checked, cases, receiver, noteResult);
     });
     if (code !== 0 && controlUrl === undefined)
-      note("plaza: without --control-url the server must hold the nodes and tokens of conformance/worlds/standard.yaml, else most cases fail");
+      note("plaza: without --control-url the server must have the nodes and tokens of conformance/worlds/standard.yaml, or most cases fail");
     return code;
   });
 }

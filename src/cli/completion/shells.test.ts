@@ -1,4 +1,4 @@
-/** Completion scripts of a program that has each kind of option and argument. */
+/** Checks the completion scripts of a program that has each kind of option and argument. */
 import { describe, expect, test } from "bun:test";
 import { Argument, Command, Option } from "commander";
 import { commandWords, completionScript } from "./shells.ts";
@@ -79,7 +79,7 @@ describe("the script of", () => {
         *) words='big small' ;;
       esac ;;
 `);
-    // The words come from the real catalogue: a field alone, and with its object.
+    // The words come from the real catalogue: a field by itself, and a field with its object.
     expect(script).toMatch(/ ' world make'\)\n.*\n\n {8}\*\) words='[^']*\bcustom_labels page\.custom_labels\b/);
     expect(script).toMatch(/ ' world drop'\)\n.*\n\n {8}\*\) words='' ;;/);
     expect(script).toContain("    '')\n      case $before in\n\n        *) words='send world' ;;\n");

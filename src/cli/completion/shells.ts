@@ -22,7 +22,7 @@ export function completionScript(shell: "bash" | "zsh" | "fish", plaza: Command)
 
 const isList = (value: OptionWords["value"]): value is readonly string[] => typeof value === "object";
 
-/** Puts a text in single quotes, which all shells have. Inside them no shell knows an escape. */
+/** Puts a text in single quotes, which all shells have. Inside single quotes no shell knows an escape. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The paths of all commands below `plaza`, as patterns of `case`. */

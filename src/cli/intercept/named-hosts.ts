@@ -35,7 +35,7 @@ function namedHost(text: string): SurfaceAddress {
   const [name = "base", world, ...more] = (targets[0] ?? "base").split("/");
   if (!isSurface(name)) throw new ConfigProblem("--as", `${text} names no surface: ${names.join(", ")}${suggestion(name, names)}`);
   if (more.length > 0 || (world !== undefined && !WORLD.test(world)))
-    throw new ConfigProblem("--as", `${text} names no world: write a name in lower case behind the surface, such as ${hostname}=${name}/second`);
+    throw new ConfigProblem("--as", `${text} names no world: write a name in lower case after the surface, such as ${hostname}=${name}/second`);
   return surfaceAtHost(name, hostname, world);
 }
 

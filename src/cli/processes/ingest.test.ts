@@ -16,7 +16,7 @@ import { ingest } from "../ingest.ts";
 
 let channel = new EventEmitter();
 let sent: ToServer[] = [];
-/** The exit codes of the process, and the steps that ended before. */
+/** The exit codes of the process, and the parts that had ended before it exited. */
 let ends: (number | string)[] = [];
 
 beforeEach(() => {

@@ -16,7 +16,7 @@ import { STOP, sealedConfig, type WorkerMessage, work } from "../worker.ts";
 /** Emits the messages of the first process, and signals. */
 let channel = new EventEmitter();
 let sent: WorkerMessage[] = [];
-/** The exit codes of the worker, and the parts that ended before. */
+/** The exit codes of the worker, and the parts that had ended before it exited. */
 let exits: (number | "stopped" | "logged")[] = [];
 /** The functions of the report timer; the test calls them. */
 let reports: (() => void)[] = [];

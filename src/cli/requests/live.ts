@@ -25,7 +25,7 @@ export const playTestClip = (video: string, given: Given): Promise<number> =>
     return 0;
   });
 
-/** Stops the encoder. The video then waits for another one, as it does if an encoder loses its connection. */
+/** Stops the encoder. The video then waits for another encoder, as it does if an encoder loses its connection. */
 export const stopTestClip = (video: string, given: Given): Promise<number> =>
   withServer(given, async ({ request }) => {
     const stopped = await request("DELETE", `live-videos/${encodeURIComponent(video)}/test-encoder`);

@@ -27,7 +27,7 @@ const scopesIn = (text: string): string[] => text.split(/[\s,]+/).filter((scope)
 function onlyOne(option: "as" | "app", text: string, ids: readonly string[]): string {
   const [id, ...others] = ids;
   const kind = option === "app" ? "app" : "person or social account";
-  if (id === undefined) throw new WrongParameter(option, `there is no ${kind} called ${text}; plaza node list shows names and ids`);
+  if (id === undefined) throw new WrongParameter(option, `no ${kind} is called ${text}; plaza node list shows names and ids`);
   if (others.length > 0) throw new WrongParameter(option, `${ids.length} nodes are called ${text}: ${ids.join(", ")}; name one by its id`);
   return id;
 }
@@ -36,7 +36,7 @@ async function onlyApp(control: ControlRequests): Promise<string> {
   const { data } = await control.request("GET", "nodes/apps?limit=10");
   const apps = data as readonly { readonly id: string; readonly name: string }[];
   const [app, ...others] = apps;
-  if (app === undefined) throw new WrongParameter("app", "the world has no app; plaza token create-app makes one");
+  if (app === undefined) throw new WrongParameter("app", "the world has no app; plaza token create-app creates one");
   if (others.length > 0)
     throw new WrongParameter(
       "app",

@@ -76,7 +76,7 @@ function addGraphCommands(plaza: Command): void {
   serverCommand(plaza, "login", "logs in to an app as a person of the sandbox, and prints the token, for scripts")
     .requiredOption("--as <WHO>", "the person or the social account, by name or id")
     .option("--app <APP>", "the app, by name or id (default: the only app of the world)")
-    .option("--scope <NAMES>", "the permissions to grant, separated by commas (default: all that Plaza has)")
+    .option("--scope <NAMES>", "the permissions to grant, separated by commas (default: all permissions that Plaza has)")
     .option("--json", "print JSON, with the permissions of the token")
     .action(runs(async (given) => (await import("../requests/login.ts")).login(given)));
   serverCommand(plaza, "explain", "says why a request got its response")

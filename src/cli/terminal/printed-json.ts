@@ -39,7 +39,7 @@ const stop = Type.Object({ pid: Type.Union([Type.Integer(), Type.Null()], { desc
 const doctor = Type.Object(
   {
     health: Type.Unsafe<"ok" | "warning" | "problem">({ enum: ["ok", "warning", "problem"] }),
-    text: text("the finding, and how to mend it"),
+    text: text("the finding, and how to solve it"),
   },
   { description: "one object a line, one for each finding" },
 );
@@ -48,7 +48,7 @@ const migrate = Type.Object({
   worlds: Type.Array(Type.Object({ world: Type.String(), migrations: Type.Array(Type.String()) }), {
     description: "the migrations that were to run",
   }),
-  run: Type.Integer({ description: "how many were run; 0 with --dry-run" }),
+  run: Type.Integer({ description: "the number of migrations that were run; 0 with --dry-run" }),
 });
 
 const backup = Type.Object({ from: text("the data folder"), to: text("the folder of the copy") });
@@ -82,7 +82,7 @@ const conform = Type.Object({
   passed: Type.Integer(),
   failed: Type.Integer(),
   skipped: Type.Integer(),
-  covered: Type.Integer({ description: "how many clauses a passing case shows" }),
+  covered: Type.Integer({ description: "the number of clauses that a passing case shows" }),
   total: Type.Integer({ description: "how many clauses there are" }),
   broken: Type.Array(Type.String(), { description: "the clauses that a failing case shows" }),
   uncovered: Type.Array(Type.String(), { description: "the clauses without a passing case" }),

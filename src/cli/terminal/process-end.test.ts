@@ -1,10 +1,10 @@
-/** The end of the program after a signal. */
+/** Checks the end of the program after a signal. */
 import { expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import type { Log } from "#telemetry/log";
 import { endWhenAsked, nextSignal } from "../process-end.ts";
 
-/** Notes the steps of the end, in their order; the test's process itself continues. */
+/** Records the steps of the end, in their order; the test's process itself continues. */
 function ending() {
   const steps: string[] = [];
   const spy = spyOn(process, "exit").mockImplementation(((code: number) => {

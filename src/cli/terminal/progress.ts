@@ -46,7 +46,7 @@ export class Progress {
     };
     clearInterval(this.#ticking);
     tick();
-    // A timer, because no other event updates the line while the work runs.
+    // This is a timer, because no other event updates the line while the work runs.
     this.#ticking = setInterval(tick, 1_000);
   }
 

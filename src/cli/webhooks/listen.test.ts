@@ -157,7 +157,7 @@ test("a webhook that the app's secret did not sign is refused and not handed on;
   const body = JSON.stringify(webhook());
   for (const signature of [{ "X-Hub-Signature-256": "" }, { "X-Hub-Signature-256": "sha256=é" }, signed(`${body} `), signed(body, "new")])
     expect((await send(body, signature)).status).toBe(401);
-  expect(streams.out).toBe("received a webhook whose signature is not the app's → 401\n".repeat(4));
+  expect(streams.out).toBe("received a webhook that is not signed with the app's secret → 401\n".repeat(4));
   expect(receiver.posts).toEqual([]);
   Object.assign(stub.app(), { secret: "new" });
   expect((await send(body, signed(body, "new"))).status).toBe(200);
@@ -210,7 +210,7 @@ describe("the app", () => {
     const { url, end } = await listening(stub.given, streams);
     expect(stub.app().callback).toMatchObject({ url, verified: true });
     expect((stub.app().subscriptions as unknown[]).length).toBeGreaterThan(1);
-    expect(streams.out).toContain("\nuntil then it is also subscribed to 2 further accounts and pages\n");
+    expect(streams.out).toContain("\nuntil then the app is also subscribed to 2 further accounts and pages\n");
     expect(streams.out).toContain("\nsigning secret: s3cret (for a Standard Webhooks library: whsec_czNjcmV0)\n");
     expect(await end()).toBe(0);
     expect(stub.app()).toMatchObject({ callback: null, subscriptions: [] });
@@ -240,7 +240,7 @@ describe("the app", () => {
   test.each([false, true])("is taken again from a server that comes back only where that has another world: %p", async (isAnew) => {
     const stub = world();
     const streams = written();
-    // The listener looks for the server each second; here such a second passes at once. Other timers run as usual.
+    // The listener looks for the server each second; in this test such a second passes at once. Other timers run as usual.
     let seconds = 0;
     const setTimer = globalThis.setTimeout;
     const spy = spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void, ms = 0, ...more: unknown[]) => {

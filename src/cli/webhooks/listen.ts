@@ -60,7 +60,7 @@ async function receive(first: ControlRequests, app: AppEntry, given: Given): Pro
   const take = async ({ headers }: RequestHead, bytes: Buffer): Promise<number> => {
     const body = bytes.toString();
     const webhook = webhookIn(body);
-    const problem = webhook === undefined ? "something that is not a webhook" : "a webhook whose signature is not the app's";
+    const problem = webhook === undefined ? "something that is not a webhook" : "a webhook that is not signed with the app's secret";
     if (webhook === undefined || !(await signed.isBy(findHeader(headers, SIGNATURE), body))) {
       const status = webhook === undefined ? BAD_REQUEST : UNAUTHORIZED;
       tell(`received ${problem} → ${status}`);
@@ -100,7 +100,7 @@ async function receive(first: ControlRequests, app: AppEntry, given: Given): Pro
     await subscribe(app);
     const forwarding = forwardTo === undefined ? "" : `, forwarding to ${forwardTo}`;
     tell(`receiving the webhooks of app ${app.id} at ${url}${forwarding}; Ctrl-C restores its callback`);
-    if (subscribed.length > 0) tell(`until then it is also subscribed to ${subscribed.length} further accounts and pages`);
+    if (subscribed.length > 0) tell(`until then the app is also subscribed to ${subscribed.length} further accounts and pages`);
     tell(`signing secret: ${app.secret} (for a Standard Webhooks library: whsec_${Buffer.from(app.secret).toString("base64")})`);
     await Promise.race([ended, followServer({ given, signal: following.signal, tell, onBack }, first)]);
   } finally {
@@ -316,7 +316,9 @@ const TRY_EVERY_MS = 1_000;
 const UNAVAILABLE = 500;
 
 interface Following {
-  /** The options of the command. The command uses its options to find the server again, whose port may have changed. */
+  /**
+   * The options of the command, by which it finds the server again, whose port may have changed.
+   */
   readonly given: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   tell(line: string): void;

@@ -20,7 +20,9 @@ const delivery = (id: string, more: object = {}) => ({
   ...more,
 });
 
-/** A control API whose world has a page. An event makes the deliveries; `states` has the state of each at each look, of which the last one stays. */
+/**
+ * A control API whose world has a page. An event makes the deliveries. `states` has the state of each delivery at each look; the last state stays.
+ */
 function world(states: Readonly<Record<string, readonly object[]>> = { 501: [delivery("501")] }) {
   const looks: Record<string, number> = {};
   return controlStub(({ method, path }: Asked) => {

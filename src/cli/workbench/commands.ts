@@ -93,7 +93,7 @@ function numbersIn(given: Given, names: readonly string[]): Readonly<Record<stri
   return found;
 }
 
-/** The first run has filled data that stay, and `--world` is for empty data. A merge of the same file changes nothing. */
+/** The first run has created data that stay, and `--world` is for empty data. Merging the same file again changes nothing. */
 function wordsForNextRun({ world, import: isMerged, data = IN_MEMORY, databases }: Given): readonly string[] {
   const staysFilled = data !== IN_MEMORY || databases !== undefined;
   return staysFilled && world !== undefined && isMerged !== true ? ["--import"] : [];

@@ -16,7 +16,7 @@ function files(cert = receiverCertificate, key = receiverKey) {
   return { certFile, keyFile };
 }
 
-/** Notes the calls of the observer, and each certificate that comes into use. */
+/** Records the calls of the observer, and each certificate that comes into use. */
 function followed(certificate: Certificate) {
   const heard: string[] = [];
   certificate.onRenewed(({ cert }) => heard.push(cert === renewedCertificate ? "the renewed one is used" : "another one is used"));

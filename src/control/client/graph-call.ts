@@ -39,7 +39,7 @@ interface Token {
   readonly revoked_at: number;
 }
 
-/** For each type of token, the key that has its principal. */
+/** For each type of token, the key that has the token's principal. */
 const principalOf = {
   app: "app",
   user: "user",
@@ -132,14 +132,14 @@ const placesOf = (operation: Operation | undefined): readonly string[] => {
 async function tokenOf(control: ControlRequests, as: string): Promise<string> {
   const ids = await idsNamed(control, as);
   if (ids.length === 0) return as;
-  if (ids.length > 1) throw new WrongParameter("as", `${ids.length} nodes are called ${as}: ${ids.join(", ")}; name one by its id`);
+  if (ids.length > 1) throw new WrongParameter("as", `${ids.length} nodes have the name ${as}: ${ids.join(", ")}; name one by its id`);
   const tokens = (await control.request("GET", "tokens?limit=1000")).data as readonly Token[];
   const usable = tokens.filter((one) => one[principalOf[one.type as keyof typeof principalOf]] === ids[0] && one.revoked_at === 0);
   for (const { id } of usable) {
     const copy = await control.request("POST", `tokens/${id}/copy`).catch(() => undefined);
     if (copy !== undefined) return copy.token;
   }
-  throw new WrongParameter("as", `${as} has no valid token; plaza token mint makes one`);
+  throw new WrongParameter("as", `${as} has no valid token; plaza token mint creates one`);
 }
 
 /** The ids of the nodes that have this id or name. */

@@ -58,7 +58,7 @@ interface Event {
   readonly value?: unknown;
 }
 
-/** Triggers the event. The deliveries come one after another, each after its first attempt or after a time at most. */
+/** Triggers the event. The deliveries are returned one after another, each after its first attempt or when the time is over. */
 export async function* triggered(control: ControlRequests, { object, field }: WebhookField, event: Event): AsyncGenerator<Delivery> {
   const { deliveries } = (await control.request("POST", "deliveries/trigger", { object, field, ...event })) as { deliveries: string[] };
   for (const id of deliveries) yield await ended(control, id);

@@ -26,6 +26,6 @@ test("D-394: a long report is cut, and a report about nothing has no lines", () 
   expect(unservedReport([world(7, ...many)]).slice(20)).toEqual([
     "  GET {id}/e19, once, by app 1001",
     "  and 2 more",
-    "  and others, for which there was no room: 7 times",
+    "  and other names, for which there was no room: 7 times",
   ]);
 });

@@ -9,7 +9,7 @@ export interface UnservedList {
   readonly others: number;
 }
 
-/** The most lines of a report. A person does not read more. */
+/** The greatest number of lines in a report. A person does not read more. */
 const LINES_MAX = 20;
 
 /** A line for each name, with an indentation of two blanks. */
@@ -18,7 +18,7 @@ function unservedLines({ data, others }: UnservedList): string[] {
   return [
     ...data.slice(0, LINES_MAX).map((one) => `  ${unservedText(one)}`),
     ...(hidden > 0 ? [`  and ${hidden} more`] : []),
-    ...(others > 0 ? [`  and others, for which there was no room: ${timesText(others)}`] : []),
+    ...(others > 0 ? [`  and other names, for which there was no room: ${timesText(others)}`] : []),
   ];
 }
 
@@ -31,7 +31,7 @@ export function unservedText({ kind, name, method, of, did_you_mean: meant, hint
 
 const timesText = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-/** The lines of the report at the end of a run, about all worlds of its server. Empty if every name was served. */
+/** The lines of the report at the end of a run, about all worlds of its server. The list is empty if every name was served. */
 export function unservedReport(worlds: Iterable<{ list(): readonly UnservedName[]; readonly others: number }>): string[] {
   const all = [...worlds];
   const data = all.flatMap((names) => names.list()).sort((one, other) => other.count - one.count);

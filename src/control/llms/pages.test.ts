@@ -1,4 +1,4 @@
-/** The pages for coding agents: complete, short, and with requests that the contracts allow. */
+/** Checks that the pages for coding agents are complete and short, and have requests that the contracts allow. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { buildRegistry } from "#main";

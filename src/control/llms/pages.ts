@@ -188,7 +188,7 @@ function webhooksPage({ webhookFields }: Registry): string {
 
 const WEBHOOKS = `A webhook is a POST of JSON to the callback of an app: \`{"object": …, "entry": [{"id": …, "time": …, "changes": [{"field": …, "value": …}]}]}\`. \`X-Hub-Signature-256\`
 is \`sha256=\` and the HMAC of the body with the app's secret, in hex. Respond with 200; anything else is tried again, with the same \`webhook-id\`. A callback is checked first by a
-GET with \`hub.mode\`, \`hub.verify_token\` and \`hub.challenge\`: respond with the challenge. Below, each field with an example of its value.`;
+GET with \`hub.mode\`, \`hub.verify_token\` and \`hub.challenge\`: respond with the challenge. The pages below have each field with an example of its value.`;
 
 function errorsPage({ errors }: Registry): string {
   const rows = [...errors].map(

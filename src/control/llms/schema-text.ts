@@ -69,7 +69,7 @@ export const propertiesOf = ({ properties, required }: Schema): Property[] =>
 export const versionsText: Readonly<Record<Access["versions"], string>> = {
   platform: "v20.0 to v26.0, or none",
   migrationIntents: "v23.0 to v25.0, required",
-  unversioned: "none in the path",
+  unversioned: "no version in the path",
   marketing: "marketing versions, required",
   marketingOrCurrent: "marketing versions, or none",
 };

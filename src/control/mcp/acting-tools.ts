@@ -41,7 +41,7 @@ const sendRequest = tool("send_request", {
   },
 });
 
-/** The part of a response that is read: more than an answer holds. */
+/** The part of a response that is read; it is longer than any answer. */
 const RESPONSE_BYTES_MAX = 1_000_000;
 
 async function responseOf(sent: Promise<Response>): Promise<{ response: Response; text: string }> {
@@ -165,7 +165,7 @@ const changeNode = tool("change_node", {
 
 const clockTool = (routes: Routes): Tool =>
   tool("clock", {
-    description: "Shows or changes the world's time. Everything that falls due by the new time has happened when the answer comes.",
+    description: "Shows or changes the world's time. When the answer comes, everything that falls due by the new time has happened.",
     input: input({
       action: Type.Unsafe<keyof typeof clockActions>({ enum: Object.keys(clockActions), description: "next moves to the next deadline" }),
       seconds: Type.Optional({ ...((routes.get("advanceClock") as ControlRoute).body as TObject).properties.seconds, description: "for advance" }),

@@ -49,7 +49,7 @@ const as = "2001";
 const create = (name: string) => ({ method: "POST", path, as, parameters: { page_label_name: name } });
 const addFault = { action: "add", operation: "listLabels" };
 
-/** Calls that do what they are asked, in an order in which each finds what it needs. */
+/** Calls that succeed, in an order in which each finds what it needs. */
 const right: readonly Call[] = [
   ["status", {}, "runs", "pages: 2001 Cafe", "clock", "frozen"],
   ["find_operation", { query: "attach a label to a person" }, "page: llms/custom-labels.md", "attachLabel", "Others:"],

@@ -46,7 +46,7 @@ describe("what a key allows through MCP", () => {
       expect({ name, ...(await reader.call(name, acting[name])) }).toEqual({ name, text: "this key may only read", isError: true });
     }
     const signed = await reader.call("send_request", { method: "GET", path: "2001/custom_labels", as: "2001" });
-    expect(signed).toEqual({ text: "as: 2001 has no valid token; plaza token mint makes one", isError: true });
+    expect(signed).toEqual({ text: "as: 2001 has no valid token; plaza token mint creates one", isError: true });
     expect((await reader.call("find_nodes", { kind: "labels" })).text).toContain('"name":"vip"');
     expect((await reader.call("status")).isError).toBe(false);
     const apps = await reader.call("find_nodes", { kind: "apps" });

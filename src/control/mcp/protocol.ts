@@ -12,9 +12,7 @@ import { actingTools } from "./acting-tools.ts";
 import { readingTools } from "./reading-tools.ts";
 import { bounded, type Tool, type ToolAccess, ToolFailure } from "./tool.ts";
 
-const INSTRUCTIONS = `Plaza is a local server with the HTTP graph interface of a large platform, for developing and testing integrations. Begin with status. find_operation
-gives the rules of an operation, send_request tries it, explain_request says why one failed, trigger_event sends a webhook to your app, expect waits for
-what your app does. read_docs answers how to test, to receive webhooks, and to describe a world.`;
+const INSTRUCTIONS = `Plaza is a local server with the HTTP graph interface of a large platform, for developing and testing integrations. Begin with status. find_operation gives the rules of an operation, send_request tries it, explain_request says why a request failed, trigger_event sends a webhook to your app, and expect waits until your app does something. read_docs answers how to test, to receive webhooks, and to describe a world.`;
 
 /** The address of a page as a resource: `plaza://llms/personas.md`. */
 const SCHEME = "plaza://";
@@ -45,7 +43,8 @@ function serverFor(tools: ReadonlyMap<string, Tool>, access: ToolAccess): Server
   }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
     const text = (await access.pages()).get(uri.replace(SCHEME, ""));
-    if (text === undefined || !uri.startsWith(SCHEME)) throw new ResourceNotFoundError(uri, `there is no resource ${uri}; resources/list names them`);
+    if (text === undefined || !uri.startsWith(SCHEME))
+      throw new ResourceNotFoundError(uri, `the resource ${uri} does not exist; resources/list names all resources`);
     return { contents: [{ uri, mimeType: "text/markdown", text }] };
   });
   return server;

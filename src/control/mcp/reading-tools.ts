@@ -9,7 +9,7 @@ import { type Delivery, lineOf } from "../client/triggered.ts";
 import { findSections, type Section, sectionsIn } from "./search.ts";
 import { ANSWER_CHARACTERS_MAX, input, type Tool, ToolFailure, tool } from "./tool.ts";
 
-/** The nodes of a kind that the status names, so that a caller knows whom it can speak for. */
+/** The number of nodes of each kind that the status names, so that a caller knows whom it can speak for. */
 const NAMED_MAX = 5;
 
 const status = tool("status", {
@@ -41,7 +41,7 @@ async function principals(control: ControlRequests): Promise<string[]> {
 /** The pages with the operations, one for each area. */
 const CONTRACT = "llms/";
 const isOperation = ({ page, heading }: Section): boolean => page.startsWith(CONTRACT) && /^\w+$/.test(heading);
-/** How many other results an answer names beside the best one. */
+/** The number of other results that an answer names beside the best one. */
 const OTHERS_MAX = 7;
 /** The part of a section that answers a question: most sections are shorter. */
 const SECTION_CHARACTERS_MAX = 3_000;
@@ -91,7 +91,7 @@ const PART_CHARACTERS_MAX = ANSWER_CHARACTERS_MAX - 200;
 
 function partOf(pages: ReadonlyMap<string, string>, page: string, offset: number): string {
   const text = pages.get(page);
-  if (text === undefined) throw new WrongParameter("page", `there is no page ${page}; without query and page, read_docs lists the pages`);
+  if (text === undefined) throw new WrongParameter("page", `the page ${page} does not exist; without query and page, read_docs lists the pages`);
   if (offset >= text.length) throw new WrongParameter("offset", `${page} has ${text.length} characters`);
   const end = offset + PART_CHARACTERS_MAX;
   const rest = end < text.length ? `\n… the next part begins at offset ${end} of ${text.length}` : "";
@@ -136,7 +136,7 @@ async function lastFailure(control: ControlRequests): Promise<string> {
   return last.trace_id;
 }
 
-/** The most entries of a list, each on a line. */
+/** The greatest number of entries in a list, each on a line. */
 const ROWS_MAX = 50;
 
 const listRecent = tool("list_recent", {

@@ -59,9 +59,9 @@ const EMPTY = new Set([
   "can",
   "it",
 ]);
-/** The most words of a question that are looked for. */
+/** The greatest number of words of a question that are looked for. */
 const WORDS_MAX = 12;
-/** How much more a word counts in the heading than in the text. */
+/** The factor by which a word counts more in the heading than in the text. */
 const HEADING_WEIGHT = 4;
 
 /** The weights of pages that list everything or explain single points: with the same words, a guide is the better answer. */

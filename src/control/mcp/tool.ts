@@ -16,7 +16,7 @@ export interface ToolAccess {
   /** The pages about the interface and about Plaza, by their paths. */
   pages(): Promise<ReadonlyMap<string, string>>;
   readonly webhookFields: readonly WebhookField[];
-  /** Called with an error that the caller cannot mend. */
+  /** Called with an error that the caller cannot correct. */
   onUnexpected(error: unknown, tool: string): void;
 }
 
@@ -25,7 +25,7 @@ export interface Tool {
   readonly description: string;
   readonly input: TObject;
   readonly isReading: boolean;
-  /** How to get the rest of an answer that is cut. */
+  /** The sentence that says how to get the rest of an answer that is cut. */
   readonly rest: string;
   run(access: ToolAccess, input: never): Promise<string>;
 }
@@ -45,7 +45,7 @@ export const tool = <T extends TObject, Input = Static<T>>(name: string, { isRea
 /** The input of a tool. Unknown parameters are refused, because they are often misspelt ones. */
 export const input = <T extends Parameters<typeof Type.Object>[0]>(properties: T) => Type.Object(properties, { additionalProperties: false });
 
-/** The result of a tool that could not do what it was asked: the answer is marked as an error. */
+/** The result of a tool that could not do its task: the answer is marked as an error. */
 export class ToolFailure extends Error {
   constructor(message: string) {
     super(message);

@@ -115,7 +115,7 @@ async function createFault(request: ControlRequest<unknown, FaultBody>): Promise
   if ((body.operation === undefined) === (body.webhook === undefined))
     throw badRequest("a fault needs either an operation or a webhook", "operation");
   if (world.faults.list().length >= FAULTS_MAX)
-    throw conflict(`there are already ${FAULTS_MAX} faults, and more are not possible; delete them first`);
+    throw conflict(`the world already has ${FAULTS_MAX} faults, and more are not possible; delete them first`);
   return world.faults.add(body.webhook === undefined ? await requestFaultOf(request) : webhookFaultOf(request));
 }
 
@@ -123,7 +123,7 @@ function webhookFaultOf({ world, body }: ControlRequest<unknown, FaultBody>): We
   requireOnly(body, ofWebhooks, "webhook");
   const { webhook = "*", effect } = body;
   if (webhook !== "*" && !world.webhooks.fields.all.some(({ field }) => field === webhook)) {
-    throw badRequest(`there is no webhook field ${webhook}`, "webhook");
+    throw badRequest(`the webhook field ${webhook} does not exist`, "webhook");
   }
   if (body.latency_ms !== undefined && (effect === "lose" || effect === "repeat"))
     throw badRequest("latency_ms is only possible together with the effect reorder, delay or batch", "latency_ms");

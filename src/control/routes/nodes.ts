@@ -109,7 +109,7 @@ async function deleteNode(request: ControlRequest): Promise<unknown> {
   });
 }
 
-/** D-263: whether entries of this key have secrets. Only apps have any. */
+/** D-263: whether entries of this key have secrets. Only apps have secrets. */
 const hasSecrets = ({ key }: Readonly<Record<string, string>>): boolean => key === "apps";
 
 const NODES = "/v1/worlds/{w}/nodes/{key}";

@@ -126,7 +126,7 @@ export const tokenRoutes: readonly ControlRoute[] = [
   }),
   route(`POST ${TOKENS}/{id}/copy`, "copyToken", {
     summary:
-      "Creates a copy of a token for the same principal. The copy is valid for ten minutes at most, and ends with its original. Only this response shows the value",
+      "Creates a copy of a token for the same principal. The copy is valid for at most ten minutes, and ends with its original. Only this response shows the value",
     status: 201,
     response: mintedToken,
     errors: [409],

@@ -11,15 +11,15 @@ export const unserved = Type.Object({
   did_you_mean: Type.Optional(Type.String({ description: "the name that Plaza has and that differs only in a few letters" })),
   hint: Type.Optional(Type.String({ description: "says how Plaza serves this edge to other requests, e.g. by another method" })),
   count: Type.Integer({ description: "how often it was asked for" }),
-  apps: Type.Array(Type.String(), { description: "the apps that asked, at most 10; requests without a valid token have no app" }),
-  first_time: Type.Number({ description: "world time in Unix seconds at which it was asked for first" }),
-  last_time: Type.Number({ description: "world time in Unix seconds at which it was asked for last" }),
-  trace_id: Type.String({ description: "the last request that asked" }),
+  apps: Type.Array(Type.String(), { description: "the apps that asked for the name, at most 10; requests without a valid token have no app" }),
+  first_time: Type.Number({ description: "world time in Unix seconds of the first request for the name" }),
+  last_time: Type.Number({ description: "world time in Unix seconds of the last request for the name" }),
+  trace_id: Type.String({ description: "the last request that asked for the name" }),
 });
 
 const list = Type.Object({
   data: Type.Array(unserved),
-  others: Type.Integer({ description: `how many requests asked for other names, after the list had ${NAMES_MAX}` }),
+  others: Type.Integer({ description: `the number of requests for other names, after the list had ${NAMES_MAX}` }),
   paging: Type.Object({}),
 });
 
@@ -37,7 +37,7 @@ const listUnserved = async ({ world: { unserved: names } }: ControlRequest): Pro
 export const unservedRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds/{w}/unserved", "listUnserved", {
     summary:
-      "Lists the edges, fields and versions that programs asked for and that Plaza does not have, the most frequent first. Only a sandbox collects them, in memory, until a reset or its end",
+      "Lists the edges, fields and versions that programs asked for and that Plaza does not have, the most frequent first. Only a sandbox collects these names, in memory, until the world is reset or the server ends",
     response: list,
     handle: listUnserved,
   }),

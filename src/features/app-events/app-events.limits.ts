@@ -4,19 +4,19 @@ import { UNIX_SECONDS_MAX } from "#kernel/clock";
 const HOUR_SECONDS = 3_600;
 export const DAY_SECONDS = 86_400;
 
-/** D-70: the most parameters of one event, and the most characters of a parameter's value. */
+/** D-70: the greatest number of parameters of one event, and of characters in a parameter's value. */
 export const PARAMETERS_MAX = 25;
 export const VALUE_CHARACTERS_MAX = 100;
 /** The document limits only the values of parameters. Plaza gives the names of parameters the same limit. */
 export const PARAMETER_NAME_CHARACTERS_MAX = 100;
-/** D-70: the most entries of a list parameter; a shopping cart has fewer. Each text in an entry has the limit of values. */
+/** D-70: the greatest number of entries in a list parameter; a shopping cart has fewer. Each text in an entry has the limit of values. */
 export const LIST_ITEMS_MAX = 1_000;
 export const EXTINFO_VALUES = 16;
 /** The document names no limit of device ids, so these have the limit of values; advertising ids have 36 characters. */
 export const DEVICE_ID_CHARACTERS_MAX = VALUE_CHARACTERS_MAX;
 /**
- * D-290: the most ids that are joined to one device. A device gets a new cookie or advertising id now and then; more than 100 ids mean that many
- * devices send the same id.
+ * D-290: the greatest number of ids that are joined to one device. A device gets a new cookie or advertising id now and then; more than 100 ids mean
+ * that many devices send the same id.
  */
 export const DEVICE_IDS_MAX = 100;
 /** With 100 bytes for each event, 10,000 events fill the largest body that is accepted by default (1 MiB). */

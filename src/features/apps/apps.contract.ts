@@ -50,7 +50,7 @@ export const updateApp = writeOperation({
       // VER-7f: the switch of a migration is true or false; 1 and 0 are refused.
       additionalProperties: { type: "boolean", enum: [true, false] },
       [NAMES_OF]: "migrations",
-      description: "whether each migration is on; you can switch those whose window is open",
+      description: "whether each migration is on; you can switch a migration while its transition period lasts",
     }),
   }),
   returns: Type.Object({ success: Type.Boolean() }),

@@ -39,7 +39,7 @@ function isOpened(sealer: Sealer, sealed: string): boolean {
 
 /**
  * The job that seals all secrets with the new key. After each transaction every value is sealed by one of the world's keys, so the process may end at
- * any time: the next run goes over all apps and seals the values that are left. The last run is the run after the previous keys have ended.
+ * any time: the next run goes over all apps and seals the values that are left. The last run is the one after the previous keys have ended.
  */
 export const resealJob: JobKind<World> = {
   kind: KIND,
@@ -55,8 +55,8 @@ export const resealJob: JobKind<World> = {
     const ends = world.keys.previous.flatMap(({ untilMs }) => (untilMs === undefined ? [] : [untilMs]));
     if (ends.length === 0) return;
     const waitMs = Math.min(...ends) - nowMs;
-    // If the time of a previous key has passed and the key is still there, the key is needed elsewhere. The job then looks for the key once more in
-    // an hour.
+    // If the time of a previous key has passed and the key is still there, the key is needed elsewhere. The job then looks for the key again in an
+    // hour.
     const dueMs = world.clock.nowMs() + (waitMs > 0 ? waitMs : ASK_AGAIN_MS);
     await world.database.write(async (tx) => {
       await job.settle(tx);

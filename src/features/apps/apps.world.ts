@@ -61,7 +61,7 @@ const entry = closedMap(
       described("the time at which the app was created, which decides its default version; now if it is left out", worldTime),
     ),
     marketing_first_used_time: described(
-      "the time of the app's first marketing request, which decides the oldest marketing version that it may use; 0: it has sent none",
+      "the time of the app's first marketing request, which decides the oldest marketing version that the app may use; 0: the app has sent no marketing request",
       worldTimeOr(0),
     ),
     auto_upgrade: flag(true, "whether a request in a deprecated marketing version is served in the next one; otherwise it is refused"),
@@ -76,7 +76,7 @@ const entry = closedMap(
     callback: Type.Optional(described("the app's callback for objects that have no callback of their own", callback)),
     subscriptions: Type.Array(subscription, { default: [], description: "the webhooks that the app gets" }),
     roles: Type.Array(role, { default: [], description: "the people who work on the app" }),
-    event_name_limit: Type.Integer({ minimum: 0, default: EVENT_NAME_LIMIT, description: "the most names of events that the app may use" }),
+    event_name_limit: Type.Integer({ minimum: 0, default: EVENT_NAME_LIMIT, description: "the greatest number of event names that the app may use" }),
     event_schemas: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), {
       default: {},
       description: "a JSON Schema for each custom event, by the event's name; an event that breaks its schema is stored and marked",

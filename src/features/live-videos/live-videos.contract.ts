@@ -129,7 +129,7 @@ export const readLiveVideo = {
 export const listLiveVideos = listOperation({
   ...access,
   operation: "listLiveVideos",
-  summary: "Lists the live videos of a page and those shared with it, newest first (D-51).",
+  summary: "Lists the live videos of a page and those that other pages share with it, newest first (D-51).",
   clauses: ["LIVE-2", "LIVE-18", "AUTH-7"],
   decisions: ["D-51", "D-113"],
   on: "page",
@@ -152,14 +152,17 @@ export const listLiveMap = listOperation({
   policy: liveMap,
   operation: "listLiveMap",
   summary:
-    "Lists the live map: videos that are live and have a place, newest first. With country, those shown there; without it, those shown in every country (D-114).",
+    "Lists the live map: videos that are live and have a place, newest first. With country, lists the videos that are shown there; without it, those that are shown in every country (D-114).",
   clauses: ["C1-3", "LIVE-18", "LIM-9", "AUTH-7"],
   decisions: ["D-51", "D-114"],
   on: null,
   edge: "live_map",
   params: Type.Object({
     country: Type.Optional(
-      Type.String({ format: "country", description: "of the viewer, ISO 3166-1 alpha-2; without it, what is shown in every country" }),
+      Type.String({
+        format: "country",
+        description: "the country of the viewer, ISO 3166-1 alpha-2; without it, the list has what is shown in every country",
+      }),
     ),
   }),
   items: onMapSet,
@@ -177,16 +180,19 @@ const countries = (description: string) => Type.Optional(Type.Array(Type.String(
  */
 export const targeting = closedMap({
   geo_locations: Type.Optional(
-    closedMap({ countries: countries("where the video may be watched; everywhere when empty") }, "the countries in which it may be watched"),
+    closedMap(
+      { countries: countries("the countries where the video may be watched; empty: all countries") },
+      "the countries in which the video may be watched",
+    ),
   ),
-  excluded_countries: countries("where it may not be watched"),
+  excluded_countries: countries("the countries in which the video may not be watched"),
 });
 
 export const NO_OTHER_PAGE = "must be another page on which the caller may create content";
 
 const common = {
   title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX, description: "the video's title" })),
-  description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX, description: "what the video is about" })),
+  description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX, description: "the subject of the video" })),
   planned_start_time: Type.Optional(
     Type.Unsafe<number>({ ...worldTime, description: "when the broadcast is planned: Unix seconds or ISO 8601, in the future" }),
   ),
@@ -232,7 +238,7 @@ const withoutEnd = {
 const wantedStatus = (...names: readonly string[]) =>
   Type.Union(
     names.map((one) => Type.Literal(one)),
-    { description: "what is to become of the video; a plan needs planned_start_time" },
+    { description: "the wanted status of the video; a plan needs planned_start_time" },
   );
 
 const streamAddress = {

@@ -64,7 +64,7 @@ onEachDatabase("the live state of a video", (database) => {
     await request("POST", "live-videos/5301/ingest", { event: "lost" });
     expect(await alert()).toEqual({
       ...{ kind: "live_video", level: "warning", of: "5301", time: 1_795_000_000 },
-      text: "Live video 5301 of page 2001: its encoder has disconnected, and may come back with the same key.",
+      text: "Live video 5301 of page 2001: the encoder has disconnected, and may reconnect with the same key.",
     });
     await request("POST", "clock/advance", { seconds: 150 });
     expect(await alert()).toMatchObject({ level: "error", time: 1_795_000_150 });
@@ -151,12 +151,12 @@ onEachDatabase("the live state of a video", (database) => {
     await request("POST", "live-videos/5301/ingest", { event: "lost" });
     expect(await alerts()).toEqual(["warning 5301: its encoder has disconnected"]);
     await advance(150);
-    expect(await alerts()).toEqual(["error 5301: its encoder did not come back in time"]);
+    expect(await alerts()).toEqual(["error 5301: the encoder did not reconnect in time"]);
     await request("PUT", "live-videos/5301/sealing", { fails: true });
     await request("POST", "live-videos/5301/end");
     expect(await alerts()).toEqual([]);
     await advance(1);
-    expect(await alerts()).toEqual(["error 5301: its recording could not be sealed"]);
+    expect(await alerts()).toEqual(["error 5301: the recording could not be sealed"]);
   });
 
   test("lists the newest hundred of more than a hundred running broadcasts", async () => {

@@ -49,7 +49,7 @@ function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown
 const transition = (event: LiveEvent, what: string) => async (request: ControlRequest) =>
   stateAfter(idOf(request), await transitionLiveVideo(request.world, idOf(request), event), what);
 
-/** How often a stream of events looks at the state: once a second, as often as feeds report their quality. */
+/** The interval at which a stream of events reads the state: once a second, as often as feeds report their quality. */
 const LOOK_EVERY_MS = 1_000;
 
 async function readState(request: ControlRequest): Promise<unknown> {
@@ -156,7 +156,7 @@ async function startTestEncoder(request: ControlRequest): Promise<unknown> {
   if (before.feed.is_sending || before.test_encoder) throw conflict("an encoder sends already");
   const text = mintKey(world);
   const tooLate = deps.realTime.sleepMs(BEGINS_WITHIN_MS).then((): never => {
-    throw new Error(`its stream did not begin within ${BEGINS_WITHIN_MS / 1_000} s`);
+    throw new Error(`the stream of the test encoder did not begin within ${BEGINS_WITHIN_MS / 1_000} s`);
   });
   await playTestClip(world, id, { text, hash: hashOfKey(text) }, playClip, tooLate).catch((error: unknown) => {
     throw conflict(`the test encoder cannot send: ${error instanceof Error ? error.message : error}`);
@@ -219,7 +219,8 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     handle: transition("end_signalled", "ended"),
   }),
   route(`PUT ${LIVE_VIDEO}/sealing`, "setSealing", {
-    summary: "Makes the sealing of the recording fail on purpose, or work again. While sealing fails, a broadcast that was ended still shows as live",
+    summary:
+      "Makes the sealing of the recording fail on purpose, or work again. While sealing fails, a broadcast that was ended still has the status LIVE",
     body: sealing,
     response: liveState,
     handle: changeSealing,
@@ -264,20 +265,20 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** How long the refusal of an encoder is an alert while another encoder sends, because the refused encoder may have given up. */
+/** The time for which the refusal of an encoder is an alert while another encoder sends, because the refused encoder may have given up. */
 const REFUSED_ALERT_SECONDS = 60;
 
 function alertOf({ state, feed, refused, health, sealing }: LiveState, now: number): Pick<Alert, "level" | "text"> | undefined {
   if (state === "key_dead")
     return {
       level: "error",
-      text: "its encoder did not come back in time, so its stream key has expired; the broadcast ends unless a new key is created",
+      text: "the encoder did not reconnect in time, so its stream key has expired; the broadcast ends unless a new key is created",
     };
   if (state === "ending" && sealing.tries > 0)
-    return { level: "error", text: "its recording could not be sealed, so the video still shows as live; Plaza tries again" };
+    return { level: "error", text: "the recording could not be sealed, so the video still has the status LIVE; Plaza tries again" };
   if (refused !== undefined && takesFeed(state) && (!feed.is_sending || now - refused.time < REFUSED_ALERT_SECONDS))
     return { level: isLive(state) && !feed.is_sending ? "error" : "warning", text: `an encoder was refused: ${refused.reason}` };
-  if (state === "reconnecting") return { level: "warning", text: "its encoder has disconnected, and may come back with the same key" };
+  if (state === "reconnecting") return { level: "warning", text: "the encoder has disconnected, and may reconnect with the same key" };
   const [warning] = health?.warnings ?? [];
   return warning === undefined ? undefined : { level: "warning", text: warning };
 }

@@ -39,14 +39,16 @@ export interface LiveVideoRow extends Row {
   is_on_map: number;
   /** Why the video was taken down; null if it was not. */
   takedown_reason: TakedownReason | null;
-  /** Why the broadcast ended by itself; null while the broadcast runs, or if somebody ended it. */
+  /** The reason why the broadcast ended by itself; null while the broadcast runs, or if somebody ended it. */
   end_reason: EndReason | null;
   /** The ingest process or the media server that receives the feed; null if the video has no feed, or if the control API acts as the encoder. */
   feed_ingest: string | null;
   /** The picture width of the newest feed in pixels; null before the feed's first key frame. */
   feed_width: number | null;
   feed_height: number | null;
-  /** The start of the broadcast by the machine's time; `broadcast_start_ms` is the same moment in world time. Earlier recordings are a preview. */
+  /**
+   * The start of the broadcast by the machine's time; `broadcast_start_ms` is the same moment in world time. Earlier recordings belong to a preview.
+   */
   published_real_ms: number | null;
   /** The newest events of the video as JSON, a list of `Move`, oldest first. */
   history: string;

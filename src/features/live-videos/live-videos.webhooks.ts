@@ -13,7 +13,7 @@ export const liveVideoWebhook = defineWebhookField({
   payload: Type.Object({
     id: payloadId,
     status: Type.String(),
-    /** D-110: what happened to the video besides a change of status; absent if only the status changed. */
+    /** D-110: the event that happened to the video besides a change of status; absent if only the status changed. */
     event: Type.Optional(Type.Unsafe<(typeof liveVideoEvents)[number]>({ enum: [...liveVideoEvents] })),
     takedown_reason: Type.Optional(Type.String()),
     restorable_until: Type.Optional(Type.String()),

@@ -49,7 +49,7 @@ import { targetingColumnsOf, targetingOf } from "./viewing/watching.ts";
 type PlainStatus = Exclude<Status, "TAKEN_DOWN">;
 
 /**
- * The values of `condition`: states that the status of an entry does not tell apart. The first three states have the status LIVE, the last two VOD.
+ * The values of `condition`: states that have the same status. The first three states have the status LIVE, the last two VOD.
  */
 const conditions = ["reconnecting", "key_dead", "ending", "taken_down", "lapsed"] as const satisfies readonly State[];
 
@@ -68,15 +68,12 @@ const entry = closedMap(
       Type.Unsafe<(typeof conditions)[number]>({
         enum: [...conditions],
         description:
-          "the state that the status alone does not tell. LIVE: `reconnecting` waits for a lost feed, `key_dead` takes no feed any more, `ending` saves the recording. " +
+          "the state, for statuses that several states have. LIVE: `reconnecting` waits for a lost feed, `key_dead` takes no feed any more, `ending` saves the recording. " +
           "VOD: `taken_down` can still be restored, `lapsed` cannot",
       }),
     ),
     deadline: Type.Optional(
-      described(
-        "the time at which the video's current wait ends, e.g. for a lost feed or a restore; the usual time from now if it is left out",
-        worldTime,
-      ),
+      described("the time at which the video's current wait ends, e.g. for a lost feed or a restore; by default the full wait from now", worldTime),
     ),
     takedown_reason: Type.Optional(
       Type.Unsafe<TakedownReason>({

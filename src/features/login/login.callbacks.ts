@@ -1,4 +1,4 @@
-/** D-385, D-387: tells an app by a signed request that a person removed it (`deauthorize_url`) or wants her data deleted (`data_deletion_url`). */
+/** D-385, D-387: sends an app a signed request if a person removed the app (`deauthorize_url`) or wants her data deleted (`data_deletion_url`). */
 import type { AppFacts } from "#auth/app-facts";
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
@@ -11,10 +11,10 @@ import { objectIn, signedRequest } from "./login.signed-request.ts";
 import { answerDeletion, insertDeletion } from "./login.store.ts";
 
 const KIND = "login_callback";
-/** As for the handshake of a callback: the app has to answer quickly. */
+/** The app has to answer as quickly as in the handshake of a callback. */
 const DEADLINE_MS = 15_000;
 const RESPONSE_BYTES_MAX = 65_536;
-/** The runs before Plaza gives up. With the waits below they take 15 hours. */
+/** The number of runs before Plaza gives up. With the waits below they take 15 hours. */
 const ATTEMPTS_MAX = 5;
 const WAIT_MS = 3_600_000;
 
@@ -74,13 +74,13 @@ export const callbackJob: JobKind<World> = {
   },
 };
 
-/** The body of a response with a status of success, or why there is none. */
+/** The body of a response with a status of success, or the reason why there is no such body. */
 interface Answer {
   readonly body?: string;
   readonly url?: string;
   readonly confirmation_code?: string;
   readonly problem?: string;
-  /** Whether another attempt is useless. */
+  /** Whether another attempt would be useless. */
   readonly isFinal?: true;
 }
 

@@ -43,7 +43,7 @@ const loggedIn = Type.Object({
   app: Type.String(),
   user: Type.Optional(Type.String()),
   social_account: Type.Optional(Type.String()),
-  scopes: Type.Array(Type.String(), { description: "the permissions of the token: the granted ones, and those that were granted before" }),
+  scopes: Type.Array(Type.String(), { description: "the permissions of the token: those granted now, and those granted before" }),
   warnings,
 });
 
@@ -75,7 +75,7 @@ const deletion = Type.Object({
   confirmed_at: Type.Integer({ description: "Unix seconds; 0: the app has not confirmed the request" }),
   url: Type.Optional(Type.String({ description: "the app's page about the deletion" })),
   confirmation_code: Type.Optional(Type.String()),
-  problem: Type.Optional(Type.String({ description: "why the app has not confirmed the request" })),
+  problem: Type.Optional(Type.String({ description: "the reason why the app has not confirmed the request" })),
 });
 
 /** D-385, D-387. */
@@ -109,7 +109,7 @@ export const loginControlRoutes: readonly ControlRoute[] = [
   }),
   route(`POST ${IN_APP}/remove-app`, "removeAppInApp", {
     summary:
-      "Removes an app as a person, as in the settings of the platform. The app's tokens for the person are revoked, and its callbacks are told",
+      "Removes an app as a person, as in the settings of the platform. The app's tokens for the person are revoked, and its callbacks get a request",
     body: removal,
     errors: [422],
     handle: handleRemoval,

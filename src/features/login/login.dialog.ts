@@ -1,5 +1,5 @@
 /**
- * The login dialog (D-381): turns the request of an app into a form, and what the person chose into a code or a token. `http/routes/login-route.ts`
+ * The login dialog (D-381): turns the request of an app into a form, and the person's choices into a code or a token. `http/routes/login-route.ts`
  * makes the pages.
  */
 
@@ -16,14 +16,14 @@ import { personSignedIn, type SignIn, type ToSignIn } from "./login.sign-in.ts";
 import { deleteOldCodes, findDeclined, insertCode } from "./login.store.ts";
 import { issueToken, SHORT_SECONDS } from "./login.tokens.ts";
 
-/** How long a code may wait for its exchange (RFC 6749, 4.1.2, recommends 10 minutes at most). */
+/** The time for which a code may wait for its exchange (RFC 6749, 4.1.2, recommends 10 minutes at most). */
 const CODE_SECONDS = 600;
-/** How long used codes are kept, so that a second use is noticed. */
+/** The time for which used codes are kept, so that a second use is noticed. */
 const CODE_KEPT_SECONDS = 86_400;
-/** How long a person may look at the dialog. */
+/** The time for which a person may look at the dialog. */
 const FORM_SECONDS = 3_600;
 const CODE_BYTES = 32;
-/** The people whom the dialog shows. Others are named by their id. */
+/** The people whom the dialog shows. Other people are named by their id. */
 export const PEOPLE_SHOWN_MAX = 100;
 
 interface Person {
@@ -36,7 +36,7 @@ interface Person {
 export interface Form {
   readonly kind: "form";
   readonly app: string;
-  /** Those among whom the person chooses, or the one who signed in. */
+  /** The people among whom the person chooses, or the one who signed in. */
   readonly people: readonly Person[];
   readonly isSignedIn: boolean;
   /** The permissions to grant or decline. */
@@ -105,7 +105,7 @@ export async function answerDialog(
   const { redirect_uri, host, scopes } = asked;
   const app = await world.tokens.findApp(asked.app);
   // The addresses may have changed while the page was open.
-  const unregistered = app === undefined ? "The app is gone." : redirectProblem(app, redirect_uri);
+  const unregistered = app === undefined ? "The app does not exist any more." : redirectProblem(app, redirect_uri);
   if (unregistered !== undefined) return problem(unregistered);
   if (form.get("action") !== "allow") {
     return redirectTo(asked, { error: "access_denied", error_code: "200", error_reason: "user_denied", error_description: "Permissions error" });
@@ -128,7 +128,7 @@ function openedForm({ sealer, name }: World, token: string): SealedForm | undefi
   }
 }
 
-/** Stores the person's decisions, and makes what the app asked for: a code, a token, and the lists of permissions. */
+/** Stores the person's decisions, and makes what the app requested: a code, a token, and the lists of permissions. */
 function answersTo(world: World, asked: Asked, person: NodeId, granted: readonly string[]): Promise<Readonly<Record<string, string | undefined>>> {
   const { app, host, redirect_uri, scopes, challenge, answers, is_rerequest } = asked;
   const is_account = host === "social_login";

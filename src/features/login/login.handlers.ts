@@ -102,7 +102,7 @@ function refreshed({ token, app }: OperationRequest["caller"], world: World): Pr
   return lengthen(world, { app: app.id, person: token.social_account, is_account: true, scopes: token.scopes }, token.id);
 }
 
-/** D-384: the stored decisions of the person, and what the token may do besides (a token of a world file has no stored decision). */
+/** D-384: the stored decisions of the person, and the further permissions of the token (a token of a world file has no stored decision). */
 export async function handleReadPermissions(
   { caller, node }: OperationRequest<Static<typeof readPermissions.params>>,
   reader: Reader,

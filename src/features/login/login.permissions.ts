@@ -21,13 +21,13 @@ export const hasLogin = async (reader: Reader, app: NodeId, person: NodeId): Pro
 interface Decision {
   readonly asked: readonly string[];
   readonly granted: readonly string[];
-  /** Whether the app asks again for permissions that the person declined before. Without that they stay declined. */
+  /** Whether the app asks again for permissions that the person declined before. Without `rerequest` the declined permissions stay declined. */
   readonly isRerequest: boolean;
 }
 
 /**
  * Stores for each permission that the app asked for whether the person granted it. Returns the permissions of the new token: the granted ones, and
- * those that she granted before and was not asked for now.
+ * those that the person granted before and was not asked for now.
  */
 export async function decide(tx: Transaction, app: NodeId, person: NodeId, { asked, granted: chosen, isRerequest }: Decision): Promise<string[]> {
   const known = await listPermissions(tx, app, person);

@@ -26,7 +26,7 @@ export interface Redirect {
 /** The parts of an answer that an app names in `response_type`. `granted_scopes` goes with one of the others. */
 const ANSWERS = ["code", "token", "granted_scopes"] as const;
 type Answer = (typeof ANSWERS)[number];
-/** `rerequest`: declined permissions are asked for again. The others ask for a new sign-in, which every dialog has here. */
+/** `rerequest`: the dialog asks for declined permissions again. The others ask for a new sign-in, which every dialog has here. */
 const AUTH_TYPES = ["rerequest", "reauthenticate", "reauthorize"];
 
 /** A checked request. */
@@ -96,8 +96,8 @@ export function redirectProblem({ id, redirect_uris }: AppFacts, given: string):
 }
 
 /**
- * The app's address with the answer and the state. They are in the fragment if the app asked for a token, which browsers do not send to servers
- * (RFC 6749, 4.2.2), and else in the query.
+ * The app's address with the answer and the state. The parameters are in the fragment if the app asked for a token, because browsers do not send the
+ * fragment to servers (RFC 6749, 4.2.2); otherwise they are in the query.
  */
 export function redirectTo({ redirect_uri, state, answers }: Asked, parameters: Readonly<Record<string, string | undefined>>): Redirect {
   const given = Object.entries({ ...parameters, state }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as [string, string]]));

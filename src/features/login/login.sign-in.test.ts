@@ -58,7 +58,7 @@ onEachDatabase("who signed in", (database) => {
     const query = { client_id: "1001", client_secret: "s3cret", redirect_uri: BACK, code };
     const { body } = await plaza.get("/oauth/access_token", { query });
     expect((await plaza.get("/v26.0/me", { bearer: body.access_token })).body).toEqual({ id: "3001", name: "Ada" });
-    // A form of a sandbox, in which people choose, is worth nothing here, and the other way round.
+    // A form of a sandbox, in which people choose, is not accepted here, and a form of this page is not accepted in a sandbox.
     const chosen = await openDialog(plaza.world, "base", new URL(dialog).searchParams, BROWSER);
     fields.set("form_token", chosen.kind === "form" ? chosen.form_token : "");
     expect((await answerDialog(plaza.world, "base", fields, BROWSER, false)).kind).toBe("problem");
@@ -85,7 +85,7 @@ onEachDatabase("who signed in", (database) => {
       expect(await problemOf(signed({ issued_at }))).toContain("issued_at must be the current time");
     for (const user_id of ["5001", "3999", 3001, "", undefined, "x"])
       expect(await problemOf(signed({ user_id }))).toContain("user_id must be the id of a user");
-    // Refused answers were not used up. Of several requests with one answer at once one wins, and the others sign in again.
+    // Refused answers were not used up. Of several requests with one answer at once, one succeeds, and the people of the others sign in again.
     const kinds = await Promise.all(Array.from({ length: 6 }, () => problemOf(signed(), BROWSER, NOW + 119)));
     expect(kinds.sort()).toEqual(["form", ...Array.from({ length: 5 }, () => "sign_in")]);
     expect(await problemOf(`${signature}=.${payload}`)).toBe("sign_in");

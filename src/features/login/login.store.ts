@@ -120,7 +120,7 @@ interface DeletionAnswer {
   /** The page on which the app shows the state of the deletion, and the code of the request there. Empty before the app has confirmed the request. */
   url: string;
   confirmation_code: string;
-  /** Why the app has not confirmed the request; empty if it has, or if it was not asked yet. */
+  /** The reason why the app has not confirmed the request; empty if the app has confirmed it, or was not asked yet. */
   problem: string;
 }
 
@@ -138,7 +138,7 @@ export async function insertDeletion(tx: Transaction, app: NodeId, person: NodeI
     ON CONFLICT (app, person) DO UPDATE SET requested_at = excluded.requested_at, confirmed_at = 0, url = '', confirmation_code = '', problem = ''`);
 }
 
-/** Stores the app's answer to a request, or why it has none. */
+/** Stores the app's answer to a request, or the reason why there is none. */
 export async function answerDeletion(tx: Transaction, { app, person, confirmed_at, url, confirmation_code, problem }: DeletionAnswer): Promise<void> {
   await tx.run(sql`
     UPDATE login_deletions SET confirmed_at = ${confirmed_at}, url = ${url}, confirmation_code = ${confirmation_code}, problem = ${problem}
@@ -152,7 +152,7 @@ const deletionRows = sql`
 export const listDeletions = (reader: Reader, page: PageRequest): Promise<ListPage<DeletionRow>> =>
   readPage<DeletionRow>(reader, deletionRows, ordered("ascending", "d.app", "d.person"), page);
 
-/** D-390: marks an answer of the sign-in page as used. Returns false if it was used before. */
+/** D-390: marks an answer of the sign-in page as used. Returns false if the answer was used before. */
 export async function useSignIn(tx: Transaction, hash: string, expiresAt: number, nowSeconds: number): Promise<boolean> {
   await tx.run(sql`DELETE FROM login_sign_ins WHERE expires_at < ${nowSeconds}`);
   return (await tx.run(sql`INSERT INTO login_sign_ins (hash, expires_at) VALUES (${hash}, ${expiresAt}) ON CONFLICT DO NOTHING`)) === 1;

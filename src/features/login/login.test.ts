@@ -124,7 +124,7 @@ onEachDatabase("login", (database) => {
       { permission: "pages_show_list", status: "granted" },
       { permission: "public_profile", status: "granted" },
     ]);
-    // A field beside the asked permissions grants nothing, and earlier permissions stay.
+    // A field beside the requested permissions grants nothing, and earlier permissions stay.
     const later = await tokenOf(plaza, { scope: "email", auth_type: "rerequest" }, { scope: ["email", "ads_management"] });
     expect(
       (await listed(later))
@@ -330,7 +330,7 @@ onEachDatabase("attacks on a login", (database) => {
     ];
     for (const redirect_uri of near) {
       expect(await refusalOf(plaza, { redirect_uri })).toStartWith("redirect_uri is ");
-      // Other errors do not lead there either.
+      // Other errors do not lead to that address either.
       expect(await refusalOf(plaza, { redirect_uri, response_type: "id_token" })).toStartWith("redirect_uri is ");
     }
     for (const client_id of ["", "9", "2001", "1001x", "0"])

@@ -10,9 +10,9 @@ import type { Transaction } from "#storage/database";
 import { deriveKey } from "#storage/sealing";
 import { recordToken } from "./login.store.ts";
 
-/** How long a token of a code is valid: between one and two hours, as platforms of this kind promise. */
+/** The time for which a token of a code is valid: between one and two hours, as platforms of this kind document. */
 export const SHORT_SECONDS = 5_400;
-/** How long a long-lived token is valid: 60 days. */
+/** The time for which a long-lived token is valid: 60 days. */
 export const LONG_SECONDS = 60 * 24 * 3_600;
 
 const VALUE_BYTES = 32;

@@ -13,15 +13,15 @@ export const breakdowns = ["country", "city", "age", "gender"] as const;
 export type Breakdown = (typeof breakdowns)[number];
 
 export const titles: Readonly<Record<MediaMetric | UserMetric, { readonly title: string; readonly description: string }>> = {
-  views: { title: "Views", description: "How many times it was viewed." },
-  likes: { title: "Likes", description: "How many likes it received." },
-  replies: { title: "Replies", description: "How many replies it received." },
-  reposts: { title: "Reposts", description: "How many times it was reposted." },
-  quotes: { title: "Quotes", description: "How many times it was quoted." },
-  shares: { title: "Shares", description: "How many times it was shared." },
-  clicks: { title: "Clicks", description: "How many clicks each link received." },
-  followers_count: { title: "Followers", description: "How many followers the user has." },
-  follower_demographics: { title: "Follower demographics", description: "How the followers divide by the breakdown." },
+  views: { title: "Views", description: "The number of views." },
+  likes: { title: "Likes", description: "The number of likes." },
+  replies: { title: "Replies", description: "The number of replies." },
+  reposts: { title: "Reposts", description: "The number of reposts." },
+  quotes: { title: "Quotes", description: "The number of quotes." },
+  shares: { title: "Shares", description: "The number of shares." },
+  clicks: { title: "Clicks", description: "The number of clicks on each link." },
+  followers_count: { title: "Followers", description: "The number of followers of the user." },
+  follower_demographics: { title: "Follower demographics", description: "The followers by the breakdown." },
 };
 
 export const DAY_SECONDS = 86_400;

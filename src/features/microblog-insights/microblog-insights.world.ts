@@ -78,7 +78,7 @@ export const followersSection = section({
   key: "followers",
   entry: closedMap(
     {
-      microblog_user: described("the microblog account that they follow", idOf("microblog_user")),
+      microblog_user: described("the microblog account that these people follow", idOf("microblog_user")),
       country: group("the followers' country, e.g. DE"),
       city: group("the followers' city"),
       age: group("the followers' age, e.g. 25-34"),

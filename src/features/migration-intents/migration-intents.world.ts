@@ -27,7 +27,7 @@ const intent = closedMap(
     status: Type.Unsafe<Status>({
       ...status,
       default: "INITIATED",
-      description: "it goes from INITIATED to ACCEPTED to COMPLETED, and from the first two also to REJECTED",
+      description: "the status goes from INITIATED to ACCEPTED to COMPLETED, and from the first two also to REJECTED",
     }),
   },
   "the intent to migrate a business messaging account",

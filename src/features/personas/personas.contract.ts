@@ -12,7 +12,7 @@ const PICTURE_URL_CHARACTERS_MAX = 2_048;
 /** D-41: the schemas of a persona's name and picture. The address of the picture is stored as it was sent. */
 export const personaWords = {
   name: { ...filledText(PERSONA_NAME_CHARACTERS_MAX), description: "the persona's name" },
-  profile_picture_url: { maxLength: PICTURE_URL_CHARACTERS_MAX, format: "web-address", description: "the address of its picture" },
+  profile_picture_url: { maxLength: PICTURE_URL_CHARACTERS_MAX, format: "web-address", description: "the address of the persona's picture" },
 };
 
 const access = {

@@ -16,7 +16,7 @@ export const EXTERNAL_BUSINESS_ID_CHARACTERS_MAX = 255;
 /** The ids of the tasks that an agency can have (G1-20, G1-21). */
 const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum: ["240588526848665", "2015469438531460"] });
 
-/** D-337: the most tasks in a list. Only two tasks exist, but the list may repeat them. */
+/** D-337: the greatest number of tasks in a list. Only two tasks exist, but the list may repeat them. */
 const PERMITTED_TASKS_MAX = 100;
 
 /** The problem of a wrong business (D-56). A value that is not an id has the same problem as the id of an unknown business. */
@@ -26,7 +26,11 @@ const business = (description: string) => Type.Unsafe<NodeId>({ ...worldId, desc
 const agency = Type.Object({
   /** G1-17, ERR-33: both properties of an agency are required. */
   business_id: business("the agency's business"),
-  permitted_tasks: Type.Array(permittedTask, { minItems: 1, maxItems: PERMITTED_TASKS_MAX, description: "the ids of the tasks that it may do" }),
+  permitted_tasks: Type.Array(permittedTask, {
+    minItems: 1,
+    maxItems: PERMITTED_TASKS_MAX,
+    description: "the ids of the tasks that the agency may do",
+  }),
 });
 
 const text: Field<ShownCatalog> = { schema: Type.String(), policy: catalogReading };

@@ -246,7 +246,7 @@ export const listUploads = listOperation({
 export const listUploadErrors = listOperation({
   ...uploading,
   operation: "listUploadErrors",
-  summary: "Lists what is wrong with the file of an upload: first with all of it, then with its rows, the first hundred (D-147).",
+  summary: "Lists the problems in the file of an upload: first the problems of the whole file, then the first hundred problems of its rows (D-147).",
   on: "product_feed_upload",
   edge: "errors",
   params: Type.Object({}),

@@ -285,7 +285,7 @@ export function readRow(raw: RawItem, warn: (wrong: BadItem) => void): { readonl
   return { retailer_id: read.retailer_id, text };
 }
 
-/** Reads an item that `textOfItem` wrote. Returns its values by field. */
+/** Reads an item that `textOfItem` wrote. Returns the values of the row by field. */
 export function fieldsOfText(text: string): { readonly [field in ItemField]?: string | number } {
   const fields: { [field in ItemField]?: string | number } = {};
   for (const [at, value] of (JSON.parse(text) as readonly ItemValue[]).entries()) if (value !== null) fields[keptFields[at] as ItemField] = value;

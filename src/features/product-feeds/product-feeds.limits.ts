@@ -28,8 +28,8 @@ export const UNPACKED_FREELY_BYTES = 16 * 1024 * 1024;
  */
 export const READERS_MAX = 3;
 /**
- * D-314: the most runs of one upload. A machine that is short of memory may end the server together with the process that reads the file. On an
- * ordinary day the server restarts fewer times than this.
+ * D-314: the greatest number of runs of one upload. A machine that is short of memory may end the server together with the process that reads the
+ * file. On an ordinary day the server restarts fewer times than this.
  */
 export const RUNS_MAX = 20;
 /** D-141: the most bad rows that a report contains. All bad rows are counted, and a systematic error shows in the first hundred. */
@@ -37,7 +37,10 @@ export const BAD_ROWS_KEPT_MAX = 100;
 
 /** The number of characters that are passed to a parser at once: some 150 rows. */
 export const PIECE_CHARACTERS = 32_768;
-/** The most rows of one write. A write of this number of rows blocks other writes for some 8 ms, and the cost of its commit is negligible. */
+/**
+ * The greatest number of rows in one write. A write of this number of rows blocks other writes for some 8 ms, and the cost of its commit is
+ * negligible.
+ */
 export const ROWS_PER_WRITE = 2_000;
 /** The size of the parts in which a file is stored. Storing a part is one durable write, so a file has only a few parts. */
 export const PART_BYTES = 1024 * 1024;
@@ -49,7 +52,8 @@ export const FETCHED_URL_CHARACTERS_MAX = 2_048;
  */
 export const REQUEST_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * D-147: the most uploads of one feed that wait to be read, because their files are stored until they are read. The control API has no such limit.
+ * D-147: the most uploads of one feed that wait to be read, because their files are stored until they are read. The control API does not have this
+ * limit.
  */
 export const UPLOADS_WAITING_MAX = 20;
 /** D-146: the most feeds of one catalog, because a catalog is deleted with all its feeds in one transaction. */

@@ -29,7 +29,7 @@ const schemaOfField = (field: ItemField) => {
   return isRequired(field) ? Type.String({ description }) : Type.Optional(Type.Union([Type.String(), Type.Number()], { description }));
 };
 const itemEntry = closedMap({
-  id: Type.Optional(described("the item's id; it gets one if it is left out", worldId)),
+  id: Type.Optional(described("the item's id; by default Plaza creates one", worldId)),
   ...Object.fromEntries(itemFields.map((field) => [field, schemaOfField(field)])),
 });
 

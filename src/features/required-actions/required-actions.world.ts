@@ -20,7 +20,7 @@ const entry = closedMap(
     status: Type.Unsafe<Static<typeof status>>({
       ...status,
       default: "in_progress",
-      description: "it goes from `in_progress` to `in_review`, and from there to `completed` or back; from `past_due` to `in_review`",
+      description: "the status goes from `in_progress` to `in_review`, and from there to `completed` or back; from `past_due` to `in_review`",
     }),
   },
   "something that the platform requires the developers of an app to do",

@@ -8,7 +8,7 @@ export const TEXT_CHARACTERS_MAX = 1_000;
 
 export const sendSelfMessage = writeOperation({
   operation: "sendSelfMessage",
-  summary: "Sends a message from a professional account to itself (D1). Webhooks receive its echo.",
+  summary: "Sends a message from a professional account to itself (D1). Webhooks receive the echo of the message.",
   clauses: [
     ...["D1-1", "D1-2", "D1-3", "D1-4", "D1-5", "D1-6", "D1-7", "D1-8", "D1-10", "D1-11", "SELF-2", "SELF-3", "SELF-4", "SELF-5", "SELF-6", "SELF-7"],
     ...["SELF-8", "SELF-9", "SELF-10", "SELF-11", "SELF-17", "SELF-18", "AUTH-8", "LIM-15", "HOOK-20"],

@@ -11,7 +11,7 @@ const count = (description: string) => Type.Integer({ minimum: 0, default: 0, de
 const entry = closedMap(
   {
     id: described("the id of the media object", worldId),
-    owner: described("the social account that published it", idOf("social_account")),
+    owner: described("the social account that published the media object", idOf("social_account")),
     media_type: Type.Unsafe<string>({
       enum: ["IMAGE", "VIDEO", "CAROUSEL_ALBUM"],
       default: "IMAGE",
@@ -22,14 +22,14 @@ const entry = closedMap(
       default: "FEED",
       description: "the part of the social network in which it appears",
     }),
-    caption: optionalText("the text below it"),
+    caption: optionalText("the text below the media object"),
     timestamp: Type.Optional(described("the time of publication; now if it is left out", worldTime)),
     private: Type.Boolean({ default: false, description: "whether it is private; tagged accounts do not list private media" }),
-    tagged: Type.Array(idOf("social_account"), { default: [], description: "the social accounts that are tagged in it" }),
+    tagged: Type.Array(idOf("social_account"), { default: [], description: "the social accounts that are tagged in the media object" }),
     media_url: optionalText("the address of the picture or video"),
-    permalink: optionalText("the address of its page"),
+    permalink: optionalText("the address of the page of the media object"),
     thumbnail_url: optionalText("the address of a small picture of a video"),
-    shortcode: optionalText("the short name in its address"),
+    shortcode: optionalText("the short name in the page's address"),
     like_count: count("the number of likes"),
     comments_count: count("the number of comments"),
     children: Type.Array(idOf("media", "owner"), { default: [], description: "the media of an album, which belong to the same account" }),

@@ -21,7 +21,7 @@ const uri = Type.String({
   description: "the address of the alternate callback",
 });
 /** H1-6, H4-6, D-304: the verify token of a callback. The length of a verify token is limited only by the length of the request's body. */
-const tokenOf = { description: "what the callback is asked to know, before it is stored" };
+const tokenOf = { description: "the verify token of the handshake, before the callback is stored" };
 const verifyToken = Type.String({ minLength: 1, ...tokenOf });
 const removal = Type.Object({ override_callback_uri: Type.Literal(""), verify_token: Type.Optional(Type.String(tokenOf)) });
 const setting = Type.Object({ override_callback_uri: uri, verify_token: verifyToken });

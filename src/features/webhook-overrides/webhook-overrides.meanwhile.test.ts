@@ -1,4 +1,4 @@
-/** Tests what happens if a right, a subscription or a node ends while an override is being set, most of all during the handshake. */
+/** Tests what happens if a right, a subscription or a node ends while an override is being set, especially during the handshake. */
 import { expect, test } from "bun:test";
 import { hashOf } from "#auth/tokens";
 import { openControl } from "#harness/control";
@@ -163,7 +163,7 @@ onEachDatabase("webhook overrides", (database) => {
       const resumeUrl = webhooks.resumeUrl.bind(webhooks);
       webhooks.resumeUrl = async (...given) => {
         ending = node === undefined ? plaza.delete("/v26.0/4001/subscribed_apps", { bearer }) : request("DELETE", `nodes/${node}`);
-        // These reads take enough time for every write that no lock holds up.
+        // These reads take so long that a write that no lock holds up happens meanwhile.
         for (let reads = 0; reads < 100; reads++) await ports.get("chatapp_account").subscribedApps(stored.reader, nodeId("4001"));
         await resumeUrl(...given);
       };

@@ -27,7 +27,7 @@ const ofPage = { ...access, policy: pageSubscriptions, on: "page", edge: "subscr
 
 /** D-60: the kinds of nodes whose events an app can subscribe to. */
 const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page"), Type.Literal("catalog")], {
-  description: "of which kind of nodes the events are",
+  description: "the kind of nodes that the events are about",
 });
 const objects = object.anyOf.map(({ const: name }) => name);
 const names = Type.Array(Type.String());
@@ -98,11 +98,11 @@ export const subscribeApp = writeOperation({
       callback_url: Type.String({
         minLength: 1,
         maxLength: CALLBACK_URL_CHARACTERS_MAX,
-        description: "where the events are sent",
+        description: "the address to which the events are sent",
         format: "callback",
       }),
       fields: fieldsOf(...objects),
-      verify_token: Type.String({ minLength: 1, description: "what the callback is asked to know, before it is stored" }),
+      verify_token: Type.String({ minLength: 1, description: "the verify token of the handshake, before the callback is stored" }),
     },
     ofTheirObject,
   ),
@@ -164,7 +164,7 @@ export const subscribeToPage = writeOperation({
   ...ofPage,
   operation: "subscribeToPage",
   summary:
-    "Subscribes the calling app to exactly these fields of the page (D-60, D-131). The app itself must also be subscribed to them for the object page.",
+    "Subscribes the calling app to exactly these fields of the page (D-60, D-131). The app itself must also be subscribed to these fields for the object page.",
   clauses: [],
   decisions: ["D-60", "D-131", "D-164"],
   method: "POST",

@@ -151,7 +151,7 @@ export async function saveOfPage(tx: Transaction, page: NodeId, subscriptions: r
   }
 }
 
-/** D-132: how long a replaced secret still signs: a day of real time, in which an operator gives the new secret to all receivers. */
+/** D-132: the time for which a replaced secret still signs: a day of real time, in which an operator gives the new secret to all receivers. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 export async function retireSecret(tx: Transaction, app: NodeId, sealed_secret: string, world: World): Promise<void> {

@@ -65,7 +65,7 @@ export interface WorldSection {
   remove(tx: Transaction, id: string, world: World): Promise<boolean>;
 }
 
-/** How many records of each kind were deleted or emptied, e.g. `{"live comments": 2}`. */
+/** The number of deleted or emptied records of each kind, e.g. `{"live comments": 2}`. */
 export type Erased = Readonly<Record<string, number>>;
 
 export interface Feature {

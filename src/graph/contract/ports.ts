@@ -14,7 +14,7 @@ interface SealedValuesPort {
   schedule(tx: Transaction, world: World): Promise<void>;
   /** Returns how many values are sealed with another key. */
   countOthers(reader: Reader, world: World): Promise<number>;
-  /** Whether a key of the server opens any of the sealed values. Also true if no sealed values are stored (D-344). */
+  /** Whether a key of the server opens any of the sealed values. The result is true also if no sealed values are stored (D-344). */
   opensAny(reader: Reader, world: World): Promise<boolean>;
 }
 

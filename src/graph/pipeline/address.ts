@@ -21,7 +21,7 @@ export interface Address {
   readonly unknown?: string;
 }
 
-/** The most segments of a path. Addresses of the interface have fewer. */
+/** The greatest number of segments in a path. Addresses of the interface have fewer. */
 const SEGMENTS_MAX = 4;
 
 /** The segments of a path. Repeated slashes count as one slash (D-02), and a slash at the end is ignored. */

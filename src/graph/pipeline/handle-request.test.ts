@@ -219,13 +219,13 @@ onEachDatabase("the pipeline", (database) => {
 
   test("D-83, D-90: a request that is refused early names the requested version, and its form's headers", async () => {
     const plaza = await open();
-    // This request is refused by its method, before its tokens are looked at.
+    // This request is refused because of its method, before its tokens are looked at.
     const method = await plaza.post("/v22.0/2001/custom_labels", { body: { method: "put" } });
     expect(method).toMatchObject({ status: 400, body: { code: 100, error_data: { parameter: "method" } }, headers: { "pf-api-version": "v22.0" } });
-    // This request is refused by its tokens, before its node is looked at.
+    // This request is refused because of its tokens, before its node is looked at.
     const activities = await plaza.post("/v22.0/1001/activities", { bearer: "unknown" });
     expect(activities).toMatchObject({ status: 401, headers: { "pf-api-version": "v22.0", deprecation: expect.any(String) } });
-    // This request is refused by its node, when its app has already used up requests.
+    // This request is refused because of its node, when its app has already used up requests.
     const limited = await open({ rateLimits: { app_calls_per_hour: 10, page_calls_per_hour: 0 } });
     await limited.get(labels, all("page"));
     const { status, headers } = await limited.get("/v22.0/777", { bearer: "page" });

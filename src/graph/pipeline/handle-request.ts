@@ -87,7 +87,7 @@ function traced(deps: RequestDeps, tracing: Tracing, world: World, request: Grap
   });
 }
 
-/** How far a request has come. The story in the request log and the form of an error are made from it. */
+/** The stage that a request has reached. The story in the request log and the form of an error are made from it. */
 interface Progress {
   reached: Reached;
   step: number;

@@ -63,7 +63,7 @@ export interface GraphRequest {
    * The error of the request's text. The error is thrown when parameters are parsed, so that only callers with a right to the operation learn of it.
    */
   readonly defect?: GraphError | undefined;
-  /** The machine's time in ms when the request arrived. Undefined if nobody has looked. */
+  /** The machine's time in ms when the request arrived. Undefined if no code has looked yet. */
   readonly receivedMs?: number | undefined;
   /** How deep this request is nested in batches: 0 for a request that came over HTTP. */
   readonly batchDepth: number;
@@ -100,7 +100,7 @@ export interface ServedPart extends Pick<GraphResponse, "operation" | "status" |
   readonly path: string;
 }
 
-/** How an injected fault damages a response (D-150). */
+/** The way in which an injected fault damages a response (D-150). */
 export interface Damage {
   /** Whether the connection is reset instead of a response. */
   readonly reset: boolean | undefined;

@@ -87,10 +87,10 @@ test("D-394: an edge that is served to other requests has a hint, and a misspelt
       kind: "edge",
       method: "POST",
       name: "page/owned_product_catalogs",
-      hint: expect.stringContaining("Plaza serves it on the surface ads"),
+      hint: expect.stringContaining("Plaza serves this edge on the surface ads"),
       ...one,
     },
-    { kind: "edge", method: "GET", name: "user/permissions", hint: "Plaza serves it with the profile clients", ...one },
+    { kind: "edge", method: "GET", name: "user/permissions", hint: "Plaza serves this edge with the profile clients", ...one },
   ]);
 });
 

@@ -13,13 +13,13 @@ import type { Parsed } from "./parse.ts";
 import { type AskedOn, isShownOn } from "./route.ts";
 import type { Incoming, Reached, Versioned } from "./stages.ts";
 
-/** Notes the fields that the profile `clients` leaves out of the response. */
+/** Records the fields that the profile `clients` leaves out of the response. */
 export function noteLeftOut(incoming: Incoming, { endpoint, app }: Versioned, parsed: Parsed): void {
   const leftOut = parsed.kind === "read" ? [] : (parsed.projection?.leftOut ?? []);
   for (const name of leftOut) note(incoming, { kind: "field", name: nameOf(name), of: holderOf(endpoint) }, app?.id);
 }
 
-/** Notes the name for which a request is refused, if it is one that Plaza does not have. `node` is the addressed node, if it exists. */
+/** Records the name for which a request is refused, if Plaza does not have this name. `node` is the addressed node, if it exists. */
 export async function noteRefusal(incoming: Incoming, reached: Reached, node: NodeRef | undefined, error: GraphError): Promise<void> {
   if (incoming.world.unserved === undefined) return;
   const asked = unservedIn(incoming, reached, node, error);
@@ -37,7 +37,7 @@ async function findApp({ request, world, now }: Incoming): Promise<string | unde
     const { alive } = await checkTokens(presentedTokens(request, clientsScheme.places, world.profile), world.tokens, now);
     return alive[0]?.app.id;
   } catch {
-    // The database cannot be reached. The request has its response already.
+    // The database cannot be reached, but the request has its response already.
     return undefined;
   }
 }
@@ -105,7 +105,7 @@ export const edgesOf = ({ endpoints }: Registry, type: string | undefined): stri
     nodeType !== undefined && (type === undefined || nodeType === type) ? (served?.contract.edge ?? []) : [],
   );
 
-/** How the address is served, if it is served to other requests. */
+/** The way in which the address is served, if it is served to other requests. */
 export function hintOf(incoming: AskedOn, method: string, endpoints: readonly Endpoint[]): string | undefined {
   const same = endpoints.find(({ served }) => served?.contract.method === method);
   if (same === undefined) {
@@ -113,8 +113,8 @@ export function hintOf(incoming: AskedOn, method: string, endpoints: readonly En
     return methods.length === 0 ? undefined : `Plaza serves ${methods.join(" and ")} there`;
   }
   const { surfaces, clientsSurfaces = [] } = same.access;
-  if (clientsSurfaces.includes(incoming.request.surface)) return "Plaza serves it with the profile clients";
-  return `Plaza serves it on the surface ${[...surfaces, ...clientsSurfaces].join(" and ")}`;
+  if (clientsSurfaces.includes(incoming.request.surface)) return "Plaza serves this edge with the profile clients";
+  return `Plaza serves this edge on the surface ${[...surfaces, ...clientsSurfaces].join(" and ")}`;
 }
 
 const named = (asked: UnservedName, hint: string | undefined, meant: string | undefined): UnservedName => ({

@@ -11,7 +11,7 @@ export interface ParsedBody {
   readonly parameters: Parameters;
   readonly files: ReadonlyMap<string, UploadedFile>;
   readonly defect: GraphError | undefined;
-  /** The body as it was received, for the request log. Empty if the body is not text. */
+  /** The body as it was received, for the request log. The text is empty if the body is not text. */
   readonly text: string;
 }
 
@@ -49,8 +49,8 @@ export function parseBody(bytes: Uint8Array, contentType: string | undefined, co
 
 const MULTIPART = "multipart/form-data";
 /**
- * The most parts of a multipart body. D-337: each part takes 5 µs, whatever its size. The maximum is twice the number of parameters that are allowed,
- * so that a body with a few parameters too many gets the error about parameters.
+ * The greatest number of parts in a multipart body. D-337: each part takes 5 µs, whatever its size. The maximum is twice the number of parameters
+ * that are allowed, so that a body with a few parameters too many gets the error about parameters.
  */
 const PARTS_MAX = 2_000;
 const isForm = (type: string | undefined): boolean => type === "application/x-www-form-urlencoded";

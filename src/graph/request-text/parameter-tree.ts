@@ -5,7 +5,7 @@
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import type { Parameters } from "../pipeline/request.ts";
 
-/** The most brackets of a name. The deepest name of the interface, `a[b][c]…`, has three. */
+/** The greatest number of brackets in a name. The deepest name of the interface, `a[b][c]…`, has three. */
 const NESTING_MAX = 8;
 /** The most parameters of a query, of a form, and of the top level of a JSON body. */
 const PARAMETERS_MAX = 1_000;

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 
 /** The length of a signature, which has 72 bits. A cursor reveals and permits nothing that its list does not, so guessing a cursor gains nothing. */
 const SIGNATURE_CHARACTERS = 12;
-/** The most characters of a cursor. No sort key of the interface is as long. */
+/** The greatest number of characters in a cursor. No sort key of the interface is as long. */
 const CURSOR_CHARACTERS_MAX = 1_000;
 
 export class Cursors {

@@ -6,17 +6,23 @@ import { invalidParameter, malformedRequest } from "#kernel/errors";
 import { endOfString } from "#kernel/redaction/json-text";
 import { JsonNumber } from "../pipeline/request.ts";
 
-/** The most levels of JSON. The deepest shape of the interface has six levels; 32 leave room and keep every recursion short. */
+/**
+ * The greatest number of levels of JSON. The deepest shape of the interface has six levels; a limit of 32 allows deeper shapes later, and keeps every
+ * recursion short.
+ */
 export const JSON_DEPTH_MAX = 32;
 /**
  * The most digits that a number may have to be read as a binary float without a check: up to 15 significant digits survive a binary float unchanged.
  */
 const EXACT_DIGITS_MAX = 15;
-/** The most digits of a number. D-337: the runtime takes 20 ms for a number of a million digits (measured), and nobody means such a number. */
+/**
+ * The greatest number of digits in a number. D-337: the runtime takes 20 ms for a number of a million digits (measured), and nobody means such a
+ * number.
+ */
 const DIGITS_MAX = 10_000;
 /**
- * The most values of a JSON text. D-337: `JSON.parse` cannot be interrupted, and 150,000 lists take it 20 ms (measured). The most events that a
- * request may have, with six parameters each, are 80,000 values.
+ * The greatest number of values in a JSON text. D-337: `JSON.parse` cannot be interrupted, and 150,000 lists take it 20 ms (measured). The most
+ * events that a request may have, with six parameters each, are 80,000 values.
  */
 export const JSON_VALUES_MAX = 150_000;
 /**
@@ -93,7 +99,7 @@ export function boundJson(text: string, refused: Refusal): boolean {
 const FEW_NAMES_CHARACTERS = 6 * JSON_NAMES_MAX;
 /** The number of hashes. Names with the same hash count once. With four hashes for each allowed name at most every eighth name shares a hash. */
 const HASHES = 65_536;
-/** How many characters at both ends of a name are used for its hash, so that a name of a megabyte costs no more than a short one. */
+/** The number of characters at both ends of a name that are used for its hash, so that a name of a megabyte costs no more than a short one. */
 const HASHED_CHARACTERS = 16;
 
 /** Estimates how many different names a text has. The estimate is never too high. A set of all names would cost as much as parsing the names. */

@@ -1,5 +1,5 @@
 /**
- * JSON Schemas that callers write. Only those keywords are allowed that this server can check, and size, depth and patterns are limited. A given
+ * JSON Schemas that callers write. A schema may have only keywords that this server can check, and its size, depth and patterns are limited. A given
  * schema has no references, so nothing is loaded from elsewhere.
  */
 import type { TSchema } from "typebox";
@@ -31,7 +31,7 @@ const DESCRIBING = ["title", "description", "examples", "$schema", "$comment"];
 const COUNTS = ["minLength", "maxLength", "minItems", "maxItems"];
 const BOUNDS = ["minimum", "maximum"];
 
-/** Says why a value breaks a schema: the place and the problem. Undefined if it does not. */
+/** Says why a value breaks a schema: the place and the problem. Undefined if the value does not fit. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
 /** Makes the check of a schema that a caller wrote. Throws `ValueProblem` with the place in the schema if the schema is wrong or too large. */

@@ -15,7 +15,7 @@ const REPEATS_MAX = 100;
 const ATOM = /\[(?:\\.|[^\]\\])*\]|\\(?:[dDwWsSbBntr]|[^\w])|[^\\[\](){}*+?|]/y;
 const QUANTIFIER = /[*+?]\??|\{(\d+)(?:,(\d*))?\}\??/y;
 
-/** A text that says why the pattern is refused: the end of a sentence that begins with its name. Undefined if it may run. */
+/** A text that says why the pattern is refused: the end of a sentence that begins with its name. Undefined if the pattern may run. */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.length > PATTERN_CHARACTERS_MAX) return `must have at most ${PATTERN_CHARACTERS_MAX} characters`;
   const choices = choicesIn(pattern);
@@ -34,7 +34,7 @@ export function patternProblem(pattern: string): string | undefined {
 /** The number of choices in a pattern, or a text that says which part is refused. */
 function choicesIn(pattern: string): number | string {
   let [at, choices, depth] = [0, 0, 0];
-  /** Whether a quantifier may follow, and behind what. */
+  /** Whether a quantifier may follow, and after which part. */
   let behind: "nothing" | "character" | "group" = "nothing";
   const next = (expression: RegExp): RegExpExecArray | null => {
     expression.lastIndex = at;

@@ -101,7 +101,10 @@ function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
   };
 }
 
-/** How many levels below the value a problem is. Any other error comes from a format, and so from the alternative that the caller has meant. */
+/**
+ * The number of levels below the value at which a problem is. Any other error comes from a format, and so from the alternative that the caller has
+ * meant.
+ */
 const depthOf = (error: unknown): number =>
   error instanceof ValueProblem ? error.path.split(/[.[]/).filter((step) => step !== "").length : Number.POSITIVE_INFINITY;
 

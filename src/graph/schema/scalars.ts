@@ -39,7 +39,7 @@ export interface Dialect {
 export class ValueProblem extends Error {
   constructor(
     readonly problem: string,
-    /** The place inside the value, e.g. `users[0].name`. Empty: the problem is with the value itself. */
+    /** The place inside the value, e.g. `users[0].name`. An empty place means that the problem is with the value itself. */
     readonly path = "",
   ) {
     super(path === "" ? problem : `${path} ${problem}`);

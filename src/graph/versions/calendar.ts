@@ -89,8 +89,10 @@ export const versionsEntry = Type.Object(
         Type.Object(
           {
             version: versionName,
-            released: described("it is served from then on", worldTime),
-            until: Type.Optional(described("it is not served from then on; at least 90 days after the release of the next version", worldTime)),
+            released: described("the version is served from then on", worldTime),
+            until: Type.Optional(
+              described("the version is not served from then on; at least 90 days after the release of the next version", worldTime),
+            ),
             affects: Type.Array(Type.String(), {
               default: [],
               description: "the endpoints that it changed, and that no request is upgraded across: operations, edges or numbers such as G2",
@@ -102,7 +104,7 @@ export const versionsEntry = Type.Object(
       ),
     ),
     platform: Type.Optional(
-      Type.Array(Type.Object({ version: versionName, released: described("it is served from then on", worldTime) }, closed), {
+      Type.Array(Type.Object({ version: versionName, released: described("the migration is on for all apps from then on", worldTime) }, closed), {
         description:
           "versions of all other endpoints, beside v20.0 to v26.0; one is served from `released` on, and is the default of apps created then",
       }),
@@ -122,7 +124,7 @@ export const versionsEntry = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false, description: "the version calendar; what is left out stays as it is" },
+  { additionalProperties: false, description: "the version calendar; keys that are left out stay as they are" },
 );
 export type VersionsEntry = Static<typeof versionsEntry>;
 

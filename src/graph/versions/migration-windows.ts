@@ -20,7 +20,7 @@ export function isMigrationOn(window: MigrationWindow, app: MigratedApp, overrid
   return override[window.name] ?? app.migrations[window.name] ?? app.created_time >= window.start;
 }
 
-/** The names of the migrations that an app may switch now. Other migrations are over, or have not begun. */
+/** The names of the migrations that an app may switch now. Other migrations have ended, or have not begun. */
 export const openMigrations = (windows: readonly MigrationWindow[], now: number): string[] =>
   windows.filter(({ start, end }) => start <= now && now < end).map(({ name }) => name);
 

@@ -44,7 +44,7 @@ const anyApp = fc.record({
   auto_upgrade: fc.boolean(),
 });
 
-/** The rules written a second time, for clarity: each version is judged by its own dates. This function shares no code with the tested one. */
+/** The rules written a second time, for clarity: each version is judged by its own dates. This function shares no code with the tested function. */
 function oracle(versions: readonly MarketingVersion[], requested: number, app: VersionedApp, now: number, operation: string): number | "refused" {
   const isOut = (v: MarketingVersion, moment: number) => v.released <= moment;
   const numbersOut = (moment: number) => versions.filter((v) => isOut(v, moment)).map((v) => v.version);
@@ -279,7 +279,7 @@ onEachDatabase("migrations", (database) => {
       expect({ text, parameter: await refused(text) }).toEqual({ text, parameter: "migrations_override" });
     plaza.time.realMs = Date.parse("2027-10-01");
     expect(await refused(`{"${name}":false}`)).toBe("migrations_override");
-    // VER-7d: after the window the old behaviour is gone.
+    // VER-7d: after the window the old behaviour does not exist any more.
     expect((await plaza.post(onPage, vip("page"))).status).toBe(400);
   });
 });

@@ -13,7 +13,7 @@ export class WorldClock implements Clock {
   readonly #realNowMs: () => number;
   #state: ClockState | undefined;
   #rereading: Promise<void> | undefined;
-  /** How many changes of the clock by this process run now, and how many there have been. */
+  /** The number of changes of the clock that this process is making now, and the number of all changes so far. */
   #underWay = 0;
   #settings = 0;
   #readings = 0;

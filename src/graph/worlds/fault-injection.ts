@@ -4,11 +4,14 @@ import type { DeliveryFault, FaultyPost } from "#webhooks/deps";
 import { appUsage, caseUsage } from "../response/usage.ts";
 
 interface Limits {
-  /** How many requests or webhooks the fault affects. By default a fault affects all matching requests or webhooks until the fault is removed. */
+  /**
+   * The number of requests or webhooks that the fault affects. By default a fault affects all matching requests or webhooks until the fault is
+   * removed.
+   */
   readonly times?: number;
   /** The share of the matching requests or webhooks that the fault affects, from 0 to 1. */
   readonly probability?: number;
-  /** How many matching requests or webhooks pass unaffected before the fault takes effect. */
+  /** The number of matching requests or webhooks that pass unaffected before the fault takes effect. */
   readonly skip?: number;
   /** The real time for which the fault stays in effect after it has affected the first request or webhook. */
   readonly lasts_ms?: number;
@@ -31,7 +34,7 @@ export interface RequestFaultInput extends Limits {
   readonly rate_limit?: "app" | "page";
   readonly retry_after_seconds?: number;
   readonly latency_ms?: number;
-  /** The most items on a page of a list. */
+  /** The greatest number of items on a page of a list. */
   readonly page_max?: number;
   /** A text that replaces the body of the response. */
   readonly body?: string;
@@ -68,7 +71,7 @@ export type AppliedFault<T extends FaultInput> = T & { readonly id: string };
 
 export type Fault = FaultInput & {
   readonly id: string;
-  /** How many requests or webhooks the fault has affected. */
+  /** The number of requests or webhooks that the fault has affected. */
   readonly met: number;
 };
 
@@ -96,7 +99,7 @@ interface Kept {
   readonly input: FaultInput;
   readonly id: string;
   met: number;
-  /** How many matching requests or webhooks have passed unaffected. */
+  /** The number of matching requests or webhooks that have passed unaffected. */
   skipped: number;
   /** The real time at which the fault ends; undefined until the fault has affected something. */
   endMs: number | undefined;
@@ -108,11 +111,11 @@ interface Following {
   readonly passed: PromiseWithResolvers<void>;
 }
 
-/** The most faults of a world. A test needs fewer, and every request is compared with each fault. */
+/** The greatest number of faults in a world. A test needs fewer, and every request is compared with each fault. */
 export const FAULTS_MAX = 100;
 /** The wait that the error of a used-up rate asks for: a minute, which a test can wait for. */
 const RETRY_AFTER_SECONDS = 60;
-/** How long a webhook waits by default, which is long enough for other webhooks to arrive. */
+/** The default time for which a webhook waits, which is long enough for other webhooks to arrive. */
 const WEBHOOK_LATENCY_MS = 1_000;
 
 export class Faults {

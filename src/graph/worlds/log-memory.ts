@@ -2,7 +2,7 @@
 
 const MEGABYTE = 1024 * 1024;
 const BYTES_MAX = 32 * MEGABYTE;
-/** A single world keeps a thousand requests of the usual size in this memory, so more would show nothing more. */
+/** A single world keeps a thousand requests of the usual size in this memory, so more memory would show nothing more. */
 const SHARE_BYTES_MAX = 8 * MEGABYTE;
 /** The longest entry, with the longest texts in three bytes a character, takes 100 kB. */
 const SHARE_BYTES_MIN = MEGABYTE / 8;

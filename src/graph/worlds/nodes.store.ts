@@ -30,7 +30,10 @@ export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
   tx.invalidate(nodeFact, id);
 }
 
-/** The most new ids that are tried. A world file uses at most a few of the ids that the world makes, so more refusals have another cause. */
+/**
+ * The greatest number of new ids that are tried. A world file uses at most a few of the ids that the world makes, so more refusals have another
+ * cause.
+ */
 const TRIES_MAX = 1_000;
 
 /** Calls `insert` with new ids until one is free, and returns the free id. `insert` must return whether the given id was free. */

@@ -63,7 +63,7 @@ export interface OpenWorld extends World {
   readonly clock: WorldClock;
 }
 
-/** How far apart the first ids of two starts of a seeded world are. One run makes fewer ids than this. */
+/** The distance between the first ids of two starts of a seeded world. One run makes fewer ids than this. */
 const SEEDED_IDS_PER_START = 1_000_000_000n;
 
 export const migrationsOf = (registry: Registry): FeatureMigrations[] => [

@@ -1,6 +1,6 @@
 /**
- * The log of requests in several processes (D-358). Each process keeps the requests that it has served. A process that is asked for another one asks
- * the others with a fact, which reaches all processes on the database, and gets the entry through a table.
+ * The log of requests in several processes (D-358). Each process keeps the requests that it has served. A process that does not have a requested
+ * entry asks the others with a fact, which reaches all processes on the database, and gets the entry through a table.
  */
 import { within } from "#kernel/turns";
 import { passRequest, removeRequest, takeRequest } from "./passed-requests.store.ts";
@@ -10,7 +10,7 @@ import type { World } from "./world.ts";
 const ASKED = "request_asked";
 const PASSED = "request_passed";
 
-/** The form of a trace id. Other texts are never asked for. */
+/** The form of a trace id. Other texts are never looked for. */
 const TRACE_ID = /^[A-Za-z0-9_-]{11,64}$/;
 /** The wait for an answer, and how often a process asks: after a lost notification the others know only that anything may have changed. */
 const ANSWERED_WITHIN_MS = 750;
@@ -38,7 +38,7 @@ export function answerOtherProcesses(world: World, onError: (error: unknown) => 
       tx.invalidate(PASSED, traceId);
     });
     if (isOver) return;
-    // A timer, because the process that asked may have ended, and cannot say so.
+    // This is a timer, because the process that asked may have ended, and cannot say so.
     const timer = setTimeout(() => {
       timers.delete(timer);
       void database.write((tx) => removeRequest(tx, traceId)).catch(() => {});

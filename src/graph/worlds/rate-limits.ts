@@ -3,7 +3,7 @@ import { BoundedMap } from "#kernel/bounded-map";
 import { appRateLimited, edgeRateLimited, type GraphError } from "#kernel/errors";
 
 export interface RateLimitConfig {
-  /** How many requests an app may send in an hour. 0: no limit. */
+  /** The number of requests that an app may send in an hour. 0: no limit. */
   readonly app_calls_per_hour: number;
   readonly page_calls_per_hour: number;
 }

@@ -26,7 +26,10 @@ export interface RequestEntry {
   readonly story?: string | undefined;
 }
 
-/** The most entries of a log. A log has fewer entries if bodies are long, or if many worlds are open, because they share the memory (`LogMemory`). */
+/**
+ * The greatest number of entries in a log. A log has fewer entries if bodies are long, or if many worlds are open, because they share the memory
+ * (`LogMemory`).
+ */
 const ENTRIES_MAX = 1_000;
 /** Each entry needs some memory besides its texts, so a log with little memory has few entries. */
 const ENTRY_BYTES_MIN = 1_024;

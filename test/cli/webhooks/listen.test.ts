@@ -64,7 +64,7 @@ test("it subscribes the app and its accounts to the named events, prints the sec
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const before = await nodes(server);
   const { lines, end } = await listen(server, ["--events", "messages,page.live_videos"]);
-  expect((await lines.next()).value).toBe("until then it is also subscribed to 4 further accounts and pages");
+  expect((await lines.next()).value).toBe("until then the app is also subscribed to 4 further accounts and pages");
   expect((await lines.next()).value).toBe("signing secret: s3cret (for a Standard Webhooks library: whsec_czNjcmV0)");
   const [app, page, , account] = await nodes(server);
   expect(app.subscriptions).toEqual([

@@ -64,7 +64,7 @@ test("a stopped clock is an alert if it delays something: the alert names the fi
     return found;
   };
   const retry = { time: NOW + 0.5, kind: "webhook_retry", of: "http://r/" };
-  // Nobody misses a job that only removes old data.
+  // A job that only removes old data harms nobody when it is late.
   const tidying = { time: NOW, kind: "webhook_retention", of: "" };
   const alert = (others: string) => ({
     ...{ kind: "clock_stopped", level: "notice", of: "orders", time: NOW + 0.5 },

@@ -83,7 +83,7 @@ const databaseAlert = ({ kind, database, text, cause, count, since_ms }: Databas
   text: `${database === undefined ? "" : `${database}: `}${text} ${countText(count, "met this problem")} since ${new Date(since_ms).toISOString()}; the last error: ${cause}`,
 });
 
-/** World time in which a request is recent enough for an alert. Older requests are in the log of requests. */
+/** The world time for which a request is recent enough for an alert. Older requests are in the log of requests. */
 const RECENT_MS = 300_000;
 const RATE_LIMITED = 429;
 const FAILED_FROM = 500;
@@ -162,7 +162,7 @@ function versionAlert({ version }: MarketingVersion, at: number, app: string, us
   };
 }
 
-/** Whether a job's failure needs attention: nobody misses a job that only cleans up. */
+/** Whether a job's failure needs attention: a failed job that only cleans up harms nobody. */
 const isMissed = ({ kind }: { readonly kind: string }): boolean => !kind.endsWith("_retention");
 
 export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
@@ -179,7 +179,7 @@ export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
   ];
 }
 
-/** The number of failures from which on an alert is an error, because the waits are minutes then. */
+/** The number of failures from which on an alert is an error, because from then on a job waits minutes between two runs. */
 const FAILURES_OF_ERROR = 3;
 
 const jobAlerts = async ({ database: { reader } }: World): Promise<readonly Alert[]> =>

@@ -27,7 +27,7 @@ export const seenRequest = Type.Object({
   request_body: Type.String({ description: "the first 4,096 characters, without the values of secrets" }),
   response_body: Type.String({ description: "the first 4,096 characters, without the values of secrets" }),
   reason: Type.Optional(
-    Type.String({ description: "why the request was refused, or why it caused no webhook, in one sentence with the change that mends it" }),
+    Type.String({ description: "why the request was refused, or why it caused no webhook, in one sentence with the change that solves it" }),
   ),
 });
 

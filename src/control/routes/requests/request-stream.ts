@@ -67,7 +67,7 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
     };
   };
   const begin = (send: SendEvent): (() => void) => {
-    // A timer, so that requests of one interval are one event.
+    // This is a timer, so that the requests of one interval are one event.
     const timer = setInterval(() => {
       if (log.count === next) return;
       const lines = linesSince();

@@ -63,7 +63,7 @@ async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Pr
     const database = deps.worlds.databaseOf(stored);
     return {
       ...{ name: listed, open: world !== undefined },
-      // A world whose database is away can be open all the same.
+      // A world can be open even if its database cannot be reached.
       ...(world === undefined ? {} : { profile: world.profile, empty: await isEmpty(world).catch(() => undefined) }),
       ...(database === undefined ? {} : { database }),
     };
@@ -186,7 +186,7 @@ export const worldRoutes: readonly ControlRoute[] = [
   }),
   route("POST /v1/worlds/{w}/move", "moveWorld", {
     summary:
-      "Moves a world to another database of --databases, with everything in it. Requests to the world wait meanwhile, and get 503 after five seconds. If the server ends during the move, the next one ends it",
+      "Moves a world to another database of --databases, with everything in it. Requests to the world wait during the move, and get 503 after five seconds. If the server ends during the move, the next server completes it",
     body: moving,
     response: Type.Object({ name: Type.String(), database: Type.String() }),
     errors: [409, 422],

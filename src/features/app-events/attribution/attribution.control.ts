@@ -19,7 +19,7 @@ const reportRow = Type.Object({
   event,
   event_name: Type.Optional(Type.String()),
   click_through: Type.Integer({ description: "events attributed to a click in the 28 days before" }),
-  view_through: Type.Integer({ description: "events attributed to an impression in the day before, because there was no such click" }),
+  view_through: Type.Integer({ description: "events attributed to an impression in the day before, because there was no click that counts" }),
   cross_campaign: Type.Integer(),
   cross_device: Type.Integer(),
   sums,

@@ -97,7 +97,7 @@ function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross
   };
 }
 
-/** The most events of a device that the operator sees; nobody looks at more. */
+/** The greatest number of events of a device that the operator sees; nobody looks at more. */
 const EVENTS_MAX = 200;
 
 /**

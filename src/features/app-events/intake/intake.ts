@@ -19,16 +19,17 @@ import { type FingerprintKey, fingerprintKeyOf, KEY_BYTES } from "../log/fingerp
 import { type Outcome, storeBatch } from "./batch.ts";
 import type { Report } from "./parse-events.ts";
 
-/** The most events in one transaction. At some 5 µs each, 5,000 events block SQLite's writer and the event loop for 25 ms. */
+/** The greatest number of events in one transaction. At some 5 µs each, 5,000 events block SQLite's writer and the event loop for 25 ms. */
 const BATCH_EVENTS_MAX = 5_000;
 /**
- * The most events that wait, which take some 50 MB of memory. The HTTP limit on bodies in progress (`requestBytesMax` of src/http/limits.ts) is
- * reached earlier unless events are shorter than 21 bytes, so the HTTP limit refuses most requests before their bodies are read.
+ * The greatest number of events that wait; they take some 50 MB of memory. The HTTP limit on bodies in progress (`requestBytesMax` of
+ * src/http/limits.ts) is reached earlier unless events are shorter than 21 bytes, so the HTTP limit refuses most requests before their bodies are
+ * read.
  */
 const WAITING_EVENTS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 1;
 const KEY_SETTING = "app_event_fingerprint_key";
-/** The most transactions of the intake that run at once on PostgreSQL: half of a process's connections. */
+/** The greatest number of transactions of the intake that run at once on PostgreSQL: half of a process's connections. */
 const WRITERS_MAX = 4;
 /**
  * The number of requests of a batch that respond at the same time on PostgreSQL, while the next batch is written. With this number Plaza serves a

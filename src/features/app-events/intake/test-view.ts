@@ -50,16 +50,16 @@ export interface SeenRequest {
 /** The number of requests in the view. 200 requests are enough for trying out an integration. */
 const REQUESTS_MAX = 200;
 /**
- * The most events that all requests in the view have together. The garbage collector copies these events: with 10,000 of them a request of 50 events
- * takes a sixth longer.
+ * The greatest number of events that all requests in the view have together. The garbage collector copies these events: with 10,000 of them a request
+ * of 50 events takes a sixth longer.
  */
 export const TEST_EVENTS_MAX = 500;
-/** The most events of one request that the view keeps, so that a large request does not stay in memory. */
+/** The greatest number of events of one request that the view keeps, so that a large request does not stay in memory. */
 export const EVENTS_SHOWN_MAX = 100;
 
 /**
- * The most requests that a process sends to another one at once, ten times a second. Of more requests the newest ones are sent, because nobody could
- * read them all.
+ * The greatest number of requests that a process sends to another one at once, ten times a second. Of more requests the newest ones are sent, because
+ * nobody could read them all.
  */
 const SENT_REQUESTS_MAX = 20;
 

@@ -75,7 +75,7 @@ export class JoinedIds {
     }
   }
 
-  /** Notes that the device of these ids has installed the app. Returns false if the device had installed the app before. */
+  /** Records that the device of these ids has installed the app. Returns false if the device had installed the app before. */
   install(ids: readonly string[]): boolean {
     const devices = ids.map((id) => this.#deviceOf(id));
     const isKnown = devices.some(({ isInstalled }) => isInstalled);

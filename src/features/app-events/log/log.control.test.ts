@@ -1,4 +1,4 @@
-/** D-423: programs that copy the log of app events read it forwards, and miss nothing without being told. */
+/** D-423: checks that programs that copy the log of app events read it forwards, and learn of everything that they miss. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";

@@ -39,14 +39,14 @@ const logPage = Type.Object({
     description: "the requests after `after` whose events, or some of them, were deleted before this page was read",
   }),
   cursor: Type.String({
-    description: "where the next page begins: the number of the last request, and the position in it unless the page has all of it",
+    description: "where the next page begins: the number of the last request, and the position in it unless the page has the whole request",
   }),
   has_more: Type.Boolean({ description: "whether the log has more events now" }),
 });
 
 const LIMIT_DEFAULT = 100;
 
-/** How far a reader has read. `position` is undefined if the reader has all events of the request. */
+/** The place up to which a reader has read. `position` is undefined if the reader has all events of the request. */
 interface Place {
   readonly request: number;
   readonly position: number | undefined;

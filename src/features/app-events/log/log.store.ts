@@ -154,7 +154,7 @@ export async function listEvents(reader: Reader, app: NodeId, { name, since }: L
   return { ...found, hasNext: true, lastKey: [String(end.request), "0"] };
 }
 
-/** The most rows that one page scans. At some 2 µs for a row, a page without matches takes 20 ms. */
+/** The greatest number of rows that one page scans. At some 2 µs for a row, a page without matches takes 20 ms. */
 const SCAN_ROWS_MAX = 10_000;
 
 interface ScanEnd extends Row {

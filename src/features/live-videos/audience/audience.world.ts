@@ -24,7 +24,7 @@ import {
   updateComment,
 } from "./audience.store.ts";
 
-const video = described("the live video, which stands earlier in the file", idOf("live_video"));
+const video = described("the live video, which must come earlier in the file", idOf("live_video"));
 const commentEntry = closedMap(
   {
     id: described("the comment's id", worldId),

@@ -43,7 +43,7 @@ export class FeedRegistry {
 
   /**
    * Marks the feeds of dead ingest processes as lost, once, before the first key is checked. Otherwise an encoder that reconnects would be refused
-   * because its own key seems to be in use. On SQLite all other processes are dead, because only one process can lock the folder of the database.
+   * because its own key seems to be in use. On SQLite all other processes have ended, because only one process can lock the folder of the database.
    */
   takeOver(): Promise<void> {
     const { database, realNowMs } = this.#world;
@@ -72,7 +72,7 @@ export class FeedRegistry {
 
   async start(key: string, { width, height }: { readonly width: number; readonly height: number }): Promise<Admission | undefined> {
     const { database, realNowMs } = this.#world;
-    // The ingest process is stored before the feed starts: a process without feeds does not report, so other servers may take it for dead.
+    // The ingest process is stored before the feed starts: a process without feeds does not report, so other servers may think that it has ended.
     await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
     this.#hasFeeds = true;
     const feed = await feedStarted(this.#world, key, { ingest: this.#id, width, height });

@@ -27,7 +27,7 @@ const feedReport = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: "for `refused`: the defect of the encoder's stream, in words for the people who can mend it",
+        description: "for `refused`: the defect of the encoder's stream, in words for the people who can correct it",
       }),
     ),
     session: Type.Optional(Type.Integer({ minimum: 1, description: "the feed that ended, as `started` returned it; the current one by default" })),
@@ -130,7 +130,9 @@ interface Call {
   take(world: World, key: string): Promise<boolean>;
 }
 
-/** Takes a call of a media server. The stream key is the secret of the request: a caller without a valid key learns nothing and changes nothing. */
+/**
+ * Handles a request of a media server. The stream key is the secret of the request: a caller without a valid key learns nothing and changes nothing.
+ */
 async function takeCallback({ deps, path, body, isNoWorld, world }: ControlRequest<unknown, string>): Promise<unknown> {
   const { key, take } = body.startsWith("{") ? questionOf(body) : formOf(new URLSearchParams(body));
   const held = isNoWorld ? await deps.worlds.holdIf(path.w as string, (reader) => isStreamKey(reader, key)) : undefined;

@@ -30,16 +30,16 @@ const health = Type.Object({
   bits_per_second: Type.Integer({ description: "averaged over 5 s" }),
   frames_per_second: Type.Number(),
   audio_bits_per_second: Type.Integer({ description: "about 2,000 are silence" }),
-  audio_behind_ms: Type.Integer({ description: "how far the newest sound is behind the newest picture" }),
-  gaps: Type.Integer({ description: "how often pictures were missing for 250 ms or more" }),
-  clock_steps: Type.Integer({ description: "how often the encoder's time stamps jumped; the recording leaves the jumps out" }),
+  audio_behind_ms: Type.Integer({ description: "the delay of the newest sound behind the newest picture" }),
+  gaps: Type.Integer({ description: "the number of times that pictures were missing for 250 ms or more" }),
+  clock_steps: Type.Integer({ description: "the number of times that the encoder's time stamps jumped; the recording leaves the jumps out" }),
   key_frame_ms: Type.Unsafe<number | null>({ ...orNull(Type.Integer()), description: "between the last two key frames" }),
   width: Type.Integer({ description: "pixels" }),
   height: Type.Integer({ description: "pixels" }),
   warnings: Type.Array(Type.String(), { description: "the settings of the encoder that need a change" }),
 });
 
-/** The live state of a video. The stream key is not part of it. */
+/** The live state of a video. The stream key is not part of the live state. */
 export const liveState = Type.Object({
   id: Type.String(),
   page: Type.String(),
@@ -60,7 +60,7 @@ export const liveState = Type.Object({
     Type.Object(
       {
         time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
-        reason: Type.String({ description: "the defect of the encoder's stream, and the change that mends it" }),
+        reason: Type.String({ description: "the defect of the encoder's stream, and the change that solves it" }),
       },
       { description: "the last encoder with the right key that was refused; absent once an encoder sends" },
     ),
@@ -80,7 +80,7 @@ export const liveState = Type.Object({
       event: Type.String({ description: "the event; declared: an operator set the state" }),
       state: Type.Unsafe<State>({ ...oneOf(states), description: "the state after the event" }),
       reason: Type.Optional(
-        Type.String({ description: "only for `feed_refused`: the defect of the encoder's stream, and the change that mends it" }),
+        Type.String({ description: "only for `feed_refused`: the defect of the encoder's stream, and the change that solves it" }),
       ),
     }),
     { description: "the last 50 events, oldest first" },

@@ -106,7 +106,7 @@
  */
 import { NEW_KEY_WINDOW_MS, RECONNECT_WINDOW_MS, RESTORE_NOTICE_MS, START_MISSED_MS } from "../live-videos.limits.ts";
 
-/** D-51, D-110: the statuses of a live video. D-110 adds the last one. */
+/** D-51, D-110: the statuses of a live video. D-110 adds the last of these states. */
 export const statuses = [
   "UNPUBLISHED",
   "LIVE",

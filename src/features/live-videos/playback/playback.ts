@@ -15,8 +15,8 @@ import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/wat
 import { type KeptPlaylist, readKeptPlaylist, withEnd } from "./playlist.ts";
 
 /**
- * Why a player gets nothing. `missing`: the video does not exist, is not embeddable, is not published, or was taken down; the viewer must not learn
- * which.
+ * The reason why a player gets nothing. `missing`: the video does not exist, is not embeddable, is not published, or was taken down; the viewer must
+ * not learn which.
  */
 export type PlaybackRefusal = "missing" | Extract<RefusalToWatch, "not_in_this_country" | "starting" | "not_on_mobile_web_until_vod">;
 
@@ -32,7 +32,7 @@ const TICKET_MS = 12 * 3_600_000;
  * time, the process that writes it was killed.
  */
 const WRITTEN_WITHIN_MS = 10_000;
-/** A request looks for the last segment every 100 ms, at most 30 times. Players wait for these 3 s. */
+/** A request looks for the last segment every 100 ms, at most 30 times. A player waits for these 3 s. */
 const LOOK_EVERY_MS = 100;
 const LOOKS_MAX = 30;
 
@@ -117,7 +117,7 @@ async function findShown(world: World, id: string, viewer: Viewer): Promise<Live
 }
 
 /**
- * Finds the video of a ticket. If the request does not tell the viewer's country, the country is taken from the ticket, which has it from the request
+ * Finds the video of a ticket. If the request does not have the viewer's country, the country is taken from the ticket, which has it from the request
  * for the player's page.
  */
 async function findWithTicket(world: World, id: string, sealed: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {

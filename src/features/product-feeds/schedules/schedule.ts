@@ -34,7 +34,7 @@ export const scheduleWords = {
   hour: Type.Integer({ minimum: 0, maximum: 23, default: 0, description: "the hour of a fetch in the time zone; not of HOURLY" }),
   minute: Type.Integer({ minimum: 0, maximum: 59, default: 0, description: "the minute of a fetch" }),
   day_of_week: oneOf(weekdays, { default: "MONDAY", description: "of WEEKLY" }),
-  day_of_month: Type.Integer({ minimum: 1, maximum: 31, default: 1, description: "of MONTHLY; in a shorter month its last day" }),
+  day_of_month: Type.Integer({ minimum: 1, maximum: 31, default: 1, description: "the day of a MONTHLY schedule; in a shorter month its last day" }),
   timezone: Type.String({
     maxLength: TIMEZONE_CHARACTERS_MAX,
     default: "UTC",

@@ -61,7 +61,7 @@ export function openapiDocument(registry: Registry, options: OpenapiOptions): Do
   };
 }
 
-/** The components that the paths use. A document holds no others. */
+/** The components that the paths use. A document holds no other components. */
 function usedComponents(components: Readonly<Record<string, Document>>, paths: Document): Document {
   const text = JSON.stringify([paths, components.schemas]);
   const isUsed = (kind: string, name: string): boolean =>

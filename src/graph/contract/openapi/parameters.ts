@@ -13,7 +13,11 @@ import type { Document, NamedSchemas } from "./schemas.ts";
 
 export const sharedParameters: Readonly<Record<string, Document>> = {
   fields: query("fields", "The fields to return, separated by commas; those of an object inside as `a{b,c}`.", { type: "string" }),
-  limit: query("limit", "The most objects on a page. A larger number than 100 counts as 100.", { type: "integer", minimum: 1, default: 25 }),
+  limit: query("limit", "The greatest number of objects on a page. A larger number than 100 counts as 100.", {
+    type: "integer",
+    minimum: 1,
+    default: 25,
+  }),
   before: query("before", "The page before this cursor; not together with `after`.", { type: "string" }),
   after: query("after", "The page after this cursor; not together with `before`.", { type: "string" }),
   // D-15: the parameter has no pattern, because it is not checked for an app token.
@@ -23,7 +27,8 @@ export const sharedParameters: Readonly<Record<string, Document>> = {
   if_none_match: {
     name: "If-None-Match",
     in: "header",
-    description: "Entity tags of responses that the caller has. If the new response has one of these tags, its status is 304 and it has no body.",
+    description:
+      "The entity tags of responses that the caller already has. If the new response has one of these tags, its status is 304 and it has no body.",
     schema: { type: "string" },
   },
 };
@@ -62,7 +67,7 @@ function pathParameters(path: string, endpoints: readonly Endpoint[], options: O
   if (path.includes("{version}")) parameters.push(versionParameter(endpoints, options));
   if (path.includes("{id}")) {
     const isPrincipal = endpoints.some(({ nodeType }) => nodeType !== undefined && principalTypes.has(nodeType));
-    const description = isPrincipal ? "A node's id, or `me` for what the token is of: its user, page, account or app." : "A node's id.";
+    const description = isPrincipal ? "A node's id, or `me` for the node of the token: its user, page, account or app." : "A node's id.";
     const pattern = isPrincipal ? "^([1-9][0-9]{0,18}|me)$" : "^[1-9][0-9]{0,18}$";
     parameters.push({ name: "id", in: "path", required: true, description, schema: { type: "string", pattern } });
   }

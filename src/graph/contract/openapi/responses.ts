@@ -10,7 +10,7 @@ import { type Document, errorSchemas, type NamedSchemas } from "./schemas.ts";
 
 const header = (description: string, schema: Document): Document => ({ description, schema });
 const usage = (of: string) =>
-  header(`How much of its requests the ${of} has used, in percent.`, { type: "string", contentMediaType: "application/json" });
+  header(`The percentage of its requests that the ${of} has used.`, { type: "string", contentMediaType: "application/json" });
 
 export const responseHeaders: Readonly<Record<string, Document>> = {
   "x-pf-trace-id": header("The request's trace id, as in an error's pftrace_id.", { type: "string" }),
@@ -18,7 +18,7 @@ export const responseHeaders: Readonly<Record<string, Document>> = {
   "x-app-usage": usage("app"),
   "x-business-use-case-usage": usage("page or account"),
   etag: header("The response's entity tag, for If-None-Match.", { type: "string" }),
-  "retry-after": header("When to send the request again, in seconds.", { type: "string", pattern: "^[0-9]+$" }),
+  "retry-after": header("The seconds after which the caller should send the request again.", { type: "string", pattern: "^[0-9]+$" }),
   "www-authenticate": header("The challenge of RFC 6750.", { type: "string" }),
   "x-ad-api-version-warning": header("The requested version is deprecated, and a later one served the request.", { type: "string" }),
   deprecation: header("The operation is deprecated since then (RFC 9745).", { type: "string" }),
@@ -44,7 +44,7 @@ export function responsesOf(endpoints: readonly Endpoint[], registry: Registry, 
   const successes = endpoints.map((endpoint) => ({ ...successOf(endpoint, schemas, profile), type: typeOf(endpoint) }));
   const responses: Document = { "200": { description: "Done.", headers: headersOf(200, endpoints), ...json(anyOf(successes)) } };
   if (endpoints.some((endpoint) => methodOf(endpoint) === "GET"))
-    responses["304"] = { description: "The caller has this response already, by its If-None-Match.", headers: headersOf(304, endpoints) };
+    responses["304"] = { description: "The caller already has this response, as its If-None-Match shows.", headers: headersOf(304, endpoints) };
   const forms = errorSchemas(profile);
   for (const [status, errors] of errorsByStatus(endpoints, registry)) {
     const references = [...errors.forms].sort().map((form) => ({ schema: schemas.add(forms[form].name, forms[form].schema) }));

@@ -83,7 +83,7 @@ const errorProperties = {
   error_data: Type.Optional(Type.Object({}, { description: "Facts about the error, such as the parameter that is wrong." })),
   error_user_title: Type.Optional(Type.String()),
   error_user_msg: Type.Optional(Type.String()),
-  pftrace_id: Type.String({ description: "As in the header x-pf-trace-id." }),
+  pftrace_id: Type.String({ description: "The same value as in the header x-pf-trace-id." }),
 };
 
 /** D-20: the two forms of errors. In the profile `clients` the flat form also contains the wrapped form. */

@@ -33,7 +33,7 @@ onEachDatabase("the requests of a batch", (database) => {
       expect({ request, parameter: error_data?.parameter }).toEqual({ request, parameter: `batch[1]${key}` });
     }
     for (const batch of ["7", "{}", "[]", {}, 7]) expect((await send(batch)).error_data.parameter).toBe("batch");
-    // A request may refer to earlier requests, but not to itself.
+    // A part may refer to earlier parts, but not to itself.
     const { error_data, message } = await send([good, { ...good, name: "b", depends_on: ["b"] }]);
     expect(error_data.parameter).toBe("batch[1]");
     expect(message).toContain("refers to b, which is not an earlier request");
@@ -93,7 +93,7 @@ onEachDatabase("the requests of a batch", (database) => {
     const inQuery = (query: object, body: object = {}) =>
       plaza.post("/", { ...three, query: { ...three.query, batch, ...query }, body: { ...body } });
     expect(hasHeaders((await inQuery({ include_headers: "false" })).body)).toBe(false);
-    // The parameter in the body wins.
+    // The parameter in the body has precedence.
     expect(hasHeaders((await inQuery({ include_headers: "false" }, { include_headers: "true" })).body)).toBe(true);
   });
 

@@ -19,7 +19,7 @@ const BODY_BYTES_MAX = 1_048_576;
 const DERIVED_BYTES_MAX = 4_194_304;
 /** The most values of responses that the references of a batch look at. A list of 100 items has some 1,000 values. */
 const VISITS_MAX = 1_000_000;
-/** How many characters of JSON are read or written in the time of looking at one value. */
+/** The number of characters of JSON that are read or written in the time of looking at one value. */
 const CHARACTERS_PER_VISIT = 8;
 
 /** The notation of a text. Each decoded part of the text is searched for references by itself. */
@@ -152,7 +152,7 @@ function stringOf(json: string): string | undefined {
 
 /** One step of a path, in the part of JSONPath that batches use: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
 const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.\*|\[(\d+)\]|\[\*\]|\['([^']*)'\]/y;
-/** The most steps of a path. No response is nested as deeply. */
+/** The greatest number of steps in a path. No response is nested as deeply. */
 const STEPS_MAX = 32;
 
 interface Step {

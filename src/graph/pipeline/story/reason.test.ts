@@ -1,4 +1,4 @@
-/** D-400: every error that a caller can cause has a reason with the change that mends it, and so has a write that caused no webhook. */
+/** D-400: every error that a caller can cause has a reason with the change that solves it, and so has a write that caused no webhook. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza, type TestRequest } from "#harness/plaza";
@@ -49,7 +49,7 @@ const cases: Readonly<Record<string, readonly (readonly [Ask, string])[]>> = {
     [asked("GET", labels, { token: "nobody" }), `This world has no token with the value in Authorization: ${needed}`],
     [
       asked("GET", labels, { query: { access_token: "page", oauth_token: "page" }, headers: { authorization: "Basic a" } }),
-      `Invalid OAuth access token in Authorization: it is not a bearer token: ${needed}`,
+      `Invalid OAuth access token in Authorization: the value is not a bearer token: ${needed}`,
     ],
   ],
   tokenExpired: [[asked("GET", labels, { token: "expired" }), `The token in Authorization has expired: ${needed}`]],
@@ -83,14 +83,14 @@ const cases: Readonly<Record<string, readonly (readonly [Ask, string])[]>> = {
       asked("DELETE", "/v26.0/2001/custom_labels", { token: "page" }),
       "Page 2001 has no DELETE of custom_labels here: Plaza serves GET and POST there.",
     ],
-    [asked("GET", "/v26.0/29999/custom_labels", { token: "page" }), "This world has no node 29999: check the id, or make the node."],
+    [asked("GET", "/v26.0/29999/custom_labels", { token: "page" }), "This world has no node 29999: check the id, or create the node."],
     [
       asked("GET", "/v26.0/29999/custom_label", { token: "page" }),
       "This world has no node 29999, and no node has the edge custom_label; did you mean custom_labels?",
     ],
     [asked("GET", "/v26.0/5001/nothing_like_it", { bearer: "page" }), "Label 5001 has no edge nothing_like_it: its edges are label."],
   ],
-  unknownObject404: [[asked("GET", "/v25.0/29999", { bearer: "page" }), "This world has no node 29999: check the id, or make the node."]],
+  unknownObject404: [[asked("GET", "/v25.0/29999", { bearer: "page" }), "This world has no node 29999: check the id, or create the node."]],
   invalidParameter: [
     [asked("GET", labels, { token: "page", query: { limit: "none" } }), "The parameter limit must be a positive integer: send another value."],
     [
@@ -180,7 +180,7 @@ onEachDatabase("the reason of a refused request", (database) => {
     );
     expect(await reason(plaza, "POST", "/", { ...tokens, body: { batch: batch.slice(1, 2) } })).toEqual({ error: undefined, reason: undefined });
     expect((await reason(plaza, "GET", "/", { ...tokens, query: { ...tokens.query, ids: "5001,999" } })).reason).toBe(
-      "1 of 2 requests in it was refused, first GET /999: This world has no node 999: check the id, or make the node.",
+      "1 of 2 requests in it was refused, first GET /999: This world has no node 999: check the id, or create the node.",
     );
   });
 

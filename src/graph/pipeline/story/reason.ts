@@ -1,6 +1,6 @@
 /**
- * The reason of a request, in one sentence with the change that mends it (D-400): why it was refused, or why it caused no webhook. The control API, the
- * commands, MCP and the console show this sentence.
+ * The reason of a request, in one sentence with the change that solves it (D-400): why it was refused, or why it caused no webhook. The control API,
+ * the commands, MCP and the console show this sentence.
  */
 import { nodeId } from "#kernel/ids";
 import type { WebhookObject } from "#webhooks/catalogue/field";
@@ -43,10 +43,10 @@ async function waitingReason(id: string, { database }: World): Promise<string | 
     case "callback_paused":
       return `The webhook waits, because the callback ${callback} is paused: resume it with plaza callback resume ${callback_id}.`;
     case "retry":
-      return `The webhook waits for its next attempt at ${callback}${answer}: mend the receiver, or send it again with plaza deliveries resend ${id}.`;
+      return `The webhook waits for its next attempt at ${callback}${answer}: correct the receiver, or send the webhook again with plaza deliveries resend ${id}.`;
     case "gone":
     case "gave_up":
-      return `The webhook failed at ${callback}${answer}: mend the receiver, and send it again with plaza deliveries resend ${id}.`;
+      return `The webhook failed at ${callback}${answer}: correct the receiver, and send the webhook again with plaza deliveries resend ${id}.`;
     default:
       return undefined;
   }

@@ -119,7 +119,7 @@ function aboutScopes(told: Told): Finding {
   return [`${tokenText(first)} lacks ${scopesText(missing)}`, `send a token with ${scopesText(missing)}`];
 }
 
-/** The most edges that a sentence lists. */
+/** The greatest number of edges that a sentence lists. */
 const EDGES_MAX = 12;
 
 function aboutNode(told: Told): Finding {
@@ -129,7 +129,7 @@ function aboutNode(told: Told): Finding {
   if (node === undefined) {
     const near = edge === undefined || registry.isEdge(edge) ? undefined : nearest(edge, edgesOf(registry, undefined));
     if (near !== undefined) return `this world has no node ${id}, and no node has the edge ${edge}; did you mean ${near}?`;
-    return [`this world has no node ${id ?? edge ?? ""}`, "check the id, or make the node"];
+    return [`this world has no node ${id ?? edge ?? ""}`, "check the id, or create the node"];
   }
   const name = `${node.type} ${node.id}`;
   const first = credentials.find(({ type }) => type !== undefined);

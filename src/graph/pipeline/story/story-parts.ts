@@ -5,7 +5,7 @@ import { restOf, type StoryRest } from "./story-text.ts";
 
 /** D-376: a story of 16,384 characters has space for this and for its own tokens, versions and webhooks. */
 const PARTS_CHARACTERS_MAX = 12_288;
-/** The most requests of a batch. With this length of their paths all of them have space. */
+/** The greatest number of requests of a batch that a story lists. With this length of their paths all of them have space. */
 const PARTS_MAX = 50;
 const PATH_CHARACTERS_MAX = 100;
 /** The most webhooks of a whole request: a label has one, and 50 labels have 50. */

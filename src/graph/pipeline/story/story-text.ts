@@ -20,7 +20,7 @@ export interface RequestStory {
   readonly credentials: readonly StoryCredential[];
   readonly node?: { readonly id: string; readonly type: string; readonly owner?: string };
   readonly version: {
-    /** The version in the path. Left out if the path has no version. */
+    /** The version in the path. The key is left out if the path has no version. */
     readonly asked?: string;
     readonly served?: string;
     readonly upgraded_from?: string;
@@ -29,7 +29,7 @@ export interface RequestStory {
   readonly policy?: ShownPolicy;
   /** Set if the node exists, but the caller may not know that. */
   readonly is_concealed?: true;
-  /** The parameters as they were read, as JSON without the values of secrets. Only the first 4,096 characters. */
+  /** The parameters as they were read, as JSON without the values of secrets. The text has only the first 4,096 characters. */
   readonly parameters?: string;
   /** The error's name in the catalogue. */
   readonly error?: string;
@@ -44,7 +44,7 @@ export interface RequestStory {
   readonly unsent?: readonly UnsentEvent[];
   /** The requests of a batch or of `ids=`, in the order in which they ran. */
   readonly parts?: readonly StoryPart[];
-  /** How many of these requests the story has no space for. */
+  /** The number of these requests for which the story has no space. */
   readonly parts_left_out?: number;
 }
 
@@ -66,7 +66,7 @@ type StoryStep = (typeof STORY_STEPS)[number];
 interface StoryCredential {
   readonly place: string;
   readonly type?: string;
-  /** The id of the token. Left out if the token is not stored. */
+  /** The id of the token. The id is left out if the token is not stored. */
   readonly token?: string;
   readonly app?: string;
   /** The page, person or account to which the token belongs. */
@@ -82,13 +82,13 @@ interface UnsentEvent {
   readonly entity: string;
 }
 
-/** The facts of a request that its tokens, its operation and its path do not tell. */
+/** The facts of a request that do not follow from its tokens, its operation and its path. */
 export type StoryRest = Partial<Omit<RequestStory, "steps" | "credentials" | "policy">> & {
   /** The number of steps, if it is not four. */
   readonly step_count?: number;
   /** The durations of the steps in microseconds. */
   readonly durations?: readonly number[];
-  /** Tokens that do not count. */
+  /** The tokens that do not count. */
   readonly dead?: readonly StoryCredential[];
 };
 
@@ -138,7 +138,7 @@ const shownPolicy = ({ name, summary, kinds, scopes }: Policy): ShownPolicy => (
 /** The webhooks of a story, which are read without the rest of it. */
 export const deliveriesIn = (text = ""): readonly string[] => restOf(text).deliveries ?? [];
 
-/** The facts of a story that its tokens do not tell. */
+/** The facts of a story that do not follow from its tokens. */
 export function restOf(text = ""): StoryRest {
   const end = text.indexOf("\n");
   return end === -1 ? {} : (JSON.parse(text.slice(end + 1)) as StoryRest);

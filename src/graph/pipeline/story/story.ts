@@ -49,7 +49,7 @@ export const refusalStory = ({ errorName: error, message }: GraphError): string 
 const hasWritten = (followed: Followed | undefined): boolean =>
   followed !== undefined && (followed.deliveries.length > 0 || followed.unsent.length > 0);
 
-/** Whether the path and the operation tell node and version, and all tokens count. */
+/** Whether node and version follow from the path and the operation, and all tokens count. */
 function isFoundByPath({ address, node, served, dead }: Reached): boolean {
   const isVersionAsked = served === undefined || (served.version === address?.version && served.upgradedFrom === undefined);
   return isVersionAsked && node?.id === address?.id && (dead === undefined || dead.length === 0);

@@ -32,9 +32,9 @@ import { below, WorldProblem } from "./schema-words.ts";
 import type { WorldPart } from "./text.ts";
 
 export interface ImportOptions {
-  /** Whether an entry replaces a stored entry with the same id. If not, such an entry is an error. */
+  /** Whether an entry replaces a stored entry with the same id. If this is false, such an entry is an error. */
   readonly isMerge: boolean;
-  /** True at the start (`FileText`). */
+  /** The value is true at the start (`FileText`). */
   readonly mayHold?: boolean | undefined;
   /** Called repeatedly with the number of entries that are stored so far. */
   readonly onStored?: ((count: number, total: number) => void) | undefined;
@@ -282,7 +282,7 @@ export async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry:
   }
 }
 
-/** The number of rows that are read at a time. Then others are served. */
+/** The number of rows that are read at a time. After that, other requests are served. */
 const EXPORT_PAGE_ROWS = 200;
 
 export interface ExportOptions {

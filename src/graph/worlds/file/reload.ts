@@ -72,7 +72,7 @@ export async function reloadWorld(world: OpenWorld, registry: Registry, before: 
 interface Difference<T> {
   /** Entries of the new file that must be stored: new entries and changed ones. */
   readonly stored: ReadonlySet<T>;
-  /** How many of the stored entries replace an entry. */
+  /** The number of stored entries that one entry replaces. */
   readonly replaced: number;
   /** Entries of the old file that the new file no longer has. */
   readonly removed: readonly T[];

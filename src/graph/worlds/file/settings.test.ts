@@ -30,7 +30,7 @@ async function followed() {
   const world = { profile: "strict", calendar: standardCalendar, database: seen } as unknown as World;
   const failures: unknown[] = [];
   const open = () => followSettings(world, (error) => failures.push(error));
-  /** Does what happens when another process invalidates a fact. Returns whether the settings were read again. */
+  /** Does what another process does when it invalidates a fact. Returns whether the settings were read again. */
   const hear = async (kind?: string, key?: string): Promise<boolean> => {
     const before = reads;
     changed(kind, key);

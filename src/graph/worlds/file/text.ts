@@ -46,7 +46,7 @@ export function lineAt(text: string, place: number): number {
 
 export const tooDeep = (line?: number): WorldFileProblem => new WorldFileProblem(`nests deeper than ${DEPTH_MAX} levels`, "", line);
 
-/** The most levels of a world file. The deepest entry of a world file has six levels. */
+/** The greatest number of levels in a world file. The deepest entry of a world file has six levels. */
 export const DEPTH_MAX = 64;
 /** Matches many lists or maps that begin on one line, or a line whose indentation is that of many levels. */
 const DEEP_BLOCKS = /^(?: *[-?] ){65}|^ {1000}/m;

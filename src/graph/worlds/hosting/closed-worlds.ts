@@ -19,7 +19,7 @@ export type Look = <T>(read: (reader: Reader) => Promise<T>) => Promise<T | unde
 export interface Outside {
   readonly world: OpenWorld;
   readonly door: Door;
-  /** There is nothing to leave. */
+  /** The caller does not have to leave the world. */
   leave(): void;
 }
 

@@ -40,7 +40,7 @@ export class IdleWorlds {
     this.#looking.unref();
   }
 
-  /** Notes that the world is idle until `wakeMs` in real time, when it has work. */
+  /** Records that the world is idle until `wakeMs` in real time, when it has work. */
   idleUntil(name: string, wakeMs: number): void {
     this.#wakeTimes.set(name, wakeMs);
     this.#arm();

@@ -24,7 +24,7 @@ import {
   setWakeTime,
 } from "./worlds.store.ts";
 
-/** How long a lease is valid without renewal. A running process stalls for less time. The worlds of a killed process wait this long. */
+/** The time for which a lease is valid without renewal. A running process stalls for less time. The worlds of a killed process wait this long. */
 const LEASE_MS = 10_000;
 /** The time between two renewals of a lease. Four renewals can fail before the lease ends. */
 const BEAT_MS = 2_000;
@@ -43,7 +43,7 @@ export interface OpenWorldsOptions {
   closeMoving(name: string): Promise<void>;
   /** Ends the move of a world whose mover has ended (D-421). */
   resumeMove(name: string): Promise<unknown>;
-  /** Notes that the world is idle until `wakeMs` in real time, when it has work. */
+  /** Records that the world is idle until `wakeMs` in real time, when it has work. */
   idleUntil(name: string, wakeMs: number): void;
   onError(error: unknown): void;
 }
@@ -89,8 +89,8 @@ export class OpenWorlds {
   }
 
   /**
-   * Stores that this process has closed the world. `wakeMs` is the real time at which the world has work again. Null if the world has no work. If the
-   * list of worlds cannot be reached, this is stored later.
+   * Stores that this process has closed the world. `wakeMs` is the real time at which the world has work again. The time is null if the world has no
+   * work. If the list of worlds cannot be reached, this is stored later.
    */
   async closed(name: string, wakeMs: number | null): Promise<void> {
     try {
@@ -138,7 +138,7 @@ export class OpenWorlds {
       .finally(() => this.#waking.delete(name));
   }
 
-  /** From now on opens no more worlds. */
+  /** From now on this process opens no more worlds. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#wakesOthers = false;

@@ -19,7 +19,7 @@ export class RoomForWorlds {
    */
   #closing: Promise<unknown> = Promise.resolve();
 
-  /** `max` is the most open worlds. `closeOne` closes a world, and resolves with whether it has closed one. */
+  /** `max` is the greatest number of open worlds. `closeOne` closes a world, and resolves with whether it has closed one. */
   constructor(max: number, closeOne: () => Promise<boolean>) {
     this.#max = max;
     this.#closeOne = closeOne;

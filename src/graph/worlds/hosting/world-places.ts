@@ -3,11 +3,13 @@ import { databaseUnreachable, isUnreachable } from "#kernel/errors";
 import type { Database, Databases, Transaction } from "#storage/database";
 import { beginMove, countWorldsIn, endMove, findPlace, findPlaceAfter, isOpenAnywhere, lockPlace, type PlaceRow } from "./worlds.store.ts";
 
-/** How long a request waits for the end of its world's move. Clients wait longer, and a small world moves in less time. */
+/** The time for which a request waits for the end of its world's move. Clients wait longer, and a small world moves in less time. */
 const WAIT_MS_MAX = 5_000;
 /** The interval of looks at the list of worlds while a request or a move waits. */
 const LOOK_EVERY_MS = 50;
-/** How long a move waits until all processes have closed the world: longer than the lease of a killed process, and than a running delivery. */
+/**
+ * The time for which a move waits until all processes have closed the world: longer than the lease of a killed process, and than a running delivery.
+ */
 const CLOSED_WITHIN_MS = 60_000;
 
 interface PlacesOptions {
@@ -101,7 +103,7 @@ export class WorldPlaces {
     }
   }
 
-  /** Chooses the database of a new world: the one that is named, or the one with the fewest worlds of those that are connected. */
+  /** Chooses the database of a new world: the database that is named, or the connected database with the fewest worlds. */
   async choose(named: string | undefined): Promise<string | null> {
     if (named !== undefined) return this.isFirst(named) ? null : named;
     const connected = this.#options.databases.spread.filter(({ isUp }) => isUp);
@@ -121,7 +123,7 @@ export class WorldPlaces {
     if (name !== undefined && this.#options.databases.spread.find((one) => one.name === name)?.isUp !== true) throw databaseUnreachable();
   }
 
-  /** Moves a world that no other process moves. Returns false if the world does not exist. Rejects if it stays where it is. */
+  /** Moves a world that no other process moves. Returns false if the world does not exist. Rejects if the world stays where it is. */
   async move(name: string, to: string): Promise<boolean> {
     const { first, announce, realNowMs, close } = this.#options;
     const place = await findPlace(first().reader, name);
@@ -149,7 +151,7 @@ export class WorldPlaces {
     return true;
   }
 
-  /** Ends a move whose mover has ended. */
+  /** Completes a move whose mover has ended. */
   async resume(name: string): Promise<void> {
     const place = await findPlace(this.#options.first().reader, name);
     if (place?.moving_to == null || !this.has(place.moving_to)) return;

@@ -189,7 +189,7 @@ test("ends when it is deleted, before its data; its followers learn of it, and n
     return true;
   });
   expect(renewed).toBe(false);
-  await expect(slot.fill(async () => {})).rejects.toThrow("the world orders was deleted while it was made");
+  await expect(slot.fill(async () => {})).rejects.toThrow("the world orders was deleted while it was being created");
   expect({ isReplaced, events: seen() }).toEqual({ isReplaced: false, events: [] });
 });
 

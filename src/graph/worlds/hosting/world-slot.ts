@@ -45,8 +45,8 @@ interface Opened {
 }
 
 /**
- * How long a change of the whole world waits for requests of the graph. A request that takes longer waits for another server, and ends with an error
- * if its world is replaced meanwhile.
+ * The time for which a change of the whole world waits for requests of the graph. A request that takes longer waits for another server, and ends with
+ * an error if its world is replaced meanwhile.
  */
 const DRAIN_MS_MAX = 1_000;
 
@@ -125,7 +125,7 @@ export class WorldSlot {
   /** Fills a new world, and saves the filled state for resets. */
   async fill(fill: (world: OpenWorld) => Promise<void>): Promise<void> {
     const held = await this.hold();
-    if (held === undefined) throw new Error(`the world ${this.name} was deleted while it was made`);
+    if (held === undefined) throw new Error(`the world ${this.name} was deleted while it was being created`);
     try {
       await fill(held.world);
       await keepWorld(held.world, BEGINNING);
@@ -209,7 +209,7 @@ export class WorldSlot {
     return this.#alone(() => this.#close((world) => world.close()));
   }
 
-  /** Closes the world as it is moved to another database. Requests of the control API that hold the world are told. */
+  /** Closes the world as it is moved to another database. Requests of the control API that hold the world learn of the change. */
   closeMoving(): Promise<void> {
     return this.#alone(async () => {
       if (this.#opened === undefined) return;

@@ -7,7 +7,7 @@ import { type Row, sql } from "#storage/sql";
 export interface WorldRow extends Row {
   name: string;
   made_ms: number;
-  /** The database of `--databases` that the world is in. Null for the first one. */
+  /** The database of `--databases` that the world is in. The key is null for the first world. */
   database: string | null;
 }
 
@@ -45,7 +45,7 @@ export function findPlaceAfter(reader: Reader, database: string): Promise<PlaceR
   return reader.get<PlaceRow>(sql`SELECT w.name, w.database, w.moving_to FROM worlds w WHERE w.database > ${database} ORDER BY w.database LIMIT 1`);
 }
 
-/** Locks the place of a world, so that no process notes that it has the world open while another one begins to move it. */
+/** Locks the place of a world, so that no process records that it has the world open while another one begins to move it. */
 export const lockPlace = (tx: Transaction, name: string): Promise<void> => tx.lock("world", name);
 
 /** Stores that a world begins to move. Returns false if the world does not exist. */

@@ -201,7 +201,7 @@ test("worlds without use since the last check become idle; memory is freed only 
 test("an idle world is opened when its work is due, counted in real time; one without work never is", async () => {
   const { worlds, real, work, write, closeIdle } = await opened();
   for (const name of ["due", "idle"]) await worlds.make(name, write(name, "x"));
-  // The world's own clock shows 1,000.
+  // The world's own clock is at 1,000.
   work.due = { nextDueMs: 61_000 };
   real.ms += 5_000;
   await closeIdle();

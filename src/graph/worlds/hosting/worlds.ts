@@ -103,7 +103,7 @@ export class Worlds {
     for (const { world } of this.#slots.values()) if (world !== undefined) yield world;
   }
 
-  /** The names that programs asked for in vain in each world of this process, also in idle worlds. */
+  /** The names that programs asked for and that Plaza does not have, for each world of this process, also for idle worlds. */
   unserved(): UnservedNames[] {
     return [...this.#slots.values()].flatMap(({ memory }) => memory.unserved ?? []);
   }
@@ -172,12 +172,12 @@ export class Worlds {
     return listWorldRows(this.default.database.reader, page);
   }
 
-  /** The names of the databases of `--databases`, and of those the ones that this process is connected to. Empty if the server has one database. */
+  /** The names of the databases of `--databases`, and the names of those to which this process is connected. Empty if the server has one database. */
   databases(): readonly { readonly name: string; readonly isUp: boolean }[] {
     return this.#options.databases.spread.map(({ name, isUp }) => ({ name, isUp }));
   }
 
-  /** Rejects if no database responds. The worlds of one database are served while others are away (D-420). */
+  /** Rejects if no database responds. The worlds of one database are served while other databases cannot be reached (D-420). */
   async ping(): Promise<void> {
     const { spread } = this.#options.databases;
     await (spread.length === 0 ? this.default.database.ping() : Promise.any(spread.map((one) => one.ping())));
@@ -225,7 +225,7 @@ export class Worlds {
     try {
       if (this.#places.areMany) {
         database = await this.#places.choose(at);
-        // A world of this name that was deleted or moved away may have left something there.
+        // A world of this name that was deleted or moved away may have left data there.
         await this.#options.databases.remove(name, this.#places.shown(database));
         this.#places.note(name, database);
       }
@@ -251,7 +251,7 @@ export class Worlds {
   async delete(name: string): Promise<boolean> {
     const slot = name === DEFAULT_WORLD ? undefined : await this.#find(name);
     if (slot === undefined) return false;
-    // A world whose database is away is not deleted, because its data would stay there. A world that moves waits for the end of the move.
+    // A world whose database cannot be reached is not deleted, because its data would stay there. A world that moves waits for the end of the move.
     if (this.#places.areMany) this.#places.requireUp(await this.#places.find(name));
     let wasThere = false;
     await slot.delete(async () => {
@@ -388,7 +388,7 @@ export class Worlds {
     });
   }
 
-  /** If the list of worlds cannot be reached, a world in another database is opened all the same, and noted with the next beat. */
+  /** If the list of worlds cannot be reached, a world in another database is opened all the same, and recorded with the next renewal. */
   async #noteOpened(name: string): Promise<void> {
     const at = this.#places.areMany ? (this.#places.known(name) ?? null) : undefined;
     try {
