@@ -43,7 +43,7 @@ const streams = controlRoutes(buildRegistry())
   .map(({ path }) => path.replaceAll(/\{(\w+)\}/g, (place, name: string) => IDS[name] ?? place))
   .map((path) => (path.endsWith("/requests/stream") ? `${path}?alerts=true` : path));
 
-/** Sends requests to the server. Those to the graph use kept connections; each of the others uses a connection of its own. */
+/** Sends requests to the server. The requests to the graph use kept connections; each of the others uses a connection of its own. */
 function callerOf({ base_url, control_url, control_key }: RunningPlaza["ready"]) {
   const send = (url: string, init: RequestInit) => fetch(url, { ...init, keepalive: url.startsWith(base_url), tls: { rejectUnauthorized: false } });
   const ask = async (url: string, init: RequestInit) => {

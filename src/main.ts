@@ -323,7 +323,7 @@ function migrationLines(log: Log): OnProgress {
 /** The time for checking files; a process reads three gigabytes and more in this time. */
 const CHECKED_WITHIN_MS = 60_000;
 
-/** Checks the large files of worlds after the start. The start itself has checked the small ones (D-343). */
+/** Checks the large files of worlds after the start. The start has already checked the small files (D-343). */
 async function checkLargeFiles({ data }: Config, log: Log, health: DatabaseHealth, ending: AbortSignal): Promise<void> {
   const files = isFolder(data) ? worldFiles(data, CHECKED_AT_ONCE_BYTES_MAX) : [];
   if (files.length === 0) return;

@@ -89,7 +89,7 @@ describe("each of several tokens", () => {
       expect(await refusalOf(policy, checkWith(good, good))).toBe("none");
       for (const [bad, problem] of [
         [{ ...good, app: "2", place: "access_token" }, "access_token"],
-        [{ ...good, type: "user" as const }, "a token of type user does not serve here"],
+        [{ ...good, type: "user" as const }, "a token of type user is not accepted here"],
         [{ scopes: ["s"] }, permissionMissing(["t"]).message],
         [{ scopes: [] }, permissionMissing(["s", "t"]).message],
       ] as const) {
@@ -109,8 +109,8 @@ describe("each of several tokens", () => {
       await refusalOf(seeing({ deny: () => denied }), checkWith({ scopes: [] })),
       await refusalOf(seeing({ deny: () => denied }), checkWith({})),
     ];
-    expect(kind).toContain("of type user does not serve here");
-    expect(sight).toContain("not valid for the addressed object");
+    expect(kind).toContain("of type user is not accepted here");
+    expect(sight).toContain("not valid for the node in the address");
     expect([scopes, deny]).toEqual([permissionMissing(["s"]).message, denied.message]);
     // The result is the same for a policy that has to look something up.
     for (const canSee of [later, () => true])

@@ -1,10 +1,10 @@
-/** How many bytes a client may send, and how slowly. The configuration can change each default. */
+/** The number of bytes that a client may send, and the time in which they must arrive. The configuration can change each default. */
 import type { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { Capacity } from "#kernel/shares";
 
 export interface HttpLimits {
-  /** The most bytes of a request body. */
+  /** The greatest number of bytes in a request body. */
   readonly bodyBytesMax: number;
   /**
    * A larger limit for bodies of multipart/form-data at one address. If undefined is returned, `bodyBytesMax` applies. `path` is the path below the
@@ -17,7 +17,7 @@ export interface HttpLimits {
   readonly bodyMsMax: number;
   /** The most time from the first byte (or the opening of the connection) to the end of the headers. */
   readonly headMsMax: number;
-  /** How long a connection may stay open without a request. */
+  /** The time for which a connection may stay open without a request. */
   readonly keepAliveMs: number;
   /** The most requests that are in the pipeline at the same time. If this number is reached, the server turns the next request away (D-97). */
   readonly requestsMax: number;
@@ -29,7 +29,7 @@ export interface HttpLimits {
   readonly waiting: Capacity;
   /** The most requests of one app that wait for other servers, and the most bytes of their bodies. */
   readonly waitingOfAppMax: Capacity;
-  /** The most connections of clients. Above this number the server closes the connection that has waited longest for its client. */
+  /** The greatest number of connections of clients. Above this number the server closes the connection that has waited longest for its client. */
   readonly connectionsMax: number;
   /** The most bytes of all connections together that are received and not read yet, or written and not taken by the client. */
   readonly connectionBytesMax: number;

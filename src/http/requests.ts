@@ -61,7 +61,7 @@ interface IncomingRequest extends Client {
   readonly startedMs: number;
 }
 
-/** The bytes of a body, the problem of a body, or the news that the client is gone. */
+/** The bytes of a body, the problem of a body, or the fact that the client has closed the connection. */
 type TakenBody = Uint8Array | GraphError | "gone";
 
 /** The id is the second segment of the path of a player. The path begins with a slash. */
@@ -303,7 +303,8 @@ export class RequestDispatcher {
   }
 
   /**
-   * Responds that the server is full. Turning a request away costs a small part of its work: the body is not parsed, and the connection is held back.
+   * Responds that the server is full. Turning a request away costs a small part of the work for a request: the body is not parsed, and the connection
+   * is held back.
    */
   #turnAway(incoming: IncomingRequest, { app, reason }: TurnAway): void {
     const { deps, metrics } = this.#options;

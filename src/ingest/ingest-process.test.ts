@@ -1,6 +1,6 @@
 /**
- * The way in which the server runs the ingest process. A small program replaces the process, and each of its starts does the steps that the test has
- * asked for.
+ * The way in which the server runs the ingest process. A small program replaces the process, and each start of the program does the steps that the
+ * test has asked for.
  */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { startIngest } from "./ingest-process.ts";
 
 /**
  * A program for the child process. The `hostname` in the configuration of the child process says what each start does. The program sends each message
- * that it hears back to the server, as a key.
+ * that it receives back to the server, as a key.
  */
 const PROGRAM = `
 import { appendFileSync, readFileSync } from "node:fs";

@@ -59,7 +59,7 @@ class Supervisor implements IngestProcess {
     void this.#startUntilItListens(START_AFTER_MS);
   }
 
-  /** Starts the process. Resolves when it listens. */
+  /** Starts the process. Resolves when the process listens. */
   #start(): Promise<void> {
     const startedMs = monotonicMs();
     const child = startChild("ingest", process.argv[1]);

@@ -135,7 +135,7 @@ class LiveIngest {
     if (this.#config.rtmp_url !== undefined) this.#looking = setInterval(() => this.#loseSilent(feeds), LOOK_EVERY_MS);
   }
 
-  /** Called when a world was opened: it notes that feeds of dead processes are lost. */
+  /** Called when a world was opened: marks the feeds of dead processes as lost. */
   async opened(world: World): Promise<void> {
     await this.#feeds?.opened(world);
   }

@@ -13,7 +13,7 @@ import { RtmpPort } from "./rtmp-port.ts";
 
 const CERTIFICATE = { cert: receiverCertificate, key: receiverKey };
 
-/** A port whose gate admits the key `good` as video 1, and notes the events. */
+/** A port whose gate admits the key `good` as video 1, and records the events. */
 function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number; startWhen?: () => Promise<void> } = {}) {
   const recordings = temporaryFolder();
   const seen: (string | FeedEnding)[] = [];
@@ -51,7 +51,7 @@ function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number; st
     () => {},
   );
   afterThisTest(() => port.stop());
-  /** Resolves when the gate has noted this event. */
+  /** Resolves when the gate has recorded this event. */
   const happened = (text: string): Promise<void> =>
     seen.includes(text) ? Promise.resolve() : new Promise((resolve) => waiting.push({ text, resolve }));
   const address = (key: string) => `rtmp://127.0.0.1:${port.port}/live/${key}`;

@@ -177,8 +177,9 @@ export class RtmpPort implements PublisherOwner {
   }
 
   /**
-   * Closes, of these connections, those without a key that exceed the share of their address, and then at least `least` of all, those of the address
-   * with the most first (D-298). Of an address, silent connections are closed first, then the oldest, because an encoder sends its key at once.
+   * Closes connections without a key: first those that exceed the share of their address, and then at least `least` of all, beginning with those of
+   * the address that has the most (D-298). Of an address, silent connections are closed first, then the oldest, because an encoder sends its key at
+   * once.
    */
   #closeUnauthenticated(publishers: readonly Publisher[], least: number): void {
     const { unauthenticatedMax, unauthenticatedPerAddressMax } = this.#options.limits;
@@ -204,7 +205,7 @@ export class RtmpPort implements PublisherOwner {
     close();
   }
 
-  /** D-298: notes connections that were turned away. The log has one line for all of them, so that a flood does not fill it. */
+  /** D-298: records connections that were turned away. The log has one line for all of them, so that a flood does not fill it. */
   #noteTurnedAway(): void {
     if (this.#unnoted.size === 0 || monotonicMs() - this.#notedMs < CLOSED_NOTED_EVERY_MS) return;
     const [address, count] = [...this.#unnoted].reduce((most, one) => (one[1] > most[1] ? one : most));

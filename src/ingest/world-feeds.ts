@@ -27,7 +27,7 @@ export class WorldFeeds {
     this.#tracing = tracing;
   }
 
-  /** Called when a world was opened: it notes that feeds of dead processes are lost. */
+  /** Called when a world was opened: marks the feeds of dead processes as lost. */
   opened(world: World): Promise<void> {
     return this.#registryOf(world).takeOver();
   }

@@ -30,7 +30,8 @@ export interface RunningJob {
   /** Replaces the payload for the next runs, whichever process runs them and however this run ends. Throws `JobLost`, as `settle` does. */
   remember(tx: Transaction, payload: unknown): Promise<void>;
   /**
-   * Runs `wait`. Meanwhile the job does not count as running, because it waits for another server, so other jobs can run. Rejects if `wait` rejects.
+   * Runs `wait`. During the wait the job does not count as running, because it waits for another server, so other jobs can run. Rejects if `wait`
+   * rejects.
    */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
 }

@@ -6,7 +6,7 @@ import { jobMigrations } from "./jobs.migrations.ts";
 import { WorkLoop } from "./work-loop.ts";
 import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
-/** A source that notes the turns that it gets, and does nothing else unless the test says so. */
+/** A source that records the turns that it gets, and does nothing else unless the test says so. */
 class Noting implements WorkSource {
   readonly turns: Pick<Turn, "nowMs" | "isHurried" | "isLast">[] = [];
   nextDueMs: number | undefined;

@@ -18,7 +18,7 @@ onEachDatabase("the session of a process", (kind) => {
     return { database, real, session: new WorkSession(database, () => real.ms) };
   }
 
-  /** Notes the fences that it is asked to give back. */
+  /** Records the fences that it is asked to give back. */
   function releases() {
     const fences: number[] = [];
     return { fences, release: async (_tx: Transaction, fence: number) => void fences.push(fence) };

@@ -11,7 +11,7 @@ import type { Database, Transaction } from "#storage/database";
 import { deleteSession, findEndedSessions, renewSession, saveSession } from "./work-sessions.store.ts";
 
 /**
- * The length of a lease. A process that only stalls must not be taken for dead, because its work would then be done twice. If a process is killed,
+ * The length of a lease. A process that only stalls must not count as dead, because its work would then be done twice. If a process is killed,
  * another process goes on with its work after this time.
  */
 export const LEASE_MS = 5_000;

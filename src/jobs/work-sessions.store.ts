@@ -8,12 +8,12 @@ export async function saveSession(tx: Transaction, fence: number, leaseUntilMs: 
     ON CONFLICT (fence) DO UPDATE SET lease_until_ms = excluded.lease_until_ms`);
 }
 
-/** Returns false if the session is gone: another process has declared it dead, or the world's state was replaced. */
+/** Returns false if the session does not exist any more: another process has declared it dead, or the world's state was replaced. */
 export async function renewSession(tx: Transaction, fence: number, leaseUntilMs: number): Promise<boolean> {
   return (await tx.run(sql`UPDATE work_sessions SET lease_until_ms = ${leaseUntilMs} WHERE fence = ${fence}`)) === 1;
 }
 
-/** Deletes a session. Returns false if it did not exist: of several processes that find a dead session, only one takes it over. */
+/** Deletes a session. Returns false if the session did not exist: of several processes that find a dead session, only one takes it over. */
 export async function deleteSession(tx: Transaction, fence: number): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM work_sessions WHERE fence = ${fence}`)) > 0;
 }

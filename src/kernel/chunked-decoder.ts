@@ -21,9 +21,9 @@ export class ChunkedDecoder {
   /** `open` until the last chunk and its trailers are read, or until the body is refused; then the result. */
   state: "open" | "done" | "malformed" | "too-large" = "open";
   #expects: "size" | "data" | "data-end" | "trailer" = "size";
-  /** How many bytes of the current chunk have not come yet. */
+  /** The number of bytes of the current chunk that have not come yet. */
   #chunkLeft = 0;
-  /** How many more bytes the body may have. */
+  /** The number of bytes that the body may still have. */
   #bodyLeft: number;
   #trailersLeft = TRAILERS_MAX;
   /** The beginning of a line whose end has not come yet. */

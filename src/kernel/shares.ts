@@ -13,7 +13,7 @@ export interface Capacity {
   readonly size: number;
 }
 
-/** How much a caller uses. */
+/** The amount that a caller uses. */
 export class Account {
   count = 0;
   size = 0;

@@ -24,7 +24,7 @@ const notPublic = (range?: string) => (host: string) => {
 const allowing = (host: string, problem: string) => `${problem}; --allow-callback ${host} allows it`;
 const innerName = (host: string) => allowing(host, `${host} is a name of an inner network`);
 const otherService = (_host: string, port: string) => `port ${port} belongs to another kind of service`;
-const unusual = () => "its address is written in an unusual way";
+const unusual = () => "the address of the host is written in an unusual way";
 
 /**
  * Hosts that are refused outside of the sandbox, before any name is resolved, with the reason of the refusal for the host as it is read, and its
@@ -32,8 +32,8 @@ const unusual = () => "its address is written in an unusual way";
  */
 const hostile: readonly { readonly what: string; readonly reason: (host: string, port: string) => string; readonly hosts: readonly string[] }[] = [
   { what: "loopback", reason: notPublic("loopback"), hosts: ["127.0.0.1", "127.1.2.3", "127.255.255.254", "[::1]", "[0:0:0:0:0:0:0:1]"] },
-  { what: "this machine", reason: (host) => allowing(host, "it leads to this machine"), hosts: ["localhost", "LOCALHOST", "a.localhost"] },
-  { what: "a last dot", reason: () => "its host ends in a dot", hosts: ["localhost.", "hooks.example.com."] },
+  { what: "this machine", reason: (host) => allowing(host, "the address leads to this machine"), hosts: ["localhost", "LOCALHOST", "a.localhost"] },
+  { what: "a last dot", reason: () => "the host of the address ends in a dot", hosts: ["localhost.", "hooks.example.com."] },
   { what: "private", reason: notPublic("private"), hosts: ["10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.1.1"] },
   { what: "private IPv6, metadata", reason: notPublic("uniqueLocal"), hosts: ["[fc00::1]", "[fd12:3456:789a::1]", "[fd00:ec2::254]"] },
   { what: "site-local", reason: notPublic("deprecatedSiteLocal"), hosts: ["[fec0::1]"] },
@@ -64,7 +64,7 @@ const hostile: readonly { readonly what: string; readonly reason: (host: string,
       ...["１２７.0.0.1", "127。0。0。1", "①②⑦.0.0.1", "8.8.8.8.", "127.0.0.1."],
     ],
   },
-  { what: "percent", reason: () => "its host is written in an unusual way", hosts: ["%31%32%37.0.0.1", "hooks%2eexample.com"] },
+  { what: "percent", reason: () => "the host of the address is written in an unusual way", hosts: ["%31%32%37.0.0.1", "hooks%2eexample.com"] },
   {
     what: "inner names",
     reason: innerName,
@@ -91,17 +91,17 @@ const hostile: readonly { readonly what: string; readonly reason: (host: string,
   },
   {
     what: "characters that parsers read in different ways",
-    reason: () => "it holds a character that no address has",
+    reason: () => "the address holds a character that no address has",
     hosts: ["hooks.example.com\\@10.0.0.1", "10.0.0.1\\.example.com", "hooks.example.com\t", "hooks .example.com", "hooks.example.com\u007f"],
   },
   // Some parsers take the text that follows for the host, even if it has credentials.
-  { what: "no host", reason: () => "it names no host", hosts: ["", "#", "?", "/hooks.example.com", "/user:password@hooks.example.com"] },
+  { what: "no host", reason: () => "the address names no host", hosts: ["", "#", "?", "/hooks.example.com", "/user:password@hooks.example.com"] },
   {
     what: "no address",
-    reason: () => "it is not a valid address",
+    reason: () => "the address is not valid",
     hosts: [":443", "[", "[::", "hooks.example.com:99999", "[fe80::1%25eth0]", "[fe80::1%eth0]"],
   },
-  { what: "too long", reason: () => "it is longer than 4096 characters", hosts: ["a".repeat(5_000)] },
+  { what: "too long", reason: () => "the address is longer than 4096 characters", hosts: ["a".repeat(5_000)] },
 ];
 
 describe("D-64: callback addresses outside the sandbox", () => {
@@ -130,10 +130,10 @@ describe("D-64: callback addresses outside the sandbox", () => {
       "https:hooks.example.com",
       "https:/a.example.com",
     ],
-  ])("%p is not https", (url) => expect(refusalOf(url, outside)).toBe("it is not an https address"));
+  ])("%p is not https", (url) => expect(refusalOf(url, outside)).toBe("the address is not an https address"));
 
   test("an address begins with its scheme, without a space before it", () =>
-    expect(refusalOf(" https://hooks.example.com/", outside)).toBe("it holds a character that no address has"));
+    expect(refusalOf(" https://hooks.example.com/", outside)).toBe("the address holds a character that no address has"));
 
   test.each([
     ["https://hooks.example.com/a/b?c=d", { host: "hooks.example.com", port: 443, path: "/a/b?c=d", isTls: true, isLiteral: false }],
@@ -149,13 +149,13 @@ describe("D-64: reading an address", () => {
   test("a scheme in capitals is the same scheme: nothing is sent unencrypted", () => {
     expect(readCallback("HTTPS://hooks.example.com/", outside)).toMatchObject({ isTls: true, port: 443 });
     expect(readCallback("HtTp://hooks.example.com/", sandbox)).toMatchObject({ isTls: false, port: 80 });
-    expect(refusalOf("HTTP://hooks.example.com/", outside)).toBe("it is not an https address");
+    expect(refusalOf("HTTP://hooks.example.com/", outside)).toBe("the address is not an https address");
   });
 
   test("a refusal names the accepted schemes", () => {
     expect([refusalOf("ftp://hooks.example.com/", outside), refusalOf("ftp://hooks.example.com/", sandbox)]).toEqual([
-      "it is not an https address",
-      "it is not an http or https address",
+      "the address is not an https address",
+      "the address is not an http or https address",
     ]);
   });
 
@@ -182,7 +182,7 @@ describe("D-64: reading an address", () => {
   test("an address has 4,096 characters at most", () => {
     const ofLength = (length: number): string => "https://hooks.example.com/".padEnd(length, "x");
     expect(refusalOf(ofLength(4_096), outside)).toBeUndefined();
-    expect(refusalOf(ofLength(4_097), outside)).toBe("it is longer than 4096 characters");
+    expect(refusalOf(ofLength(4_097), outside)).toBe("the address is longer than 4096 characters");
   });
 });
 
@@ -206,10 +206,10 @@ describe("D-64: callback addresses in the sandbox", () => {
     ["http://printer/", innerName("printer")],
     ["http://hooks.example.com:6379/", "port 6379 belongs to another kind of service"],
     ["http://localhost.example.com:6379/", "port 6379 belongs to another kind of service"],
-    ["ftp://127.0.0.1/", "it is not an http or https address"],
+    ["ftp://127.0.0.1/", "the address is not an http or https address"],
     ["http://a:b@127.0.0.1/", "it holds credentials"],
-    ["http://localhost./", "its host ends in a dot"],
-    ["http:///localhost/", "it names no host"],
+    ["http://localhost./", "the host of the address ends in a dot"],
+    ["http:///localhost/", "the address names no host"],
   ])("%p is still refused: %s", (url, reason) => expect(refusalOf(url, sandbox)).toBe(reason));
 });
 
@@ -221,7 +221,7 @@ describe("--allow-callback", () => {
     for (const host of ["10.1.2.3", "[fd00:1::5]", "192.168.7.7"]) expect(refusalOf(`https://${host}/`, rules)).toBeUndefined();
     const ranges = { "10.2.0.1": "private", "[fd00:2::5]": "uniqueLocal", "192.168.7.8": "private", "[::ffff:a01:203]": "ipv4Mapped" };
     for (const [host, range] of Object.entries(ranges)) expect(refusalOf(`https://${host}/`, rules)).toBe(notPublic(range)(host));
-    expect(refusalOf("http://10.1.2.3/", rules)).toBe("it is not an https address");
+    expect(refusalOf("http://10.1.2.3/", rules)).toBe("the address is not an https address");
     expect(refusalOf("https://10.1.2.3:6379/", rules)).toBe("port 6379 belongs to another kind of service");
   });
 

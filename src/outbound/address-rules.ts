@@ -23,7 +23,7 @@ export interface CallbackTarget {
   readonly path: string;
 }
 
-/** Plaza may not call the address. The message gives the reason, for the person who set the address. */
+/** The error if Plaza may not call the address. The message gives the reason, for the person who set the address. */
 export class CallbackRefused extends Error {
   constructor(readonly reason: string) {
     super(reason);
@@ -37,20 +37,20 @@ const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 /** Reads and checks a URL, without resolving its name; the addresses of the name are checked later. Throws `CallbackRefused`. */
 export function readCallback(url: string, rules: CallbackRules): CallbackTarget {
-  if (url.length > URL_CHARACTERS_MAX) throw new CallbackRefused(`it is longer than ${URL_CHARACTERS_MAX} characters`);
+  if (url.length > URL_CHARACTERS_MAX) throw new CallbackRefused(`the address is longer than ${URL_CHARACTERS_MAX} characters`);
   // Parsers drop these characters or turn them into others (tab, newline, space, backslash). No honest address has such a character.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
-  if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("it holds a character that no address has");
+  if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("the address holds a character that no address has");
   const written = /^(https?):\/\/([^/?#]*)/i.exec(url);
-  if (written === null) throw new CallbackRefused(rules.isSandbox ? "it is not an http or https address" : "it is not an https address");
+  if (written === null) throw new CallbackRefused(rules.isSandbox ? "the address is not an http or https address" : "the address is not an https address");
   const scheme = (written[1] as string).toLowerCase() as "http" | "https";
-  if (scheme === "http" && !rules.isSandbox) throw new CallbackRefused("it is not an https address");
+  if (scheme === "http" && !rules.isSandbox) throw new CallbackRefused("the address is not an https address");
   const authority = written[2] as string;
   // After more than two slashes, parsers take the text that follows for the host.
-  if (authority === "") throw new CallbackRefused("it names no host");
+  if (authority === "") throw new CallbackRefused("the address names no host");
   if (authority.includes("@")) throw new CallbackRefused("it holds credentials");
   const parsed = URL.parse(url);
-  if (parsed === null) throw new CallbackRefused("it is not a valid address");
+  if (parsed === null) throw new CallbackRefused("the address is not valid");
   const { host, isLiteral } = readHost(parsed.hostname, writtenHost(authority), rules);
   const port = parsed.port === "" ? DEFAULT_PORTS[scheme] : Number(parsed.port);
   const isLocal = rules.isSandbox && (isLiteral ? isLoopback(host) : isLocalName(host));
@@ -66,18 +66,18 @@ export function readCallback(url: string, rules: CallbackRules): CallbackTarget 
 const writtenHost = (authority: string): string => authority.replace(/:\d*$/, "");
 
 function readHost(hostname: string, written: string, rules: CallbackRules): { host: string; isLiteral: boolean } {
-  if (written.includes("%")) throw new CallbackRefused("its host is written in an unusual way");
+  if (written.includes("%")) throw new CallbackRefused("the host of the address is written in an unusual way");
   if (hostname.startsWith("[")) return { host: hostname.slice(1, -1), isLiteral: true };
   if (ipaddr.IPv4.isValidFourPartDecimal(hostname)) {
     // Decimal, octal, hexadecimal and shortened addresses, and digits of other scripts, are spelled differently after parsing.
-    if (written !== hostname) throw new CallbackRefused("its address is written in an unusual way");
+    if (written !== hostname) throw new CallbackRefused("the address of the host is written in an unusual way");
     return { host: hostname, isLiteral: true };
   }
-  if (hostname.endsWith(".")) throw new CallbackRefused("its host ends in a dot");
+  if (hostname.endsWith(".")) throw new CallbackRefused("the host of the address ends in a dot");
   if (isAllowedName(hostname, rules)) return { host: hostname, isLiteral: false };
   if (isLocalName(hostname)) {
     if (rules.isSandbox) return { host: hostname, isLiteral: false };
-    throw new CallbackRefused(allowedBy(hostname, "it leads to this machine"));
+    throw new CallbackRefused(allowedBy(hostname, "the address leads to this machine"));
   }
   if (isInnerName(hostname)) throw new CallbackRefused(allowedBy(hostname, `${hostname} is a name of an inner network`));
   return { host: hostname, isLiteral: false };

@@ -25,7 +25,7 @@ export interface RecordingStore {
   /** Removes a folder with everything in it. */
   remove(path: string): Promise<void>;
   usedBytes(): Promise<number>;
-  /** The bytes that are free; infinite if the store does not tell. */
+  /** The number of free bytes; infinite if the store does not report it. */
   freeBytes(): Promise<number>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The problems of a server's database, as its drivers meet them. The log, the alerts, `/readyz` and the metrics all read this list of problems, so
+ * The problems of a server's database, as its drivers report them. The log, the alerts, `/readyz` and the metrics all read this list of problems, so
  * they say the same (D-341).
  */
 
@@ -19,7 +19,7 @@ export type ProblemKind =
 const SENTENCES: Readonly<Record<ProblemKind, string>> = {
   unreachable: "The database cannot be reached, or no server of it accepts writes. Check that it runs; Plaza connects again by itself.",
   no_connection:
-    "No connection to the database is free. Other programs use all that the server allows, or statements of Plaza take too long; see max_connections and pg_stat_activity.",
+    "No connection to the database is free. Other programs use all connections that the server allows, or statements of Plaza take too long; see max_connections and pg_stat_activity.",
   too_slow:
     "The database did not finish statements in time. Late statements usually wait for a lock of another session; see pg_locks and pg_stat_activity.",
   disk_full: "The disk of the database is full, and writes are refused. Free some space; nothing else is needed.",
@@ -109,7 +109,7 @@ export class DatabaseHealth {
     this.#database = database === undefined ? {} : { database };
   }
 
-  /** The health of one of several databases. Its problems are also in the report of this one. */
+  /** The health of one of several databases. The problems of that database are also in the report of this one. */
   of(database: string): DatabaseHealth {
     const health = this.#named.get(database) ?? new DatabaseHealth(this.#options, database);
     this.#named.set(database, health);

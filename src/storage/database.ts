@@ -70,7 +70,7 @@ export interface Database {
   onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void;
   /**
    * The caller calls this before it uses a cached fact. If the database could not confirm for a second that no other process changed anything (for
-   * example because this process got no processor time), it tells its listeners that everything may have changed.
+   * example because this process got no processor time), it reports to its listeners that everything may have changed.
    */
   confirm(): void;
   /**
@@ -78,7 +78,7 @@ export interface Database {
    * change after an outage of PostgreSQL.
    */
   readonly processNumber: number;
-  /** Rejects with `databaseUnreachable` if the database does not respond. Readiness checks call it. */
+  /** Rejects with `databaseUnreachable` if the database does not respond. Readiness checks call this function. */
   ping(): Promise<void>;
   /**
    * Removes deleted and overwritten values from the database's files. SQLite rewrites its file, which blocks everything else for 16 s per gigabyte
@@ -124,7 +124,7 @@ export interface SpreadDatabase {
  * name of the database that the world is in. The first one, which has the first world, is meant if `at` is left out.
  */
 export interface Databases {
-  /** The databases of `--databases`, in their order. Empty if the server has one. */
+  /** The databases of `--databases`, in their order. The list is empty if the server has one database. */
   readonly spread: readonly SpreadDatabase[];
   /**
    * Opens the world's database, and creates it if it does not exist. In-memory worlds are kept until the last one is closed. Opening throws the
@@ -148,8 +148,9 @@ export interface Databases {
    */
   making<T>(world: string, make: () => Promise<T>): Promise<T | undefined>;
   /**
-   * Copies a world to another database, and fences the old one: what a process still does there fails. The caller ensures that the world is closed
-   * and that no other process moves the world. Resolves at once if an earlier call has done it. Only databases of `--databases` have it.
+   * Copies a world to another database, and fences the old one: statements of a process that still uses the old one fail. The caller ensures that the
+   * world is closed and that no other process moves the world. Resolves at once if an earlier call has done it. Only databases of `--databases` have
+   * it.
    */
   move?(world: string, from: string, to: string): Promise<void>;
   /** Whether the world was moved away from a database, so that it can only be opened at its new place. */

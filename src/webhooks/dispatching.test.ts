@@ -112,7 +112,7 @@ onEachDatabase("the dispatcher", (kind) => {
     const turn = (more = {}) =>
       dispatcher.turn({ nowMs: fixture.clock.ms, storedNowMs: async () => 0, session, isHurried: false, isLast: false, ...more });
     expect(await turn()).toEqual({ didWork: false, nextDueMs: undefined });
-    // Another process emits an event, and this process is not told.
+    // Another process emits an event, and this process does not learn of it.
     const elsewhere = openWebhooks(isShared ? await store.open() : fixture.database, { features: fixture.features });
     await elsewhere.emit("4001", { n: 1 });
     monotonic.ms += 999;

@@ -45,7 +45,7 @@ export interface WebhookApp {
 
 interface WebhookAppPort {
   find(reader: Reader, app: NodeId): Promise<WebhookApp | undefined>;
-  /** Says in words what the app lacks to get the event, and how it gets that. Undefined if it lacks nothing. */
+  /** Says in words what the app lacks to get the event, and how it can get that. Undefined if the app lacks nothing. */
   missingFor(reader: Reader, event: EventFacts, app: NodeId): Promise<string | undefined>;
 }
 

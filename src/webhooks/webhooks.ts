@@ -23,7 +23,7 @@ import { type SigningDeps, signaturesOf } from "./history/view.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { type EventFacts, WebhookFacts } from "./ports.ts";
 
-/** The most events without a subscriber that are noted for a transaction: the first ones explain the others. */
+/** The greatest number of events without a subscriber that are recorded for a transaction: the first ones explain the others. */
 const UNSENT_MAX = 5;
 
 /** The webhooks that a transaction has made, and its events that no app was subscribed to. */

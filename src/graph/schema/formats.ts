@@ -57,7 +57,7 @@ const known: Readonly<Record<string, Format>> = {
   /** D-61: an address that cannot be called gets the same error as a failed handshake. */
   callback: {
     read: when(isWebAddress),
-    problem: "it is not an http or https address",
+    problem: "the address is not an http or https address",
     error: handshakeFailed,
     words: { minLength: 1, format: "uri", pattern: "^[Hh][Tt][Tt][Pp][Ss]?://" },
   },

@@ -85,7 +85,7 @@ describe("text", () => {
         ],
         "must be an http or https address, without white space and control characters",
       ],
-      ["callback", "https://example.com", ["ftp://example.com"], "(#2200) Callback verification failed: it is not an http or https address"],
+      ["callback", "https://example.com", ["ftp://example.com"], "(#2200) Callback verification failed: the address is not an http or https address"],
       ["id", "9223372036854775807", ["0", "01", "9223372036854775808", "x"], "must be an id: a decimal number from 1 to 9223372036854775807"],
       ["time-zone", "Europe/Berlin", ["", "Mars/Base"], "is not a name of the time zone database, e.g. Europe/Berlin"],
       ["country", "DE", ["XX", "", "DEU"], "must be a country code of ISO 3166-1, such as DE"],

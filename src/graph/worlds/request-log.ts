@@ -201,7 +201,7 @@ export class RequestLog {
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
-  /** How many entries this process has added. The number of added entries never decreases. */
+  /** The number of entries that this process has added. The number of added entries never decreases. */
   get count(): number {
     return this.#earlier + this.#kept.length + this.#next;
   }
@@ -243,7 +243,7 @@ export class RequestLog {
   /** Forgets all entries. */
   clear(): void {
     this.#bytes?.fill(0);
-    // For callers of `from` the forgotten entries still count.
+    // For callers of `from`, the dropped entries still count.
     this.#earlier += this.#kept.length;
     this.#kept = [];
     this.#oldest = this.#next;

@@ -96,7 +96,7 @@ export const tokenReferences = (entry: TokenEntry): Reference[] => [
   }),
 ];
 
-/** The most warnings in a response. A person does not read more. */
+/** The greatest number of warnings in a response. A person does not read more. */
 const WARNINGS_MAX = 20;
 
 /** Warns about scopes that no operation needs. Unknown scopes are not errors, because they may belong to an area that Plaza does not serve. */

@@ -21,12 +21,12 @@ export interface UnservedName {
 
 export interface Unserved extends UnservedName {
   readonly count: number;
-  /** The ids of the apps that asked, at most 10. Requests without a valid token have no app. */
+  /** The ids of the apps that asked for the name, at most 10. Requests without a valid token have no app. */
   readonly apps: readonly string[];
   /** World time in Unix ms. */
   readonly first_ms: number;
   readonly last_ms: number;
-  /** The trace id of the last request that asked. */
+  /** The trace id of the last request that asked for the name. */
   readonly trace_id: string;
 }
 
@@ -74,7 +74,7 @@ export class UnservedNames {
     return [...this.#entries.values()].sort((one, other) => other.count - one.count);
   }
 
-  /** How many requests asked for other names, when the list already had as many names as it may have. */
+  /** The number of requests that asked for other names, when the list already had as many names as it may have. */
   get others(): number {
     return this.#others;
   }

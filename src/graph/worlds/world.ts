@@ -30,7 +30,7 @@ import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
 import type { UnservedNames } from "./unserved.ts";
 
-/** How requests are read: `strict` as the interface says, `clients` also as existing client libraries send requests. */
+/** The way in which requests are read: `strict` as the interface says, `clients` also as existing client libraries send requests. */
 export type Profile = "strict" | "clients";
 
 /** The operator's values of the features' options, by the name of the option (`contract/feature.ts`). */
@@ -80,7 +80,7 @@ export interface WorldParts {
   readonly tracing?: Tracing | undefined;
 }
 
-/** How encoders of live videos connect. */
+/** The way in which encoders of live videos connect. */
 export interface Streaming {
   /** The port of the ingest, on the host of the request. Undefined if a media server of the operator takes the streams. */
   readonly rtmpPort: number | undefined;
@@ -125,7 +125,7 @@ export class World {
   readonly settings: WorldSettings;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
-  /** D-394: the names that programs asked for in vain. Undefined outside of a sandbox. */
+  /** D-394: the names that programs asked for and that Plaza does not have. Undefined outside of a sandbox. */
   readonly unserved: UnservedNames | undefined;
   /** Called before each part of a request that may hold the event loop. */
   readonly workBegins: WorkObserver["workBegins"];
@@ -134,7 +134,7 @@ export class World {
   readonly randomSecret: (byteCount: number) => string;
   /** The machine's time, which the world's clock need not follow. */
   readonly realNowMs: () => number;
-  /** How encoders connect to this world. Undefined if encoders cannot connect. */
+  /** The way in which encoders connect to this world. Undefined if encoders cannot connect. */
   streaming: Streaming | undefined;
   readonly recordings: string | undefined;
   /** Collects garbage after work that reads far more text than it keeps, because the runtime lets garbage grow to several times the used memory. */

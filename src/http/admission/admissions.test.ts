@@ -268,7 +268,7 @@ describe("D-97: shares", () => {
     while ((await small()) !== 200);
     const next = await send("1001-token", 500);
     for (let n = 0; n < 20; n++) expect(await small()).toBe(200);
-    // The slow body has come. The same number of bytes again is too much.
+    // The slow body has arrived. The same number of bytes again is too much.
     next.socket.write("b".repeat(500));
     while ((await small()) !== 503);
     next.socket.terminate();

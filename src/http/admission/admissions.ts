@@ -172,7 +172,10 @@ export class ArrivingBody {
     shares.hold(this.#account, 0);
   }
 
-  /** Reports that `bytes` of the body have arrived by now. Returns false if that is too much. After false the caller must not read on. */
+  /**
+   * Reports that `bytes` of the body have arrived by now. Returns false if that is more than the caller may have. After false the caller must not
+   * read on.
+   */
   resize(bytes: number): boolean {
     const more = bytes - this.#bytes;
     if (more > 0 && this.#shares.lacks(this.#account, more) !== undefined) {

@@ -1,4 +1,4 @@
-/** When the server reads on from connections whose last request was turned away (D-97). */
+/** Checks when the server reads on from connections whose last request was turned away (D-97). */
 import { expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
 import { type TurnedAwayConnection, TurnedAwayConnections } from "./turned-away.ts";
@@ -7,7 +7,7 @@ const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
 /** This time is longer than any test. */
 const LONG_SECONDS = 3_600;
 
-/** Connections that note when they go on. Connections that go on at the same time are in one list. */
+/** Connections that record when they go on. Connections that go on at the same time are in one list. */
 function noting() {
   const times: string[][] = [];
   let isNoting = false;

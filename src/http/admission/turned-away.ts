@@ -4,15 +4,15 @@ import { monotonicMs } from "#system";
 import type { Connection } from "../http1/connection.ts";
 
 /**
- * How many held back connections may come back in a second. Turning a request away takes some 50 µs if thousands of connections wait, most of it in
- * the system. 500 such requests in a second take 2.5 % of a core.
+ * The number of held back connections that may come back in a second. Turning a request away takes some 50 µs if thousands of connections wait, most
+ * of it in the system. 500 such requests in a second take 2.5 % of a core.
  */
 const COMING_BACK_PER_SECOND = 500;
 const HOLD_SECONDS_MAX = 10;
 const LOOK_EVERY_MS = 100;
 /**
- * How many connections go on before their time, to see whether the server has capacity again. The number doubles at each check as long as the server
- * turns no request away.
+ * The number of connections that go on before their time, to see whether the server has capacity again. The number doubles at each check as long as
+ * the server turns no request away.
  */
 const SOONER_MIN = 50;
 
@@ -50,7 +50,7 @@ export class TurnedAwayConnections {
     }
     connection.holdBack();
     this.#heldBack.push({ connection, untilMs: monotonicMs() + seconds * 1_000 });
-    // The check needs a timer, because nothing happens on these connections meanwhile.
+    // The check needs a timer, because nothing happens on these connections in the meantime.
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
 

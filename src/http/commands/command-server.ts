@@ -67,7 +67,7 @@ async function serve(options: CommandServerOptions, head: RequestHead, connectio
     await connection.stream({ status, headers: { ...length, ...joined(headers) } }, inOnePart(body));
     connection.finish();
   } catch {
-    // The client is gone, or sent a body that does not end.
+    // The client has closed the connection, or sent a body that does not end.
     connection.abort();
   }
 }
@@ -76,7 +76,7 @@ async function responseTo({ pages, refusal, handle }: CommandServerOptions, head
   const header = (name: string): string | undefined => findHeader(head.headers, name);
   if (pages.refusalOf({ method: head.method, host: head.host ?? "localhost", header }) !== undefined) return plainText(FORBIDDEN, refusal);
   const body = connection.receiveBody(BODY_BYTES_MAX) ?? (await connection.awaitBody(defaultLimits.keepAliveMs, () => true));
-  if (body === "gone") throw new Error("the client is gone");
+  if (body === "gone") throw new Error("the client has closed the connection");
   if ("problem" in body) {
     const isTooLarge = body.problem.kind === "body-too-large";
     return plainText(

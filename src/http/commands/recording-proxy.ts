@@ -67,7 +67,7 @@ async function pass(head: RequestHead, requestBody: Buffer, upstream: URL, note:
   const responseHeaders = passedOn(raw);
   // The time is the machine's clock, because a recording says how long a request took.
   const durationMs = Date.now() - startedMs;
-  // The exchange is noted before the client has its response, so that the client's next request is noted after this one.
+  // The exchange is recorded before the client has its response, so that the client's next request is recorded after this one.
   note({ method, target, requestHeaders, requestBody, status, responseHeaders, responseBody, startedMs, durationMs });
   const own = findHeader(headers, "host");
   const body = readdressed(responseBody, upstream, own);

@@ -38,7 +38,7 @@ export interface Destination extends EnteredWorld {
   /** Set if `world` is an empty world that answers for a closed or missing one. */
   readonly door?: Door | undefined;
   readonly surface: SurfaceName;
-  /** The beginning of the path that decides world and surface, without a trailing slash. Links have this text behind the host. */
+  /** The beginning of the path that decides world and surface, without a trailing slash. Links have this text after the host. */
   readonly mount: string;
   /** The configured host name of the surface, if the surface has one of its own. */
   readonly hostname: string | undefined;

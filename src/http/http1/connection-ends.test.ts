@@ -1,4 +1,4 @@
-/** How a connection ends, which bytes it still reads at its end, what it waits for, and how many bytes it holds. */
+/** Checks how a connection ends, which bytes it still reads at its end, what it waits for, and how many bytes it holds. */
 import { describe, expect, test } from "bun:test";
 import { ReadableStream } from "node:stream/web";
 import { Owner, turns } from "#harness/http/lone-connection";

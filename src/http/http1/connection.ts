@@ -38,14 +38,17 @@ export interface ConnectionOwner<C> {
 /** The thing that a connection waits for. `time`: the connection is held back, or lingers at its end. */
 type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "time";
 
-/** `waiting`: for a request. `serving`: a request. `ending`: the last response is sent, and later bytes are discarded. */
+/** `waiting`: the connection waits for a request. `serving`: a request. `ending`: the last response is sent, and later bytes are discarded. */
 type State = "waiting" | "serving" | "ending";
 
-/** The most bytes of later requests that are received while a request is served, or while its response is sent. Above this the client has to wait. */
+/**
+ * The most bytes of later requests that are received while a request is served, or while its response is sent. Above this number of bytes the client
+ * has to wait.
+ */
 const AHEAD_MAX = 65_536;
 /**
- * How long a client has to read its last response and close the connection. If the server closed at once while the client still sends, the client's
- * system would discard the response.
+ * The time that a client has to read its last response and close the connection. If the server closed at once while the client still sends, the
+ * client's system would discard the response.
  */
 const LINGER_MS = 2_000;
 
@@ -159,7 +162,7 @@ export class Connection {
     this.#sendBuffer.close();
     this.#countUnread();
     this.#awaited?.end("gone");
-    // The source of the response may wait for something that never comes, so the source is told to stop.
+    // The source of the response may wait for something that never comes, so the connection stops the source.
     this.#sent?.cancel().catch(() => {});
     this.#owner.closed(this);
   }
@@ -331,7 +334,7 @@ export class Connection {
     this.#sinceMs = this.#owner.clock.monotonicMs();
   }
 
-  /** Ends the current request after its response. The next request may then be read. */
+  /** Ends the current request after its response. After that, the next request may be read. */
   finish(): void {
     if (this.isGone) return;
     this.#isHeldBack = false;

@@ -2,7 +2,7 @@
 import type { RawHeaders } from "#kernel/http-text/headers";
 import type { ReceiveBuffer } from "./receive-buffer.ts";
 
-/** Why bytes are refused. The listener chooses the error that the client receives. */
+/** The reason why bytes are refused. The listener chooses the error that the client receives. */
 export type ProtocolProblem =
   /** `detail` is a clause of a sentence. */
   | { readonly kind: "malformed-head"; readonly detail: string }

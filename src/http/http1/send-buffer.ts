@@ -74,7 +74,7 @@ export class SendBuffer {
     if (written < size) this.#keep(Buffer.from(text), written);
   }
 
-  /** Sends bytes. Resolves when the client has room for more, or is gone. */
+  /** Sends bytes. Resolves when the client has room for more, or has closed the connection. */
   writeBytes(bytes: Uint8Array): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     const written = this.isEmpty ? this.#socket.write(bytes) : 0;

@@ -142,6 +142,6 @@ function join(client: Socket, server: Socket, connected: "connect" | "secureConn
 function refuse(client: Socket, status: string, message: string, headers: readonly string[] = []): void {
   const lines = [`HTTP/1.1 ${status}`, ...headers, "Content-Type: text/plain", `Content-Length: ${message.length + 1}`, "Connection: close"];
   client.end(`${lines.join("\r\n")}\r\n\r\n${message}\n`);
-  // Bytes that the client still sends are dropped, so that it can read the response.
+  // The proxy drops bytes that the client still sends, so that the client can read the response.
   client.resume();
 }

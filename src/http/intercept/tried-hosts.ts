@@ -1,6 +1,6 @@
 /** The hosts that a command tried to reach and that `--only` refused, with how often. */
 
-/** The most hosts that are kept by name. A report of more would not be read, and a flood of names must not use up the memory. */
+/** The greatest number of hosts that are kept by name. A report of more would not be read, and a flood of names must not use up the memory. */
 const HOSTS_MAX = 100;
 
 export interface TriedHost {

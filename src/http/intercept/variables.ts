@@ -19,7 +19,7 @@ export interface InterceptedBy {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The proxy itself reads the user's own `NO_PROXY`: a program that read it could pass a named host by. */
+/** The proxy itself reads the user's own `NO_PROXY`: a program that read it could bypass the proxy for a named host. */
 const LOOPBACK = "localhost,127.0.0.1,::1,.localhost";
 
 /** Variables that replace the roots of a program. */

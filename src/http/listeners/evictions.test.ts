@@ -16,7 +16,7 @@ interface Fake {
 
 interface Given {
   readonly from?: string;
-  /** Since when the connection waits. Undefined if the server works on a request of the connection. */
+  /** The time since which the connection waits. Undefined if the server works on a request of the connection. */
   readonly since?: number;
   readonly waitsFor?: string;
   readonly bytes?: number;

@@ -38,7 +38,7 @@ export interface Listener {
   stop(graceMs: number, whenClosed?: () => void): Promise<void>;
 }
 
-/** How often time limits are checked. A time limit can be exceeded by this time. */
+/** The interval at which time limits are checked. A time limit can be exceeded by this time. */
 const CHECK_EVERY_MS = 1_000;
 /**
  * The most turns of the event loop in which a stopping listener reads from clients that have connected. In one turn all waiting connections are

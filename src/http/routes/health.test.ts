@@ -1,4 +1,4 @@
-/** D-349, D-350: what a load balancer sees of a server, and what happens to requests while the server ends. */
+/** D-349, D-350: checks what a load balancer sees of a server, and what happens to requests while the server ends. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { afterThisTest } from "#harness/cleanup";

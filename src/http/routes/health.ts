@@ -8,11 +8,11 @@ import type { TextResponse } from "../http1/response-writer.ts";
 /** `draining`: the server still serves, and will end soon. `unavailable`: the database does not respond. */
 export type Readiness = "ready" | "draining" | "unavailable";
 
-/** How long the database has to respond. Load balancers give a check some seconds. */
+/** The time that the database has to respond. Load balancers give a check some seconds. */
 const PING_WITHIN_MS = 2_000;
 
 export class Health {
-  /** Set when the server is asked to end. */
+  /** Set when the server is told to end. */
   isDraining = false;
   readonly #ping: () => Promise<void>;
   #checking: Promise<boolean> | undefined;

@@ -93,7 +93,7 @@ const pageOf = (title: string, nonce: string, body: string, style = ""): string 
 
 const problemPage = (text: string, nonce: string): string => pageOf("Login", nonce, `<h1>This login cannot go on</h1><p>${escaped(text)}</p>`);
 
-/** Hides the boxes of permissions that the chosen person is not asked for. The server decides all the same, whatever the browser shows. */
+/** Hides the boxes of permissions that the dialog does not ask the chosen person for. The server decides all the same, whatever the browser shows. */
 const hiddenBoxes = ({ people, scopes }: Form): string =>
   people
     .filter(({ declined }) => declined.length > 0)

@@ -16,8 +16,8 @@ import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
 
 /**
- * The most documents that are kept. Making a document takes some 100 ms, so the last documents are kept. A document has up to a megabyte, and callers
- * can use any host.
+ * The greatest number of documents that are kept. Making a document takes some 100 ms, so the last documents are kept. A document has up to a
+ * megabyte, and callers can use any host.
  */
 const TEXTS_MAX = 8;
 

@@ -102,7 +102,7 @@ describe("the size of the pictures", () => {
   });
 
   test("is read without the emulation prevention bytes", () => {
-    // The bytes 0 0 3 mean 0 0; a 3 at any other place is itself.
+    // The bytes 0 0 3 mean 0 0; a 3 at any other place means 3.
     const plain = sequenceOf({
       profile: 100,
       chroma: chromaOf(1, `1${"0".repeat(8)}`),

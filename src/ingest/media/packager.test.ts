@@ -100,7 +100,7 @@ test("missing pictures for a quarter of a second are a gap, even after the first
   expect([gapsOf(400, 400, 440), gapsOf(400, 400, 650)]).toEqual([0, 1]);
 });
 
-/** A container that notes the packets that it gets; its segments are empty. */
+/** A container that records the packets that it gets; its segments are empty. */
 function watched() {
   const seen: string[] = [];
   let count = 0;

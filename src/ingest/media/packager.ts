@@ -190,7 +190,7 @@ export class Packager {
     }
   }
 
-  /** Notes that the stream's metadata announce audio. */
+  /** Records that the stream's metadata announce audio. */
   announceAudio(): void {
     this.#isAudioAnnounced = true;
   }

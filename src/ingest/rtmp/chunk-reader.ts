@@ -120,7 +120,7 @@ export class ChunkReader {
 
   /**
    * Whether the extended timestamp is repeated before `payload`. The specification says so, but older encoders leave the repetition out. The first
-   * such chunk shows what the peer does: the payload itself does not begin with the same four bytes. Undefined if more bytes have to arrive to tell.
+   * such chunk shows what the peer does: the payload does not begin with the same four bytes. Undefined if more bytes have to arrive to tell.
    */
   #isRepeated(extended: number, payload: Uint8Array): boolean | undefined {
     if (this.#repeatsExtended === false) return false;

@@ -7,7 +7,7 @@ import { PublisherSession, type SessionOwner } from "./publisher-session.ts";
 
 const HANDSHAKE_REPLY = 1 + 2 * 1536;
 
-/** A session whose owner notes the events. */
+/** A session whose owner records the events. */
 function open(asked: () => void = () => {}) {
   const sent: Uint8Array[] = [];
   const seen: unknown[] = [];

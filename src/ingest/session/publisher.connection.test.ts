@@ -220,7 +220,7 @@ test("a feed that the server ends gets the reason, and a connection that sent no
     true,
     ["shutdown"],
   ]);
-  // The server knows of the end already, so it is not told.
+  // The server already knows of the end, so the port does not report it.
   expect(happened).toEqual([]);
   const silent = connect();
   await silent.publisher.stop("The server ends", "lost");

@@ -82,7 +82,7 @@ export class MultipartParser {
     if (this.#place !== "epilogue") throw new MultipartProblem("ends within a part");
   }
 
-  /** Reads as much as the place allows. If `next` is undefined, more bytes are needed. */
+  /** Reads as many bytes as the place allows. If `next` is undefined, more bytes are needed. */
   #step(place: Place, bytes: Buffer): { taken: number; piece?: Piece; next: Place | undefined } {
     const delimiter = this.#delimiter;
     switch (place) {

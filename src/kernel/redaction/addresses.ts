@@ -17,8 +17,8 @@ const SLASH = /\/|%(?:25)*2f/i;
 const AT = /@|%(?:25)*40/gi;
 
 /**
- * Hides the secrets in all addresses of a text. An address that begins with `kept` stays as it is: links of the response itself, which hold no
- * secret.
+ * Hides the secrets in all addresses of a text. An address that begins with `kept` stays as it is: such an address is a link of the response itself,
+ * which holds no secret.
  */
 export const hideAddressSecrets = (text: string, kept?: string): string =>
   text.replace(ADDRESS, (found) => (kept !== undefined && found.startsWith(`${kept}?`) ? found : hiddenIn(found)));

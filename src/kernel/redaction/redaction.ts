@@ -55,7 +55,7 @@ function redactText(text: string, depth: number): string {
   return text.includes("=") || text.includes("&") ? redactPairs(text, depth) : redactProse(text, depth);
 }
 
-/** Redacts the pairs of a form in `text` from `from` to before `to`. Only pairs with a hint are looked at. */
+/** Redacts the pairs of a form in `text` from `from` to before `to`. The function looks only at pairs with a hint. */
 function redactPairs(text: string, depth: number, from = 0, to = text.length): string {
   let shown = "";
   let at = from;

@@ -36,8 +36,8 @@ export interface Tracing {
   /** Runs `work` in a new span, which ends when the promise of `work` settles. If that promise rejects, the span fails. */
   run<T>(name: string, start: SpanStart, work: (span: OpenSpan) => Promise<T>): Promise<T>;
   /**
-   * Begins a span for a statement in the span in which the caller runs, and returns the function that ends it. Undefined if no span records what the
-   * caller does.
+   * Begins a span for a statement in the span in which the caller runs, and returns the function that ends it. Undefined if no span records the work
+   * of the caller.
    */
   begin(name: string, attributes: Attributes): ((error?: unknown) => void) | undefined;
   /** Returns a function that calls `work` in the span in which the caller of `bind` runs. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { RequestFailed } from "../request.ts";
 import { Deadline, Deadlines } from "./deadline.ts";
 
-/** A connection that notes the reasons with which it was closed. */
+/** A connection that records the reasons with which it was closed. */
 const closable = () => {
   const closed: string[] = [];
   return { closed, close: (problem = "given up") => void closed.push(problem) };

@@ -3,7 +3,7 @@
  * further one has the schema `plaza`, which keeps the channel for facts and the process numbers of this cluster, so that no cluster needs another one
  * while it serves its worlds.
  *
- * **Invariant:** while a cluster is away, only its worlds are refused, and as soon as the channel is connected again they are served.
+ * **Invariant:** while a cluster cannot be reached, only its worlds are refused, and as soon as the channel is connected again they are served.
  */
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Databases, FeatureMigrations, NamedDatabase, Program, Reader, SpreadDatabase } from "../database.ts";
@@ -17,10 +17,10 @@ import { WrongAddress } from "./server.ts";
 
 /** The first world, which only the first cluster has. */
 const DEFAULT = "default";
-/** The time between two attempts to open a cluster that was away at the start of the process. */
+/** The time between two attempts to open a cluster that could not be reached at the start of the process. */
 const RETRY_MS = 500;
 
-/** The schema `plaza` notes the cluster's name, so that exchanged addresses are found before a world is served from the wrong one. */
+/** The schema `plaza` stores the cluster's name, so that exchanged addresses are found before a world is served from the wrong cluster. */
 const homeMigrations: readonly FeatureMigrations[] = [
   { feature: "clusters", migrations: [{ name: "names", statements: ["CREATE TABLE cluster_names (name TEXT PRIMARY KEY) WITHOUT ROWID"] }] },
 ];
@@ -49,7 +49,7 @@ class FurtherCluster implements SpreadDatabase {
     return this.databases.ping();
   }
 
-  /** The databases of this cluster. Throws `databaseUnreachable` at once while the cluster is away. */
+  /** The databases of this cluster. Throws `databaseUnreachable` at once while the cluster cannot be reached. */
   get reached(): PostgresDatabases {
     if (!this.isUp) throw databaseUnreachable();
     return this.databases;
@@ -76,7 +76,7 @@ class FurtherCluster implements SpreadDatabase {
       const cause = error instanceof Error ? (error.cause ?? error) : error;
       this.#health.failed(problemKindOf(cause) ?? "unreachable", cause);
       if (this.#isClosed) return;
-      // A timer, because no request waits for a cluster that is away. It does not keep the program running.
+      // This is a timer, because no request waits for a cluster that cannot be reached. The timer does not keep the program running.
       this.#timer = setTimeout(() => {
         this.open().catch((wrong: unknown) => this.#health.failed("unreachable", wrong));
       }, RETRY_MS);
@@ -109,7 +109,7 @@ export class PostgresClusters implements Databases {
   readonly #further: readonly FurtherCluster[];
   readonly spread: readonly SpreadDatabase[];
 
-  /** `databases` has at least one. */
+  /** `databases` has at least one database. */
   constructor(databases: readonly NamedDatabase[], migrations: readonly FeatureMigrations[], program: Program) {
     const { health = new DatabaseHealth() } = program;
     const [first, ...further] = databases as [NamedDatabase, ...NamedDatabase[]];
@@ -150,7 +150,7 @@ export class PostgresClusters implements Databases {
     const has = (databases: PostgresDatabases, schema: string) => databases.serverOf(DEFAULT).session((client) => hasSchema(client, schema));
     if (await has(this.#first, HOME))
       throw new WrongAddress("the first database of --databases was not the first one before: put the one with the list of worlds first");
-    // A cluster that is away is opened later, and checked by its name.
+    // A cluster that cannot be reached is opened later, and checked by its name.
     for (const { name, databases } of this.#further)
       if (await has(databases, databases.serverOf(DEFAULT).schema).catch(() => false))
         throw new WrongAddress(`the database that --databases calls ${name} has a first world of its own: put it first, or use an empty database`);
@@ -196,7 +196,7 @@ export class PostgresClusters implements Databases {
     await translating(forgetMoved(this.#at(from).serverOf(world)));
   }
 
-  /** The databases of a cluster that this process is connected to. Throws `databaseUnreachable` while it is away. */
+  /** The databases of a cluster that this process is connected to. Throws `databaseUnreachable` while the cluster cannot be reached. */
   #at(name: string | undefined): PostgresDatabases {
     return this.#isFirst(name) ? this.#first : this.#furtherOf(name).reached;
   }

@@ -62,8 +62,8 @@ export class PostgresDatabases implements Databases {
   }
 
   /**
-   * Opens the schema `plaza`, which has the channel and the process numbers of a database without a first world. It is closed last, like a first
-   * world. `migrations` are those of this schema.
+   * Opens the schema `plaza`, which has the channel and the process numbers of a database without a first world. This schema is closed last, like a
+   * first world. `migrations` are those of this schema.
    */
   async openHome(migrations: readonly FeatureMigrations[]): Promise<Database> {
     this.#first = await openPostgres({

@@ -2,7 +2,7 @@
  * The dedicated connection of a server. The channel receives the facts that other processes changed in each followed schema. The channel also renews
  * the process number, which is stored in the server's own schema.
  *
- * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed. Timers alone cannot guarantee that:
+ * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed. Timers alone cannot guarantee this:
  * if a process got no processor time for a second, a request may run before the timer. Every user of a cache therefore calls `confirm` first.
  *
  * Each transaction that changes facts increments its connection's row (slot) of `fact_generations`, and sends a notification with the slot and the

@@ -53,7 +53,7 @@ export class StalePrimary extends Error {
   }
 }
 
-/** The world has left this database for another one, or is leaving it (D-421). Its new place is in the list of worlds. */
+/** The world has left this database for another one, or is leaving it (D-421). The new place of the world is in the list of worlds. */
 export class WorldMoved extends Error {
   constructor(schema: string) {
     super(`the schema ${schema} was moved to another database`);
@@ -83,7 +83,7 @@ export function isConnectionFailure(error: unknown): boolean {
 /** Whether the database did not respond in time; another connection would not help. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
-/** Whether the transaction was rolled back and can run again: 40001 serialization failure, 40P01 deadlock, or a row that is gone. */
+/** Whether the transaction was rolled back and can run again: 40001 serialization failure, 40P01 deadlock, or a row that does not exist any more. */
 export const isRetryable = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error)) || error instanceof NotOneRow;
 
 /** Whether the table (42P01) or its schema does not exist. */

@@ -1,4 +1,4 @@
-/** The connection options in a database's address. None of them may be lost, for example the way in which TLS is checked. */
+/** The connection options in a database's address. None of these parameters may be lost, for example the way in which TLS is checked. */
 import { expect, test } from "bun:test";
 import { configsOf } from "./server.ts";
 import { rowTypes } from "./values.ts";

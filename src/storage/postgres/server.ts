@@ -37,7 +37,7 @@ const PLANS = ["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable
   .map((way) => `SET ${way} = off`)
   .join("; ");
 
-/** The database's address cannot work. The message gives the reason. */
+/** The error of an address that cannot work. The message gives the reason. */
 export class WrongAddress extends Error {
   constructor(problem: string) {
     super(problem);
@@ -93,7 +93,8 @@ export class Server {
         this.#first = at;
         return client;
       } catch (error) {
-        // If several hosts fail, `StalePrimary` is reported first: a server that must be stopped is worse news than a server that is away.
+        // If several hosts fail, `StalePrimary` is reported first: a server that must be stopped is a worse problem than a server that cannot be
+        // reached.
         if (!(failure instanceof StalePrimary)) failure = error;
       }
     }

@@ -10,7 +10,7 @@ import { RequestFailed } from "#outbound/request";
 const HANDSHAKE_MS_MAX = 10_000;
 /** The bytes of the response that are read. The challenge has 10 to 15 digits; an error page can be recognised by its beginning. */
 const RESPONSE_BYTES_MAX = 1_024;
-/** The challenge is a random number below this, which nobody can guess. */
+/** The challenge is a random number below this limit, so that nobody can guess it. */
 const CHALLENGE_MAX = 2 ** 47;
 
 /**

@@ -131,7 +131,7 @@ export async function holdCallback(tx: Transaction, jobs: Jobs<unknown>, id: str
 }
 
 /**
- * Notes that deliveries left the callback's queue without an attempt. If the queue has no delivery left, earlier failures of the callback no longer
+ * Records that deliveries left the callback's queue without an attempt. If the queue has no delivery left, earlier failures of the callback no longer
  * count.
  */
 export async function recordDeparture(tx: Transaction, { callbacks, jobs }: HealthDeps, id: string): Promise<void> {

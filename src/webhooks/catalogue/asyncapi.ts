@@ -12,8 +12,8 @@ const ABOUT =
 
 const SIGNATURES = {
   "X-Hub-Signature-256": { pattern: "^sha256=[0-9a-f]{64}$", description: "HMAC-SHA256 of the body, with the app's secret as key." },
-  "webhook-id": { pattern: "^msg_[0-9]+$", description: "The delivery; the same in all attempts." },
-  "webhook-timestamp": { pattern: "^[0-9]+$", description: "When the attempt was made, in Unix seconds." },
+  "webhook-id": { pattern: "^msg_[0-9]+$", description: "The id of the delivery, which is the same in all attempts." },
+  "webhook-timestamp": { pattern: "^[0-9]+$", description: "The time of the attempt, in Unix seconds." },
   "webhook-signature": {
     pattern: "^v1,\\S+( v1,\\S+)*$",
     description: "Signatures of Standard Webhooks: two, separated by a space, for a day after the app's secret was changed.",
@@ -121,7 +121,7 @@ function entryOf(kind: "changes" | "messaging", fields: readonly WebhookField[],
   const updates = fields.map((field) => schemaRef(updateName(name, field)));
   const properties = {
     id: { type: "string", pattern: "^[1-9][0-9]*$", description: "The account or page." },
-    time: { type: "integer", description: "When it happened, in Unix seconds." },
+    time: { type: "integer", description: "The time of the event, in Unix seconds." },
     [kind]: { type: "array", minItems: 1, items: updates.length === 1 ? updates[0] : { anyOf: updates } },
   };
   return { type: "object", required: ["id", "time", kind], properties, additionalProperties: false };

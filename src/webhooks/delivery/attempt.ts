@@ -24,7 +24,7 @@ const GONE = 410;
 /** The payload of an event about an erased person; such an event is not sent any more (D-172). */
 const ERASED = "";
 
-/** D-137: whether the receiver says with a 410 that it is gone for good. */
+/** D-137: whether the receiver says with a 410 that it does not exist any more. */
 export const isGone = ({ status }: Attempt): boolean => status === GONE;
 
 export function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Promise<Outcome> {

@@ -4,9 +4,9 @@ export interface Attempt {
   readonly time_ms: number;
   /** The callback's id; left out if no request was made. */
   readonly callback?: string;
-  /** The time in the attempt's signatures (D-62), in Unix seconds of real time. Left out if no request was made. */
+  /** The time in the attempt's signatures (D-62), in Unix seconds of real time. The key is left out if no request was made. */
   readonly timestamp?: number;
-  /** The status of the response. Left out if no response came. */
+  /** The status of the response. The status is left out if no response came. */
   readonly status?: number;
   /** The real time that the request took. */
   readonly latency_ms?: number;

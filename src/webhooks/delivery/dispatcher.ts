@@ -20,7 +20,10 @@ import { ResultWriter, type StoredResult } from "./results.ts";
 
 /** The interval in which a shared database is searched for deliveries that other processes emitted or left. */
 const LOOK_MS = 1_000;
-/** The time after which an attempt is repeated that failed before it could send, because the database was away or the program has a mistake. */
+/**
+ * The time after which an attempt is repeated that failed before it could send, because the database could not be reached or the program has a
+ * mistake.
+ */
 const AGAIN_MS = 1_000;
 
 const BACK: Outcome = { kind: "back" };

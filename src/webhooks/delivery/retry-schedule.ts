@@ -26,15 +26,15 @@ const JITTER = 0.1;
 export interface FailedAttempt {
   /** When the first attempt at the delivery began. */
   readonly firstMs: number;
-  /** When the failed attempt began. */
+  /** The time at which the failed attempt began. */
   readonly startedMs: number;
   /** The number of attempts so far, including the failed one. */
   readonly tries: number;
 }
 
 /**
- * World time of the next attempt; undefined if there is none. Steps that have passed already (somebody moved the clock, the program did not run) are
- * left out. No wait is longer than its step, even after an attempt that came early (D-137). `share` is a random number from 0 to 1.
+ * World time of the next attempt; undefined if there is no next attempt. Steps that have passed already (somebody moved the clock, the program did
+ * not run) are left out. No wait is longer than its step, even after an attempt that came early (D-137). `share` is a random number from 0 to 1.
  */
 export function nextRetryMs({ firstMs, startedMs, tries }: FailedAttempt, nowMs: number, share: number): number | undefined {
   const passedMs = nowMs - firstMs;

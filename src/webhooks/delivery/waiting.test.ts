@@ -25,7 +25,7 @@ const unfinished = ({ database, clock }: WebhookFixture): Promise<{ id: string; 
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.callback
     WHERE d.status = 1 OR (c.paused_ms IS NULL AND (d.first_callback IS NOT NULL OR d.retry_due_ms <= ${clock.ms}))`);
 
-/** Waits until all deliveries have ended. Nothing else wakes the engine meanwhile. The wait may take longer while the engine makes progress. */
+/** Waits until all deliveries have ended. Nothing else wakes the engine in the meantime. The wait may take longer while the engine makes progress. */
 async function untilIdle(fixture: WebhookFixture): Promise<void> {
   let known = "";
   let changedMs = performance.now();

@@ -42,7 +42,7 @@ export async function findAttempts(reader: Reader, delivery: string): Promise<st
   return (await reader.get<{ attempts: string }>(sql`SELECT d.attempts FROM webhook_deliveries d WHERE d.id = ${delivery}`))?.attempts;
 }
 
-/** Stores the attempts of a delivery that nobody sends. Returns false if it is being sent. */
+/** Stores the attempts of a delivery that nobody sends. Returns false if the delivery is being sent. */
 export async function saveAttempts(tx: Transaction, delivery: string, attempts: string): Promise<boolean> {
   return (await tx.run(sql`UPDATE webhook_deliveries SET attempts = ${attempts} WHERE id = ${delivery} AND fence = 0`)) > 0;
 }

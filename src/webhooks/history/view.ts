@@ -84,7 +84,7 @@ export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "
 
 /**
  * The headers that signed each attempt. The headers are made again, with the app's current secret, because the headers of an attempt are not kept.
- * Undefined for an attempt that sent nothing, or if the app is gone.
+ * Undefined for an attempt that sent nothing, or if the app does not exist any more.
  */
 export async function signaturesOf(
   deps: SigningDeps,

@@ -146,7 +146,7 @@ function aboutNode(told: Told): Finding {
   return [`${name} has no edge ${edge}`, edges.length === 0 ? "nodes of this kind have no edges" : `its edges are ${listed(edges)}`];
 }
 
-/** A token of a kind that does not serve here, or one of another page, person or app. */
+/** A token of a kind that is not accepted here, or a token of another page, person or app. */
 function aboutStranger({ story: { policy } }: Told, name: string, token: RequestStory["credentials"][number]): string {
   const isOfKind = policy === undefined || policy.kinds.some((kind) => kind === token.type);
   return isOfKind ? `${name} exists, and ${tokenText(token)} may not see it` : `the token in ${nameOf(token.place)} is ${tokenText(token)}`;

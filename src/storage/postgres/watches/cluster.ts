@@ -31,8 +31,8 @@ export class Cluster {
   }
 
   /**
-   * Notes a new session on a server. If the server's timeline is newer than the known one, the sessions on older timelines are cut off. Throws
-   * `StalePrimary` if it is older.
+   * Records a new session on a server. If the server's timeline is newer than the known one, the sessions on older timelines are cut off. Throws
+   * `StalePrimary` if the server is older.
    */
   use(client: Client, position: Position): void {
     const seen = this.#seen;
@@ -48,8 +48,8 @@ export class Cluster {
   refuse({ system, timeline }: Position, newer: Position): StalePrimary {
     const error =
       system === newer.system
-        ? new StalePrimary(`it is on timeline ${timeline}, and another server on timeline ${newer.timeline}`)
-        : new StalePrimary(`it is of the cluster ${system}, and another server of ${newer.system}`);
+        ? new StalePrimary(`the server is on timeline ${timeline}, and another server on timeline ${newer.timeline}`)
+        : new StalePrimary(`the server belongs to the cluster ${system}, and another server to ${newer.system}`);
     this.#health.failed("stale_primary", error);
     return error;
   }

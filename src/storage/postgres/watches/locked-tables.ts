@@ -1,7 +1,7 @@
 /**
  * Notices tables that another session locks for long. Statements on such a table would take every connection. So when half of the connections wait
  * for one table in two looks, further statements on the table are refused at once, and the free connections serve the other tables. One look is not
- * enough: a migration locks a table for a moment too.
+ * enough, because a migration also locks a table, but only for a moment.
  */
 import type { Client } from "pg";
 import type { SqlText } from "../../sql.ts";

@@ -70,7 +70,7 @@ export class EndpointQueue {
     return this.held + this.#reserved === 0 && !this.#hasFirsts && this.#nextRetryMs === undefined && !this.isBreakerOpen;
   }
 
-  /** Notes that a delivery waits for its first attempt. */
+  /** Records that a delivery waits for its first attempt. */
   firstWaits(): void {
     this.#hasFirsts = true;
   }

@@ -8,7 +8,7 @@ import { EndpointQueue } from "./endpoint-queue.ts";
 
 /** The number of deliveries that the process holds: each takes some kB of memory, and a socket once it is sent. */
 const HELD_MAX = 2_048;
-/** The number of retries among the held deliveries, so that after a night of failures there is room for new deliveries. */
+/** The number of retries among the held deliveries, which is limited so that new deliveries find room after a night of failures. */
 const HELD_RETRIES_MAX = 512;
 /** The number of held deliveries to receivers that timed out. */
 const HELD_SLOW_MAX = 256;
