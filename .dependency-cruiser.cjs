@@ -42,7 +42,7 @@ const below = {
   config: ["surfaces", "graph", "auth", "storage", "kernel"],
   http: listener,
   ingest: listener,
-  // It is served by the listener of http. A feature's routes come to it by the registry.
+  // The control API is served by the listener of http. A feature's routes come to it by the registry.
   control: [
     "http",
     "surfaces",
@@ -148,7 +148,7 @@ const rules = [
         "^src/(graph/schema/schema-node|graph/worlds/file/schema-words|webhooks/catalogue/field)\\.ts$",
         "^src/auth/(policy|page-policies|schemes)\\.ts$",
         "^node_modules/typebox/",
-        // Its own feature's data: policies, limits, states, metrics. The next two rules name the files that are not data.
+        // The data of the feature itself: policies, limits, states, metrics. The next two rules name the files that are not data.
         "^(src/features/[^/]+|tools/feature-template)/.+\\.ts$",
       ],
     },

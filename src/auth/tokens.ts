@@ -23,7 +23,7 @@ import {
 export const tokenFact = "token";
 export const appFact = "app";
 
-/** The most characters of a token: longer than any token that Plaza makes, and shorter than a header may be. */
+/** The greatest number of characters of a token: longer than any token that Plaza makes, and shorter than a header may be. */
 const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const hashOf = (secret: string): string => hash("sha256", secret);

@@ -11,27 +11,33 @@ export interface HttpLimits {
    * surface's mount.
    */
   readonly multipartBytesMaxFor?: (surface: SurfaceName, path: string) => number | undefined;
-  /** The most bytes of the address and all headers, names and values. */
+  /** The greatest number of bytes of the address and all headers, names and values. */
   readonly headerBytesMax: number;
-  /** The most time from the end of the headers to the end of the body. */
+  /** The longest time from the end of the headers to the end of the body. */
   readonly bodyMsMax: number;
-  /** The most time from the first byte (or the opening of the connection) to the end of the headers. */
+  /** The longest time from the first byte (or the opening of the connection) to the end of the headers. */
   readonly headMsMax: number;
   /** The time for which a connection may stay open without a request. */
   readonly keepAliveMs: number;
-  /** The most requests that are in the pipeline at the same time. If this number is reached, the server turns the next request away (D-97). */
+  /**
+   * The greatest number of requests that are in the pipeline at the same time. If this number is reached, the server turns the next request away
+   * (D-97).
+   */
   readonly requestsMax: number;
-  /** The most bytes of the bodies of all requests in the pipeline together. The request that exceeds this number is the last one that is accepted. */
+  /**
+   * The greatest number of bytes of the bodies of all requests in the pipeline together. The request that exceeds this number is the last one that is
+   * accepted.
+   */
   readonly requestBytesMax: number;
-  /** The most bytes of incomplete bodies that have arrived, on all connections together. */
+  /** The greatest number of bytes of incomplete bodies that have arrived, on all connections together. */
   readonly arrivingBytesMax: number;
-  /** The most requests that wait for other servers, and the most bytes of their bodies. */
+  /** The greatest number of requests that wait for other servers, and the greatest number of bytes of their bodies. */
   readonly waiting: Capacity;
-  /** The most requests of one app that wait for other servers, and the most bytes of their bodies. */
+  /** The greatest number of requests of one app that wait for other servers, and the greatest number of bytes of their bodies. */
   readonly waitingOfAppMax: Capacity;
   /** The greatest number of connections of clients. Above this number the server closes the connection that has waited longest for its client. */
   readonly connectionsMax: number;
-  /** The most bytes of all connections together that are received and not read yet, or written and not taken by the client. */
+  /** The greatest number of bytes of all connections together that are received and not read yet, or written and not taken by the client. */
   readonly connectionBytesMax: number;
 }
 
@@ -107,8 +113,8 @@ export const worldsWithin = (asked: number, filesMax: number): number => Math.ma
 export const parserHeaderBytesMax = (limits: HttpLimits): number => Math.max(65_536, 2 * limits.headerBytesMax);
 
 /**
- * The most bytes of the body of a request. Files in a form may be larger than other bodies, because files are not parsed. A parsed JSON body takes
- * some ten times its bytes.
+ * The greatest number of bytes of the body of a request. Files in a form may be larger than other bodies, because files are not parsed. A parsed JSON
+ * body takes some ten times its bytes.
  */
 export function largestBody(
   { bodyBytesMax, multipartBytesMaxFor }: HttpLimits,

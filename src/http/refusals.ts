@@ -101,7 +101,7 @@ export const CORS_HEADERS = {
 
 /** Headers that clients of the interface send. */
 const USUAL_HEADERS = ["Authorization", "Content-Type", "X-API-Version", "If-None-Match", "X-Forwarded-For"];
-/** The most header names that are repeated in a response to a preflight. Libraries add headers of their own. */
+/** The greatest number of header names that are repeated in a response to a preflight. Libraries add headers of their own. */
 const NAMED_HEADERS_MAX = 32;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
 

@@ -11,10 +11,10 @@ const LF = 10;
  */
 const SIZE_LINE =
   /^([0-9A-Fa-f]{1,8})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20-\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
-/** The most characters of the line that begins a chunk. Known programs send much shorter extensions. */
+/** The greatest number of characters of the line that begins a chunk. Known programs send much shorter extensions. */
 const SIZE_LINE_MAX = 256;
 const TRAILER_LINE = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
-/** The most bytes of all trailers together. Plaza uses no trailers. */
+/** The greatest number of bytes of all trailers together. Plaza uses no trailers. */
 const TRAILERS_MAX = 8_192;
 
 export class ChunkedDecoder {

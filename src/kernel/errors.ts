@@ -234,7 +234,10 @@ export interface ErrorDetails {
   readonly unknownField?: { readonly name: string; readonly meant: string | undefined };
 }
 
-/** The most characters of an error's message, and of a text in its data. Messages without a part of the request are far shorter than this limit. */
+/**
+ * The greatest number of characters of an error's message, and of a text in its data. Messages without a part of the request are far shorter than
+ * this limit.
+ */
 const TEXT_CHARACTERS_MAX = 2_000;
 
 /** Redacts and cuts a text. An error may repeat a part of the request that is as long as the body, for example the name of a parameter in a form. */

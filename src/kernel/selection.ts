@@ -31,9 +31,9 @@ export function joined(one: Selection | undefined, other: Selection | undefined)
   return both;
 }
 
-/** The most levels of braces, which limits recursion. No shape of the interface is as deep. */
+/** The greatest number of levels of braces, which limits recursion. No shape of the interface is as deep. */
 const DEPTH_MAX = 8;
-/** The most selected names, which limits the work of a request. No node type has as many fields. */
+/** The greatest number of selected names, which limits the work of a request. No node type has as many fields. */
 const NAMES_MAX = 200;
 
 const isNameUnit = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) || (unit >= 48 && unit <= 57) || unit === 95;

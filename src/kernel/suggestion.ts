@@ -1,6 +1,6 @@
 /** Guesses the word that a caller meant, for error messages. */
 
-/** The most typing mistakes in a word: two, and one in a short word. With more mistakes the suggestion would be random. */
+/** The greatest number of typing mistakes in a word: two, and one in a short word. With more mistakes the suggestion would be random. */
 const MISTAKES_MAX = 2;
 const SHORT_WORD_LETTERS_MAX = 5;
 

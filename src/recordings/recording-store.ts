@@ -100,7 +100,7 @@ const nothing =
     throw error;
   };
 
-/** The most objects in one response of a list, which is S3's own limit. */
+/** The greatest number of objects in one response of a list, which is S3's own limit. */
 const LISTED_MAX = 1_000;
 /** The number of objects that are deleted at the same time. */
 const DELETED_AT_ONCE = 16;

@@ -105,8 +105,8 @@ export function shownFields(fields: LogFields): LogFields {
 const excerpt = (text: string): string => (text.length > FIELD_CHARACTERS_MAX ? `${redact(text.slice(0, FIELD_CHARACTERS_MAX))}…` : redact(text));
 
 /**
- * The level of a failure that is tried again. While the database is away, such failures come several times a second, and would hide the one line that
- * names the problem of the database (D-341).
+ * The level of a failure that is tried again. While the database cannot be reached, such failures come several times a second, and would hide the one
+ * line that names the problem of the database (D-341).
  */
 export const levelOf = (error: unknown): "debug" | "error" => (isUnreachable(error) ? "debug" : "error");
 

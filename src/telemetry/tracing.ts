@@ -50,7 +50,7 @@ export interface OpenTracing extends Tracing {
 /** The number of spans that wait for the collector, at about 1 kB each. */
 const WAITING_MAX = 8_192;
 const BATCH_MAX = 512;
-/** How long the first span of a batch waits. */
+/** The time for which the first span of a batch waits. */
 const SEND_AFTER_MS = 1_000;
 /** The time for one batch, with repetitions. */
 const SEND_WITHIN_MS = 10_000;

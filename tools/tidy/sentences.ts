@@ -10,6 +10,8 @@ export interface Sentence {
   /** The number of the line on which the sentence begins, counted from 1. */
   readonly line: number;
   readonly text: string;
+  /** Whether the sentence begins its paragraph, item, cell, comment or message. */
+  readonly isFirst: boolean;
 }
 
 /** A passage of text: a paragraph, an item of a list, a cell of a table, a comment or a message. */
@@ -47,7 +49,7 @@ function split({ lines }: Passage, path: string, kind: SentenceKind): Sentence[]
     const text = part.trim();
     const textBegin = begin + part.indexOf(text);
     const line = starts.findLast((start) => start.at <= textBegin)?.line ?? 1;
-    return text === "" ? [] : [{ kind, path, line, text }];
+    return text === "" ? [] : [{ kind, path, line, text, isFirst: nth === 0 }];
   });
 }
 

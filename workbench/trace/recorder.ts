@@ -6,7 +6,7 @@ import { EVENTS_MAX, type Trace, type TracedWorld, type TraceEvent } from "./tra
 
 /** The server stores at most this number of requests. */
 const REQUESTS_MAX = 1_000;
-/** The most webhooks of a world in a trace. */
+/** The greatest number of webhooks of a world in a trace. */
 const DELIVERIES_MAX = 1_000;
 /** The number of requests that may have come since the stream's last event; if there are more, the whole log is read. */
 const MARGIN = 20;

@@ -62,7 +62,7 @@ export interface Trace {
   readonly left_out: number;
 }
 
-/** The most events of a page: more than a person reads, and less than a browser needs a second for. */
+/** The greatest number of events of a page: more than a person reads, and less than a browser needs a second for. */
 export const EVENTS_MAX = 20_000;
 
 /** Whether something went wrong: a refused request, a webhook that was not delivered, a refused control request. */

@@ -38,9 +38,9 @@ test("D-388: plaza login prints a token alone, or as JSON with its permissions",
 
 test("D-388: plaza login names the option that is wrong", async () => {
   const { run } = await open();
-  expect(await run("login", "--as", "Nobody")).toMatchObject({ code: 2, err: expect.stringContaining("--as: there is no person or social account") });
+  expect(await run("login", "--as", "Nobody")).toMatchObject({ code: 2, err: expect.stringContaining("--as: no person or social account") });
   expect(await run("login", "--as", "Twin")).toMatchObject({ code: 2, err: expect.stringContaining("3002, 3003") });
-  expect(await run("login", "--as", "Ada", "--app", "Other")).toMatchObject({ code: 2, err: expect.stringContaining("--app: there is no app") });
+  expect(await run("login", "--as", "Ada", "--app", "Other")).toMatchObject({ code: 2, err: expect.stringContaining("--app: no app") });
   expect(await run("login", "--as", "Ada", "--scope", "A")).toMatchObject({ code: 1, out: "" });
   await run("node", "make", "apps", "--set", "name=Second");
   expect(await run("login", "--as", "Ada")).toMatchObject({ code: 2, err: expect.stringContaining("--app: is required") });

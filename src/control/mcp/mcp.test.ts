@@ -98,11 +98,11 @@ const right: readonly Call[] = [
 
 const leaving = ["../v1", "2001/%2e%2e/x", "w/other/2001", "/w/other/2001", "a\\b", "//example.com/x"];
 
-/** Calls that say what to mend. */
+/** Calls that fail with a message about the correction. */
 const wrong: readonly Call[] = [
   ["status", { wrold: "x" }, "wrold: is not known here"],
   ["find_operation", { query: "zzz" }, "llms.txt lists all operations"],
-  ["read_docs", { page: "guides/nothing.md" }, "there is no page guides/nothing.md"],
+  ["read_docs", { page: "guides/nothing.md" }, "the page guides/nothing.md does not exist"],
   ["read_docs", { page: "llms.txt", offset: 1_000_000 }, "offset: llms.txt has"],
   ["send_request", { method: "GET", path, as }, "the graph sent no whole response"],
   ["send_request", { method: "PUT", path }, "method: must be one of GET, POST, DELETE"],
@@ -156,7 +156,7 @@ test("the list of tools is short, and every page is a resource", async () => {
   for (const uri of ["llms/personas.md", "llms/errors.md", "decisions/errors.md", "guides/webhooks.md"]) expect(uris).toContain(`plaza://${uri}`);
   const { contents } = await client.readResource({ uri: "plaza://llms/errors.md" });
   expect(contents).toEqual([{ uri: "plaza://llms/errors.md", mimeType: "text/markdown", text: expect.stringContaining("# Errors") }]);
-  await expect(client.readResource({ uri: "plaza://llms/nothing.md" })).rejects.toThrow("there is no resource plaza://llms/nothing.md");
+  await expect(client.readResource({ uri: "plaza://llms/nothing.md" })).rejects.toThrow("the resource plaza://llms/nothing.md does not exist");
 });
 
 test("an answer that is cut says how much is missing and how to get it", () => {

@@ -69,7 +69,7 @@ async function answerOf(tools: ReadonlyMap<string, Tool>, access: ToolAccess, na
   }
 }
 
-/** The message of an error that the caller can mend. */
+/** The message of an error that the caller can correct. */
 function messageOf(error: unknown): string | undefined {
   if (error instanceof WorldProblem) return `${error.path}: ${error.problem}`;
   const isKnown = [ControlRefusal, WrongParameter, ToolFailure, ConfigProblem].some((kind) => error instanceof kind);

@@ -105,7 +105,7 @@ type Entry = Static<typeof entry>;
 /** The size of an app's secret: 128 bits. */
 const SECRET_BYTES = 16;
 
-/** The most schemas of an app, and their characters together as JSON, because they are read with the other facts about the app. */
+/** The greatest number of schemas of an app, and their characters together as JSON, because they are read with the other facts about the app. */
 const EVENT_SCHEMAS_MAX = 100;
 const EVENT_SCHEMAS_CHARACTERS_MAX = 65_536;
 

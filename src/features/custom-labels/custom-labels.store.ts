@@ -81,7 +81,7 @@ export async function reservePlace(tx: Transaction, page: NodeId, name: string, 
 }
 
 interface NameRules {
-  /** The most labels of a page; at least 1. */
+  /** The greatest number of labels of a page; at least 1. */
   readonly most: number;
   readonly ignoresCase: boolean;
 }

@@ -149,7 +149,7 @@ onEachDatabase("the live state of a video", (database) => {
     await request("POST", "live-videos/5301/ingest", { event: "started" });
     expect(await alerts()).toEqual([]);
     await request("POST", "live-videos/5301/ingest", { event: "lost" });
-    expect(await alerts()).toEqual(["warning 5301: its encoder has disconnected"]);
+    expect(await alerts()).toEqual(["warning 5301: the encoder has disconnected"]);
     await advance(150);
     expect(await alerts()).toEqual(["error 5301: the encoder did not reconnect in time"]);
     await request("PUT", "live-videos/5301/sealing", { fails: true });

@@ -60,7 +60,7 @@ async function readState(request: ControlRequest): Promise<unknown> {
   return watchStream(request, { event: "state", everyMs: LOOK_EVERY_MS, look: () => readLiveState(request.world, id) });
 }
 
-/** The most broadcasts in the list of running broadcasts: a person cannot watch over more. */
+/** The greatest number of broadcasts in the list of running broadcasts: a person cannot watch over more. */
 const RUNNING_MAX = 100;
 
 async function listRunning(request: ControlRequest): Promise<unknown> {

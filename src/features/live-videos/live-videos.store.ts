@@ -37,7 +37,7 @@ export interface LiveVideoRow extends Row {
   sealing_tries: number;
   /** The value is 1 while the video is live and has a place. */
   is_on_map: number;
-  /** Why the video was taken down; null if it was not. */
+  /** The reason why the video was taken down; null if it was not. */
   takedown_reason: TakedownReason | null;
   /** The reason why the broadcast ended by itself; null while the broadcast runs, or if somebody ended it. */
   end_reason: EndReason | null;

@@ -72,13 +72,13 @@ onEachDatabase("who signed in", (database) => {
       const answer = await ask(...given);
       return answer.kind === "problem" ? answer.text : answer.kind;
     };
-    expect(await problemOf(signed({}, "x".repeat(32)))).toContain("its signature is wrong");
+    expect(await problemOf(signed({}, "x".repeat(32)))).toContain("the signature is wrong");
     const [signature, payload] = signed().split(".");
     for (const wrong of ["", "x", `${signature}.`, `.${payload}`, `${signature}.${payload}x`, `${signature}.${payload}.`])
-      expect(await problemOf(wrong)).toContain("its signature is wrong");
-    expect(await problemOf(signed({ algorithm: "none" }))).toContain("its signature is wrong");
-    expect(await problemOf(signed(), OTHER)).toContain("it is for another browser");
-    expect(await problemOf(signed({ nonce: undefined }))).toContain("it is for another browser");
+      expect(await problemOf(wrong)).toContain("the signature is wrong");
+    expect(await problemOf(signed({ algorithm: "none" }))).toContain("the signature is wrong");
+    expect(await problemOf(signed(), OTHER)).toContain("the answer is for another browser");
+    expect(await problemOf(signed({ nonce: undefined }))).toContain("the answer is for another browser");
     expect((await sent(OTHER)).searchParams.get("nonce")).not.toBe((await sent()).searchParams.get("nonce"));
     expect(await problemOf(signed(), BROWSER, NOW + 120)).toContain("older than 120 seconds");
     for (const issued_at of [NOW + 61, "now", null, Number.MAX_VALUE])

@@ -77,7 +77,7 @@ export interface Permission {
   readonly status: "granted" | "declined";
 }
 
-/** The most permissions of one person for one app that are kept: more than any platform has. */
+/** The greatest number of permissions of one person for one app that are kept: more than any platform has. */
 const PERMISSIONS_MAX = 500;
 
 export async function listPermissions(reader: Reader, app: NodeId, person: NodeId): Promise<Permission[]> {

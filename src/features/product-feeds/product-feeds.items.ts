@@ -97,7 +97,7 @@ const SHORT_CHARACTERS_MAX = 100;
 const DESCRIPTION_CHARACTERS_MAX = 9_999;
 /** The highest rating, in stars. */
 const RATING_MAX = 5;
-/** The most digits of a count: enough for the number of people on Earth. */
+/** The greatest number of digits of a count: enough for the number of people on Earth. */
 const COUNT_DIGITS_MAX = 10;
 
 const AVAILABILITY = new Set(["in stock", "out of stock", "preorder", "backorder", "available for order", "discontinued"]);

@@ -9,7 +9,7 @@ export const VALUE_CHARACTERS_MAX = 65_536;
  * whole row. Without this limit a file in which each line opens a quote would be read a million times.
  */
 export const RESCANNED_CHARACTERS_MAX = 16 * 1_048_576;
-/** The most rows of a file, which take some 1.7 GB in the database. A larger shop must split its feed. */
+/** The greatest number of rows of a file, which take some 1.7 GB in the database. A larger shop must split its feed. */
 export const ROWS_MAX = 5_000_000;
 /** The largest file as it is sent: it can hold five million ordinary rows, or many more if it is compressed. */
 export const FILE_BYTES_MAX = 4 * 1024 * 1024 * 1024;

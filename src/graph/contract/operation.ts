@@ -153,7 +153,7 @@ interface OperationBase extends Access {
   readonly aliases?: Readonly<Record<string, string>>;
   /** D-50: in the profile `strict` the operation refuses undeclared parameters. Other operations ignore undeclared parameters (D-34). */
   readonly isClosed?: true;
-  /** The most bytes of a multipart/form-data body with a file. This maximum may be larger than the limit of other bodies. */
+  /** The greatest number of bytes of a multipart/form-data body with a file. This maximum may be larger than the limit of other bodies. */
   readonly multipartBytesMax?: number;
   readonly summary: string;
 }

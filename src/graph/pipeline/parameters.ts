@@ -28,7 +28,7 @@ export function parametersReader(schema: TObject): ReadParameters {
   };
 }
 
-/** The most characters of an integer: the sixteen digits of the longest safe integer, and a sign. */
+/** The greatest number of characters of an integer: the sixteen digits of the longest safe integer, and a sign. */
 const INTEGER_CHARACTERS_MAX = 17;
 const INTEGER = /^-?\d+$/;
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;

@@ -144,7 +144,9 @@ function selectionOf(fields: unknown): Selection | undefined {
   throw invalidParameter("fields", "must be a comma-separated string");
 }
 
-/** The most selections that are cached, because clients ask for the same fields many times. A cached text has at most 256 characters. */
+/**
+ * The greatest number of selections that are cached, because clients ask for the same fields many times. A cached text has at most 256 characters.
+ */
 const SELECTIONS_MAX = 512;
 const SELECTION_CHARACTERS_MAX = 256;
 const selections = new BoundedMap<string, Selection>(SELECTIONS_MAX);

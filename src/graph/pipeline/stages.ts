@@ -1,5 +1,5 @@
 /**
- * How far a request has come. Each step of the pipeline takes one of these values and returns the next value, to which the step adds what it has
+ * The stages of a request in the pipeline. Each step of the pipeline takes one of these values and returns the next value, to which the step adds what it has
  * found out. Steps never change a value.
  */
 import type { AppFacts } from "#auth/app-facts";

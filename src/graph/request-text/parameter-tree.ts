@@ -7,7 +7,7 @@ import type { Parameters } from "../pipeline/request.ts";
 
 /** The greatest number of brackets in a name. The deepest name of the interface, `a[b][c]…`, has three. */
 const NESTING_MAX = 8;
-/** The most parameters of a query, of a form, and of the top level of a JSON body. */
+/** The greatest number of parameters of a query, of a form, and of the top level of a JSON body. */
 const PARAMETERS_MAX = 1_000;
 
 /** A nested value. The object has no prototype, so that a parameter can be called `__proto__`. */

@@ -12,7 +12,8 @@ import { JsonNumber } from "../pipeline/request.ts";
  */
 export const JSON_DEPTH_MAX = 32;
 /**
- * The most digits that a number may have to be read as a binary float without a check: up to 15 significant digits survive a binary float unchanged.
+ * The greatest number of digits that a number may have to be read as a binary float without a check: up to 15 significant digits survive a binary
+ * float unchanged.
  */
 const EXACT_DIGITS_MAX = 15;
 /**
@@ -21,8 +22,8 @@ const EXACT_DIGITS_MAX = 15;
  */
 const DIGITS_MAX = 10_000;
 /**
- * The greatest number of values in a JSON text. D-337: `JSON.parse` cannot be interrupted, and 150,000 lists take it 20 ms (measured). The most
- * events that a request may have, with six parameters each, are 80,000 values.
+ * The greatest number of values in a JSON text. D-337: `JSON.parse` cannot be interrupted, and 150,000 lists take it 20 ms (measured). A request with
+ * the greatest number of events, with six parameters each, has 80,000 values.
  */
 export const JSON_VALUES_MAX = 150_000;
 /**
@@ -31,8 +32,8 @@ export const JSON_VALUES_MAX = 150_000;
  */
 const LONG_NUMBER_VALUES = 5;
 /**
- * The most different names of a JSON text. D-337: `JSON.parse` takes 1 µs for each new name, 30 times as long as for a name that it has seen. The
- * interface has some hundreds of names.
+ * The greatest number of different names of a JSON text. D-337: `JSON.parse` takes 1 µs for each new name, 30 times as long as for a name that it has
+ * seen. The interface has some hundreds of names.
  */
 export const JSON_NAMES_MAX = 10_000;
 

@@ -10,9 +10,9 @@ import { readerOf } from "./reader.ts";
 import { type Dialect, ValueProblem } from "./scalars.ts";
 import { everywhere, PROBLEM, type SchemaNode } from "./schema-node.ts";
 
-/** The most levels of a schema, as deep as somebody writes by hand. */
+/** The greatest number of levels of a schema, as deep as somebody writes by hand. */
 const DEPTH_MAX = 8;
-/** The most schemas inside a schema: a value is compared with each of them. */
+/** The greatest number of schemas inside a schema: a value is compared with each of them. */
 const NODES_MAX = 200;
 /** The length of a text that a pattern is compared with. */
 const PATTERN_TEXT_MAX = 100;

@@ -5,7 +5,10 @@
 
 /** The length of a pattern, in characters. */
 const PATTERN_CHARACTERS_MAX = 200;
-/** The most choices: each multiplies the steps by the length of the text, at most. A pattern without `^` has one more, the place where it begins. */
+/**
+ * The greatest number of choices: each multiplies the steps by the length of the text, at most. A pattern without `^` has one more, the place where
+ * it begins.
+ */
 const CHOICES_MAX = 3;
 
 /** The largest number in a quantifier. */

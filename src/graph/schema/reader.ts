@@ -209,7 +209,7 @@ function othersOf(
   };
 }
 
-/** The most levels of JSON from a caller. In YAML a list can even contain itself. */
+/** The greatest number of levels of JSON from a caller. In YAML a list can even contain itself. */
 const DEPTH_MAX = 32;
 
 /** Reads a value of any shape, except text that cannot be stored. Numbers that keep their digits become text. */

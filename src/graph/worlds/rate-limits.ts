@@ -14,7 +14,7 @@ interface Bucket {
 }
 
 const HOUR_MS = 3_600_000;
-/** The most buckets. The bucket of an app or page without requests is full again after an hour, so the oldest bucket can be dropped. */
+/** The greatest number of buckets. The bucket of an app or page without requests is full again after an hour, so the oldest bucket can be dropped. */
 const BUCKETS_MAX = 10_000;
 
 export class RateLimits {

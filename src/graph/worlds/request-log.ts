@@ -38,11 +38,11 @@ const TIMED_EVERY_MS = 10;
 
 const TEXTS = 11;
 const NUMBERS = 3;
-/** The most characters of all entries of an idle world, which take 32 kB. */
+/** The greatest number of characters of all entries of an idle world, which take 32 kB. */
 const IDLE_CHARACTERS_MAX = 16_384;
 const NOTHING = new Uint32Array();
 const NO_NUMBERS = new Float64Array();
-/** The most bytes of one UTF-16 code unit in UTF-8. */
+/** The greatest number of bytes of one UTF-16 code unit in UTF-8. */
 const UTF8_BYTES_MAX = 3;
 
 /**

@@ -7,7 +7,7 @@ import { suggestion } from "#kernel/suggestion";
 import type { Reference } from "../contract/feature.ts";
 import { described, WorldProblem, worldId, worldTime, worldTimeOr } from "./file/schema-words.ts";
 
-/** The most characters of a token's value. Requests with longer values are refused (`auth/tokens.ts`). */
+/** The greatest number of characters of a token's value. Requests with longer values are refused (`auth/tokens.ts`). */
 const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const tokenEntry = Type.Object(

@@ -65,7 +65,7 @@ export interface WorldParts {
   readonly jobKinds: readonly JobKind<World>[];
   readonly observer: WorkObserver;
   readonly realNowMs: () => number;
-  /** The most webhook deliveries in a second to each callback. 0: no limit. */
+  /** The greatest number of webhook deliveries in a second to each callback. 0: no limit. */
   readonly deliveriesPerSecondMax: number;
   /** Whether delivered webhooks are logged (D-424). */
   readonly hasWebhookLog: boolean;

@@ -19,7 +19,7 @@ export interface Client {
   readonly appPrefix?: string;
 }
 
-/** Why the server does not run a request. */
+/** The reason why the server does not run a request. */
 export interface TurnAway {
   readonly app: string | undefined;
   readonly reason: TurnAwayReason;

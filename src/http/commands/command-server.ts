@@ -31,8 +31,8 @@ export interface CommandServerOptions {
 }
 
 /**
- * The most bytes of a body or a head, far above the largest request or response of the interface. D-304: the address of a handshake may be as long as
- * a body.
+ * The greatest number of bytes of a body or a head, far above the largest request or response of the interface. D-304: the address of a handshake may
+ * be as long as a body.
  */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const FORBIDDEN = 403;

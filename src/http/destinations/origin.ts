@@ -12,7 +12,7 @@ export interface Origin {
   readonly host: string;
 }
 
-/** The most addresses that are remembered. One installation has fewer proxies, and a flood of addresses must not use up the memory. */
+/** The greatest number of addresses that are remembered. One installation has fewer proxies, and a flood of addresses must not use up the memory. */
 const REMEMBERED_MAX = 1_000;
 
 export class Origins {

@@ -13,9 +13,9 @@ import { type ByteSocket, type Clock, Reading, SendBuffer } from "./send-buffer.
 /** The limits that the server sets for a connection. */
 export interface ConnectionLimits {
   readonly headBytesMax: number;
-  /** The most time from the first byte of a head, or the opening of the connection, to the end of the head. */
+  /** The longest time from the first byte of a head, or the opening of the connection, to the end of the head. */
   readonly headMsMax: number;
-  /** The most time between two requests, for a response that the client does not read, and between two pieces of a body that is streamed. */
+  /** The longest time between two requests, for a response that the client does not read, and between two pieces of a body that is streamed. */
   readonly keepAliveMs: number;
 }
 
@@ -42,8 +42,8 @@ type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "
 type State = "waiting" | "serving" | "ending";
 
 /**
- * The most bytes of later requests that are received while a request is served, or while its response is sent. Above this number of bytes the client
- * has to wait.
+ * The greatest number of bytes of later requests that are received while a request is served, or while its response is sent. Above this number of
+ * bytes the client has to wait.
  */
 const AHEAD_MAX = 65_536;
 /**

@@ -133,7 +133,7 @@ function trimmed(text: string, from: number, to: number): string {
   return text.slice(start, end);
 }
 
-/** The most characters of a host: the longest name of the DNS and a port. */
+/** The greatest number of characters of a host: the longest name of the DNS and a port. */
 const HOST_CHARACTERS_MAX = 260;
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?$/;
 
@@ -185,7 +185,7 @@ function endOfAuthority(text: string, start: number): number {
   return end;
 }
 
-/** The most bytes of a head that is cached. Longer heads are not cached, because thousands of connections may be open. */
+/** The greatest number of bytes of a head that is cached. Longer heads are not cached, because thousands of connections may be open. */
 const KNOWN_MAX = 1_024;
 
 /** A control character, or half of a line break. A valid head has none of these, whatever follows. */

@@ -41,8 +41,8 @@ export interface Listener {
 /** The interval at which time limits are checked. A time limit can be exceeded by this time. */
 const CHECK_EVERY_MS = 1_000;
 /**
- * The most turns of the event loop in which a stopping listener reads from clients that have connected. In one turn all waiting connections are
- * accepted, and in the next turn the bytes of a thousand of them are read.
+ * The greatest number of turns of the event loop in which a stopping listener reads from clients that have connected. In one turn all waiting
+ * connections are accepted, and in the next turn the bytes of a thousand of them are read.
  */
 const ARRIVED_TURNS_MAX = 16;
 

@@ -6,7 +6,7 @@ import { utf8Text } from "../text.ts";
 
 /** RFC 2046: a boundary has at most 70 characters. */
 const BOUNDARY_CHARACTERS_MAX = 70;
-/** The most bytes of one part's headers: a disposition with a file name of 255 characters, percent-encoded, and a type. */
+/** The greatest number of bytes of one part's headers: a disposition with a file name of 255 characters, percent-encoded, and a type. */
 const HEAD_BYTES_MAX = 4_096;
 const HEAD_END = "\r\n\r\n";
 

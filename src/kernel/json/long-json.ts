@@ -2,7 +2,10 @@
 import { nextTurn } from "../turns.ts";
 import { InexactNumber, parseExactJson } from "./exact-json.ts";
 
-/** The most characters that are read in one turn. The costliest piece takes `JSON.parse` some 7 ms (measured): names that are all different. */
+/**
+ * The greatest number of characters that are read in one turn. The costliest piece takes `JSON.parse` some 7 ms (measured): names that are all
+ * different.
+ */
 const PIECE_CHARACTERS = 65_536;
 
 /** The error about JSON that nests deeper than its reader allows. */

@@ -33,7 +33,7 @@ const QUOTED_NAME = /(?:token|secret|proof|password|stream_key|stream_url)["'`\\
 /** Whether the value is a word that is not a secret, as in `regenerate_stream_key=true`. */
 const isPlainWord = (value: string): boolean => value === "" || value === "true" || value === "false" || value === "null";
 
-/** The most levels of nested texts: a form that holds a batch, whose form holds a batch, has six. Deeper text with a hint is hidden. */
+/** The greatest number of levels of nested texts: a form that holds a batch, whose form holds a batch, has six. Deeper text with a hint is hidden. */
 const DEPTH_MAX = 8;
 
 /** Redacts text as somebody sent it, of any structure. */

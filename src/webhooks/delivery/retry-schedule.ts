@@ -24,7 +24,7 @@ const JITTER = 0.1;
 
 /** An attempt that failed; all times are world time. */
 export interface FailedAttempt {
-  /** When the first attempt at the delivery began. */
+  /** The time when the first attempt at the delivery began. */
   readonly firstMs: number;
   /** The time at which the failed attempt began. */
   readonly startedMs: number;

@@ -101,7 +101,7 @@ testOnPostgres(
     const { cluster, superuser } = await ownCluster();
     const plaza = await startWatched(["--data", cluster.url]);
     expect(await plaza.createLabel("before")).toBe(200);
-    // The locks of a session stay when the statement fails for want of memory.
+    // The locks of a session stay when the statement fails because there is too little memory.
     const all = superuser.query("SELECT pg_advisory_lock(n) FROM generate_series(1, 10000000) AS n");
     expect(await all.catch(({ code }: { code: string }) => code)).toBe("53200");
     await untilRefused(plaza, "memory");

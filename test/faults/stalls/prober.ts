@@ -91,7 +91,7 @@ function handshake(): Promise<string | undefined> {
   });
 }
 
-/** How long each thread of the server was ready to run and had no processor, since the thread started. The second number of a file has nanoseconds. */
+/** The time for which each thread of the server was ready to run and had no processor, since the thread started. The second number of a file has nanoseconds. */
 function waitedByThread(): Map<string, number> {
   const tasks = `/proc/${options.pid}/task`;
   const waitedMs = (thread: string): number => {

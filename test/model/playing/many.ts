@@ -66,7 +66,7 @@ function differenceOfMany(requests: readonly (readonly [string, GraphRequest])[]
   for (const [id, request] of requests) {
     const part: Received = isWhole ? { ...received, body: bodies[id] } : received;
     const replied = replyTo(world, request, address, part);
-    // It is left open whether the error names an invalid token or an invalid id.
+    // No decision says whether the error names an invalid token or an invalid id.
     const others = !isWhole && readPath(request) === undefined ? ofTokens : [];
     const replies = [...replied.replies, ...others];
     const { difference, reply } = compare({ ...replied, replies, version: undefined }, world.profile, part);

@@ -140,7 +140,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const marketing = operation && marketingOf(world, operation, live[0]?.app ?? "", version);
   // If the node types of the edge differ in their schemes, the endpoint decides which places count.
   if (problems.length > 0 && new Set(schemes).size === 1) {
-    // It is left open whether the error names the token, a refused version, or a missing node.
+    // No decision says whether the error names the token, a refused version, or a missing node.
     const ofVersion = operation?.marketing !== undefined && marketing === undefined ? bothForms("versionDeprecated") : [];
     const mayBeStranger =
       isStranger ||
@@ -148,7 +148,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
       operation.isThere?.(world, node) === false ||
       !live.some((token) => isOfServedKind(world, operation, token));
     const refusals = [...problems, ...(mayBeStranger ? [missing] : ofVersion)];
-    // It is left open whether the token is refused before or after the version is decided.
+    // No decision says whether the token is refused before or after the version is decided.
     return { operation, replies: refusals, version: version === undefined || marketing !== undefined ? undefined : unserved };
   }
   if (isStranger) {
@@ -160,7 +160,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     return { operation, replies: [missing, ...bothForms("unsupportedRequest"), ...problems], version: unserved };
   }
   const isOtherVersion = operation.versions?.includes(path.version ?? "") === false;
-  // It is left open whether the error names the version or another problem.
+  // No decision says whether the error names the version or another problem.
   const ofVersion = isOtherVersion ? [failIn(operation.form)("unknownPath")] : [];
   const known = { world, request, operation, node, address, observed, missing, defect, marketing, isOtherVersion, app: live[0]?.app ?? "" };
   return {
@@ -284,6 +284,6 @@ export function replyTo(world: World, request: GraphRequest, address: string, ob
   const replied = repliesOf(world, defect === "bodyTooLarge" ? withoutBody : request, address, observed, defect);
   if (defect === undefined) return replied;
   if (defect === "invalidParameter") world.reach("badText");
-  // It is left open whether the defect or another problem is noticed first.
+  // No decision says whether the defect or another problem is noticed first.
   return { ...replied, replies: [...replied.replies, ...bothForms(defect)] };
 }

@@ -66,7 +66,7 @@ export function effectOf(fault: FaultWords): string {
   return does.join(", ");
 }
 
-/** How often a fault takes effect. */
+/** The number of times that a fault takes effect. */
 export function limitOf({ times, probability, skip = 0 }: FaultWords): string {
   const after = skip === 0 ? "" : `, after ${skip} others`;
   const share = probability === undefined ? "" : `, ${Math.round(100 * probability)} % of the matches`;

@@ -18,7 +18,7 @@ export function errorIn(text: string): GraphErrorBody | undefined {
   }
 }
 
-/** Why a request was refused, as a sentence: the server's reason, or else the message of the response. */
+/** The reason why a request was refused, as a sentence: the server's reason, or else the message of the response. */
 export function reasonOf(request: { readonly reason?: string | undefined; readonly response_body?: string | undefined }): string | undefined {
   const said = request.response_body === undefined ? undefined : errorIn(request.response_body);
   return request.reason ?? said?.error_user_msg ?? said?.message;

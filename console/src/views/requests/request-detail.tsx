@@ -71,7 +71,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
   );
 }
 
-/** Why the request was refused, or caused no webhook, in the largest type of the panel, before everything else. */
+/** The reason why the request was refused, or caused no webhook, in the largest type of the panel, before everything else. */
 const Reason = ({ request }: { readonly request: StoriedRequest }) => (
   <p className="reason">{reasonOf(request) ?? "The response gives no reason."}</p>
 );

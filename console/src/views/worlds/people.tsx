@@ -40,7 +40,7 @@ export function People() {
   );
 }
 
-/** How often the console reads the state of a running erasure, because erasures have no stream. */
+/** The interval at which the console reads the state of a running erasure, because erasures have no stream. */
 const LOOK_MS = 1_000;
 
 function Erasure({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }) {

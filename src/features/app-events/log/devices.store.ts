@@ -106,7 +106,7 @@ export interface WantedRequests {
  */
 export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isBackward, from, limit }: WantedRequests): Promise<number[]> {
   const found = new Set<number>();
-  // Each id has a statement of its own: the primary key orders the requests of one id, so no entry is read in vain.
+  // Each id has a statement of its own: the primary key orders the requests of one id, so the statement reads no entry that is not needed.
   for (const id of ids) {
     const requests = sql`SELECT d.request FROM app_event_devices d WHERE d.app = ${app} AND d.fingerprint = ${deviceFingerprint(id, kind)}`;
     const nearest = isBackward ? "AND d.request > ? ORDER BY d.request LIMIT ?" : "AND d.request < ? ORDER BY d.request DESC LIMIT ?";

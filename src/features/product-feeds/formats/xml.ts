@@ -17,7 +17,7 @@ const ROWS = new Set(["item", "entry"]);
  */
 const UNBROKEN_CHARACTERS_MAX = Math.max(8 * VALUE_CHARACTERS_MAX, ROW_CHARACTERS_MAX);
 
-/** The most open elements, because the parser keeps each open element in memory. Feeds need six levels of elements. */
+/** The greatest number of open elements, because the parser keeps each open element in memory. Feeds need six levels of elements. */
 const DEPTH_MAX = 64;
 /** An ampersand that does not begin one of XML's own entities. In comments and CDATA sections such an ampersand is text. */
 const OTHER_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;

@@ -26,7 +26,7 @@ export interface Piece {
   /** The first hundred bad rows and the first hundred warnings of the whole file. */
   readonly errors: readonly RowError[];
   readonly format: FeedFormat | undefined;
-  /** Why the file as a whole cannot be used; absent if it can be used. */
+  /** The reason why the file as a whole cannot be used; absent if it can be used. */
   readonly problem?: string;
 }
 
@@ -104,7 +104,7 @@ export async function* readFeed(file: Bytes, format: FeedFormat | undefined): As
   }
 }
 
-/** The most characters of a bad row's retailer_id in the report. */
+/** The greatest number of characters of a bad row's retailer_id in the report. */
 const RETAILER_ID_SHOWN_MAX = 100;
 
 function idOf({ retailer_id }: RawItem): { retailer_id?: string } {

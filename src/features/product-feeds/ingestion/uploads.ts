@@ -19,7 +19,7 @@ export interface UploadInput {
   readonly format?: FeedFormat | undefined;
   /** D-148: whether the items of the file are added to the items of the feed, instead of replacing them. */
   readonly isUpdate: boolean;
-  /** The most uploads of the feed that may wait; without this limit any number may wait. */
+  /** The greatest number of uploads of the feed that may wait; without this limit any number may wait. */
   readonly waitingMax?: number;
 }
 

@@ -14,7 +14,7 @@ export type ScheduleKind = (typeof scheduleKinds)[number];
 const intervals = ["HOURLY", "DAILY", "WEEKLY", "MONTHLY"] as const;
 /** The days in the order of the week. */
 const weekdays = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"] as const;
-/** The most hours, days, weeks or months between two fetches: as many as a year has days. */
+/** The greatest number of hours, days, weeks or months between two fetches: as many as a year has days. */
 const INTERVAL_COUNT_MAX = 366;
 /** The longest name of a time zone. The longest name in the time zone database has 32 characters. */
 const TIMEZONE_CHARACTERS_MAX = 64;

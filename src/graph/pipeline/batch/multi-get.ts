@@ -16,7 +16,7 @@ import { refusalStory } from "../story/story.ts";
 import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
 import type { BatchRequest } from "./read-batch.ts";
 
-/** The most ids of a request, which is also the most requests of a batch. */
+/** The greatest number of ids of a request, which is also the greatest number of requests of a batch. */
 const IDS_MAX = 50;
 
 /** The parameter `batch` or `ids` of a request for many responses. */

@@ -10,14 +10,14 @@ import type { GraphResponse } from "../request.ts";
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
 /**
- * The most bytes of an address with its references resolved, which is the default limit of a request. A chain of references could double its text
- * with each request.
+ * The greatest number of bytes of an address with its references resolved, which is the default limit of a request. A chain of references could
+ * double its text with each request.
  */
 const ADDRESS_BYTES_MAX = 16_384;
 const BODY_BYTES_MAX = 1_048_576;
-/** The most bytes of all texts of the batch in which references were resolved: four of the largest bodies. */
+/** The greatest number of bytes of all texts of the batch in which references were resolved: four of the largest bodies. */
 const DERIVED_BYTES_MAX = 4_194_304;
-/** The most values of responses that the references of a batch look at. A list of 100 items has some 1,000 values. */
+/** The greatest number of values of responses that the references of a batch look at. A list of 100 items has some 1,000 values. */
 const VISITS_MAX = 1_000_000;
 /** The number of characters of JSON that are read or written in the time of looking at one value. */
 const CHARACTERS_PER_VISIT = 8;

@@ -8,7 +8,7 @@ const PARTS_CHARACTERS_MAX = 12_288;
 /** The greatest number of requests of a batch that a story lists. With this length of their paths all of them have space. */
 const PARTS_MAX = 50;
 const PATH_CHARACTERS_MAX = 100;
-/** The most webhooks of a whole request: a label has one, and 50 labels have 50. */
+/** The greatest number of webhooks of a whole request: a label has one, and 50 labels have 50. */
 const DELIVERIES_MAX = 50;
 
 /** All parts, as far as there is space; parts that need an explanation have their stories, as far as there is space then. */

@@ -92,7 +92,7 @@ export type StoryRest = Partial<Omit<RequestStory, "steps" | "credentials" | "po
   readonly dead?: readonly StoryCredential[];
 };
 
-/** The most characters of a story: its parameters have the limit of a text, and the rest is a few hundred characters. */
+/** The greatest number of characters of a story: its parameters have the limit of a text, and the rest is a few hundred characters. */
 const STORY_CHARACTERS_MAX = 16_384;
 
 /** `tokens` has for each token `places:type:token:app:of`, separated by semicolons; the places are separated by commas. */

@@ -66,7 +66,7 @@ async function refuseDepth(text: string): Promise<void> {
   }
 }
 
-/** The most brackets that are open at one place, among them brackets in texts. Stops when there are too many. */
+/** The greatest number of brackets that are open at one place, among them brackets in texts. Stops when there are too many. */
 function bracketDepthOf(text: string): number {
   let [depth, most] = [0, 0];
   for (let at = 0; at < text.length && most <= DEPTH_MAX; at++) {

@@ -262,7 +262,7 @@ test("D-333: closed worlds are opened in turns, between which others are served"
   await closeIdle();
   let open = openNames().length;
   expect(open).toBe(1);
-  /** How many worlds were opened in each turn of the event loop. */
+  /** The number of worlds that were opened in each turn of the event loop. */
   const openedInTurn: number[] = [];
   const look = (): void => {
     openedInTurn.push(openNames().length - open);

@@ -25,7 +25,7 @@ const PROCESS_BYTES = 8;
 
 interface WorldsOptions {
   readonly databases: Pick<Databases, "open" | "look" | "remove" | "making" | "spread" | "move" | "hasMoved" | "forgetMoved">;
-  /** The most worlds that may be open at a time, besides the first world. */
+  /** The greatest number of worlds that may be open at a time, besides the first world. */
   readonly openMax: number;
   /** Opens a world on its database, for this process. */
   openWorld(name: string, database: Database, memory: WorldMemory): Promise<OpenWorld>;
