@@ -42,7 +42,8 @@ export function readCallback(url: string, rules: CallbackRules): CallbackTarget 
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
   if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("the address holds a character that no address has");
   const written = /^(https?):\/\/([^/?#]*)/i.exec(url);
-  if (written === null) throw new CallbackRefused(rules.isSandbox ? "the address is not an http or https address" : "the address is not an https address");
+  if (written === null)
+    throw new CallbackRefused(rules.isSandbox ? "the address is not an http or https address" : "the address is not an https address");
   const scheme = (written[1] as string).toLowerCase() as "http" | "https";
   if (scheme === "http" && !rules.isSandbox) throw new CallbackRefused("the address is not an https address");
   const authority = written[2] as string;
