@@ -230,7 +230,7 @@ export interface ErrorDetails {
   readonly userMessage?: string;
   /** Headers that the response with this error has, e.g. Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The field that does not exist, and the served one that was perhaps meant. This text is not part of the response. */
+  /** The field that does not exist, and the served field that was perhaps meant. The response does not contain this text. */
   readonly unknownField?: { readonly name: string; readonly meant: string | undefined };
 }
 

@@ -4,6 +4,8 @@ import { sentencesOf } from "./sentences.ts";
 
 interface Pattern {
   readonly pattern: RegExp;
+  /** Set if only sentences count that begin a paragraph, item, cell, comment or message. */
+  readonly isFirst?: true;
   readonly what: string;
   readonly fix: string;
 }
@@ -11,6 +13,18 @@ interface Pattern {
 const PATTERNS: readonly Pattern[] = [
   { pattern: /^What (?!.*\?$)/, what: 'begins with a "what" that is not a question', fix: "begin with a noun: who or what acts?" },
   { pattern: /^Who (?!.*\?$)/, what: 'begins with a "who" that is not a question', fix: "name who acts" },
+  {
+    pattern: /^How (?:many|much|often|long|far)\b(?!.*\?$)/,
+    what: 'begins with a "how" that is not a question',
+    fix: 'say "the number of …" or "the time for which …"',
+  },
+  {
+    pattern: /^(?:Why|When) [^,?]*[.]?$/,
+    what: 'begins with a "why" or "when" and has no main clause',
+    fix: 'say "the reason why …" or "the time when …"',
+  },
+  { pattern: /^(?:It|Its|They|Their|Them|Those|That)\b/, isFirst: true, what: "begins with a pronoun before its noun", fix: "begin with the noun" },
+  { pattern: /^The most (?:\w+ )?\w+s (?:of|that|in|with|for|on)\b/, what: 'says "the most …" for a limit', fix: 'say "the greatest number of …"' },
   { pattern: /^Where (?!.*\?$)/, what: 'says "where" for a condition', fix: 'say "if"' },
   { pattern: /\b(?:of|from|with|beside|against|by) what (?!kind|sort)/, what: 'has a "what" after a preposition', fix: "use a noun" },
   { pattern: /(?<!\bthere )\b(?:is|are|was|were) none\b/i, what: 'says "is none"', fix: 'say what is missing, or use "not"' },
@@ -27,8 +41,8 @@ export const prose: Check = (files) => files.flatMap(proseProblems);
 
 /** The patterns that occur in the sentences of a file: a document's sentences, or the comments and messages of a source file. */
 const proseProblems = (file: RepositoryFile): Problem[] =>
-  sentencesOf(file).flatMap(({ path, line, text }) =>
-    PATTERNS.filter(({ pattern }) => pattern.test(withoutCode(text))).map(
+  sentencesOf(file).flatMap(({ path, line, text, isFirst }) =>
+    PATTERNS.filter((one) => (isFirst || one.isFirst !== true) && one.pattern.test(withoutCode(text))).map(
       ({ what, fix }): Problem => ({ path, line, what: `"${text.slice(0, 60)}" ${what}`, fix }),
     ),
   );

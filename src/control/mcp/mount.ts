@@ -20,7 +20,7 @@ interface Caller {
   readonly isOriginChecked: boolean;
 }
 
-/** The most messages of a batch. Newer versions of the protocol have no batches. */
+/** The greatest number of messages in a batch. Newer versions of the protocol have no batches. */
 const BATCH_MAX = 20;
 
 export class McpMount {

@@ -1,5 +1,5 @@
 /**
- * Notices tables that another session locks for long. Statements on such a table would take every connection. So when half of the connections wait
+ * Notices tables that another session locks for long. Statements on a locked table would take every connection. So when half of the connections wait
  * for one table in two looks, further statements on the table are refused at once, and the free connections serve the other tables. One look is not
  * enough, because a migration also locks a table, but only for a moment.
  */
