@@ -6,7 +6,7 @@ import { Topics } from "./kafka.ts";
 import { BadOption, controlKeyOf, controlUrlOf, HELP, type Options, readOptions } from "./options.ts";
 import { Report, say, serveMetrics, textOf } from "./report.ts";
 
-/** How often the log has a line about what was copied. */
+/** The time between two lines of the log about what was copied. */
 const REPORT_EVERY_MS = 10_000;
 
 async function copy({ topics: topicOptions, values, pollMs, metricsPort }: Options, ending: AbortController): Promise<void> {

@@ -59,9 +59,9 @@ interface List<T> {
 
 /** A page of a thousand events takes the server some 20 ms; after this time the connection is broken. */
 const TIMEOUT_MS = 30_000;
-/** The most rows of a page of the control API. */
+/** The limit of rows in a page of the control API. */
 const PAGE_ROWS = 1_000;
-/** The most webhooks of a page: they come with their bodies. */
+/** The limit of webhooks in a page, which is lower because webhooks come with their bodies. */
 const PAGE_DELIVERIES = 200;
 
 export class ControlApi {

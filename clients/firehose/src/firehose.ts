@@ -25,7 +25,7 @@ export interface FirehoseOptions {
   readonly ending: AbortSignal;
 }
 
-/** The most logs that are copied at the same time. With more, each request only waits longer for the server. */
+/** The number of logs that are copied at the same time. With more logs, each request only waits longer for the server. */
 const LOGS_AT_ONCE = 4;
 
 export class Firehose {

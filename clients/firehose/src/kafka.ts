@@ -16,7 +16,7 @@ export interface Message {
   readonly value: string;
 }
 
-/** How far a log is copied. */
+/** The place in a log up to which it is copied. */
 export interface Cursor {
   readonly epoch: string;
   readonly after: string;

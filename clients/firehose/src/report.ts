@@ -14,7 +14,7 @@ export const textOf = (error: unknown): string => {
   return [...new Set(parts.filter((part) => part !== ""))].join(": ");
 };
 
-/** How far one log is copied. */
+/** The progress of the copy of one log. */
 interface Progress {
   readonly world: string;
   /** The app of a log of app events, or `webhooks`. */

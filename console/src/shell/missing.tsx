@@ -53,7 +53,7 @@ export function ServerGone() {
     <Nothing isWhole title="The server cannot be reached">
       <p>
         {seenMs === undefined ? (
-          "It has not answered yet."
+          "The server has not answered yet."
         ) : (
           <>
             It was last seen at {new Date(seenMs).toLocaleTimeString()}, {agoText(seenMs / 1000, nowMs / 1000)}.

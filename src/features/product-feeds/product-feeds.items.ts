@@ -143,7 +143,7 @@ const definitions: Readonly<Record<ItemField, { readonly meaning: string; readon
     read: reader("is not a whole number", (input) => input.length <= COUNT_DIGITS_MAX && /^\d+$/.test(input), Number),
   },
   availability: {
-    meaning: "whether the item can be had, e.g. in stock",
+    meaning: "the availability of the item, e.g. in stock",
     read: reader("is not a known availability", (input) => AVAILABILITY.has(availabilityOf(input)), availabilityOf),
   },
   custom_label_0: ownLabel,

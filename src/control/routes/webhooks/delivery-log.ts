@@ -10,7 +10,7 @@ import { contentOf } from "#webhooks/history/view";
 import { delivery, eventsOfDelivery, viewFor } from "./webhooks.ts";
 
 const LIMIT_DEFAULT = 100;
-/** The most webhooks of a page. Each has a body of up to a thousand events, so a page has fewer rows than a page of a list. */
+/** The limit of webhooks in a page. A webhook has a body of up to a thousand events, so a page has fewer rows than a page of a list. */
 const LIMIT_MAX = 200;
 
 const logQuery = Type.Object({
