@@ -22,10 +22,11 @@ const addressOf = ({ path }: ControlRoute): string =>
   );
 
 async function send(server: Served, method: string, path: string, body?: string): Promise<string> {
-  const ofBody = body === undefined ? {} : { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const ofBody = body === undefined ? {} : { "content-type": "application/json" };
+  const ofMcp = path === "/mcp" ? { accept: "application/json, text/event-stream" } : {};
   const response = await fetch(`${server.control_url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${server.control_key}`, ...ofBody },
+    headers: { authorization: `Bearer ${server.control_key}`, ...ofBody, ...ofMcp },
     ...(body === undefined ? {} : { body }),
     signal: AbortSignal.timeout(60_000),
   });
