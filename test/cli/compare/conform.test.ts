@@ -42,7 +42,7 @@ test("without a control API it skips cases that it cannot prepare, and a server 
 test("if a case fails without a control API, it names the world that the server must have", async () => {
   const check = async (options: readonly string[]) => {
     const { code, stderr } = await runPlaza(["conform", ...options, "--clause", "A7-1"]);
-    return { code, isNamed: stderr.includes("must hold the nodes and tokens of conformance/worlds/standard.yaml") };
+    return { code, isNamed: stderr.includes("must have the nodes and tokens of conformance/worlds/standard.yaml") };
   };
   const world = join(import.meta.dir, "../../../conformance/worlds/standard.yaml");
   const [standard, demo] = [await start("--world", world), await start()];
