@@ -71,7 +71,7 @@ test("a wrong key, a missing server, and a misspelt variable are reported", asyn
   const nobody = await runPlaza(["trigger", "messages"], { cwd });
   expect(nobody).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("no app is subscribed, or no subscribed app may see the event. Give an app a callback"),
+    stderr: expect.stringContaining("no app gets messages of 4001: app 1001 is not subscribed to messages"),
   });
 });
 
