@@ -37,6 +37,7 @@ const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<R
   ],
   listRequests: [{}, { status, status_class }],
   streamRequests: [{}, { status, status_class, after: { right: [0, 1], wrong: [-1, 0.5] } }],
+  readDeliveryLog: [{}, { after: { right: [0, 1], wrong: [-1, 0.5] } }],
   expectRequests: [{}, { count: { right: [0, 1_000], wrong: [-1, 0.5] }, within_ms: within(0, 60_000) }],
   expectWebhooks: [{}, { count: within(0, 200), within_ms: within(0, 60_000) }],
   readWebhookExample: [{ entity: "1" }, { entity: id, phone_number: id }],
