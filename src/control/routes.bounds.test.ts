@@ -7,13 +7,15 @@ import { controlRoutes } from "./routes.ts";
 
 type Bounds = Parameters<typeof expectBounds>[2][string];
 
+type Route = readonly [rest: object, bounds: Readonly<Record<string, Bounds>>];
+
 const within = (least: number, most: number): Bounds => ({ right: [least, most], wrong: [least - 1, most + 1, least + 0.5] });
 const status = within(100, 599);
 const status_class = within(1, 5);
 const id: Bounds = { right: ["1", "9".repeat(19)], wrong: ["", "0", "01", "1".repeat(20), "1x"] };
 
-/** The routes by operation: for each, its other required parameters, and its parameters with bounds. faults.test.ts tests the bounds of faults. */
-const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<Record<string, Bounds>>]>> = {
+/** The routes by operation: for each, its other required parameters, and its parameters with bounds. A `limit` that is not here is at most 1,000. faults.test.ts tests the bounds of faults. */
+const ROUTES: Readonly<Record<string, Route>> = {
   createWorld: [{}, { name: { right: ["a", "0", "a-_b", "a".repeat(57)], wrong: ["", "-a", "a-", "A", "a.b", "a".repeat(58)] } }],
   takeSnapshot: [{}, { name: { right: ["a", "Z_-", "0".repeat(64)], wrong: ["", "-a", "_a", "a b", "a".repeat(65)] } }],
   mintToken: [
@@ -37,7 +39,7 @@ const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<R
   ],
   listRequests: [{}, { status, status_class }],
   streamRequests: [{}, { status, status_class, after: { right: [0, 1], wrong: [-1, 0.5] } }],
-  readDeliveryLog: [{}, { after: { right: [0, 1], wrong: [-1, 0.5] } }],
+  readDeliveryLog: [{}, { after: { right: [0, 1], wrong: [-1, 0.5] }, limit: within(1, 200) }],
   expectRequests: [{}, { count: { right: [0, 1_000], wrong: [-1, 0.5] }, within_ms: within(0, 60_000) }],
   expectWebhooks: [{}, { count: within(0, 200), within_ms: within(0, 60_000) }],
   readWebhookExample: [{ entity: "1" }, { entity: id, phone_number: id }],
@@ -53,11 +55,11 @@ for (const { operation, query, body } of routes) {
   const bounded = Object.keys(properties).filter((name) => name !== "limit" && WORDS.some((word) => word in (properties[name] ?? {})));
   if (operation === "createFault" || (bounded.length === 0 && query?.properties.limit === undefined)) continue;
   test(`${operation} accepts a value at a bound, and refuses one beyond it`, () => {
-    const [rest, bounds] = ROUTES[operation] ?? [{}, {}];
+    const [rest, { limit = within(1, 1_000), ...bounds }]: Route = ROUTES[operation] ?? [{}, {}];
     expect(bounded).toEqual(Object.keys(bounds));
     for (const [name, of] of Object.entries(bounds))
       expectBounds((name in (query?.properties ?? {}) ? query : body) as TObject, rest, { [name]: of });
-    if (query?.properties.limit !== undefined) expectBounds(query, rest, { limit: within(1, 1_000) });
+    if (query?.properties.limit !== undefined) expectBounds(query, rest, { limit });
   });
 }
 
