@@ -10,6 +10,7 @@ const people = Type.Array(closedMap({ user: described("the person, a user", idOf
 
 export const businessSection = section({
   key: "businesses",
+  nodeType: "business",
   entry: closedMap(
     { id: described("the business's id", worldId), name: Type.String({ default: "", description: "the business's name" }), people },
     "a business, which can have catalogs and messaging accounts",

@@ -84,6 +84,7 @@ async function reroute(tx: Transaction, before: readonly OverrideOf[], after: re
 
 export const chatappAccountSection = section({
   key: "chatapp_accounts",
+  nodeType: "chatapp_account",
   entry: accountEntry,
   async insert(tx, entry, world) {
     if (!(await accountTable.insert(tx, rowOf(entry)))) return false;

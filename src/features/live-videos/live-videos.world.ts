@@ -230,6 +230,7 @@ const pagesOf = ({ page, crossposted_pages }: Entry): string[] => crossposted_pa
 
 export const liveVideoSection = section({
   key: "live_videos",
+  nodeType: "live_video",
   entry,
   async insert(tx, given, world) {
     const row = rowOf(given, world);

@@ -33,6 +33,7 @@ const catalogOf = ({ vertical: _, ...rest }: Static<typeof entry>): Catalog => (
 
 export const catalogSection = section({
   key: "catalogs",
+  nodeType: "product_catalog",
   entry,
   insert: (tx, given) => insertCatalog(tx, catalogOf(given)),
   find: findCatalog,

@@ -98,6 +98,7 @@ function readEntry({ id: ownId, ...fields }: ItemEntry, index: number): { ownId:
 
 export const feedSection = section({
   key: "product_feeds",
+  nodeType: "product_feed",
   entry,
   async insert(tx, given, world) {
     const { id, catalog } = given;

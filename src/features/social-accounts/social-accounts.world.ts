@@ -22,6 +22,7 @@ const accountOf = (given: Static<typeof entry>): SocialAccountFacts => ({ social
 
 export const socialAccountSection = section({
   key: "social_accounts",
+  nodeType: "social_account",
   entry,
   insert: (tx, given) => insertSocialAccount(tx, accountOf(given)),
   find: findSocialAccount,

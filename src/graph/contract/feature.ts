@@ -43,6 +43,8 @@ export interface WorldSection {
    * (`activity`).
    */
   readonly identity?: readonly string[];
+  /** The type of the nodes that the entries are. If it is given, an entry exists only together with its node in the directory. */
+  readonly nodeType?: string | undefined;
   /**
    * Makes the id of an entry that the control API gets without an id. Only needed if the world's own ids do not fit, e.g. because they are above
    * 2^53.

@@ -50,6 +50,15 @@ export async function hasAnything(reader: Reader): Promise<boolean> {
   return node !== undefined || (await reader.get(sql`SELECT 1 AS one FROM tokens LIMIT 1`)) !== undefined;
 }
 
+/** At most this number of nodes is read for their types. */
+const TYPED_NODES_MAX = 500;
+
+/** The types of all nodes. Undefined if the world has so many nodes that a look at each table takes less time. */
+export async function typesOfFewNodes(reader: Reader): Promise<ReadonlySet<string> | undefined> {
+  const rows = await reader.all<{ type: string }>(sql`SELECT n.type FROM nodes n LIMIT ${TYPED_NODES_MAX}`);
+  return rows.length === TYPED_NODES_MAX ? undefined : new Set(rows.map(({ type }) => type));
+}
+
 /** The SHA-256 of a token's value in hex, found by the token's id. */
 export async function findTokenHash(reader: Reader, id: string): Promise<string | undefined> {
   return (await reader.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`))?.hash;

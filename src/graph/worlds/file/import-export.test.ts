@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
 import type { WorldSection } from "../../contract/feature.ts";
+import { findNode } from "../nodes.store.ts";
 import { removeNode } from "../open-world.ts";
 import { exportWorld, importWorld, isEmpty, sectionsOf } from "./import-export.ts";
 import { WorldFileProblem } from "./text.ts";
@@ -87,6 +90,19 @@ onEachDatabase("world file", (database) => {
     const third = await openPlaza({ database });
     await load(third, JSON.stringify(file));
     expect(await secretOf(third)).not.toBe(await secretOf(second));
+  });
+
+  test("every entry of a section with a type of nodes is in the directory of nodes with this type, so an export finds it", async () => {
+    const plaza = await openPlaza({ database });
+    await load(plaza, await Bun.file(join(import.meta.dir, "../../../../worlds/demo.yaml")).text());
+    const file = (await exportWorld(plaza.world, plaza.registry)) as Record<string, readonly { readonly id: string }[]>;
+    for (const { key, nodeType, list } of sectionsOf(plaza.registry)) {
+      const { rows } = await list(plaza.world.database.reader, { limit: 200 }, plaza.world);
+      expect(file[key]?.length ?? 0).toBe(rows.length);
+      if (nodeType === undefined) continue;
+      for (const { id } of rows)
+        expect({ key, ...(await findNode(plaza.world.database.reader, nodeId(String(id)))) }).toMatchObject({ key, type: nodeType });
+    }
   });
 
   test("an export has no list without entries", async () => {

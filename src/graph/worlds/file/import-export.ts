@@ -21,7 +21,7 @@ import {
   type VersionCalendar,
   type VersionsEntry,
 } from "../../versions/calendar.ts";
-import { findNode, findTokenHash, hasAnything } from "../nodes.store.ts";
+import { findNode, findTokenHash, hasAnything, typesOfFewNodes } from "../nodes.store.ts";
 import type { OpenWorld } from "../open-world.ts";
 import { entryOf, ownSchemas, saveSettings, type WorldSettings, withSettings } from "../settings.ts";
 import { scopeWarnings, type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
@@ -308,7 +308,10 @@ export function exportWorld(
     const pace = new Pace();
     const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
     if (world.calendar !== standardCalendar) file.versions = entryOf(world.calendar);
+    // Each list is a statement that a new world's database compiles, which takes longer than to read the few rows of a small world.
+    const types = await typesOfFewNodes(reader);
     for (const section of sectionsOf(registry)) {
+      if (types !== undefined && section.nodeType !== undefined && !types.has(section.nodeType)) continue;
       const entries: WorldEntry[] = [];
       await eachPage(
         pace,

@@ -9,7 +9,7 @@ import { findNode } from "../nodes.store.ts";
 import type { World } from "../world.ts";
 import { WorldProblem } from "./schema-words.ts";
 
-interface SectionParts<S extends TObject, R extends object> extends Pick<WorldSection, "key" | "identity" | "mintId" | "secrets"> {
+interface SectionParts<S extends TObject, R extends object> extends Pick<WorldSection, "key" | "identity" | "nodeType" | "mintId" | "secrets"> {
   readonly entry: S;
   /** References that depend on more than one key, in addition to the references of the schema (`idOf`). */
   references?(entry: Static<S>): readonly Reference[];
