@@ -79,7 +79,7 @@ describe("the listener", () => {
 
     test("HTTP/1.1 without a Host, or with a malformed one, is refused; HTTP/1.0 without one is for the listening address", async () => {
       for (const headers of ["", "Host:\r\n", "Host: a b\r\n", "Host: a/../b\r\n", "Host: a\r\nHost: a\r\n"])
-        expect(await ask(get("/1", headers))).toMatchObject({ status: 400, body: expect.stringContaining("its Host header is missing, malformed") });
+        expect(await ask(get("/1", headers))).toMatchObject({ status: 400, body: expect.stringContaining("the Host header is missing, malformed") });
       expect((await seen("GET /1 HTTP/1.0\r\n\r\n")).baseUrl).toBe(`http://127.0.0.1:${graph.port}`);
     });
   });

@@ -112,12 +112,12 @@ describe("webhooks", () => {
     const [platform, standard] = [{ "x-hub-signature-256": delivery.headers["x-hub-signature-256"] }, delivery.headers];
     expect((await readWebhook({ ...given, headers: new Headers(platform as Record<string, string>) })).updates).toEqual(updates);
     for (const headers of [platform, standard]) {
-      await expect(readWebhook({ ...given, headers, appSecret: "another" })).rejects.toThrow("no signature of the app's secret");
-      await expect(readWebhook({ ...given, headers, body: `${delivery.body} ` })).rejects.toThrow("no signature of the app's secret");
+      await expect(readWebhook({ ...given, headers, appSecret: "another" })).rejects.toThrow("the body is not signed with the app's secret");
+      await expect(readWebhook({ ...given, headers, body: `${delivery.body} ` })).rejects.toThrow("the body is not signed with the app's secret");
     }
-    await expect(readWebhook({ ...given, headers: {} })).rejects.toThrow("no signature of the app's secret");
+    await expect(readWebhook({ ...given, headers: {} })).rejects.toThrow("the body is not signed with the app's secret");
     await expect(readWebhook({ ...given, headers: { ...standard, "webhook-signature": "v1,%" } })).rejects.toThrow(
-      "no signature of the app's secret",
+      "the body is not signed with the app's secret",
     );
     await expect(readWebhook({ ...given, toleranceSeconds: -1 })).rejects.toThrow("too old");
   });
