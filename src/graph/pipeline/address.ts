@@ -1,22 +1,23 @@
 /**
- * The step `address`: reads version, id and edge from a path (D-02, D-03). Every request takes this step, so it uses neither regular expressions nor
- * URL objects.
+ * The step `address`: reads version, id and edge from a path (D-02, D-03). Every request goes through this step, so this code uses neither regular
+ * expressions nor URL objects.
  */
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { parseVersion, type Version } from "#kernel/versions";
 
 export interface Address {
-  /** The version in the path. Undefined if the path has no version. */
+  /** The version in the path. Undefined if the path does not name a version. */
   readonly version: Version | undefined;
-  /** A node id or `me`. Undefined if the address has no id. */
+  /** A node id or `me`. Undefined if the path has neither. */
   readonly id: NodeId | "me" | undefined;
-  /** The edge below the id, or the literal of an address without an id (`debug_token`). Undefined means the node itself. */
+  /** The edge after the id, or the whole path of an address without an id (`debug_token`). Undefined if the request is for the node itself. */
   readonly edge: string | undefined;
-  /** The literal before the id (`pages`). */
+  /** The fixed path segment before the id (`pages`). */
   readonly prefix: string | undefined;
   /**
-   * The part of the path that leads nowhere. An address that leads nowhere still has a version, and the edge that decides the form of its error
-   * (D-20, D-83). If the address also has an `id`, that is a number that no node has; H7 then responds as for a missing migration intent (D-02).
+   * The path of a request that no endpoint can serve. Such an address still has a version, and the edge that decides the form of its error (D-20,
+   * D-83). If the address also has an `id`, no node has this number as its id; the operation H7 then responds as for a missing migration intent
+   * (D-02).
    */
   readonly unknown?: string;
 }
@@ -53,11 +54,11 @@ function decoded(segment: string): string {
 }
 
 export interface KnownSegments {
-  /** Whether the word is the literal of an address without an id. */
+  /** Whether the segment is the whole path of an address without an id, e.g. `debug_token`. */
   isLiteral(word: string): boolean;
-  /** Whether the word is an edge of any node type: a request with `ids=` has an edge without an id (D-34). */
+  /** Whether the segment is an edge of any node type. A request with `ids=` has an edge without an id (D-34). */
   isEdge(word: string): boolean;
-  /** Whether the word is a literal that may be before an id. */
+  /** Whether the segment is a fixed one that may come before an id, e.g. `pages`. */
   isPrefix(word: string): boolean;
 }
 
@@ -80,14 +81,14 @@ export function parseAddress(path: string, isVersioned: boolean, words: KnownSeg
     return { version, id: word as NodeId | "me", edge: segments[at + 1], prefix };
   }
   if (segments.length === at + 1 && (words.isLiteral(word) || words.isEdge(word))) return { version, id: undefined, edge: word, prefix };
-  // D-382: the literal of an address may have two segments (`oauth/access_token`).
+  // D-382: the path of an address without an id may have two segments (`oauth/access_token`).
   const literal = `${word}/${segments[at + 1]}`;
   if (segments.length === at + 2 && words.isLiteral(literal)) return { version, id: undefined, edge: literal, prefix };
   const unknown = unknownAddress(segments, version, words);
   return segments.length === at + 1 && isDecimal(word) ? { ...unknown, id: word as NodeId } : unknown;
 }
 
-/** The address of a path that leads nowhere. D-20: the edge of such an address is the first segment that is an edge of any node type. */
+/** The address of a path that no endpoint can serve. D-20: the edge of such an address is the first segment that is an edge of any node type. */
 function unknownAddress(segments: readonly string[], version: Version | undefined, words: KnownSegments): Address {
   const edge = segments.find((word) => words.isEdge(word) || words.isLiteral(word));
   return { version, id: undefined, edge, prefix: undefined, unknown: `/${segments.join("/")}` };

@@ -1,5 +1,6 @@
 /**
- * The step `authenticate`: finds the tokens of a request, in the places that count for requests with this method and edge (D-10, D-12, D-90, D-93).
+ * The step `authenticate`: finds the tokens of a request. The method and the edge decide whether tokens in the query, the body or the header count
+ * (D-10, D-12, D-90, D-93).
  */
 import { type CheckedCredentials, checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "#auth/credentials";
 import { clientsScheme, type Place } from "#auth/schemes";
@@ -21,7 +22,7 @@ async function checkAtDoor(door: Door, presented: readonly Presented[], { world,
   return checkTokens(presented, world.tokens, now);
 }
 
-/** Throws if the request has tokens and all of them are dead (D-14), or if one of the three tokens of page messaging is dead (D-10). */
+/** Throws if the request has tokens and none of them is valid (D-14), or if one of the three tokens of page messaging is invalid (D-10). */
 export function authenticate(
   { registry }: Incoming,
   { address, method }: Addressed,
@@ -34,8 +35,8 @@ export function authenticate(
 }
 
 /**
- * The app of a live token in the head of a request, if that token is in the cache. Only used to decide against whose share of the capacity the
- * request counts (D-97).
+ * The app of a valid token in the query or the headers of a request, if that token is in the cache. The server uses this app only to choose the quota
+ * against which the request counts (D-97).
  */
 export function knownApp(world: World, query: Parameters, header: GraphRequest["header"]): string | undefined {
   const presented = presentedTokens({ query, body: {}, header }, everyPlace, world.profile);
@@ -47,13 +48,13 @@ export function knownApp(world: World, query: Parameters, header: GraphRequest["
   return undefined;
 }
 
-/** D-90: the error of a request without a token. The method and edge of the request decide which place the error asks for. */
+/** D-90: the error of a request without a token. The method and edge of the request decide whether the error names a parameter or the header. */
 export function missingToken({ registry, world }: Incoming, { address, method }: Addressed): GraphError {
   const scheme = registry.accessByShape(method, address.edge)?.scheme;
   return (scheme === undefined ? undefined : missingCredential([], schemeFor(scheme, world.profile))) ?? tokenMissing("access_token");
 }
 
-/** D-90, D-93: the tokens in the places that count for requests with this method and edge. */
+/** D-90, D-93: the tokens of the request from the query, the body and the header, as far as they count for requests with this method and edge. */
 function presentedFor({ request, registry, world }: Incoming, { address, method }: Addressed): readonly Presented[] {
   const { profile } = world;
   const isByClient = registry.accessByShape(method, address.edge)?.scheme === "client";

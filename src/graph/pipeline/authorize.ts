@@ -1,4 +1,7 @@
-/** The steps `see` and `authorize`: whether the caller may know that the node exists, and may run the operation (D-10, D-12 to D-16, D-93). */
+/**
+ * The steps `see` and `authorize`: they check whether the caller may know that the node exists, and whether the caller may run the operation (D-10,
+ * D-12 to D-16, D-93).
+ */
 import { type AppFacts, uncachedFacts } from "#auth/app-facts";
 import { type AuthorizationCheck, authorizationCheck, authorize, canSeeNode } from "#auth/authorize";
 import { type Credential, missingCredential, type Presented, schemeFor } from "#auth/credentials";
@@ -17,12 +20,13 @@ import type { GraphRequest, SurfaceName } from "./request.ts";
 import { notFound } from "./route.ts";
 import type { Authenticated, Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
-/** A node that does not exist, as the owner of another one. */
+/** The id of a node that never exists. The policies run on this id if the addressed node is missing. */
 const NO_NODE = nodeId("9223372036854775807");
 
 /**
- * D-336: a request for a node that the caller may not see takes the same statements as a request for a missing node, because their times would show
- * which one it is. So both read the node, and both run every policy of `readingPolicies`. `cached`: the node came from the cache.
+ * D-336: a request for a node that the caller may not see runs the same SQL statements as a request for a missing node, because a difference in
+ * response time would show that the node exists. So both requests read the node, and both run every policy of `readingPolicies`. `cached`: whether
+ * the node came from the cache.
  */
 export async function conceal(
   { world, registry }: Incoming,
@@ -39,7 +43,7 @@ export async function conceal(
 
 type Seen = Visible | undefined | Promise<Visible | undefined>;
 
-/** The step `see`. Undefined if the caller may not know that the node exists. */
+/** The step `see`. Returns undefined if the caller may not know that the node exists. */
 export function see({ world }: Incoming, resolved: Resolved): Seen {
   return resolved.credentials.length === 0 ? seeWithoutToken(world, resolved) : seeAs(world, resolved, placedCredentials(world, resolved));
 }
@@ -55,7 +59,10 @@ function seeAs(world: World, resolved: Resolved, credentials: readonly Credentia
   return isSeen.then((is) => (is ? visible : undefined));
 }
 
-/** D-93: if no token is in a place that counts, `authorize` refuses the request later. Until then all tokens decide whether the node is visible. */
+/**
+ * D-93: if no token of the request is where the operation expects one (query, body or header), `authorize` refuses the request later. Until then all
+ * tokens decide whether the node is visible.
+ */
 function placedCredentials(world: World, { endpoint, credentials }: Resolved): readonly Credential[] {
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
   const isPlaced = ({ place }: Credential) => scheme.places.includes(place);
@@ -80,14 +87,14 @@ function checkFor(world: World, credentials: readonly Credential[], app: AppFact
   return authorizationCheck(credentials, app, subject, { reader: database.reader, ports, facts, profile });
 }
 
-/** Returns the tokens that count, which also decide about fields. Throws if a place or a proof is missing. */
+/** Returns the checks of the tokens that count; the same tokens decide which fields are shown. Throws if a required token or its proof is missing. */
 export function countingChecks(
   { request, world, now }: Incoming,
   { method, endpoint: { access }, credentials, dead, caller, subject, check }: Versioned,
 ): readonly AuthorizationCheck[] {
   const { app } = caller;
   const used = countingCredentials(schemeFor(access.scheme, world.profile), access.scheme === "pageMessaging", { credentials, dead, caller });
-  // A read of an app, or of a token (`/debug_token`), shows no data of a person.
+  // A read of an app, or of a token (`/debug_token`), shows no personal data.
   if (method === "GET" && subject.type !== "app") {
     for (const { token, place } of used) if (isDataAccessOver(token, now)) throw tokenExpired(placeNames[place]);
   }
@@ -95,13 +102,14 @@ export function countingChecks(
   return used === credentials ? check : checkFor(world, used, app, subject);
 }
 
-/** The step `authorize`. Rejects if a scope or a task is missing. */
+/** The step `authorize`. Rejects if the token lacks a scope, or the person lacks a task. */
 export function authorizeCaller({ request }: Incoming, { endpoint }: Versioned, check: readonly AuthorizationCheck[]): Promise<void> {
   return authorize(policyOn(endpoint.access, request.surface), check);
 }
 
 /**
- * Counts the request. Throws if a rate is used up (D-22). A read inside a response does not count, because its request has been counted (D-38).
+ * Counts the request. Throws if a rate limit is exceeded (D-22). A read inside a response does not count, because the request around it has been
+ * counted (D-38).
  */
 export function countRequest({ world, isInside }: Incoming, { caller, subject }: Versioned): void {
   const refused = isInside === true ? undefined : world.rateLimits.take(caller.app.id, subject.owner, world.clock.nowMs());
@@ -120,8 +128,8 @@ function policyOn({ policy, kindsOn }: Access, surface: SurfaceName): Policy {
 }
 
 /**
- * Returns a function that runs `see` and `authorize` again, in the transaction of a write that waited for another server: a right that ended meanwhile stops the write
- * (D-300). The second check reads the stored rows and not the caches.
+ * Returns a function that runs `see` and `authorize` again, in the transaction of a write that waited for another server: if the caller has lost a
+ * right meanwhile, the write is refused (D-300). The second check reads the stored rows and not the caches.
  */
 export function authorizingAgain(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[]): (tx: Transaction) => Promise<void> {
   return (tx) => authorizeAgain(incoming, versioned, check, tx);
@@ -147,8 +155,8 @@ async function authorizeAgain(incoming: Incoming, versioned: Versioned, check: r
 }
 
 /**
- * The tokens that count. Throws if a place of the scheme has no token, if two places have different tokens (D-12), or if a place that counts has a
- * dead token. In page messaging each place is checked by itself.
+ * Returns the tokens that count. Throws if a token that the scheme requires is missing, if two of its sources (query, body, header) have different
+ * tokens (D-12), or if a source that counts has an invalid token. In page messaging each of the three tokens is checked by itself.
  */
 function countingCredentials(
   scheme: Scheme,

@@ -1,6 +1,6 @@
 /**
- * Makes requests from another request: the parts of a batch, the reads of `ids=`, and reads inside a response. The text of a derived request is read
- * like a request over HTTP, and all its other parts come from the request around it.
+ * Makes requests from another request: the requests of a batch, the reads of `ids=`, and reads inside a response. The text of a derived request is
+ * parsed like that of a request over HTTP; everything else is copied from the request around it.
  */
 import type { ParsedBody } from "../request-text/body.ts";
 import { parsePairs } from "../request-text/pairs.ts";
@@ -24,7 +24,7 @@ export function derivedFrom(around: GraphRequest, { method, path, queryText, bod
   };
 }
 
-/** The headers of a request without If-None-Match, because its tag belongs to the whole response. */
+/** The headers of a request without If-None-Match, because the ETag in If-None-Match belongs to the whole response. */
 export const withoutTag =
   (request: GraphRequest): GraphRequest["header"] =>
   (name) =>
@@ -32,14 +32,14 @@ export const withoutTag =
 
 const credentialNames = ["access_token", "oauth_token", "appsecret_proof"] as const;
 
-/** The tokens and proofs among the parameters. */
+/** The parameters that are tokens or proofs of tokens. */
 export function tokensOf(parameters: Parameters): Record<string, unknown> {
   const tokens: Record<string, unknown> = {};
   for (const name of credentialNames) if (parameters[name] !== undefined) tokens[name] = parameters[name];
   return tokens;
 }
 
-/** The override of migrations (VER-7g), from the query or the body. */
+/** The parameter `migrations_override` (VER-7g), from the query or the body. */
 export function overrideOf({ query, body }: GraphRequest): Record<string, unknown> {
   const { migrations_override = body.migrations_override } = query;
   return migrations_override === undefined ? {} : { migrations_override };

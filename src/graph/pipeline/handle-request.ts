@@ -1,6 +1,7 @@
 /**
- * The pipeline. Every request takes these steps on plain data, so a batch sends its parts through the pipeline too, and a test needs no socket. Each
- * step returns what it has found out (`stages.ts`), and the last of these values decides how an error is rendered.
+ * The pipeline. The steps take and return plain data, so a batch can send each of its requests through the pipeline, and a test needs no socket. Each
+ * step returns a value with everything that is known about the request so far (`stages.ts`); the last of these values decides how an error is
+ * rendered.
  *
  * **Invariant:** a node that the caller may not see and a node that does not exist get the same response, byte for byte, apart from the trace id.
  */
@@ -43,20 +44,20 @@ import { noteLeftOut, noteRefusal } from "./unserved.ts";
 
 export interface RequestDeps {
   readonly registry: Registry;
-  /** Makes the id that traces a request: 11 or more characters, unique in practice. */
+  /** Makes the trace id of a request: 11 or more characters, unique in practice. */
   traceId(): string;
-  /** The machine's time, for the durations of a request's steps. */
+  /** The machine's time in ms, for the durations of a request's steps. */
   monotonicMs(): number;
-  /** Called with every error that is not in the catalogue. */
+  /** The pipeline calls this function with every error that is not in the error catalogue. */
   onUnexpected(error: unknown, traceId: string): void;
   /** Undefined if traces are off. */
   readonly tracing?: Tracing | undefined;
 }
 
-/** Handles a request for which `http` has found the surface. Never rejects, because an error is a response, too. */
+/** Handles a request whose surface the `http` layer has found. The promise never rejects, because an error becomes a response, too. */
 export function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   world.database.confirm();
-  // If another process may have moved the clock, the request waits for the new time: the old time would be wrong.
+  // If another process may have moved the world's clock, the request waits until the new time has been read.
   return world.clock.rereading === undefined ? begin(deps, world, request) : serveAfter(world.clock.rereading, deps, world, request);
 }
 
@@ -68,7 +69,7 @@ async function serveAfter(rereading: Promise<unknown>, deps: RequestDeps, world:
 const begin = (deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> =>
   deps.tracing === undefined ? serve(deps, world, request) : traced(deps, deps.tracing, world, request);
 
-/** D-356: serves a request in a span of its own. A part of a batch is below the span of the batch. */
+/** D-356: handles a request in a span of its own. The span of a batch is the parent of the spans of its requests. */
 function traced(deps: RequestDeps, tracing: Tracing, world: World, request: GraphRequest): Promise<GraphResponse> {
   const { method, surface, batchDepth } = request;
   const attributes = { "http.request.method": method, "plaza.surface": surface, "plaza.world": world.name };
@@ -87,7 +88,7 @@ function traced(deps: RequestDeps, tracing: Tracing, world: World, request: Grap
   });
 }
 
-/** The stage that a request has reached. The story in the request log and the form of an error are made from it. */
+/** The progress of a request through the pipeline. The story in the request log and the form of an error are made from this object. */
 interface Progress {
   reached: Reached;
   step: number;
@@ -98,7 +99,7 @@ interface Progress {
   /** The requests of a batch or of `ids=`. */
   parts: ServedPart[] | undefined;
   span: OpenSpan | undefined;
-  /** The addressed node, if the node has no such operation. */
+  /** The addressed node, if its type has no operation for the method and edge. */
   found: NodeRef | undefined;
 }
 
@@ -118,7 +119,8 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest, spa
   const isTimed = request.batchDepth === 0 && world.requests.isNextTimed(request.receivedMs);
   const progress = progressOf(isTimed ? [deps.monotonicMs()] : undefined, span);
   try {
-    // 1 Address. 2 Authenticate: check every token of the request. D-93: this is before any response can show anything else about the request.
+    // 1 Address. 2 Authenticate: check every token of the request. D-93: the tokens are checked before a response can show anything else about the
+    // request.
     span?.step("authenticate");
     const addressed = addressOf(incoming, progress);
     const authenticated = authenticate(incoming, addressed, await findTokens(incoming, addressed));
@@ -167,8 +169,8 @@ async function serveMany(
 }
 
 /**
- * D-150: applies the first fault that matches the request. Throws the error of the fault. If the fault changes the world, resolves with the request
- * as it begins again at its first step, because its tokens may be dead now.
+ * D-150: applies the first fault that matches the request. Throws the error of the fault. If the fault changes the world, the request starts again at
+ * its first step, because its tokens may be invalid now; the function then resolves with the restarted request.
  */
 async function struck(
   incoming: Incoming,
@@ -192,7 +194,7 @@ async function struck(
   return [later, again];
 }
 
-/** The first step: reads version, id and edge, and then the method, which a parameter may override. */
+/** The step `address`: reads version, id and edge, and then the method, which a parameter may override. */
 function addressOf(incoming: Incoming, progress: Progress): Addressed {
   const address = readAddress(incoming);
   progress.reached = { address };
@@ -214,7 +216,7 @@ async function resolve(incoming: Incoming, authenticated: Authenticated, progres
   // 3 Node: find the node's type and owner, which is one indexed read, mostly cached.
   const named = idOf(incoming, authenticated);
   const id = named === undefined || !isNodeId(named) ? undefined : named;
-  // Only an operation that may come without a token gets here without one (D-13).
+  // A request without a token gets here only if its operation allows that (D-13).
   if (request.door !== undefined && id !== undefined && authenticated.credentials.length === 0) await request.door.showNode(id);
   const cached = id === undefined ? undefined : world.peekNode(id);
   const node = cached ?? (id === undefined ? undefined : await world.findNode(id));
@@ -228,13 +230,13 @@ async function resolve(incoming: Incoming, authenticated: Authenticated, progres
   throw resolved;
 }
 
-/** Answers a request, or a read inside the response to a request. Faults and rates do not apply to such a read. */
+/** Makes the response to a request, or to a read inside the response to a request. Faults and rate limits do not apply to such an inner read. */
 async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
   const { world } = incoming;
   const { span } = progress;
   const { id, isCached, resolved } = await resolve(incoming, authenticated, progress);
   progress.reached = resolved;
-  // Without faults a request waits for nothing here.
+  // A world without faults skips this `await`.
   const again = world.faults.isEmpty ? undefined : await struck(incoming, resolved.endpoint.access.operation, resolved, progress);
   if (again !== undefined) return answer(deps, ...again, progress);
 
@@ -243,7 +245,7 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
   span?.step("visibility");
   const visible = await see(incoming, resolved);
   if (visible === undefined) {
-    // For a hidden node, neither the response nor the statements may differ from those for a missing node.
+    // For a hidden node, the response and the SQL statements must be the same as for a missing node.
     if (id !== undefined) await conceal(incoming, authenticated, id, isCached, resolved.endpoint.visibility);
     progress.reached = { ...authenticated, node: resolved.node, concealed: resolved.endpoint };
     throw notFound(incoming, authenticated);
@@ -254,7 +256,7 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
   const versioned = chooseVersion(incoming, visible);
   progress.reached = versioned;
 
-  // 7 Authorize: check the places of the tokens, scopes, tasks and rate limits.
+  // 7 Authorize: check the tokens with their scopes, the tasks and the rate limits.
   span?.step("authorize");
   const check = countingChecks(incoming, versioned);
   await authorizeCaller(incoming, versioned, check);
@@ -276,7 +278,7 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
   span?.step("handle");
   const result = await (parsed.kind === "write"
     ? write(parsed, prepared, authorizingAgain(incoming, versioned, check), (tx) => {
-        // If the transaction runs again, the last run counts.
+        // If the transaction runs again, the webhooks of its last run count.
         progress.followed = world.webhooks.followed(tx);
       })
     : read(parsed));
@@ -289,8 +291,8 @@ async function answer(deps: RequestDeps, incoming: Incoming, authenticated: Auth
 }
 
 /**
- * Reads an edge, or a node that a field names, inside a response (D-38). The read counts as a request of the caller's own, so it shows no more than
- * such a request would. Undefined if the caller would get the response of a missing node. Rejects with every other error of that read.
+ * Reads an edge, or a node that a field names, inside a response (D-38). The read has the caller's rights, so it shows no more than a request of the
+ * caller would. Resolves with undefined if the caller would get the error for a missing node. Rejects with every other error of that read.
  */
 async function readPart(deps: RequestDeps, around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {
   const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };
@@ -311,7 +313,7 @@ async function readPart(deps: RequestDeps, around: Incoming, { address }: Versio
 
 const missingNode: ReadonlySet<string> = new Set(["unsupportedRequest", "unknownObject404"]);
 
-/** The read as the caller would send it, so that the links of an edge work. */
+/** The inner read as a request that the caller could send itself, so that the links in the edge's response work. */
 function requestOfPart(around: GraphRequest, version: Version | undefined, { id, edge, fields }: Part): GraphRequest {
   const tokens = tokensOf(around.query);
   return derivedFrom(around, {
@@ -323,7 +325,7 @@ function requestOfPart(around: GraphRequest, version: Version | undefined, { id,
   });
 }
 
-/** The lowest status of an error that is not the caller's. */
+/** The lowest status of an error that the server and not the caller has caused. */
 const UNEXPECTED = 500;
 
 function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown): GraphError {
@@ -332,10 +334,10 @@ function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown)
   return internalError();
 }
 
-/** The response with its story. The story of a part of a batch becomes a part of the story of the batch. */
+/** Adds the story to the response. The story of a request in a batch becomes a part of the story of the batch. */
 function reported(deps: RequestDeps, { batchDepth }: GraphRequest, progress: Progress, response: GraphResponse, error?: GraphError): GraphResponse {
   progress.times?.push(deps.monotonicMs());
-  // The response was made for this request a moment ago, and nobody else has it.
+  // The response may be changed, because it was made for this request and no other code holds it yet.
   response.story = batchDepth > 0 ? storyOfPart(progress, error) : storyOf(progress, error);
   if (progress.parts !== undefined) response.parts = progress.parts;
   return response;

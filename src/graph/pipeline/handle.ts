@@ -3,7 +3,7 @@
 import type { Transaction } from "#storage/database";
 import type { ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
 
-/** Sends a write's requests to other servers, before the write's transaction. Undefined if the write prepares nothing. */
+/** Sends a write's requests to other servers, before the write's transaction. Undefined if the operation has no such requests. */
 export function prepare({ served, request }: ParsedWrite): Promise<unknown> | undefined {
   if (served.submit !== undefined || served.prepare === undefined) return undefined;
   const { prepare } = served;
@@ -12,7 +12,10 @@ export function prepare({ served, request }: ParsedWrite): Promise<unknown> | un
   return admission === undefined ? ask() : admission.whileWaiting(ask);
 }
 
-/** Runs the feature for a read. Resolves with the row of a node, the rows of a list, or the response of another read. Rejects with the feature's error. */
+/**
+ * Calls the feature for a read. Resolves with the row of a node, the rows of a list, or the response of another read. Rejects with the feature's
+ * error.
+ */
 export function read(parsed: ParsedNode | ParsedList | ParsedRead): Promise<unknown> {
   const { reader } = parsed.request.world.database;
   switch (parsed.kind) {
@@ -25,7 +28,10 @@ export function read(parsed: ParsedNode | ParsedList | ParsedRead): Promise<unkn
   }
 }
 
-/** Runs the feature for a write. Resolves with the response. A write that rejects stores nothing. `onBegun` is called in its transaction. */
+/**
+ * Calls the feature for a write. Resolves with the response. If the promise rejects, the transaction is rolled back. `onBegun` is called in the
+ * transaction.
+ */
 export function write(
   { served, request }: ParsedWrite,
   prepared: unknown,

@@ -1,6 +1,6 @@
 /**
- * Reads parameters by the contract, for the step `parse`. Values arrive as text (query, form) or as JSON. Each value is read as its schema says, or
- * refused with an error that has the parameter's name (D-21). Unknown keys are ignored (D-34).
+ * Reads parameters by the contract, for the step `parse`. Values arrive as text (query, form) or as JSON. Each value is converted as its schema says,
+ * or refused with an error that names the parameter (D-21). Unknown parameters are ignored (D-34).
  */
 import type { TObject } from "typebox";
 import { invalidParameter } from "#kernel/errors";
@@ -11,11 +11,14 @@ import { everywhere, type ServedIn } from "../schema/schema-node.ts";
 import { readId, secondsOf } from "../worlds/file/schema-words.ts";
 import { JsonNumber, type Parameters } from "./request.ts";
 
-/** Reads the parameters of an operation. Throws `invalidParameter` with the parameter's name and the place in the parameter, e.g. `users[0]`. */
+/**
+ * Reads the parameters of an operation. Throws `invalidParameter` with the parameter's name and the path of the wrong value in it, e.g. `users[0]`.
+ */
 export type ReadParameters = (source: Parameters, where?: ServedIn) => Record<string, unknown>;
 
 /**
- * Makes the reader of an operation's parameters, once for each operation. Throws an ordinary `Error` if the schema has words that no reader knows.
+ * Makes the reader of an operation's parameters, once for each operation. Throws an ordinary `Error` if the schema has keywords that this reader does
+ * not support.
  */
 export function parametersReader(schema: TObject): ReadParameters {
   const read = readerOf(schema, dialect);
@@ -38,21 +41,22 @@ const booleans = new Map<unknown, boolean>([
   ...[false, 0, "false", "0", "False", "FALSE"].map((no) => [no, false] as const),
 ]);
 
-/** Whether a flag is on, for a flag that is in no contract. */
+/** Whether a flag is on. Used for flags that are not in a contract. */
 export const isYes = (flag: unknown): boolean => booleans.get(flag) === true;
 export const isNo = (flag: unknown): boolean => booleans.get(flag) === false;
 
 const parsed = (text: string): unknown => parseJsonOr(text, (problem) => new ValueProblem(problem));
 
 /**
- * Returns the value as text: a number becomes text with all its digits. Text that is too long for a number is returned unchanged, and refused later.
+ * Returns the value as text: a number becomes text with all its digits. A number that is too large for a float is returned unchanged, and a later
+ * check refuses it.
  */
 export function textOf(value: unknown): unknown {
   if (value instanceof JsonNumber) return Number.isFinite(Number(value.text)) ? value.text : value;
   return typeof value === "number" ? String(value) : value;
 }
 
-/** Reads an integer. JSON keeps the text of a number with more than 15 digits, and a safe integer has up to 16. */
+/** Reads an integer. The JSON parser returns a number with more than 15 digits as text, and a safe integer has up to 16 digits. */
 function integerOf(value: unknown): unknown {
   const text = value instanceof JsonNumber ? value.text : value;
   return typeof text === "string" && text.length <= INTEGER_CHARACTERS_MAX && INTEGER.test(text) ? Number(text) : text;
@@ -76,7 +80,7 @@ function listOf(value: unknown, isCommaSeparated: boolean): unknown {
 const partsOf = (text: string): string[] => text.split(",").map((part) => part.trim());
 
 /**
- * D-161: reads a list of texts that no contract declares. Undefined if the value is not such a list. Throws `invalidParameter` if the text begins
+ * D-161: reads a list of texts that no contract declares. Undefined if the value is not a list of texts. Throws `invalidParameter` if the text begins
  * like JSON and is not valid JSON.
  */
 export function textsOf(value: unknown, parameter: string): string[] | undefined {

@@ -1,6 +1,6 @@
 /**
- * The step `parse`: reads parameters, fields and page by the contract. The step `parse` reads nothing from the store, and no later step refuses the
- * form of a parameter.
+ * The step `parse`: reads parameters, fields and page by the contract. This step does not read the database. After this step, parameters are
+ * well-formed, so no later step checks their form.
  */
 import type { AuthorizationCheck } from "#auth/authorize";
 import { isDataAccessOver } from "#auth/token";
@@ -32,7 +32,7 @@ import type { Incoming, Versioned } from "./stages.ts";
 
 type ServedOf<Kind> = Extract<Served, { contract: { kind: Kind } }>;
 
-/** A read of a node by its id. A read of a node by its id has no handler. */
+/** A read of a node by its id, which needs no handler. */
 export interface ParsedNode {
   readonly kind: "node";
   readonly request: ReadRequest;
@@ -46,7 +46,7 @@ export interface ParsedList {
   readonly kind: "list";
   readonly request: ListRequest;
   readonly served: ServedOf<"list">;
-  /** The name of the list. Cursors work only with the list of this name. */
+  /** The name of the list. A cursor works only with the list whose name it has. */
   readonly name: string;
   readonly projection: Projection;
   readonly access: FieldAccess;
@@ -62,14 +62,14 @@ export interface ParsedWrite {
   readonly kind: "write";
   readonly request: OperationRequest;
   readonly served: ServedOf<"write">;
-  /** D-33: the fields that are read after the write. Undefined: no fields are read. */
+  /** D-33: the fields that are read after the write. Undefined if no fields are read. */
   readonly projection: Projection | undefined;
   readonly access: FieldAccess;
 }
 
 export type Parsed = ParsedNode | ParsedList | ParsedRead | ParsedWrite;
 
-/** Reads the request. Throws the defect of the request's text, or `invalidParameter`. */
+/** Reads the parameters of the request. Throws the request's `defect`, or `invalidParameter`. */
 export function parse(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[]): Parsed {
   const { request: graphRequest, world, registry, now } = incoming;
   if (graphRequest.defect !== undefined) throw graphRequest.defect;
@@ -117,8 +117,8 @@ function readParams(endpoint: Endpoint, sent: OperationRequest<Parameters>, wher
 }
 
 /**
- * The write, ready to be handled. A wrong selection is refused before anything is written. An intake (a write that shares transactions) reads nothing
- * back.
+ * The write, ready to be handled. A wrong selection is refused before anything is written. An intake, which is a write that shares its transaction
+ * with other writes, does not return fields of a node.
  */
 function writeOf(
   { world, registry, now }: Incoming,
@@ -138,14 +138,15 @@ function selectionOf(fields: unknown): Selection | undefined {
   // D-34: null means that the parameter is left out.
   if (fields === undefined || fields === null || fields === "") return undefined;
   if (typeof fields === "string" && !fields.startsWith("[")) return knownSelection(fields);
-  // D-161: JSON is not split at commas, because nested selections have commas, too.
+  // D-161: a text that is JSON is not split at commas, because nested selections have commas, too.
   const list = typeof fields === "string" ? parseJsonParameter(fields, "fields") : fields;
   if (Array.isArray(list) && list.every((field) => typeof field === "string")) return parseSelection(list.join(","));
   throw invalidParameter("fields", "must be a comma-separated string");
 }
 
 /**
- * The greatest number of selections that are cached, because clients ask for the same fields many times. A cached text has at most 256 characters.
+ * The greatest number of cached selections. The cache helps because clients ask for the same fields many times. A cached text has at most 256
+ * characters.
  */
 const SELECTIONS_MAX = 512;
 const SELECTION_CHARACTERS_MAX = 256;
@@ -159,10 +160,10 @@ function knownSelection(text: string): Selection {
   return selection;
 }
 
-/** The parameters of a request by their place, the query or the body (D-34, D-40, D-41, D-50). */
+/** The parameters of the query and those of the body (D-34, D-40, D-41, D-50). */
 type Placed = Pick<GraphRequest, "query" | "body">;
 
-/** All parameters of a request. A body may have parameters with every method, and a parameter in the body wins over one in the query. */
+/** All parameters of a request. A request may have a body with every method, and a parameter in the body wins over the same one in the query. */
 export function parametersOf({ query, body }: Placed): Parameters {
   if (isEmpty(body)) return query;
   if (isEmpty(query)) return body;
@@ -172,13 +173,13 @@ export function parametersOf({ query, body }: Placed): Parameters {
   return parameters;
 }
 
-/** The parameters with the files of multipart/form-data, each as the value of its name. */
+/** The parameters with the files of multipart/form-data, each as the value of the parameter with its name. */
 const withFiles = (parameters: Parameters, { files }: Pick<GraphRequest, "files">): Parameters =>
   files.size === 0 ? parameters : { ...parameters, ...Object.fromEntries(files) };
 
 /**
- * Checks parameters with a place of their own. Throws `invalidParameter` if such a parameter has two different values, and in the profile `strict`
- * also if it is only in the other place.
+ * Checks the parameters that belong only in the query or only in the body. Throws `invalidParameter` if such a parameter has two different values,
+ * and in the profile `strict` also if it is only in the wrong one of the two.
  */
 export function checkPlaces({ query, body }: Placed, places: Readonly<Record<string, Place>>, profile: Profile): void {
   for (const name in places) {
@@ -193,7 +194,10 @@ export function checkPlaces({ query, body }: Placed, places: Readonly<Record<str
   }
 }
 
-/** The parameters under the interface's own names, for each place by itself. Throws `invalidParameter` for two values in one place (D-40). */
+/**
+ * The parameters under the interface's own names, for query and body separately. Throws `invalidParameter` if the query or the body has two values
+ * for one name (D-40).
+ */
 function withoutAliases({ query, body }: Placed, aliases: Readonly<Record<string, string>>): Placed {
   return { query: underOwnNames(query, aliases), body: underOwnNames(body, aliases) };
 }

@@ -1,4 +1,4 @@
-/** The step `render`: makes status, headers and JSON text. The headers depend on how far the request has come. */
+/** The step `render`: makes status, headers and JSON text. The headers depend on the last step that the request has reached. */
 import { hash } from "node:crypto";
 import { unixSeconds } from "#kernel/clock";
 import type { GraphError } from "#kernel/errors";
@@ -11,7 +11,7 @@ import type { GraphRequest, GraphResponse } from "./request.ts";
 import { formByShape } from "./route.ts";
 import type { Incoming, Reached } from "./stages.ts";
 
-/** Makes the response 200, or 304 if the caller of a read already has this response. */
+/** Makes a response with the status 200, or 304 if the caller of a read already has this response. */
 export function renderResponse(incoming: Incoming, reached: Reached, response: unknown): GraphResponse {
   const { request } = incoming;
   const body = JSON.stringify(response);
@@ -29,14 +29,14 @@ export function renderError(incoming: Incoming, reached: Reached, error: GraphEr
   return graphResponse(incoming, reached, status, Object.assign(headersOf(incoming, reached), headers), JSON.stringify(body));
 }
 
-/** Makes the response of one of several requests the response to all of them. */
+/** Turns the response to one of several requests into the response to the whole request. */
 export const renderPart = ({ traceId }: Incoming, { status, headers, body }: GraphResponse): GraphResponse => ({
   ...{ status, headers, body, operation: "ids", traceId, app: undefined },
 });
 
 /**
- * D-20: the form of an error, which the operation decides as soon as it is known. Before that, and if the caller may not know that the node exists,
- * the method and edge of the request decide.
+ * D-20: the form of an error. The operation decides the form as soon as it is found. Before that, and if the caller may not know that the node
+ * exists, the method and edge of the request decide.
  */
 const errorFormOf = ({ request, registry }: Incoming, reached: Reached): ErrorForm =>
   reached.endpoint === undefined ? formByShape(request, reached, registry) : reached.endpoint.access.errorForm;
@@ -54,8 +54,8 @@ function headersOf(incoming: Incoming, reached: Reached): Record<string, string>
   const headers: Record<string, string> = {
     "content-type": "application/json; charset=UTF-8",
     "x-pf-trace-id": traceId,
-    // D-83: this header has the version that served the response. If the request failed before that, the header has the version of the path, and
-    // without such a version the newest one.
+    // D-83: this header has the version that served the response. If the request failed before its version was chosen, the header has the version of
+    // the path; if the path has no version, the header has the newest version.
     [SERVED_VERSION]:
       fixedVersions[request.surface] ?? formatVersion(served?.version ?? address?.version ?? newestVersion(world.calendar, unixSeconds(world.clock))),
     "x-app-usage": appUsage(app === undefined ? 0 : world.rateLimits.appUsage(app.id)),

@@ -1,15 +1,15 @@
-/** The plain data that the pipeline works on. `http/` makes a request from HTTP, and HTTP from the response. */
+/** The plain data that the pipeline works on. `http/` turns an HTTP request into a `GraphRequest`, and a `GraphResponse` into an HTTP response. */
 import type { AppFacts } from "#auth/app-facts";
 import type { Token } from "#auth/token";
 import type { GraphError } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 
-/** The surfaces: hosts of the interface, or paths instead of these hosts (D-01, `surfaces/surfaces.ts`). */
+/** The surfaces of the interface. Each surface has a host name, or a path that replaces the host name (D-01, `surfaces/surfaces.ts`). */
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
 
 /**
- * Decoded parameters by name. A value is a text, a value of JSON, or the list or object that repeated names or names such as `a[b]` make. The object
- * has no prototype.
+ * Decoded parameters by name. A value is a text, a JSON value, or the list or object that repeated names or names such as `a[b]` make. The object has
+ * no prototype.
  */
 export type Parameters = Readonly<Record<string, unknown>>;
 
@@ -19,62 +19,63 @@ export interface UploadedFile {
   readonly bytes: Uint8Array;
 }
 
-/** The share of the server's capacity that a running request uses (D-97). */
+/** The quota of the server's capacity that a running request uses (D-97). */
 export interface Admission {
   /**
-   * From now on the request counts against `app`, whose live token it has, and no longer against the address of its client alone. Throws `overloaded`
-   * if the server is full and the app has used up its share.
+   * From now on the request counts against `app`, to which its valid token belongs, and no longer against the address of its client alone. Throws
+   * `overloaded` if the server is full and the app has used up its quota.
    */
   countAgainst(app: string): void;
   /**
-   * While the request waits for another server, it does not count as running. Throws `tooManyWaiting` if too many requests of the app are already
-   * waiting. Rejects with the error of `wait`.
+   * Runs `wait`, which waits for another server. During this time the request does not count as running. Throws `tooManyWaiting` if too many requests
+   * of the app are already waiting. Rejects with the error of `wait`.
    */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 /**
- * The door of a closed world (D-333). Until the request has shown something that the world has stored, an empty world answers the request. If the
- * door is opened by then, that response is dropped, and the world itself answers.
+ * The door of a closed world (D-333). An empty world answers the request, until the request presents a token or a node id that the closed world has
+ * stored. If that opens the door, the empty world's response is dropped and the world itself answers.
  */
 export interface Door {
   readonly isOpened: boolean;
   showToken(value: string): Promise<void>;
-  /** Shows a node that can be used without a token. */
+  /** Tells the door the id of a node that can be used without a token. */
   showNode(id: NodeId): Promise<void>;
 }
 
 export interface GraphRequest {
   readonly surface: SurfaceName;
-  /** The method of HTTP in upper case, as it was sent. The pipeline applies the parameter `method`. */
+  /** The HTTP method in upper case, as the client sent it. The pipeline applies the parameter `method`. */
   readonly method: string;
   /** The path below the surface's mount, still percent-encoded, e.g. `/v26.0/2001/personas`. */
   readonly path: string;
-  /** The query string as it was sent, without `?`. Links repeat this text. */
+  /** The query string as the client sent it, without `?`. Links in the response repeat this text. */
   readonly queryText: string;
   readonly query: Parameters;
   readonly body: Parameters;
   readonly files: ReadonlyMap<string, UploadedFile>;
-  /** The value of a header, whose name is given in lower case. Undefined if the header was not sent. */
+  /** The value of a header, whose name is given in lower case. Undefined if the client did not send the header. */
   header(name: string): string | undefined;
-  /** The scheme, host and mount as the caller used them, without a trailing slash (D-01). */
+  /** The scheme, host and mount as the client used them, without a trailing slash (D-01). */
   readonly baseUrl: string;
   /**
-   * The error of the request's text. The error is thrown when parameters are parsed, so that only callers with a right to the operation learn of it.
+   * The error that was found while the request's text was decoded. The step `parse` throws it, so that only callers with a right to the operation
+   * learn of the error.
    */
   readonly defect?: GraphError | undefined;
-  /** The machine's time in ms when the request arrived. Undefined if no code has looked yet. */
+  /** The machine's time in ms when the request arrived. Undefined if no code has asked for the time yet. */
   readonly receivedMs?: number | undefined;
   /** How deep this request is nested in batches: 0 for a request that came over HTTP. */
   readonly batchDepth: number;
-  /** The trace id of the batch of which this request is a part. The request log has the batch, and not its parts. */
+  /** The trace id of the batch to which this request belongs. The request log has one entry for the batch, and none for its requests. */
   readonly batchTraceId?: string;
   /**
-   * The share of capacity that the request uses. Requests in a batch have the share of the batch. Undefined if the server has no such limits, as in
+   * The capacity that the request uses. Requests in a batch use the capacity of the batch. Undefined if the server does not limit its capacity, as in
    * tests.
    */
   readonly admission?: Admission | undefined;
-  /** Set if the request is for a closed world, or for a world that does not exist. Requests in a batch have the door of the batch. */
+  /** Set if the request is for a closed world, or for a world that does not exist. Requests in a batch use the door of the batch. */
   readonly door?: Door | undefined;
 }
 
@@ -102,14 +103,14 @@ export interface ServedPart extends Pick<GraphResponse, "operation" | "status" |
 
 /** The way in which an injected fault damages a response (D-150). */
 export interface Damage {
-  /** Whether the connection is reset instead of a response. */
+  /** Whether the server resets the connection and sends no response. */
   readonly reset: boolean | undefined;
-  /** The number of bytes of the body after which the connection ends. */
+  /** The number of bytes of the body after which the server closes the connection. */
   readonly cut_body_at: number | undefined;
   readonly body_bytes_per_second: number | undefined;
 }
 
-/** The pipeline, as it is called for a request that is part of another one. */
+/** The pipeline, as a batch or `ids=` calls it for one of its requests. */
 export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 
 declare global {
@@ -121,7 +122,7 @@ declare global {
   }
 }
 
-/** A JSON number and its text, which has more digits than a binary float keeps (`_valueToSum`, 63-bit ids). */
+/** A JSON number with its text, because the text may have more digits than a float can store (`_valueToSum`, 63-bit ids). */
 export class JsonNumber {
   constructor(readonly text: string) {}
   toJSON(): unknown {

@@ -16,8 +16,8 @@ import { notFoundNode } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
 /**
- * Makes the response from the result of `handle`, or a promise of it. Throws or rejects with the refusal of a field that the caller named (D-16,
- * D-21).
+ * Makes the response from the result of the step `handle`. Returns the response or a promise of it. Throws or rejects if the caller named a field
+ * that the caller may not read (D-16, D-21).
  */
 export function respond(incoming: Incoming, versioned: Versioned, parsed: Parsed, result: unknown, readPart: ReadPart): unknown {
   const shown = withFields(incoming.registry, parsed, result, readPart);
@@ -28,7 +28,7 @@ async function respondLater(incoming: Incoming, versioned: Versioned, parsed: Pa
   return inItsVersion(incoming, versioned, parsed, await shown);
 }
 
-/** Undoes changes down to the version that serves. */
+/** Undoes the changes of newer versions, down to the version that serves the request. */
 function inItsVersion(incoming: Incoming, versioned: Versioned, parsed: Parsed, shown: unknown): unknown {
   const { endpoint, served } = versioned;
   return withDebug(incoming, versioned, parsed, incoming.registry.changes.downResponse(endpoint.access.operation, served.version, shown));
@@ -112,7 +112,7 @@ async function readBack(
   const reading = registry.types.find((known) => known.type === type)?.reading;
   const row = await reading?.find(request, request.world.database.reader, node);
   if (row === undefined) return response;
-  // The write has succeeded, so a refused field is left out and does not turn the response into an error.
+  // The write has succeeded, so a field that the caller may not read is left out and does not turn the response into an error.
   const readable = projection.policy === access.policy ? projection : await readableOf(projection, access, node, "left out");
   return projected({ ...source, readPart: (part) => source.readPart(part).catch(leftOut) }, row, readable);
 }
@@ -121,7 +121,10 @@ function leftOut(error: unknown): undefined {
   if (!(error instanceof GraphError)) throw error;
 }
 
-/** D-34: a message that `debug=all` adds to a response: about ignored parameters and fields, and about the version that served the request. */
+/**
+ * D-34: a message that `debug=all` adds to a response. Such a message is about an ignored parameter or field, or about the version that served the
+ * request.
+ */
 interface DebugMessage {
   readonly type: "info" | "warning";
   readonly message: string;

@@ -38,17 +38,17 @@ export function readAddress({ request, registry, world }: Pick<Incoming, "reques
   const mayBeOlder = parsed.version !== undefined && profile === "clients";
   const address = mayBeOlder ? { ...parsed, version: forClients(calendar, parsed.version, now) } : parsed;
   const { version, edge, prefix } = address;
-  // D-83: a version that is on no list of the calendar counts as none.
+  // D-83: if no list of the calendar has the version, the path counts as a path without a version.
   if (version !== undefined && !isNamed(calendar, version, now)) return { unknown: `/${formatVersion(version)}`, ...address, version: undefined };
   return prefix === undefined || registry.isUnder(prefix, edge) ? address : { ...address, unknown: request.path };
 }
 
-/** Checks an address and returns it if an endpoint may have it. Throws `unknownPath` if the address leads nowhere. */
+/** Returns the address if an endpoint may serve it. Throws `unknownPath` if no endpoint can serve the path. */
 export function checkAddress(incoming: Incoming, address: Address): Address {
   const { unknown } = address;
   if (unknown === undefined) return address;
-  // D-02: a missing migration intent has an error of its own. D-90: without a token only the form of the request counts, as for an id that a node may
-  // have.
+  // D-02: a missing migration intent has an error of its own. D-90: if the request has no token, the check looks only at the form of the path, as it
+  // does for a valid id.
   const isOfIntents = isIntentAddress(incoming, address) || (isIntentPath(incoming, address) && hasNoToken(incoming.request));
   if (address.id !== undefined && isOfIntents && readMethod(incoming.request) === "GET") return address;
   const version = parseVersion(unknown.slice(1));
@@ -58,7 +58,7 @@ export function checkAddress(incoming: Incoming, address: Address): Address {
 
 /**
  * The id of the address. `me` stands for the node of the token. Undefined if the address has no id. Throws if the request needs a token and has none.
- * The error of a missing token comes before anything is looked up, so that only the form of the request decides (D-90).
+ * This check comes before any lookup in the database, so the error depends only on the form of the request (D-90).
  */
 export function idOf(incoming: Incoming, { address, method, credentials }: Authenticated): NodeId | undefined {
   const first = credentials[0];
@@ -94,7 +94,7 @@ export function findEndpoint(
   return { ...authenticated, node, endpoint };
 }
 
-/** The surface and the profile of a request, which decide about the operations that it can reach. */
+/** The surface and the profile of a request, which decide which operations the request can reach. */
 export interface AskedOn {
   readonly request: Pick<GraphRequest, "surface">;
   readonly world: Pick<World, "profile">;
@@ -104,7 +104,7 @@ export function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, {
   return surfaces.includes(request.surface) || (world.profile === "clients" && clientsSurfaces?.includes(request.surface) === true);
 }
 
-/** D-20: the error of a request for which no such node, edge or method exists. */
+/** D-20: the error of a request if no such node, edge or method exists. */
 function refusalWithoutEndpoint(incoming: Incoming, authenticated: Authenticated): GraphError {
   if (isUnknownPath(incoming, authenticated.address)) return unknownPath(incoming.request.path);
   return authenticated.credentials.length > 0 ? notFound(incoming, authenticated) : missingToken(incoming, authenticated);
@@ -112,7 +112,7 @@ function refusalWithoutEndpoint(incoming: Incoming, authenticated: Authenticated
 
 const isUnknownPath = (incoming: Incoming, address: Address): boolean => address.id === undefined && !isLiteral(incoming, address);
 
-/** D-04: whether this surface serves an address without an id, by any method. */
+/** D-04: whether this surface serves an address without an id, with any method. */
 function isLiteral(incoming: Incoming, { edge }: Address): boolean {
   if (edge === undefined) return false;
   return methods.some((method) => {
@@ -123,8 +123,8 @@ function isLiteral(incoming: Incoming, { edge }: Address): boolean {
 
 /**
  * D-20: the form of an error if the operation is not known or must not be known. The edge of the address decides the form. Without an edge, the
- * parameter `oauth_token` decides; for a caller with a live token it also decides about an edge that no node has. A path that leads nowhere is
- * refused before tokens are looked at.
+ * parameter `oauth_token` decides; for a caller with a live token it also decides about an edge that no node has. A path that no endpoint can serve
+ * is refused before tokens are checked.
  */
 export function formByShape(request: GraphRequest, { address, credentials }: Reached, registry: Registry): ErrorForm {
   const edge = address?.edge;
@@ -135,7 +135,10 @@ export function formByShape(request: GraphRequest, { address, credentials }: Rea
   return leadsNowhere || isBareId || credentials?.[0] !== undefined ? "flat" : "wrapped";
 }
 
-/** D-20, D-21: the one error for a node that does not exist, that the caller may not see, or that does not support the method. */
+/**
+ * D-20, D-21: the error for a node that does not exist, that the caller may not see, or that does not support the method. All three cases have the
+ * same error.
+ */
 export function notFound({ request, world }: Pick<Incoming, "request" | "world">, { address, method }: Addressed): GraphError {
   const id = address.id ?? address.edge ?? "";
   return method === "GET" && isIntentAddress({ request, world }, address) ? unknownObject404(id) : unsupportedRequest(method, id);
@@ -155,7 +158,7 @@ const hasBearer = ({ header }: GraphRequest): boolean => (header("authorization"
 const hasNoToken = (request: GraphRequest): boolean =>
   !hasBearer(request) && [request.query.access_token, request.query.oauth_token, request.body.access_token].every((token) => token === undefined);
 
-/** The error for a handler whose node was deleted after the directory of nodes found it. */
+/** The error that a handler throws if its node was deleted after the step `node` had found it. */
 export const notFoundNode = ({ graphRequest, node, world }: Pick<ReadRequest, "graphRequest" | "node" | "world">): GraphError =>
   notFound({ request: graphRequest, world }, { address: addressOfNode(graphRequest, node.id), method: readMethod(graphRequest) });
 
@@ -175,8 +178,8 @@ export function chooseVersion({ request, world, now }: Incoming, visible: Visibl
 }
 
 /**
- * VER-5c: whether this is the app's first marketing request, which decides for good the oldest version that the app may use. A request whose text
- * cannot be read does not count.
+ * VER-5c: whether this is the app's first marketing request, which permanently fixes the oldest version that the app may use. A malformed request
+ * does not count.
  */
 export const isFirstMarketingRequest = ({ request, isInside }: Incoming, { endpoint, caller }: Versioned): boolean =>
   isInside !== true && isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0 && request.defect === undefined;
@@ -185,7 +188,10 @@ export async function recordMarketingUse({ world }: Incoming, { caller: { app } 
   await world.database.write((tx) => world.ports.get("app_writes").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));
 }
 
-/** VER-7h: says which migrations are on for the request. A wrong override is refused even if the operation looks at no migration. */
+/**
+ * VER-7h: returns a function that says whether a migration is on for the request. A wrong override is refused even if the operation does not depend
+ * on a migration.
+ */
 export function migrationsOf({ request, world, now }: Incoming, { caller: { app } }: Versioned): ReadRequest["isMigrated"] {
   const override = readMigrationsOverride(request.query.migrations_override ?? request.body.migrations_override, world.calendar.migrations, now);
   return (name, as = app) => {

@@ -1,6 +1,6 @@
 /**
- * The stages of a request in the pipeline. Each step of the pipeline takes one of these values and returns the next value, to which the step adds what it has
- * found out. Steps never change a value.
+ * The stages of a request in the pipeline. Each step takes one of these values and returns the next one, which has the facts that the step has found
+ * in addition. A step never changes the value that it takes.
  */
 import type { AppFacts } from "#auth/app-facts";
 import type { AuthorizationCheck } from "#auth/authorize";
@@ -20,9 +20,9 @@ export interface Incoming {
   readonly traceId: string;
   /** World time, in Unix seconds. */
   readonly now: number;
-  /** Set for a read inside the response to a request (D-38), which is not a request of its own. */
+  /** Set for a read inside the response to a request (D-38). Such a read is not logged or counted as a request. */
   readonly isInside?: true;
-  /** Upgrades of reads inside the response (VER-6f). This list is the only part to which later steps add. */
+  /** Upgrades of reads inside the response (VER-6f). This list is the only field that later steps change. */
   readonly upgrades: ServedVersion[];
 }
 
@@ -34,11 +34,13 @@ export interface Addressed {
 
 /** The request with its checked tokens. */
 export interface Authenticated extends Addressed {
-  /** Every live token of the request, with its app and place. */
+  /** Every valid token of the request, with its app and its source (query, body or header). */
   readonly credentials: readonly Credential[];
-  /** Dead tokens of a request that also has live ones. Dead tokens are refused if the endpoint reads their places. */
+  /**
+   * Invalid tokens of a request that also has valid ones. The request is refused if the endpoint takes its token from where an invalid one was sent.
+   */
   readonly dead: readonly DeadCredential[];
-  /** The app of the first live token. Undefined if the request has no token. */
+  /** The app of the first valid token. Undefined if the request has no valid token. */
   readonly app: AppFacts | undefined;
 }
 
@@ -63,11 +65,11 @@ export interface Versioned extends Visible {
 }
 
 /**
- * The last of these values. The headers of a response and the form of an error are made from it (`render.ts`). `concealed` is the endpoint on a node
- * that the caller may not see; it is only for the log, like a `node` without an `endpoint`.
+ * The facts that the last completed step has returned. The headers of a response and the form of an error are made from them (`render.ts`).
+ * `concealed` is the endpoint on a node that the caller may not see; only the log uses it, like a `node` without an `endpoint`.
  */
 export type Reached = Partial<Versioned> & { readonly concealed?: Endpoint; readonly many?: ManyName };
 
-/** D-375: the operations of requests that consist of several requests, by the parameters that make them so (D-34). */
+/** D-375: the operation names of requests that consist of several requests. Each is the name of the parameter with these requests (D-34). */
 export const manyNames = ["batch", "ids"] as const;
 export type ManyName = (typeof manyNames)[number];

@@ -1,4 +1,4 @@
-/** Collects the names that a request asked for and that Plaza does not have (D-394). Only refused requests and left-out fields cause work here. */
+/** Collects the names that a request asked for and that Plaza does not have (D-394). Only refused requests and left-out fields cost time here. */
 import { checkTokens, presentedTokens } from "#auth/credentials";
 import { clientsScheme } from "#auth/schemes";
 import type { NodeRef } from "#auth/token";
@@ -19,7 +19,7 @@ export function noteLeftOut(incoming: Incoming, { endpoint, app }: Versioned, pa
   for (const name of leftOut) note(incoming, { kind: "field", name: nameOf(name), of: holderOf(endpoint) }, app?.id);
 }
 
-/** Records the name for which a request is refused, if Plaza does not have this name. `node` is the addressed node, if it exists. */
+/** Records the name for which a request is refused, if Plaza does not have this name. `node` is the addressed node, if that node exists. */
 export async function noteRefusal(incoming: Incoming, reached: Reached, node: NodeRef | undefined, error: GraphError): Promise<void> {
   if (incoming.world.unserved === undefined) return;
   const asked = unservedIn(incoming, reached, node, error);
@@ -30,14 +30,14 @@ function note({ request, world, traceId }: Incoming, asked: UnservedName, app: s
   world.unserved?.note(asked, { app, timeMs: world.clock.nowMs(), trace_id: request.batchTraceId ?? traceId });
 }
 
-/** The app of a request that was refused before its tokens were looked at. */
+/** Finds the app of a request that was refused before its tokens were checked. */
 async function findApp({ request, world, now }: Incoming): Promise<string | undefined> {
   if (request.door !== undefined) return undefined;
   try {
     const { alive } = await checkTokens(presentedTokens(request, clientsScheme.places, world.profile), world.tokens, now);
     return alive[0]?.app.id;
   } catch {
-    // The database cannot be reached, but the request has its response already.
+    // If the database cannot be reached, the app is left out, because the request has its response already.
     return undefined;
   }
 }
@@ -72,7 +72,7 @@ function unknownAddress(incoming: Incoming, reached: Reached): UnservedName | un
   if (version !== undefined) return { kind: "version", name: formatVersion(version) };
   const segments = segmentsOf(request.path);
   if (segments[0] !== undefined && parseVersion(segments[0]) !== undefined) segments.shift();
-  // A browser asks for an icon, and a scanner for anything: they have neither a version nor a token.
+  // A browser asks for an icon, and a scanner for arbitrary paths. Such requests have neither a version nor a token and are not recorded.
   else if (presentedTokens(request, clientsScheme.places, "clients").length === 0) return undefined;
   const literal = segments.join("/");
   const served = registry.endpoints.filter(({ nodeType, served: by }) => nodeType === undefined && by?.contract.edge === literal);
@@ -80,11 +80,11 @@ function unknownAddress(incoming: Incoming, reached: Reached): UnservedName | un
   return named({ kind: "edge", method, name: segments.map(placeholderOr).join("/") }, hintOf(incoming, method, served), nearest(literal, words));
 }
 
-/** An id in an address stands for many, so the list has one entry for all of them. */
+/** Matches an id in a path. The list shows `{id}` instead of the id, so that there is one entry for all ids. */
 const ID = /^(?:[a-z]{1,10}_)?[0-9][0-9_]*$/;
 const placeholderOr = (segment: string): string => (ID.test(segment) ? `${segment.slice(0, segment.search(/[0-9]/))}{id}` : segment);
 
-/** Undefined if the request may only have a wrong id. */
+/** The edge that Plaza does not have. Undefined if the request may only have a wrong id. */
 function edgeOf(incoming: Incoming, { address, method = "" }: Reached, node: NodeRef | undefined): UnservedName | undefined {
   const { registry } = incoming;
   const edge = address?.edge;
@@ -99,13 +99,13 @@ function edgeOf(incoming: Incoming, { address, method = "" }: Reached, node: Nod
   return named(asked, hintOf(incoming, method, served), meant && `${type}/${meant}`);
 }
 
-/** The edges of a node type, or of all node types. */
+/** The edges of a node type. All edges, if no type is given. */
 export const edgesOf = ({ endpoints }: Registry, type: string | undefined): string[] =>
   endpoints.flatMap(({ nodeType, served }) =>
     nodeType !== undefined && (type === undefined || nodeType === type) ? (served?.contract.edge ?? []) : [],
   );
 
-/** The way in which the address is served, if it is served to other requests. */
+/** Says with which method, surface or profile Plaza serves the address. Undefined if Plaza does not serve the address at all. */
 export function hintOf(incoming: AskedOn, method: string, endpoints: readonly Endpoint[]): string | undefined {
   const same = endpoints.find(({ served }) => served?.contract.method === method);
   if (same === undefined) {
@@ -122,7 +122,7 @@ const named = (asked: UnservedName, hint: string | undefined, meant: string | un
   ...(hint !== undefined ? { hint } : meant === undefined ? {} : { did_you_mean: meant }),
 });
 
-/** A name as the list shows it: without secrets, and limited. */
+/** A name as the list shows it: shortened, and without secrets. */
 function nameOf(name: string): string {
   const shown = redact(name.slice(0, NAME_CHARACTERS_MAX)).toWellFormed();
   return name.length > NAME_CHARACTERS_MAX || shown.length > NAME_CHARACTERS_MAX ? `${shown.slice(0, NAME_CHARACTERS_MAX - 1)}…` : shown;

@@ -16,7 +16,8 @@ import { type BatchRequest, readBatch } from "./read-batch.ts";
 import { bodyNotation, References } from "./references.ts";
 
 /**
- * D-39: the most characters of all responses of a batch together, or of all responses to `ids=`: 50 lists of 100 nodes with 1,600 characters each.
+ * D-39: the greatest number of characters of all responses of a batch together, or of all responses to `ids=`: 50 lists of 100 nodes with 1,600
+ * characters each.
  */
 export const RESPONSE_CHARACTERS_MAX = 8_388_608;
 
@@ -27,8 +28,8 @@ interface BatchResponse {
 }
 
 /**
- * Runs the requests of a batch one after the other. Null is the response of a request that succeeded and whose result only other requests needed, and
- * of a request that depends on one that failed. `refuse` renders the error of a part that could not be run.
+ * Runs the requests of a batch one after the other. The response is null for a successful request whose result only other requests needed, and for a
+ * request that depends on a failed one. `refuse` renders the error of a request that could not be run.
  */
 export async function runBatch(
   handleRequest: HandleRequest,
@@ -46,7 +47,7 @@ export async function runBatch(
   const responses: (BatchResponse | null)[] = [];
   let characters = 0;
   for (const part of parts) {
-    // A batch takes as long as its requests together, so other requests are served in between.
+    // A batch takes as long as all its requests together, so the server serves other requests between two of them.
     await nextPartsTurn();
     const isBlocked = part.needs.some((name) => results.get(name)?.status !== 200);
     const response = isBlocked ? undefined : await run(part);
@@ -76,11 +77,11 @@ function responseOf({ status, headers, body }: GraphResponse, hasHeaders: boolea
   return { code: status, headers: Object.entries(headers).map(([name, value]) => ({ name, value })), body };
 }
 
-/** Makes one part of the batch a request of its own. */
+/** Turns one entry of the batch into a request. */
 function requestFor(part: BatchRequest, incoming: Pick<Incoming, "request" | "world" | "registry">, references: References): GraphRequest {
   const batch = incoming.request;
   const { method, headers } = part;
-  // Text with a lone surrogate cannot be written in UTF-8.
+  // UTF-8 cannot encode a text with a lone surrogate.
   if (!part.relative_url.isWellFormed()) throw malformedRequest("The address is not valid UTF-8");
   const [path, queryText] = addressOf(references.address(part.relative_url), batch);
   const body = parseBodyText(references.body(part.body, bodyNotation(part.body, headers)), findHeader(headers, "content-type"));
@@ -94,14 +95,14 @@ function requestFor(part: BatchRequest, incoming: Pick<Incoming, "request" | "wo
       body: { ...body, parameters: { ...inherited.body, ...body.parameters } },
       header: (name) => ownHeader(name) ?? (name === "authorization" && !inherited.hasBearer ? undefined : outer(name)),
     }),
-    // D-299: a part has the files that it attaches from the batch, and the files of its own body.
+    // D-299: a request of the batch gets the batch's files that it attaches, and the files of its own body.
     files: new Map([...part.attachedFiles.map((name) => [name, batch.files.get(name) as UploadedFile] as const), ...body.files]),
   };
 }
 
 /**
- * The tokens and the override that a part takes from its batch: a part without an override of migrations or without tokens gets those of the batch.
- * Page messaging needs three tokens (D-10), so for its parts the tokens in parameters and the bearer token are decided separately.
+ * The tokens and the `migrations_override` that a request gets from its batch if it has none of its own. Page messaging needs three tokens (D-10), so
+ * for such a request the tokens in parameters and the bearer token are decided separately.
  */
 function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pick<Incoming, "request" | "world" | "registry">) {
   const { query, body } = own;
@@ -113,7 +114,7 @@ function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pic
   const isOfThree = !isClients && formByShape(own, { address: readAddress({ request: own, registry, world }) }, registry) === "flat";
   const hasBearer = !bringsBearer && (!bringsParameter || isOfThree);
   if (bringsParameter || (bringsBearer && !isOfThree)) return { query: override, body: {}, hasBearer };
-  // D-32: in the profile `clients` a token may be in any place, and links repeat the query.
+  // D-32: in the profile `clients` a token may be in the query or in the body, and the links of a response repeat the query.
   const [fromQuery, fromBody] = [tokensOf(batch.query), tokensOf(batch.body)];
   return isClients
     ? { query: { ...fromBody, ...fromQuery, ...override }, body: {}, hasBearer }
@@ -121,8 +122,8 @@ function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pic
 }
 
 /**
- * The path and query of a part, whose address may be a link of an earlier response. A path without a version gets the version of the batch's own
- * path.
+ * The path and query of a request of the batch, whose address may be a link of an earlier response. A path without a version gets the version of the
+ * batch's own path.
  */
 function addressOf(given: string, batch: GraphRequest): [path: string, queryText: string] {
   const address = given.startsWith(`${batch.baseUrl}/`) ? given.slice(batch.baseUrl.length) : given;

@@ -1,5 +1,6 @@
 /**
- * D-34: several requests in one. `ids=` reads many nodes, and a batch has up to 50 requests. Each single request goes through the pipeline by itself.
+ * D-34: handles an HTTP request that consists of several requests. `ids=` reads many nodes, and a batch has up to 50 requests. Each single request
+ * goes through the pipeline by itself.
  */
 import { type GraphError, invalidParameter, unknownPath } from "#kernel/errors";
 import { nextPartsTurn } from "#kernel/turns";
@@ -16,18 +17,18 @@ import { refusalStory } from "../story/story.ts";
 import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
 import type { BatchRequest } from "./read-batch.ts";
 
-/** The greatest number of ids of a request, which is also the greatest number of requests of a batch. */
+/** The greatest number of ids in `ids=`. A batch has the same limit. */
 const IDS_MAX = 50;
 
-/** The parameter `batch` or `ids` of a request for many responses. */
+/** The parameter `batch` or `ids` of an HTTP request that consists of several requests. */
 export interface Many {
-  /** The parameter's name. In logs and faults it is the operation of the whole request (D-375). */
+  /** The parameter's name. In logs and faults this name is the operation of the whole request (D-375). */
   readonly name: ManyName;
   readonly batch?: unknown;
   readonly ids?: unknown;
 }
 
-/** The parameter of a batch or of `ids=`, which only the root takes. Undefined if the request is neither. */
+/** Returns the parameter `batch` or `ids`, which only a request for the root path may have. Undefined if the request has neither. */
 export function manyOf({ request, registry }: Incoming, { address, method }: Authenticated): Many | undefined {
   if (address.id !== undefined || registry.findLiteral(method, address.edge ?? "") !== undefined) return undefined;
   // D-34: null in the body means that the parameter is left out.
@@ -37,8 +38,8 @@ export function manyOf({ request, registry }: Incoming, { address, method }: Aut
 }
 
 /**
- * Resolves with the response to all requests of a batch or of `ids=`. Throws if the request as a whole is wrong. `onNotRun` gets each request that was
- * refused before it could begin.
+ * Resolves with the response to all requests of a batch or of `ids=`. Throws if the parameter is wrong as a whole. `onNotRun` is called with each
+ * request that was refused before it could begin.
  */
 export function dispatchMany(
   handleRequest: HandleRequest,
@@ -62,7 +63,9 @@ export function dispatchMany(
   return runBatch(handleRequest, incoming, batch, refuse).then((response) => renderResponse(incoming, reached, response));
 }
 
-/** Responds with an object of the responses by id. The first response that is an error becomes the response to the whole request. */
+/**
+ * Responds with an object that has each node's response under its id. The first response that is an error becomes the response to the whole request.
+ */
 async function readMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated, ids: unknown): Promise<GraphResponse> {
   const { request } = incoming;
   const list = textsOf(ids, "ids");
@@ -89,7 +92,7 @@ async function readMany(handleRequest: HandleRequest, incoming: Incoming, reache
         `has responses of more than ${RESPONSE_CHARACTERS_MAX} characters before ${id}: ask for fewer, or for fewer fields`,
       );
     }
-    // The reads take as long as all of them together, so other requests are served in between.
+    // A request with `ids=` takes as long as all its reads together, so the server serves other requests between two reads.
     await nextPartsTurn();
     const response = await handleRequest(derivedFrom(request, { ...part, path: `${version}/${id}${edge}` }));
     if (response.status !== 200) return renderPart(incoming, response);
@@ -97,7 +100,7 @@ async function readMany(handleRequest: HandleRequest, incoming: Incoming, reache
     responses[id] = JSON.parse(response.body);
     headersOfReads.push(response.headers);
   }
-  // D-83: the headers have the version of the first read that was upgraded, or else of the first read.
+  // D-83: the version headers come from the first read that was upgraded, or else from the first read.
   const shown = headersOfReads.find((headers) => UPGRADE_WARNING in headers) ?? headersOfReads[0] ?? {};
   const response = renderResponse(incoming, reached, responses);
   const ofVersion = [SERVED_VERSION, UPGRADE_WARNING].flatMap((name) => (shown[name] === undefined ? [] : [[name, shown[name]]]));

@@ -18,11 +18,11 @@ export interface BatchRequest {
   readonly attachedFiles: readonly string[];
   /** The names of requests that must succeed first, from `depends_on` and references. */
   readonly needs: readonly string[];
-  /** Whether the response is left out if the request succeeds. Undefined: the response is left out if another request refers to it. */
+  /** Whether a successful response is left out of the batch's response. Undefined: the response is left out if another request refers to it. */
   readonly omitOnSuccess: boolean | undefined;
 }
 
-/** Reads the requests of a batch. Throws `invalidParameter`, which says which request and which key are wrong. */
+/** Reads the requests of a batch. Throws `invalidParameter`, whose message names the wrong request and its wrong key. */
 export function readBatch(given: unknown, files: GraphRequest["files"]): BatchRequest[] {
   const list = typeof given === "string" ? parseJsonParameter(given, "batch") : given;
   if (!Array.isArray(list) || list.length === 0) throw invalidParameter("batch", "must be a list of requests");

@@ -10,30 +10,30 @@ import type { GraphResponse } from "../request.ts";
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
 /**
- * The greatest number of bytes of an address with its references resolved, which is the default limit of a request. A chain of references could
- * double its text with each request.
+ * The greatest number of bytes of an address after its references are resolved; a normal request has the same limit by default. A chain of references
+ * could double its text with each request.
  */
 const ADDRESS_BYTES_MAX = 16_384;
 const BODY_BYTES_MAX = 1_048_576;
 /** The greatest number of bytes of all texts of the batch in which references were resolved: four of the largest bodies. */
 const DERIVED_BYTES_MAX = 4_194_304;
-/** The greatest number of values of responses that the references of a batch look at. A list of 100 items has some 1,000 values. */
+/** The greatest number of values that the references of a batch may look at in earlier responses. A list of 100 items has some 1,000 values. */
 const VISITS_MAX = 1_000_000;
-/** The number of characters of JSON that are read or written in the time of looking at one value. */
+/** The number of characters of JSON that can be read or written in the time that it takes to look at one value. */
 const CHARACTERS_PER_VISIT = 8;
 
-/** The notation of a text. Each decoded part of the text is searched for references by itself. */
+/** The notation of a text, which says how the text is split and decoded before references are searched in it. */
 type Notation = "address" | "form" | "json";
 
-/** The notation of a body. Undefined for a body with files, which has no references. */
+/** The notation of a body. Undefined for a multipart body, which cannot have references. */
 export function bodyNotation(text: string, headers: RawHeaders): Notation | undefined {
   const type = parseMediaType(findHeader(headers, "content-type") ?? "").type;
   if (type.startsWith("multipart/")) return undefined;
-  // A body that begins with a reference is not JSON, although it begins with a brace.
+  // A body that begins with a reference is not JSON, although its first character is a brace.
   return kindOf(text.trimStart().startsWith("{result=") ? "" : text, type === "" ? undefined : type) === "json" ? "json" : "form";
 }
 
-/** The names of requests that a text refers to. Throws `invalidParameter` if a path cannot be read. */
+/** The names of the requests to which a text refers. Throws `invalidParameter` if the JSONPath of a reference is malformed. */
 export function referencesIn(text: string, notation: Notation | undefined): readonly string[] {
   const names: string[] = [];
   changeTexts(text, notation, (decodedText) => {
@@ -88,7 +88,7 @@ export class References {
   #valuesOf(name: string, path: string): readonly unknown[] {
     const body = this.#results.get(name)?.body ?? "";
     this.#visit(body.length / CHARACTERS_PER_VISIT);
-    // A response to HEAD has no body.
+    // A response to HEAD does not have a body.
     return body === "" ? [] : valuesAt(JSON.parse(body), readPath(path), () => this.#visit(1));
   }
 
@@ -104,10 +104,13 @@ export class References {
   }
 }
 
-/** A hint that a text may have a reference: plain, percent-encoded, or escaped in JSON. */
+/** Matches a text that may have a reference: plain, percent-encoded, or escaped in JSON. */
 const MAY_REFER = /\{result=|%7B|\\u007B/i;
 
-/** Calls `change` with each decoded part of a text that may have a reference. A part that `change` returns unchanged stays the same byte for byte. */
+/**
+ * Calls `change` with each decoded part of a text that may have a reference. If `change` returns a part unchanged, its encoded text stays the same
+ * byte for byte.
+ */
 function changeTexts(text: string, notation: Notation | undefined, change: (decodedText: string) => string): string {
   if (notation === undefined || !MAY_REFER.test(text)) return text;
   if (notation === "json") return changeStrings(text, change);
@@ -121,7 +124,7 @@ function changeTexts(text: string, notation: Notation | undefined, change: (deco
     return equals === -1 ? changed(pair) : `${changed(pair.slice(0, equals))}=${changed(pair.slice(equals + 1))}`;
   };
   const changePairs = (pairs: string) => pairs.split("&").map(changePair).join("&");
-  // A reference that is not encoded may have characters that separate the parts of this text.
+  // An unencoded reference may have characters such as `&`, `/` or `?`, at which the text is split.
   const encoded = text.replaceAll(REFERENCE, (reference) => encodeURIComponent(reference));
   const mark = encoded.indexOf("?");
   if (notation === "form") return changePairs(encoded);
@@ -150,19 +153,19 @@ function stringOf(json: string): string | undefined {
   }
 }
 
-/** One step of a path, in the part of JSONPath that batches use: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
+/** One step of a JSONPath. Batches support this subset of JSONPath: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
 const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.\*|\[(\d+)\]|\[\*\]|\['([^']*)'\]/y;
-/** The greatest number of steps in a path. No response is nested as deeply. */
+/** The greatest number of steps in a JSONPath. No response is nested more deeply. */
 const STEPS_MAX = 32;
 
 interface Step {
-  /** The key of the child. Undefined means every child. */
+  /** The key of the child that the step selects. Undefined if the step selects every child. */
   readonly key: string | undefined;
-  /** Whether the child may be at any depth. */
+  /** Whether the step finds the child at any depth (`..`). */
   readonly isAnywhere: boolean;
 }
 
-/** Reads a path. Throws `invalidParameter` if the path cannot be read. */
+/** Reads a JSONPath. Throws `invalidParameter` if the path is malformed. */
 export function readPath(path: string): readonly Step[] {
   const steps: Step[] = [];
   STEP.lastIndex = 1;
@@ -177,8 +180,8 @@ export function readPath(path: string): readonly Step[] {
 }
 
 /**
- * The values that a path finds in a document. Calls `visit` for every value that is looked at. `visit` may throw, because `$..a..a` finds nested
- * values many times.
+ * The values that a JSONPath finds in a document. Calls `visit` for every value that it looks at. `visit` may throw to limit the work, because
+ * `$..a..a` finds nested values many times.
  */
 export function valuesAt(document: unknown, steps: readonly Step[], visit: () => void): readonly unknown[] {
   let found: unknown[] = [document];

@@ -6,7 +6,7 @@ import type { Parsed } from "../parse.ts";
 import { type GraphRequest, type GraphResponse, JsonNumber } from "../request.ts";
 import type { Authenticated, Incoming } from "../stages.ts";
 
-/** The caller of a request, and the addressed node. A batch has no node. */
+/** The caller of a request, and the addressed node. A batch does not address a node. */
 type FaultyCaller = Pick<Authenticated, "credentials" | "app"> & { readonly node?: NodeRef | undefined };
 
 /** Resolves with the fault that matches the request, after the fault's latency. Resolves with undefined if no fault matches. */
@@ -23,13 +23,13 @@ export const matchFault = (
     isPart: request.batchDepth > 0,
   });
 
-/** Throws the error that replaces the operation, if the fault has such an error. */
+/** Throws the error that the fault puts in place of the operation, if the fault has such an error. */
 export function throwErrorOf(fault: RequestFaultInput, { node, app }: FaultyCaller): void {
   const error = errorOf(fault, node?.owner ?? app?.id ?? "0");
   if (error !== undefined) throw error;
 }
 
-/** D-370: makes the change of the world that the fault asks for: its tokens are revoked, or the time moves past an expiry. */
+/** D-370: changes the world as the fault says: the fault revokes the tokens of the request, or it moves the time past an expiry. */
 export async function changeWorld(
   { world }: Incoming,
   { credentials }: FaultyCaller,
@@ -44,7 +44,7 @@ export async function changeWorld(
   if (advance_seconds !== undefined) await world.moveClock(clock.nowMs() + advance_seconds * 1_000);
 }
 
-/** The request with a page that has no more items than the fault allows. */
+/** Returns the request with its page limited to the number of items that the fault allows. */
 export function shortened(parsed: Parsed, { page_max }: Partial<RequestFaultInput> = {}): Parsed {
   if (page_max === undefined || parsed.kind !== "list") return parsed;
   const { request } = parsed;
@@ -58,7 +58,7 @@ function textOf(value: unknown): string | undefined {
   return value instanceof JsonNumber ? value.text : JSON.stringify(value);
 }
 
-/** Returns the response as the fault changes it. The text is replaced here, and `http` damages the connection. */
+/** Returns the response as the fault changes it. This function replaces the body; the `http` layer damages the connection. */
 export function damaged(response: GraphResponse, fault: RequestFaultInput | undefined): GraphResponse {
   if (fault === undefined || !changesResponse(fault)) return response;
   const { content_type, reset, cut_body_at, body_bytes_per_second } = fault;

@@ -1,6 +1,6 @@
 /**
- * D-16: decides who may read which field. The step `authorize` has checked the operation's policy, so a field with the same policy may be read. Any
- * other policy is checked here, on the node to which the field belongs.
+ * D-16: decides who may read which field. The step `authorize` has checked the operation's policy, so a field with the same policy may be read. This
+ * file checks every other policy, on the node to which the field belongs.
  */
 import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
 import type { Policy } from "#auth/policy";
@@ -9,7 +9,8 @@ import type { Field, FieldSet } from "../../contract/operation.ts";
 import { isPart, type Projection } from "./projection.ts";
 
 /**
- * The caller's tokens, and the policy that they have passed: the policy of the operation, or for fields inside an object the policy of the object.
+ * The caller's tokens, and the policy that they have already passed. For a top-level field that is the operation's policy; for a field inside an
+ * object it is the object's policy.
  */
 export interface FieldAccess {
   readonly policy: Policy;
@@ -18,7 +19,9 @@ export interface FieldAccess {
 
 type Refusal = Awaited<ReturnType<typeof fieldRefusal>>;
 
-/** Returns a function that checks each policy once on the node. The result is undefined if a field with that policy may be read. */
+/**
+ * Returns a function that checks each policy once on the node. The function resolves with undefined if the caller may read fields with that policy.
+ */
 export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess): (policy: Policy) => Promise<Refusal> {
   const known = new Map<Policy, Refusal>([[passed, undefined]]);
   return async (policy) => {
@@ -28,8 +31,8 @@ export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess
 }
 
 /**
- * Returns the projection without the fields that the caller may not read. A field that is `unseen` is left out, like a field without a value. A field
- * whose scope, task or role is missing is left out as well, unless the caller named the field and `named` is `refused`.
+ * Returns the projection without the fields that the caller may not read. If the refusal is `unseen`, the field is left out, like a field without a
+ * value. If a scope, task or role is missing, the field is left out too, unless the caller named the field and `named` is `refused`.
  */
 export async function readableOf(projection: Projection, access: FieldAccess, node: NodeRef, named: "refused" | "left out"): Promise<Projection> {
   const isStrict = projection.isExplicit && named === "refused";
@@ -38,7 +41,7 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
   for (const one of projection.chosen) {
     const { field, inner } = one;
     const { policy } = field;
-    // The field's value is another read of the caller's, which checks its own policies.
+    // The value of this field comes from a separate read as the caller, which checks its own policies.
     if (isPart(field)) {
       chosen.push(one);
       continue;
@@ -46,14 +49,14 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
     const refusal = await refusalOf(policy);
     if (refusal === undefined) {
       const readable = inner === undefined || inner.policy === policy ? inner : await readableOf(inner, { ...access, policy }, node, named);
-      // An object without any readable field is left out.
+      // If the caller may not read any field of an object, the object is left out.
       if (readable === undefined || readable.chosen.length > 0) chosen.push({ ...one, inner: readable });
     } else if (isStrict && refusal !== "unseen") throw refusal;
   }
   return { ...projection, chosen };
 }
 
-/** The fields of a set, at every depth, whose policy is not `policy`. */
+/** The fields of a field set, at every depth, whose policy is not `policy`. */
 export function fieldsBeyond(policy: Policy, set: FieldSet, holder = ""): { readonly path: string; readonly field: Field }[] {
   return Object.entries(set.fields).flatMap(([name, field]) => {
     if (isPart(field)) return [];

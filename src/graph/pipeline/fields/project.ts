@@ -1,4 +1,7 @@
-/** Makes the objects of a response from rows, in the step `respond`. Values that need the database are read for all rows at once (D-38). */
+/**
+ * Makes the objects of a response from rows, in the step `respond`. Values that are not in the row are read from the database for all rows at once
+ * (D-38).
+ */
 import { invalidParameter } from "#kernel/errors";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
@@ -6,16 +9,16 @@ import type { Row } from "#storage/sql";
 import type { Field, Nested, ReadRequest } from "../../contract/operation.ts";
 import { type Chosen, isPart, type Projection, valueWithin } from "./projection.ts";
 
-/** A read inside a read: of a node, or of an edge of the node. */
+/** A read that a field causes inside a response: a read of a node, or of an edge of a node. */
 export interface Part {
   readonly id: NodeId;
-  /** The edge of the node. Undefined means the node itself. */
+  /** The edge of the node. Undefined if the node itself is read. */
   readonly edge: string | undefined;
   /** The selected fields, written as in the parameter `fields`. */
   readonly fields: string | undefined;
 }
 
-/** Resolves with the response of the caller's own read of the part. Undefined if that read does not find the node. */
+/** Reads a node or an edge as the caller. Resolves with the response, or with undefined if the caller cannot see such a node. */
 export type ReadPart = (part: Part) => Promise<unknown>;
 
 export interface ProjectionSource {
@@ -26,10 +29,12 @@ export interface ProjectionSource {
 
 type Response = Record<string, unknown>;
 
-/** D-38: the most objects that the lists of one field may have, over all rows of a response. */
+/** D-38: the greatest number of objects that one field may have in its lists, over all rows of a response. */
 const NESTED_OBJECTS_MAX = 10_000;
 
-/** Makes the object of a row by a projection that needs no reads. Nearly every response uses this function, so the function makes no promises. */
+/**
+ * Makes the object of a row with a projection that needs no further reads. Nearly every response uses this function, so for speed it is synchronous.
+ */
 export function projectRow(request: ReadRequest, row: Row, { chosen }: Projection): Response {
   const response: Response = {};
   for (const { name, field } of chosen) {
@@ -63,7 +68,7 @@ async function valuesOf(source: ProjectionSource, rows: readonly Row[], chosen: 
 const valueIn = (request: ReadRequest, row: Row, name: string, field: Field): unknown =>
   field.of === undefined ? row[name] : field.of(row, request);
 
-/** Reads edges and references one after the other: a row has few such fields, and a list has none (D-38). */
+/** Reads edges and references one after the other, because one row has only a few such fields and the rows of a list have none (D-38). */
 async function partsOf({ readPart }: ProjectionSource, rows: readonly Row[], { field, fieldsOfPart: fields }: Chosen): Promise<unknown[]> {
   const { edge, reference } = field;
   const values: unknown[] = [];
@@ -73,15 +78,15 @@ async function partsOf({ readPart }: ProjectionSource, rows: readonly Row[], { f
       continue;
     }
     const id = reference.idOf(row);
-    // The caller may see the id of the referred node, because the field shows the id. Whether the caller may see other fields of the referred node is
-    // decided when that node is read.
+    // The caller may see the id of the referenced node, because the field shows the id. The read of the referenced node decides whether the caller
+    // may see its other fields.
     const shown = id === null || fields === undefined ? undefined : await readPart({ id: nodeId(id), edge: undefined, fields });
     values.push(id === null ? undefined : (shown ?? { id }));
   }
   return values;
 }
 
-/** Makes the objects of a field, for all rows together. */
+/** Makes the nested objects of a field for all rows at once. */
 async function objectsOf(source: ProjectionSource, rows: readonly Row[], name: string, nested: Nested, inner: Projection): Promise<unknown[]> {
   const loaded = await nested.load(source.request, source.reader, rows);
   const objects = loaded.flatMap((one) => one ?? []) as Row[];

@@ -1,4 +1,4 @@
-/** Decides which fields a response has, before anything is read (D-33, D-37, D-38). */
+/** Decides which fields a response has, before the step `handle` reads any rows (D-33, D-37, D-38). */
 import type { TSchema } from "typebox";
 import type { Policy } from "#auth/policy";
 import { fieldUnavailable, invalidParameter, unknownField } from "#kernel/errors";
@@ -12,41 +12,46 @@ export interface Chosen {
   readonly field: Field;
   /** The projection of a nested object. Undefined for any other field. */
   readonly inner: Projection | undefined;
-  /** The selected keys of a value that is an object without fields of its own. Undefined means all keys. */
+  /** The selected keys of a value that is an object but not a field set. Undefined if all keys are selected. */
   readonly keys: Keys | undefined;
-  /** The parameter `fields` for the separate read of an edge or a reference. Undefined if no fields are selected inside. */
+  /**
+   * The parameter `fields` for the separate read of an edge or a reference. Undefined if the caller selected no fields inside the edge or reference.
+   */
   readonly fieldsOfPart: string | undefined;
 }
 
-/** A selection resolved against a field set. A projection is made once for each request and used for each row. */
+/** A selection resolved against a field set. The server makes a projection once for each request and uses it for each row. */
 export interface Projection {
   readonly chosen: readonly Chosen[];
   /** Whether the caller named the fields. */
   readonly isExplicit: boolean;
-  /** The policy of all chosen fields, at every depth. Undefined if these fields have several policies. */
+  /** The policy of all chosen fields, at every depth. Undefined if the fields have different policies. */
   readonly policy: Policy | undefined;
-  /** Whether the value of some field is not in the row. */
+  /** Whether at least one field has a value that is not in the row. */
   readonly needsReads: boolean;
-  /** D-163, D-394: selected names that the set does not have, e.g. `cover`, or `owner{cover}` if the set of a nested object does not have it. */
+  /**
+   * D-163, D-394: selected names that the field set does not have, e.g. `cover`, or `owner{cover}` if the field set of a nested object does not have
+   * it.
+   */
   readonly leftOut: readonly string[];
 }
 
-/** The projections of one field set by selection, for each profile. When a selection is no longer used, its projection is dropped with it. */
+/** The cached projections of one field set, by profile and selection. When a selection is garbage-collected, its projection is, too. */
 interface Resolved {
   readonly strict: WeakMap<Selection, Projection>;
   readonly clients: WeakMap<Selection, Projection>;
 }
 
 const resolved = new WeakMap<FieldSet, Resolved>();
-/** Stands for a request without a selection, which gets the default fields. */
+/** The key in the cache for a request without a selection, which gets the default fields. */
 const DEFAULTS: Selection = new Map();
 
 /** Says whether any node has a field of that name. */
 type IsField = (name: string) => boolean;
 
 /**
- * The projection of a selection. Throws `invalidParameter` for the parameter `fields`, or `fieldUnavailable`, if the set does not have a selected
- * field.
+ * Returns the projection of a selection. If the field set does not have a selected field, throws `invalidParameter` for the parameter `fields`, or
+ * `fieldUnavailable`.
  */
 export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
   let ofSet = resolved.get(set);
@@ -68,7 +73,7 @@ function defaultsOf(set: FieldSet, profile: "strict" | "clients"): Selection {
   return new Map(names.map((name) => [name, undefined]));
 }
 
-/** The selection with the default fields, if it asks for them. D-33: `page,page{id}` also has the default fields of the page. */
+/** The selection with the default fields added, if the selection asks for them. D-33: `page,page{id}` also selects the default fields of the page. */
 function withDefaults(selection: Selection, defaults: Selection): Selection {
   const { names, isAlsoWhole } = named(selection);
   return isAlsoWhole ? (joined(defaults, names) as Selection) : names;
@@ -99,8 +104,8 @@ function resolve(set: FieldSet, given: Selection | undefined, profile: "strict" 
 const isServed = (field: Field | undefined, profile: "strict" | "clients"): boolean => field?.onlyIn === undefined || field.onlyIn === profile;
 
 /**
- * D-163: returns a name that is not one of `served` if the profile ignores such names. Throws `invalidParameter` for the parameter `fields` if the
- * profile refuses such names, or if the name looks misspelt.
+ * D-163: called with a name that is not one of `served`. Returns the name if the profile ignores unknown names. Throws `invalidParameter` for the
+ * parameter `fields` if the profile refuses unknown names, or if the name looks misspelt.
  */
 function requireLeftOut(name: string, served: readonly string[], profile: "strict" | "clients"): string {
   const meant = nearest(name, served);
@@ -111,7 +116,7 @@ function requireLeftOut(name: string, served: readonly string[], profile: "stric
 function choose(name: string, field: Field, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Chosen {
   const ofPart = setOfPart(field);
   if (ofPart !== undefined) {
-    // A wrong name is refused before anything is read or written, with the same error as in a separate read of the part.
+    // A wrong name is refused before anything is read or written, with the same error as in a separate read of the edge or reference.
     projectionOf(ofPart, selection, profile, isField);
     return { name, field, inner: undefined, keys: undefined, fieldsOfPart: selection && fieldsOfPart(field, ofPart, selection, profile) };
   }
@@ -120,14 +125,14 @@ function choose(name: string, field: Field, selection: Selection | undefined, pr
   return { name, field, inner, keys, fieldsOfPart: undefined };
 }
 
-/** The text of the selection inside an edge or a reference. D-38: without braces an edge shows its default fields, and a reference shows its id. */
+/** The parameter `fields` for an edge or a reference. D-38: without braces an edge shows its default fields, and a reference shows its id. */
 const fieldsOfPart = ({ edge }: Field, ofPart: FieldSet, selection: Selection, profile: "strict" | "clients"): string =>
   selectionText(withDefaults(selection, edge === undefined ? new Map([["id", undefined]]) : defaultsOf(ofPart, profile)));
 
-/** The fields that can be selected inside an edge or a reference. */
+/** The field set of the nodes behind an edge or a reference. */
 const setOfPart = ({ edge, reference }: Field): FieldSet | undefined => edge?.items ?? reference?.set?.();
 
-/** Whether the field's value comes from another read of the caller's, which has policies of its own. */
+/** Whether the field's value comes from a separate read as the caller, which checks policies of its own. */
 export const isPart = ({ edge, reference }: Field): boolean => edge !== undefined || reference !== undefined;
 
 const isMoreThanItsRow = ({ field, keys }: Chosen): boolean =>
@@ -139,12 +144,12 @@ function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
   return checked.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
 }
 
-/** The keys of an object that are kept. Undefined for a key means that its whole value is kept. */
+/** The selected keys of an object. If the value of a key is undefined, the whole value is selected. */
 export type Keys = ReadonlyMap<string, Keys | undefined>;
 
 /**
- * The selected keys of an object. Undefined means all keys. Throws `invalidParameter` for the parameter `fields` if the schema does not have a
- * selected name.
+ * The selected keys of an object. Undefined if all keys are selected. Throws `invalidParameter` for the parameter `fields` if the schema does not
+ * have a selected name.
  */
 export function keysOf(holder: string, schema: TSchema, selection: Selection, profile: "strict" | "clients"): Keys | undefined {
   const properties = propertiesOf(schema);
@@ -161,11 +166,11 @@ export function keysOf(holder: string, schema: TSchema, selection: Selection, pr
   return isAlsoWhole ? undefined : keys;
 }
 
-/** The keys of an object, or of the objects of a list. */
+/** The properties of an object's schema, or of the objects in a list's schema. */
 const propertiesOf = (node: SchemaNode): SchemaNode["properties"] =>
   node.properties ?? (node.items === undefined ? undefined : propertiesOf(node.items));
 
-/** Returns the value with only these keys: of an object, or of each object of a list. */
+/** Returns an object with only these keys, or a list whose objects have only these keys. */
 export function valueWithin(value: unknown, keys: Keys): unknown {
   if (Array.isArray(value)) return value.map((element) => valueWithin(element, keys));
   if (typeof value !== "object" || value === null) return value;

@@ -1,5 +1,5 @@
 /**
- * The reason of a request, in one sentence with the change that solves it (D-400): why it was refused, or why it caused no webhook. The control API,
+ * Explains a request in one sentence (D-400): why it was refused, or why it caused no webhook, and which change solves the problem. The control API,
  * the commands, MCP and the console show this sentence.
  */
 import { nodeId } from "#kernel/ids";
@@ -12,7 +12,7 @@ import type { World } from "../../worlds/world.ts";
 import { refusalReason } from "./refusal-reason.ts";
 import { readStory } from "./story-text.ts";
 
-/** Undefined if the request needs no explanation: it was served, and its webhooks are on their way. */
+/** Returns the sentence. Undefined if the request was served and its webhooks are on their way, because such a request needs no explanation. */
 export async function reasonOf(entry: RequestEntry, registry: Registry, world: World): Promise<string | undefined> {
   const story = readStory(entry, registry);
   if (story === undefined) return undefined;

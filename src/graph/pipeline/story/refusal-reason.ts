@@ -1,4 +1,4 @@
-/** Says in one sentence why a request was refused, and the change with which it succeeds (D-400). */
+/** Says in one sentence why a request was refused, and what the caller must change so that it succeeds (D-400). */
 import type { Policy } from "#auth/policy";
 import { nearest } from "#kernel/suggestion";
 import type { Registry } from "../../contract/registry.ts";
@@ -15,7 +15,7 @@ export interface Told {
   readonly world: World;
 }
 
-/** The sentence about a refused request. Undefined if the request was served. */
+/** The sentence that explains a refused request. Undefined if the request was served. */
 export function refusalReason(told: Told): string | undefined {
   const { error, message = "", fault } = told.story;
   if (error === undefined) return partsReason(told);
@@ -24,11 +24,11 @@ export function refusalReason(told: Told): string | undefined {
     return `Fault ${made.id} refused this request on purpose: remove it with plaza fault clear, or in the console.`;
   const found = finding(error, told) ?? problemIn(message);
   const [problem, mend] = typeof found === "string" ? [found, told.registry.errors.get(error)?.mend ?? ""] : found;
-  // A message that suggests a word says the change already.
+  // A message that suggests another name already says what to change.
   return problem.endsWith("?") ? capital(problem) : `${capital(problem)}: ${mend}.`;
 }
 
-/** The sentence about the first refused request of a batch or of `ids=`. */
+/** The sentence that explains the first refused request of a batch or of `ids=`. */
 function partsReason({ entry, story: { parts = [], parts_left_out = 0 }, registry, world }: Told): string | undefined {
   const refused = parts.filter(({ status }) => status >= REFUSED);
   const [first] = refused;
@@ -43,7 +43,7 @@ function partsReason({ entry, story: { parts = [], parts_left_out = 0 }, registr
 /** The lowest status of a refused request. */
 const REFUSED = 400;
 
-/** A part as if it were a request of its own in the log. */
+/** The log entry that a request of a batch would have if it had been sent alone. */
 export const partEntry = (whole: RequestEntry, { operation, method, path, status, story }: StoryPart): RequestEntry => ({
   ...whole,
   ...{ operation, method, path, status, story, parts: undefined },
@@ -93,7 +93,7 @@ const article = (word: string): string => (/^[aeiou](?!se)/.test(word) ? "an" : 
 
 const scopesText = (scopes: readonly string[]): string => `the scope${scopes.length > 1 ? "s" : ""} ${scopes.join(" and ")}`;
 
-/** `a page token of 2002`: a token as it is. */
+/** Describes a token, e.g. `a page token of 2002`. */
 function tokenText({ type = "", of = "", app = "" }: RequestStory["credentials"][number]): string {
   return type === "app" ? `an app token of app ${app}` : `${article(type)} ${type} token of ${of}`;
 }
@@ -119,7 +119,7 @@ function aboutScopes(told: Told): Finding {
   return [`${tokenText(first)} lacks ${scopesText(missing)}`, `send a token with ${scopesText(missing)}`];
 }
 
-/** The greatest number of edges that a sentence lists. */
+/** The greatest number of edges that a sentence names. */
 const EDGES_MAX = 12;
 
 function aboutNode(told: Told): Finding {
@@ -146,7 +146,7 @@ function aboutNode(told: Told): Finding {
   return [`${name} has no edge ${edge}`, edges.length === 0 ? "nodes of this kind have no edges" : `its edges are ${listed(edges)}`];
 }
 
-/** A token of a kind that is not accepted here, or a token of another page, person or app. */
+/** The explanation for a token whose type is not accepted for the node, or that belongs to another page, person or app. */
 function aboutStranger({ story: { policy } }: Told, name: string, token: RequestStory["credentials"][number]): string {
   const isOfKind = policy === undefined || policy.kinds.some((kind) => kind === token.type);
   return isOfKind ? `${name} exists, and ${tokenText(token)} may not see it` : `the token in ${nameOf(token.place)} is ${tokenText(token)}`;

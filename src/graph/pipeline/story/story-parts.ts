@@ -3,15 +3,18 @@ import { redact } from "#kernel/redaction/redaction";
 import type { ServedPart } from "../request.ts";
 import { restOf, type StoryRest } from "./story-text.ts";
 
-/** D-376: a story of 16,384 characters has space for this and for its own tokens, versions and webhooks. */
+/**
+ * D-376: the greatest number of characters of the requests of a batch in its story. A story has at most 16,384 characters, and the rest is for the
+ * tokens, versions and webhooks of the batch.
+ */
 const PARTS_CHARACTERS_MAX = 12_288;
-/** The greatest number of requests of a batch that a story lists. With this length of their paths all of them have space. */
+/** The greatest number of requests of a batch that a story lists. Because their paths are cut to 100 characters, all 50 fit. */
 const PARTS_MAX = 50;
 const PATH_CHARACTERS_MAX = 100;
-/** The greatest number of webhooks of a whole request: a label has one, and 50 labels have 50. */
+/** The greatest number of webhooks in the story of a batch: creating a label causes one webhook, so a batch that creates 50 labels causes 50. */
 const DELIVERIES_MAX = 50;
 
-/** All parts, as far as there is space; parts that need an explanation have their stories, as far as there is space then. */
+/** Lists all requests of a batch, until the space is used up. Requests that need an explanation get their stories from the space that is left. */
 export function partsOfStory(parts: readonly ServedPart[]): Pick<StoryRest, "parts" | "parts_left_out" | "deliveries"> {
   let left = PARTS_CHARACTERS_MAX;
   const takes = (characters: number): boolean => {
@@ -41,6 +44,8 @@ export function partsOfStory(parts: readonly ServedPart[]): Pick<StoryRest, "par
   };
 }
 
-/** Whether a part was refused, or has webhooks or events without one, which its story explains. */
+/**
+ * Whether the story of a request of the batch is needed: the request was refused, caused webhooks, or caused events that no app was subscribed to.
+ */
 const needsStory = ({ error, unsent = [], deliveries = [] }: StoryRest = {}): boolean =>
   error !== undefined || unsent.length > 0 || deliveries.length > 0;

@@ -1,7 +1,8 @@
 /**
- * The story of a request as the request log keeps it: one text, because objects that live for a thousand requests would be copied by each collection.
- * Recording a story must cost less than 2 % of a read (D-272). So the text of a request that was simply served has only its tokens, and a reader finds
- * the policy, the node and the version by the operation and the path. A second line has all other facts as JSON.
+ * The story of a request as the request log stores it. A story is one text, because the garbage collector would copy objects that live for a thousand
+ * requests again and again. Recording a story must cost less than 2 % of a read (D-272). So the text of a request that was simply served has only its
+ * tokens, and the reader of a story derives policy, node and version from the operation and the path. For other requests a second line has all other
+ * facts as JSON.
  */
 import type { Policy } from "#auth/policy";
 import { formatVersion } from "#kernel/versions";
@@ -10,17 +11,17 @@ import { fixedVersions } from "../../versions/resolve.ts";
 import type { RequestEntry } from "../../worlds/request-log.ts";
 import { parseAddress } from "../address.ts";
 
-/** The story of a request, which explains its response to people: steps, tokens, version, policy, parameters, and webhooks. */
+/** The story of a request, which explains the response: steps, tokens, version, policy, parameters, and webhooks. */
 export interface RequestStory {
   /**
-   * The steps of the pipeline that the request took, in order. The story of a refused request ends with the step that refused it. Under load few
-   * requests have durations, because reading the clock costs more than the rest of a story.
+   * The steps of the pipeline that the request took, in order. The story of a refused request ends with the step that refused it. Under load only
+   * some requests have durations, because reading the clock costs more than the rest of a story.
    */
   readonly steps: readonly { readonly name: StoryStep; readonly duration_ms?: number }[];
   readonly credentials: readonly StoryCredential[];
   readonly node?: { readonly id: string; readonly type: string; readonly owner?: string };
   readonly version: {
-    /** The version in the path. The key is left out if the path has no version. */
+    /** The version in the path. Absent if the path has no version. */
     readonly asked?: string;
     readonly served?: string;
     readonly upgraded_from?: string;
@@ -29,11 +30,11 @@ export interface RequestStory {
   readonly policy?: ShownPolicy;
   /** Set if the node exists, but the caller may not know that. */
   readonly is_concealed?: true;
-  /** The parameters as they were read, as JSON without the values of secrets. The text has only the first 4,096 characters. */
+  /** The parameters as JSON, after they were parsed and without the values of secrets. The text has only the first 4,096 characters. */
   readonly parameters?: string;
   /** The error's name in the catalogue. */
   readonly error?: string;
-  /** The error's message, and its data for programs. */
+  /** The error's message. */
   readonly message?: string;
   readonly data?: Readonly<Record<string, unknown>>;
   /** The fault that affected the request (D-150), as JSON. */
@@ -44,7 +45,7 @@ export interface RequestStory {
   readonly unsent?: readonly UnsentEvent[];
   /** The requests of a batch or of `ids=`, in the order in which they ran. */
   readonly parts?: readonly StoryPart[];
-  /** The number of these requests for which the story has no space. */
+  /** The number of requests that are not listed because the story has no space for them. */
   readonly parts_left_out?: number;
 }
 
@@ -58,7 +59,7 @@ type ShownPolicy = Pick<Policy, "name" | "summary" | "kinds" | "scopes">;
 
 /**
  * A step of a story. `understand`: from the address to the endpoint. `check`: from the visibility of the node to the parameters, and requests to
- * other servers before a write. `respond`: the fields of the response, and the changes back to the version.
+ * other servers before a write. `respond`: the fields of the response, converted to the version that serves the request.
  */
 export const STORY_STEPS = ["understand", "check", "handle", "respond"] as const;
 type StoryStep = (typeof STORY_STEPS)[number];
@@ -66,12 +67,12 @@ type StoryStep = (typeof STORY_STEPS)[number];
 interface StoryCredential {
   readonly place: string;
   readonly type?: string;
-  /** The id of the token. The id is left out if the token is not stored. */
+  /** The id of the token. Absent if the token is not stored. */
   readonly token?: string;
   readonly app?: string;
   /** The page, person or account to which the token belongs. */
   readonly of?: string;
-  /** The reason why the token does not count. */
+  /** The reason why the token is refused. */
   readonly refusal?: string;
 }
 
@@ -82,20 +83,20 @@ interface UnsentEvent {
   readonly entity: string;
 }
 
-/** The facts of a request that do not follow from its tokens, its operation and its path. */
+/** The facts of a request that cannot be derived from its tokens, its operation and its path. */
 export type StoryRest = Partial<Omit<RequestStory, "steps" | "credentials" | "policy">> & {
-  /** The number of steps, if it is not four. */
+  /** The number of steps. Absent if the request took all four steps. */
   readonly step_count?: number;
   /** The durations of the steps in microseconds. */
   readonly durations?: readonly number[];
-  /** The tokens that do not count. */
+  /** The tokens that were refused. */
   readonly dead?: readonly StoryCredential[];
 };
 
-/** The greatest number of characters of a story: its parameters have the limit of a text, and the rest is a few hundred characters. */
+/** The greatest number of characters of a story. The parameters have their own limit, and the rest is a few hundred characters. */
 const STORY_CHARACTERS_MAX = 16_384;
 
-/** `tokens` has for each token `places:type:token:app:of`, separated by semicolons; the places are separated by commas. */
+/** Makes the text of a story. `tokens` has for each token `places:type:token:app:of`, separated by semicolons; the places are separated by commas. */
 export function storyText(tokens: string, rest?: StoryRest): string {
   if (rest === undefined) return tokens === "" ? NO_TOKENS : tokens;
   const text = JSON.stringify(rest);
@@ -103,12 +104,12 @@ export function storyText(tokens: string, rest?: StoryRest): string {
   return `${tokens}\n${JSON.stringify({ ...rest, parameters: undefined, deliveries: undefined, data: undefined, fault: undefined })}`;
 }
 
-/** The log takes an empty text for a request without a story. */
+/** The token text of a story without tokens, because the log uses an empty text for a request without a story. */
 const NO_TOKENS = ";";
 
 type Logged = Pick<RequestEntry, "story" | "operation" | "path" | "surface">;
 
-/** The story of a logged request. Undefined if it has none. */
+/** Reads the story of a logged request. Undefined if the entry has no story. */
 export function readStory({ story: text = "", operation, path, surface }: Logged, registry: Registry): RequestStory | undefined {
   if (text === "") return undefined;
   const { dead = [], step_count = STORY_STEPS.length, durations, ...rest } = restOf(text);
@@ -135,10 +136,10 @@ const isVersionFixed = (surface: string): boolean => fixedVersions[surface as ke
 
 const shownPolicy = ({ name, summary, kinds, scopes }: Policy): ShownPolicy => ({ name, summary, kinds, scopes });
 
-/** The webhooks of a story, which are read without the rest of it. */
+/** Reads only the ids of the webhooks from a story. */
 export const deliveriesIn = (text = ""): readonly string[] => restOf(text).deliveries ?? [];
 
-/** The facts of a story that do not follow from its tokens. */
+/** Reads the second line of a story: the facts that cannot be derived from the tokens. */
 export function restOf(text = ""): StoryRest {
   const end = text.indexOf("\n");
   return end === -1 ? {} : (JSON.parse(text.slice(end + 1)) as StoryRest);
@@ -147,6 +148,6 @@ export function restOf(text = ""): StoryRest {
 function credentialsIn(group: string): StoryCredential[] {
   if (group === "") return [];
   const [places = "", type = "", token = "", app = "", of = ""] = group.split(":");
-  // A token that is not stored has the id of its app.
+  // A token that is not stored has the id of its app in the text.
   return places.split(",").map((place) => ({ place, type, ...(token === app ? {} : { token }), app, of }));
 }

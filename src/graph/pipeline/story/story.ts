@@ -13,12 +13,12 @@ import type { Reached } from "../stages.ts";
 import { partsOfStory } from "./story-parts.ts";
 import { STORY_STEPS, type StoryRest, storyText } from "./story-text.ts";
 
-/** The way of a request through the pipeline, as far as its story needs it. */
+/** The data of a finished request from which its story is made. */
 export interface Way {
   readonly reached: Reached;
   /** The number of steps that have begun. */
   readonly step: number;
-  /** The machine's times at which the steps began, and the time at which the last one ended. Undefined if the request is not timed. */
+  /** The machine's times at which the steps began, and the time at which the last one ended. Undefined if the durations were not measured. */
   readonly times?: readonly number[] | undefined;
   readonly parsed?: Parsed | undefined;
   /** The webhooks of a write. */
@@ -29,7 +29,7 @@ export interface Way {
   readonly fault?: AppliedFault<RequestFaultInput> | undefined;
 }
 
-/** The story of a request that has its response. `error`: the error of a refused request. */
+/** Makes the story of a request that has its response. `error`: the error, if the request was refused. */
 export function storyOf(way: Way, error?: GraphError): string {
   const { reached, parsed, followed, times, fault, parts } = way;
   const tokens = tokensText(reached);
@@ -39,17 +39,17 @@ export function storyOf(way: Way, error?: GraphError): string {
   return isPlain && !hasWritten(followed) ? storyText(tokens) : storyText(tokens, restOf(way, parameters, error));
 }
 
-/** The story of a part of a batch or of `ids=`. The story of the whole request has its parameters, its time and the parts in it. */
+/** Makes the story of one request of a batch or of `ids=`, without parameters and times. The story of the whole request has those. */
 export const storyOfPart = (way: Way, error?: GraphError): string =>
   storyOf({ ...way, parsed: undefined, times: undefined, parts: undefined }, error);
 
-/** The story of a request that was refused before the pipeline. */
+/** Makes the story of a request that was refused before it reached the pipeline. */
 export const refusalStory = ({ errorName: error, message }: GraphError): string => storyText("", { step_count: 0, error, message });
 
 const hasWritten = (followed: Followed | undefined): boolean =>
   followed !== undefined && (followed.deliveries.length > 0 || followed.unsent.length > 0);
 
-/** Whether node and version follow from the path and the operation, and all tokens count. */
+/** Whether the node and the version can be derived from the path and the operation, and all tokens are valid. */
 function isFoundByPath({ address, node, served, dead }: Reached): boolean {
   const isVersionAsked = served === undefined || (served.version === address?.version && served.upgradedFrom === undefined);
   return isVersionAsked && node?.id === address?.id && (dead === undefined || dead.length === 0);
@@ -69,7 +69,7 @@ function restOf({ reached, step, times, followed, fault, parts }: Way, parameter
     ...(concealed === undefined ? {} : { is_concealed: true as const }),
     ...(parameters === undefined ? {} : { parameters }),
     ...(error === undefined ? followed : { error: error.errorName, message: error.message, ...(error.details.data && { data: error.details.data }) }),
-    // The text of the fault is in the response already.
+    // The text of the fault is left out, because the logged response has it already.
     ...(fault === undefined ? {} : { fault: JSON.stringify({ ...fault, body: undefined }) }),
     ...(parts === undefined ? {} : partsOfStory(parts)),
     ...(dead.length === 0 ? {} : { dead: dead.map(({ place, error: { message } }) => ({ place, refusal: message })) }),
@@ -102,7 +102,7 @@ function tokensText({ credentials }: Reached): string {
   return `${text}${places}${textOf(token)}`;
 }
 
-/** The texts of tokens, because most requests have a token that is in the cache of tokens. */
+/** The texts of tokens. Most requests use a token from the token cache, so its text is made only once. */
 const texts = new WeakMap<Token, string>();
 
 function textOf(token: Token): string {
