@@ -6,11 +6,11 @@ import type { FactCache } from "#storage/facts";
 export interface AppFacts {
   readonly id: NodeId;
   readonly name: string;
-  /** D-12: the operation G1 takes a token in the query while the app is in development. */
+  /** D-12: while the app is in development, the operation G1 also takes its token from the query. */
   readonly mode: "development" | "live";
-  /** When the app was created, in Unix seconds. */
+  /** The time at which the app was created, in Unix seconds. */
   readonly created_time: number;
-  /** Unix seconds of the app's first marketing request. 0: the app has sent no marketing request (VER-5). */
+  /** The time of the app's first marketing request, in Unix seconds. 0 means that the app has sent no marketing request (VER-5). */
   readonly marketing_first_used_time: number;
   readonly auto_upgrade: boolean;
   readonly require_appsecret_proof: boolean;
@@ -27,17 +27,17 @@ export interface AppFacts {
   readonly deauthorize_url?: string | undefined;
   /** D-387: the app's callback for people who want their data deleted. */
   readonly data_deletion_url?: string | undefined;
-  /** D-82: which migrations the app itself has switched on or off, by name. */
+  /** D-82: the migrations that the app itself has switched on or off, by name. */
   readonly migrations: Readonly<Record<string, boolean>>;
   /** The SHA-256 of the app's secret in hex, to check a token of the form `{app_id}|{app_secret}`. */
   readonly secret_hash: string;
-  /** The app's secret, sealed and not only hashed, because HMAC needs the secret itself (D-15, D-62). */
+  /** The encrypted secret of the app. A hash would not be enough, because HMAC needs the secret itself (D-15, D-62). */
   readonly sealed_secret: string;
 }
 
 interface AppPort {
   findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
-  /** The names of those of the apps that exist, by id. */
+  /** The names of the apps by id. Apps that do not exist are left out. */
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;
@@ -49,11 +49,11 @@ declare module "#kernel/ports" {
   }
 }
 
-/** Returns a world's cache for one kind of fact, e.g. `facts("page_role")`. */
+/** Returns the world's cache for facts of one kind, e.g. `facts("page_role")`. */
 export type FactsOf = <T>(kind: string) => Pick<FactCache<T>, "get">;
 
 /**
- * Stands for the caches in a transaction, and caches nothing: values that a transaction reads may never be committed, and cached values may be out of
- * date.
+ * Replaces the caches inside a transaction, without caching anything. A transaction must not fill a cache with values that may never be committed,
+ * and must not read a cached value that may be out of date.
  */
 export const uncachedFacts: FactsOf = () => ({ get: (key, load) => load(key) });

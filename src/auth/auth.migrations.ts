@@ -14,13 +14,13 @@ export const authMigrations: FeatureMigrations = {
           data_access_expires_at BIGINT NOT NULL, revoked_at BIGINT NOT NULL, copy_of BIGINT NOT NULL
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX tokens_by_id ON tokens (id)",
-        // Webhooks of an account go to the apps that have a token of that account (D-52).
+        // This index finds the apps that have a token of an account, because the account's webhooks go to these apps (D-52).
         "CREATE INDEX tokens_by_social_account ON tokens (social_account, app) WHERE social_account IS NOT NULL",
         "CREATE INDEX tokens_by_page ON tokens (page, app) WHERE page IS NOT NULL",
-        // D-384: a person can take a permission from all tokens of an app.
+        // D-384: a person can remove a permission from all tokens of an app.
         "CREATE INDEX tokens_by_user ON tokens (user_id, app) WHERE user_id IS NOT NULL",
         "CREATE INDEX tokens_by_original ON tokens (copy_of) WHERE copy_of > 0",
-        // `world` is empty, or the name of the world to which the key is bound.
+        // `world` is the name of the world to which the key is bound, or empty.
         `CREATE TABLE control_keys (
           hash TEXT PRIMARY KEY, id BIGINT NOT NULL, name TEXT NOT NULL, access TEXT NOT NULL, world TEXT NOT NULL, created_ms BIGINT NOT NULL,
           expires_ms BIGINT NOT NULL

@@ -1,4 +1,4 @@
-/** The step `authorize`: whether tokens permit an operation (D-13, D-14, D-16). */
+/** The step `authorize` decides whether tokens permit an operation (D-13, D-14, D-16). */
 import { type GraphError, permissionMissing, tokenInvalid, tokenOfOtherApp } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
@@ -15,7 +15,7 @@ export interface Surroundings {
   readonly profile: "strict" | "clients";
 }
 
-/** A credential, and the input that policies get to decide about the credential. */
+/** A credential, and the input by which policies judge the credential. */
 export interface AuthorizationCheck {
   readonly credential: Credential;
   readonly input: PolicyInput;
@@ -34,7 +34,7 @@ export function authorizationCheck(credentials: readonly Credential[], app: AppF
   return check;
 }
 
-/** Whether any of the tokens may know that the node exists. */
+/** Whether the owner of at least one of the tokens may know that the node exists. */
 export function canSeeNode(policy: Policy, check: readonly AuthorizationCheck[]): boolean | Promise<boolean> {
   const [first] = check;
   return check.length === 1 && first !== undefined ? canSee(policy, first) : canAnySee(policy, check);
@@ -47,9 +47,7 @@ async function canAnySee(policy: Policy, checks: readonly AuthorizationCheck[]):
   return false;
 }
 
-/**
- * D-10: every token must be of the same app and valid for the node. Rejects with the error of the first token that is of another app or not valid.
- */
+/** D-10: every token must belong to the same app and must be valid for the node. Rejects with the error of the first token that does not. */
 export async function authorize(policy: Policy, check: readonly AuthorizationCheck[]): Promise<void> {
   for (const { credential, input } of check) {
     const { token, place } = credential;
@@ -68,8 +66,9 @@ function scopesRefusal({ scopes }: Policy, { token }: PolicyInput): GraphError |
 }
 
 /**
- * D-16: the reason why a caller who has passed the operation's policy may not read a field. Undefined if the caller may read the field. `unseen`: the
- * field is treated as if it had no value, also for a token of a kind that the policy does not accept.
+ * D-16: checks whether a caller who has passed the operation's policy may also read a field. Undefined if the caller may. `unseen` means that the
+ * field is treated as if it had no value; a token of a type that the policy does not accept gets `unseen`, too. Otherwise the result is the error
+ * that says which right is missing.
  */
 export async function fieldRefusal(policy: Policy, check: readonly AuthorizationCheck[], node: NodeRef): Promise<"unseen" | GraphError | undefined> {
   let refusal: GraphError | undefined;

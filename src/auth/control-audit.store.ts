@@ -4,18 +4,18 @@ import { type ListPage, ordered, type PageRequest, readPage } from "#storage/key
 import { append, type Row, type Sql, sql } from "#storage/sql";
 
 export interface AuditRow extends Row {
-  /** Ids grow with time. */
+  /** The ids of later entries are greater. */
   id: string;
   time_ms: number;
-  /** 0 means the configured key, which has no id. */
+  /** The id of the control key. The configured key has no id, so its requests have 0. */
   key_id: string;
   key_name: string;
   operation: string;
   method: string;
   route: string;
-  /** Empty: the request was about the server and not about a world. */
+  /** The world of the request. Empty if the request was about the server and not about a world. */
   world: string;
-  /** The HTTP status of the response. 0: the request has not ended. */
+  /** The HTTP status of the response. 0 means that the request has not ended. */
   status: number;
 }
 
@@ -26,8 +26,8 @@ export interface AuditFilter {
 }
 
 /**
- * The greatest number of old entries that one new entry deletes. Each new entry deletes more than one old entry, so that the table shrinks after the
- * operator has shortened the time.
+ * The greatest number of old entries that one new entry deletes. The number is more than one, so that the table shrinks after the operator has
+ * shortened the time for which entries are stored.
  */
 const DELETED_AT_ONCE = 100;
 

@@ -1,5 +1,6 @@
 /**
- * Stored keys of the control API, found by their hash: read-only keys, and keys that replace others or are replaced. Times are real time in Unix ms.
+ * The keys of the control API that are stored in the database and found by their hash: read-only keys, keys that replace other keys, and keys that
+ * were replaced. Times are real time in Unix ms.
  */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
@@ -10,10 +11,10 @@ export interface ControlKeyRow extends Row {
   id: string;
   name: string;
   access: string;
-  /** The world to which the key is bound. Empty: the key is not bound to a world. */
+  /** The world to which the key is bound. Empty if the key is not bound to a world. */
   world: string;
   created_ms: number;
-  /** The time from which on the key is refused. 0: the key does not end. */
+  /** The time from which on the key is refused. 0 means that the key does not expire. */
   expires_ms: number;
 }
 
@@ -33,7 +34,7 @@ export function listControlKeys(reader: Reader, page: PageRequest): Promise<List
   );
 }
 
-/** Stores a key. If the key is stored already, the function only changes its end. */
+/** Stores a key. If the key is stored already, the function changes only the time at which it expires. */
 export async function saveControlKey(tx: Transaction, row: ControlKeyRow): Promise<void> {
   await tx.runOne(sql`
     INSERT INTO control_keys (hash, id, name, access, world, created_ms, expires_ms)
@@ -41,7 +42,7 @@ export async function saveControlKey(tx: Transaction, row: ControlKeyRow): Promi
     ON CONFLICT (hash) DO UPDATE SET expires_ms = excluded.expires_ms`);
 }
 
-/** Ends the keys of a deleted world, because another world may get the same name. */
+/** Ends the keys of a deleted world, because a new world may get the same name. */
 export async function endKeysOfWorld(tx: Transaction, world: string, nowMs: number): Promise<void> {
   await lockKeysOfWorld(tx, world);
   await tx.run(
@@ -49,7 +50,10 @@ export async function endKeysOfWorld(tx: Transaction, world: string, nowMs: numb
   );
 }
 
-/** Locks a world for binding a key to it, so that the world is not deleted between the check that it exists and the storing of the key. */
+/**
+ * Locks a world's keys while a key is bound to the world. The lock prevents that the world is deleted after the check that it exists and before the
+ * key is stored.
+ */
 export const lockKeysOfWorld = (tx: Transaction, world: string): Promise<void> => tx.lock("control keys", world);
 
 /** Whether any valid key is bound to a world. */
@@ -58,7 +62,7 @@ export async function hasBoundKeys(reader: Reader, nowMs: number): Promise<boole
   return (await reader.get(found)) !== undefined;
 }
 
-/** Ends a key that has not ended yet. The row stays stored, because a configured key must not become valid again. */
+/** Ends a key that is still valid. The row stays in the table, because the configured key would become valid again without its row. */
 export async function endControlKey(tx: Transaction, id: string, nowMs: number): Promise<boolean> {
   const isKnown = sql`UPDATE control_keys SET expires_ms = ${nowMs} WHERE id = ${id} AND (expires_ms = 0 OR expires_ms > ${nowMs})`;
   return (await tx.run(isKnown)) > 0;

@@ -1,4 +1,4 @@
-/** The step `authenticate`: finds and checks the tokens of a request, by place (D-10, D-12). */
+/** The step `authenticate`: finds the tokens in the query, the body and the headers of a request, and checks them (D-10, D-12). */
 import { GraphError, tokenInvalid, tokenMissing } from "#kernel/errors";
 import type { AppFacts } from "./app-facts.ts";
 import { clientsScheme, type Place, placeNames, type Scheme, type SchemeName, schemes } from "./schemes.ts";
@@ -8,17 +8,19 @@ import type { Tokens } from "./tokens.ts";
 export interface Presented {
   readonly place: Place;
   readonly value: string;
-  /** The error of a value that cannot be a token. */
+  /** The error, if the value cannot be a token. */
   readonly problem?: GraphError;
 }
 
-/** A live token with its app, and the place that holds the token. */
+/** A valid token with its app, and the parameter or header in which the request has the token. */
 export interface Credential extends Presented {
   readonly token: Token;
   readonly app: AppFacts;
 }
 
-/** A token that is not alive. The token is refused if its place counts, and otherwise ignored. */
+/**
+ * A token that is not valid. The request is refused if the operation takes its token from that parameter or header; otherwise the token is ignored.
+ */
 export interface DeadCredential extends Presented {
   readonly error: GraphError;
 }
@@ -74,12 +76,12 @@ function textOf(value: unknown, place: Place): Presented | undefined {
   return { place, value: "", problem: tokenInvalid(placeNames[place], "it is malformed") };
 }
 
-/** D-382: id and secret together are a token of the app (D-11). */
+/** D-382: a client's id and secret together act as a token of the app (D-11). */
 function clientOf({ client_id: id, client_secret: secret }: Readonly<Record<string, unknown>>): Presented | undefined {
   return textOf(typeof id === "string" && typeof secret === "string" ? `${id}|${secret}` : undefined, "client");
 }
 
-/** RFC 6749, 2.3.1: libraries for OAuth send id and secret as a name and a password, each encoded as in a form. */
+/** RFC 6749, 2.3.1: OAuth libraries send id and secret as the name and password of HTTP Basic, each encoded as in a form. */
 function basicOf(header: string | undefined): Readonly<Record<string, unknown>> {
   const encoded = /^basic +([A-Za-z0-9+/=]{1,2000})$/i.exec(header ?? "")?.[1];
   const [id = "", ...secret] = Buffer.from(encoded ?? "", "base64")
@@ -98,7 +100,7 @@ function bearerOf(header: string | undefined): Presented | undefined {
   return { place: "bearer", value: "", problem: tokenInvalid("Authorization", "the value is not a bearer token") };
 }
 
-/** Whether the text from `start` on is printable ASCII without spaces, like every token. */
+/** Whether the text from `start` on is printable ASCII without spaces, as every token is. */
 function isOneWord(text: string, start: number): boolean {
   for (let i = start; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -107,7 +109,7 @@ function isOneWord(text: string, start: number): boolean {
   return text.length > start;
 }
 
-/** Checks each distinct token once. A token of a removed app is dead. */
+/** Checks each distinct token once. A token of a removed app is not valid. */
 export async function checkTokens(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Promise<CheckedCredentials> {
   const alive: Credential[] = [];
   const dead: DeadCredential[] = [];
@@ -131,7 +133,7 @@ function withValue(credentials: readonly Credential[], value: string): Credentia
   return undefined;
 }
 
-/** The error about a place that needs a token and has none. Undefined if no token is missing. */
+/** The error about a required parameter or header that has no token. Undefined if no token is missing. */
 export function missingCredential(presented: readonly Presented[], scheme: Scheme): GraphError | undefined {
   if (presented.length === 0) return scheme.places[0] === undefined ? undefined : tokenMissing(placeNames[scheme.places[0]]);
   if (scheme.need === "one") return undefined;

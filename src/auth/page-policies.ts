@@ -1,4 +1,4 @@
-/** Policies for nodes of a page. */
+/** Policies for nodes that belong to a page. */
 import { type GraphError, taskMissing } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
@@ -32,13 +32,13 @@ export type PageTask = (typeof pageTasks)[number];
 
 export interface PageRole {
   readonly tasks: readonly string[];
-  /** The role was granted through the business management tool (AUTH-13). */
+  /** Whether the role was granted through the business management tool (AUTH-13). */
   readonly via_business: boolean;
 }
 
 interface PageRolePort {
   findRole(reader: Reader, page: NodeId, user: NodeId): Promise<PageRole | undefined>;
-  /** Whether the person has a role on one of the pages. The function runs one statement, however many pages there are. */
+  /** Whether the person has a role on one of the pages. The function runs one SQL statement for all pages together. */
   hasRoleOnAny(reader: Reader, pages: readonly NodeId[], user: NodeId): Promise<boolean>;
 }
 
@@ -48,7 +48,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The kind under which roles are cached. The pages feature removes a role from the cache when the role changes. */
+/** The kind of fact under which roles are cached. The pages feature removes a role from the cache when the role changes. */
 export const pageRoleFact = "page_role";
 export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
 

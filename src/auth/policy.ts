@@ -8,7 +8,7 @@ import type { Reader } from "#storage/database";
 import type { AppFacts, FactsOf } from "./app-facts.ts";
 import type { NodeRef, Token, TokenKind } from "./token.ts";
 
-/** The facts by which a policy decides: the token, its app and the node, and functions that read more facts. */
+/** The facts from which a policy decides: the token, its app and the node, and functions that read more facts. */
 export interface PolicyInput {
   readonly token: Token;
   readonly app: AppFacts;
@@ -20,27 +20,30 @@ export interface PolicyInput {
 }
 
 export interface Policy {
-  /** A unique name, which messages use. */
+  /** A unique name, which appears in messages. */
   readonly name: string;
-  /** A sentence for the page of permissions in the docs. */
+  /** A sentence about the policy for the docs page about permissions. */
   readonly summary: string;
   readonly kinds: readonly TokenKind[];
-  /** The scopes of which the token needs every one. */
+  /** The scopes that the token must have, all of them. */
   readonly scopes: readonly string[];
-  /** Whether the caller may know that the node exists. If the caller may not, the response is that of a missing node (D-14). */
+  /** Whether the caller may know that the node exists. If not, the caller gets the same response as for a missing node (D-14). */
   canSee(input: PolicyInput): boolean | Promise<boolean>;
   /**
-   * Whether a request for a missing node also runs the statements of `canSee` (D-336). `canSee` must then run the same statements for every node
+   * Whether a request for a missing node also runs the SQL statements of `canSee` (D-336). `canSee` must then run the same statements for every node
    * that the caller may not see.
    */
   readonly readsNode?: true;
-  /** The error about any other missing right. The function is called only if the caller may know that the node exists and has the scopes. */
+  /**
+   * Returns the error about a missing right, if one is missing. The function is called only if the caller may know that the node exists and the token
+   * has the scopes.
+   */
   deny?(input: PolicyInput): GraphError | undefined | Promise<GraphError | undefined>;
 }
 
 export const definePolicy = (policy: Policy): Policy => policy;
 
-/** A policy that allows nobody, for node types that the interface never shows. */
+/** A policy that allows no caller. It is for node types that the interface never shows. */
 export const nobody = definePolicy({ name: "nobody", summary: "nobody", kinds: [], scopes: [], canSee: () => false });
 
 /** Allows the app's own tokens, and tokens of people who have a role on the app. */

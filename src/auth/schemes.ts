@@ -1,12 +1,15 @@
-/** The places in which a request may carry tokens, as data (D-10, D-12). In the profile `clients` a token may be in any place. */
+/**
+ * The parameters and headers in which a request may have tokens (D-10, D-12). They are called the places of tokens. In the profile `clients` a token
+ * may be in any of these places.
+ */
 export type Place = "access_token" | "oauth_token" | "bearer" | "body" | "client";
 
-/** The places in which an operation looks for tokens. */
+/** The parameters and headers in which an operation looks for tokens. */
 export interface Scheme {
   readonly places: readonly Place[];
-  /** `all`: every place must hold a valid token (AUTH-1). `one`: one place with a valid token is enough. */
+  /** `all`: every place must have a valid token (AUTH-1). `one`: one valid token in any of the places is enough. */
   readonly need: "all" | "one";
-  /** Places that count only while the app of the first live token is in `development` mode (AUTH-18, D-12). */
+  /** Places that count only while the app of the first valid token is in `development` mode (AUTH-18, D-12). */
   readonly developmentOnly?: readonly Place[];
 }
 
@@ -19,9 +22,9 @@ export const schemes = {
   query: { places: ["access_token"], need: "one" },
   /** AUTH-17, AUTH-18. */
   catalogCreation: { places: ["bearer", "access_token"], need: "one", developmentOnly: ["access_token"] },
-  /** D-12: for operations whose places the document does not name. */
+  /** D-12: for operations for which the interface's document does not say where the token is. */
   anywhere: { places: ["bearer", "access_token", "body"], need: "one" },
-  /** D-382: the app itself, by `client_id` and `client_secret` in the query or the body. */
+  /** D-382: for requests of the app itself, with `client_id` and `client_secret` in the query or the body. */
   client: { places: ["client"], need: "one" },
 } as const satisfies Record<string, Scheme>;
 
@@ -30,7 +33,7 @@ export type SchemeName = keyof typeof schemes;
 /** The places of tokens in the profile `clients` (D-10, D-12). */
 export const clientsScheme: Scheme = { places: ["bearer", "access_token", "oauth_token", "body"], need: "one" };
 
-/** The names of the places in messages. */
+/** The name of each place, as error messages show it. */
 export const placeNames: Readonly<Record<Place, string>> = {
   access_token: "access_token",
   oauth_token: "oauth_token",

@@ -1,4 +1,4 @@
-/** Tokens (D-11), without their values: only the SHA-256 of a value is stored. */
+/** Tokens (D-11). Plaza does not store the value of a token, but only the value's SHA-256. */
 import type { NodeId } from "#kernel/ids";
 
 export const tokenKinds = ["app", "user", "page", "social_user", "microblog_user", "system_user"] as const;
@@ -14,25 +14,25 @@ export interface Token {
   readonly social_account: NodeId | undefined;
   readonly microblog_user: NodeId | undefined;
   readonly scopes: readonly string[];
-  /** The three times below are in Unix seconds. 0 means never, as in the response of `debug_token`. */
+  /** The three times below are in Unix seconds. As in the response of `debug_token`, 0 means that the token never expires. */
   readonly issued_at: number;
   readonly expires_at: number;
   readonly data_access_expires_at: number;
-  /** When the token was revoked, in Unix seconds. 0: the token is not revoked. */
+  /** The time at which the token was revoked, in Unix seconds. 0 means that the token is not revoked. */
   readonly revoked_at: number;
 }
 
-/** The `revoked_at` of a token that is revoked now. The value is at least 1, because 0 would mean that the token is not revoked. */
+/** The `revoked_at` of a token that is revoked now. The time is at least 1, because 0 means that a token is not revoked. */
 export const revocationTime = (nowSeconds: number): number => Math.max(1, nowSeconds);
 
-/** D-11: whether the app may no longer read data of the person to whom the token belongs. */
+/** D-11: whether the app's access to the data of the token's person has expired. */
 export const isDataAccessOver = ({ data_access_expires_at }: Token, nowSeconds: number): boolean =>
   data_access_expires_at !== 0 && data_access_expires_at <= nowSeconds;
 
-/** The node types that `me` can mean. */
+/** The types of the nodes that `me` in an address can mean. */
 export const principalTypes: ReadonlySet<string> = new Set(["app", "user", "page", "social_account", "microblog_user"]);
 
-/** The node that `me` means for this token (D-02). */
+/** The node that `me` means in a request with this token (D-02). */
 export function principalOf(token: Token): NodeId {
   switch (token.type) {
     case "page":
@@ -54,8 +54,8 @@ export interface NodeRef {
   readonly id: NodeId;
   readonly type: string;
   /**
-   * The page, app or account to which the node belongs. The owner is the first column of the key of the node's table. A page, app or account is its
-   * own owner.
+   * The page, app or account to which the node belongs. A page, app or account is its own owner. In the primary key of the node's table, the owner is
+   * the first column.
    */
   readonly owner: NodeId;
 }

@@ -37,7 +37,7 @@ export async function listTokens(reader: Reader, page: PageRequest): Promise<Lis
   return { ...found, rows: found.rows.map(tokenOf) };
 }
 
-/** Stores a token. `copyOf` is the id of the original if the token is a copy. Returns false if another token has the same value. */
+/** Stores a token. `copyOf` is the id of the original token if this token is a copy. Returns false if another token already has the same value. */
 export async function insertToken(tx: Transaction, token: Token, hash: string, copyOf: NodeId | "0" = "0"): Promise<boolean> {
   const changed = await tx.run(sql`
     INSERT INTO tokens (hash, id, type, app, user_id, page, social_account, microblog_user, scopes, issued_at, expires_at, data_access_expires_at,
@@ -49,17 +49,17 @@ export async function insertToken(tx: Transaction, token: Token, hash: string, c
   return changed === 1;
 }
 
-/** A token that can be used now, as found by a lookup of all tokens of one node. */
+/** A valid token, as a lookup of all tokens of one node returns it. */
 export interface LiveToken {
   readonly type: "social_user" | "page";
-  /** The person for whom a page token was issued. */
+  /** The person to whom a page token was issued. */
   readonly user: NodeId | undefined;
   readonly scopes: readonly string[];
 }
 
 /**
- * The live tokens of one app for one social account or one page. At `nowSeconds` neither the token nor the app's access to the person's data has
- * ended (D-11).
+ * The valid tokens of one app for one social account or one page. A token whose access to the person's data has expired at `nowSeconds` is not among
+ * them (D-11).
  */
 export async function listLiveTokens(
   reader: Reader,
@@ -77,13 +77,13 @@ export async function listLiveTokens(
   return rows.map(({ user_id, scopes }) => ({ type, user: user_id === null ? undefined : nodeId(user_id), scopes: JSON.parse(scopes) }));
 }
 
-/** Finds a token by its id. Does not find copies. */
+/** Finds a token by its id. Copies of a token are not found. */
 export async function findTokenById(reader: Reader, id: string): Promise<Token | undefined> {
   const row = await reader.get<TokenRow>(append(tokenRows, "WHERE t.id = ? AND t.copy_of = 0", [id]));
   return row === undefined ? undefined : tokenOf(row);
 }
 
-/** The hash of a token's value. Throws if the token does not exist, because the caller has the token of a request. */
+/** The hash of a token's value. Throws if the token does not exist, because this function is only called with the token of a request. */
 export async function readTokenHash(reader: Reader, id: NodeId): Promise<string> {
   const row = await reader.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`);
   if (row === undefined) throw new Error(`there is no token ${id}`);
@@ -114,14 +114,14 @@ export async function deleteTokenByHash(tx: Transaction, hash: string): Promise<
   await tx.run(sql`DELETE FROM tokens WHERE hash = ${hash}`);
 }
 
-/** Revokes the tokens of a page that were issued for a person, and returns the hashes of the revoked tokens. */
+/** Revokes the tokens of a page that were issued to a person, and returns the hashes of the revoked tokens. */
 export async function revokePageTokens(tx: Transaction, page: NodeId, user: NodeId, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     UPDATE tokens SET revoked_at = ${revokedAt} WHERE page = ${page} AND user_id = ${user} AND revoked_at = 0 RETURNING hash`);
   return rows.map(({ hash }) => hash);
 }
 
-/** Revokes the page tokens of a person who is removed, and deletes the person from these tokens. Returns the hashes of the revoked tokens. */
+/** Revokes the page tokens of a person who is removed, and removes the person's id from their rows. Returns the hashes of the revoked tokens. */
 export async function revokePageTokensOf(tx: Transaction, user: NodeId, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     UPDATE tokens SET user_id = NULL, revoked_at = CASE WHEN revoked_at = 0 THEN ${revokedAt} ELSE revoked_at END
@@ -129,7 +129,7 @@ export async function revokePageTokensOf(tx: Transaction, user: NodeId, revokedA
   return rows.map(({ hash }) => hash);
 }
 
-/** D-384: takes a scope from the app's tokens for a person. Returns the hashes of the changed tokens. */
+/** D-384: removes a scope from the app's tokens for a person. Returns the hashes of the changed tokens. */
 export async function removeScope(tx: Transaction, app: NodeId, user: NodeId, scope: string): Promise<string[]> {
   const rows = await tx.all<{ hash: string; scopes: string }>(sql`
     SELECT t.hash, t.scopes FROM tokens t WHERE t.app = ${app} AND t.user_id = ${user} AND t.revoked_at = 0`);
@@ -139,7 +139,7 @@ export async function removeScope(tx: Transaction, app: NodeId, user: NodeId, sc
   return changed.map(({ hash }) => hash);
 }
 
-/** Whether the app has a token for a person that is not revoked. */
+/** Whether the app has a token for a person that has not been revoked. */
 export const hasTokenOfPerson = async (reader: Reader, app: NodeId, user: NodeId): Promise<boolean> =>
   (await reader.get(sql`SELECT 1 AS one FROM tokens t WHERE t.app = ${app} AND t.user_id = ${user} AND t.revoked_at = 0 LIMIT 1`)) !== undefined;
 
@@ -152,7 +152,7 @@ export async function endTokensOfPerson(tx: Transaction, app: NodeId, user: Node
 
 /**
  * Deletes the tokens that belong to the app with this id, were issued for the person with this id, or act as the node with this id. Returns the
- * hashes of the deleted tokens. Nodes are rarely deleted, so the lookup of tokens by node has no index.
+ * hashes of the deleted tokens. Nodes are rarely deleted, so this statement has no index of its own.
  */
 export async function deleteTokensNaming(tx: Transaction, id: NodeId): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`

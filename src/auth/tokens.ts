@@ -1,4 +1,4 @@
-/** The tokens of a world: finds them by hash through a cache, and revokes them (D-11). */
+/** The tokens of a world. The class finds tokens by their hash through a cache, and revokes them (D-11). */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { BoundedMap } from "#kernel/bounded-map";
 import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
@@ -23,12 +23,12 @@ import {
 export const tokenFact = "token";
 export const appFact = "app";
 
-/** The greatest number of characters of a token: longer than any token that Plaza makes, and shorter than a header may be. */
+/** The greatest number of characters of a token. Plaza makes only shorter tokens, and a header may be longer. */
 const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const hashOf = (secret: string): string => hash("sha256", secret);
 
-/** The cache of hashes has as many entries as the cache of tokens in `facts.ts`, at some 200 bytes per hash. */
+/** The greatest number of cached hashes. The cache of tokens in `facts.ts` has the same limit; a hash takes some 200 bytes. */
 const HASHES_MAX = 10_000;
 
 export class Tokens {
@@ -37,7 +37,10 @@ export class Tokens {
   readonly #sealer: Sealer;
   readonly #tokens: FactCache<Token>;
   readonly #apps: FactCache<AppFacts>;
-  /** The hashes of found tokens, by value. Making a hash costs as much as the rest of the check of a cached token. */
+  /**
+   * The hashes of tokens that were found, by the tokens' values. The cache saves time, because hashing costs as much as all other checks of a cached
+   * token.
+   */
   readonly #hashes = new BoundedMap<string, string>(HASHES_MAX);
 
   constructor(database: Database, ports: PortRegistry, sealer: Sealer) {
@@ -56,7 +59,7 @@ export class Tokens {
 
   readonly #loadApp = (id: NodeId) => this.#ports.get("app").findFacts(this.#database.reader, id);
 
-  /** The token with this value, whether alive or dead. Undefined if no token has the value. */
+  /** The token with this value, valid or not. Undefined if no token has the value. */
   find(value: string): Promise<Token | undefined> {
     if (value.length > TOKEN_CHARACTERS_MAX) return Promise.resolve(undefined);
     const bar = value.indexOf("|");
@@ -75,8 +78,8 @@ export class Tokens {
   readonly #load = (hash: string) => findTokenByHash(this.#database.reader, hash);
 
   /**
-   * The app of a live token that is in the cache. D-97: a full server uses this app to decide about a request before anything is read, so that a
-   * flood of unknown tokens costs no reads; `find` would read each token.
+   * The app of a valid token that is in the cache. D-97: a full server uses this app to decide about a request before it reads from the database.
+   * `find` would read each unknown token, so a flood of unknown tokens would cost many reads.
    */
   peekAppOf(value: string, nowSeconds: number): NodeId | undefined {
     const bar = value.indexOf("|");
@@ -94,7 +97,7 @@ export class Tokens {
     tx.invalidate(tokenFact, hash);
   }
 
-  /** Revokes the token with this id, and its copies. Returns whether there is such a token. */
+  /** Revokes the token with this id, and its copies. Resolves with false if there is no such token. */
   async revokeById(tx: Transaction, id: NodeId, nowSeconds: number): Promise<boolean> {
     const hashes = await markTokenRevoked(tx, id, revocationTime(nowSeconds));
     for (const hash of hashes) tx.invalidate(tokenFact, hash);
@@ -112,13 +115,15 @@ export class Tokens {
     for (const hash of await revokePageTokens(tx, page, user, revocationTime(nowSeconds))) tx.invalidate(tokenFact, hash);
   }
 
-  /** Deletes the tokens of a removed node. D-11: page tokens that were issued for a removed person are revoked, as when the person's role ends. */
+  /**
+   * Deletes the tokens of a removed node. D-11: page tokens that were issued to a removed person are only revoked, as when the person's role ends.
+   */
   async forgetNode(tx: Transaction, id: NodeId, nowSeconds: number): Promise<void> {
     const revoked = await revokePageTokensOf(tx, id, revocationTime(nowSeconds));
     for (const hash of [...revoked, ...(await deleteTokensNaming(tx, id))]) tx.invalidate(tokenFact, hash);
   }
 
-  /** Returns the token if it is alive, and otherwise the error. `place` is the name of the token's place for the message. */
+  /** Returns the token if it is valid, and otherwise the error. The error's message names the parameter or header `place`. */
   alive(token: Token | undefined, place: string, nowSeconds: number): Token | GraphError {
     if (token === undefined) return tokenInvalid(place, "this token is not known");
     if (token.revoked_at !== 0) return tokenRevoked(place);
@@ -126,7 +131,7 @@ export class Tokens {
     return token;
   }
 
-  /** Finds the token as it is stored now, without the cache; for use in a transaction. */
+  /** Finds the token in the database and not in the cache, for use in a transaction. */
   async findStored(reader: Reader, value: string): Promise<Token | undefined> {
     if (value.length > TOKEN_CHARACTERS_MAX) return undefined;
     const bar = value.indexOf("|");
@@ -134,7 +139,7 @@ export class Tokens {
     return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1), (id) => this.#ports.get("app").findFacts(reader, id));
   }
 
-  /** D-11: `{app_id}|{app_secret}` is an app token too. */
+  /** D-11: a text of the form `{app_id}|{app_secret}` is an app token too. */
   async #findByAppSecret(id: string, secret: string, findApp: (id: NodeId) => Promise<AppFacts | undefined>): Promise<Token | undefined> {
     const app = isNodeId(id) ? await findApp(id) : undefined;
     if (app === undefined || !isSameHex(hashOf(secret), app.secret_hash)) return undefined;
@@ -142,8 +147,8 @@ export class Tokens {
   }
 
   /**
-   * D-15: checks the proof of a token. Throws `invalidParameter` (code 100) if the proof is wrong, or required and missing. A token of another app is
-   * not checked, because the operation's policy refuses that token.
+   * D-15: checks the proof of a token. Throws `invalidParameter` (code 100) if the proof is wrong, or if the app requires a proof and the request has
+   * none. The proof of another app's token is not checked, because the operation's policy refuses that token.
    */
   checkProof(proof: unknown, value: string, token: Token, app: AppFacts): void {
     if (token.type === "app" || token.app !== app.id) return;
@@ -157,14 +162,14 @@ export class Tokens {
   }
 }
 
-/** An app token that is not stored: for a caller who sends the app's secret, or for a request that needs no token (D-11, D-13). */
+/** Makes an app token that is not stored. It is for a caller who sends the app's secret, and for a request that needs no token (D-11, D-13). */
 export function tokenOfApp(app: AppFacts): Token {
   const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
   const never = { expires_at: 0, data_access_expires_at: 0, revoked_at: 0 };
   return { id: app.id, type: "app", app: app.id, ...none, scopes: [], issued_at: app.created_time, ...never };
 }
 
-/** Compares two digests in constant time if they have equal lengths. The length of a digest is not secret. */
+/** Compares two digests in constant time if their lengths are equal. The length of a digest is not a secret. */
 function isSameHex(one: string, other: string): boolean {
   const a = Buffer.from(one);
   const b = Buffer.from(other);

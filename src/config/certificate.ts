@@ -1,20 +1,22 @@
-/** The certificate of the listeners, from the files of `--tls-cert` and `--tls-key`. The files are read again when they are renewed. */
+/** The certificate of the listeners, from the files of `--tls-cert` and `--tls-key`. The server reads the files again after they are renewed. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ConfigProblem } from "./config.ts";
 
-/** The time after which a renewed file is noticed at the latest. Certificates are renewed days ahead, and two small files cost nothing to read. */
+/**
+ * The interval at which the server looks for a renewed file. Certificates are renewed days ahead, and reading two small files costs almost nothing.
+ */
 const CHECK_EVERY_MS = 5_000;
 
 /**
- * D-353: the ciphers whose key exchange has forward secrecy, so that a thief of the key cannot read earlier recorded traffic. All ciphers of TLS 1.3
- * have it, and so do these ciphers of TLS 1.2. The runtime refuses older versions.
+ * D-353: the ciphers for TLS 1.2 whose key exchange has forward secrecy, so that somebody who steals the key cannot decrypt earlier traffic. All
+ * ciphers of TLS 1.3 have forward secrecy. The runtime refuses older versions of TLS.
  */
 export const TLS_CIPHERS = ["ECDSA", "RSA"]
   .flatMap((key) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((cipher) => `ECDHE-${key}-${cipher}`))
   .join(":");
 
-/** A certificate and its key in PEM. `cert` may be followed by the certificates of its authorities. */
+/** A certificate and its private key in PEM. In `cert`, the certificates of the authorities may follow. */
 export interface CertificateAndKey {
   readonly cert: string;
   readonly key: string;
@@ -26,9 +28,9 @@ export interface ServedCertificate {
 }
 
 export interface CertificateObserver {
-  /** Called when a renewed certificate is in use. `validTo` is the day until which the certificate is valid. */
+  /** Called when a renewed certificate is in use. `validTo` is the certificate's last valid day. */
   renewed(validTo: string): void;
-  /** Called if the new files cannot be used, so that the earlier certificate stays. The same problem is reported only once. */
+  /** Called if the new files cannot be used, so that the server continues with the earlier certificate. Each problem is reported only once. */
   unusable(problem: string): void;
 }
 
@@ -57,12 +59,12 @@ export class Certificate implements ServedCertificate {
   }
 
   follow(observer: CertificateObserver): void {
-    // This is a timer, because no other method notices on every file system, also through links, that a file was replaced.
+    // The files are checked by a timer, because file system events do not report a replaced file on every file system, or behind a link.
     this.#timer = setInterval(() => this.check(observer), CHECK_EVERY_MS);
     this.#timer.unref();
   }
 
-  /** Reads the files again. While only one of them is renewed, certificate and key do not belong together; the next check reads them again. */
+  /** Reads the files again. If only one of the two files is renewed yet, certificate and key do not match; a later check finds both renewed. */
   check(observer: CertificateObserver): void {
     try {
       const pair = read(this.#certFile, this.#keyFile);

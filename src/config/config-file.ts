@@ -9,8 +9,8 @@ import { type ConfigFile, optionsOfFile } from "./read-config.ts";
 const CONFIG_FILE = "plaza.config.yaml";
 
 /**
- * Reads the config file that `--config` or PLAZA_CONFIG gives. Without these, reads the file in the working folder; returns undefined if that file
- * does not exist. Throws `ConfigProblem`.
+ * Reads the config file that `--config` or PLAZA_CONFIG names. Without these, reads the file in the working folder, and returns undefined if that
+ * file does not exist. Throws `ConfigProblem`.
  */
 export async function findConfigFile({ config }: Readonly<Record<string, unknown>> = {}): Promise<ConfigFile | undefined> {
   const named = config ?? (environment().PLAZA_CONFIG || undefined);
@@ -34,14 +34,14 @@ function readText(path: string, mayBeMissing: boolean): string | undefined {
   }
 }
 
-/** The JSON Schema of a config file, in draft 7, which editors know. */
+/** The JSON Schema of a config file, in draft 7, because editors support this draft. */
 export function configFileSchema(settings: readonly Setting[]): Record<string, unknown> {
   const options = optionsOfFile(optionsWith(settings));
   const schemas = options.map(({ name, read, default: otherwise, summary }) => {
     const shown = otherwise === undefined || typeof otherwise === "object" ? {} : { default: otherwise };
     return [name, { description: summary, ...read.schema, ...shown }] as const;
   });
-  // A key in the file may also be written like its flag, with hyphens.
+  // A key in the file may also be written with hyphens, like its flag.
   const likeFlags = schemas.filter(([name]) => name.includes("_")).map(([name, schema]) => [`^${name.replaceAll("_", "-")}$`, schema]);
   return {
     $schema: "http://json-schema.org/draft-07/schema#",

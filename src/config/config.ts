@@ -1,15 +1,18 @@
-/** The options of an operator, after they were read and checked. No other part of the program reads flags, environment or config file. */
+/**
+ * The options of an operator, after they were read and checked. All other code gets them from here and reads neither flags nor environment nor config
+ * file.
+ */
 import type { own } from "./options.ts";
 
 type Own = typeof own;
 
-/** The value of each option by the option's name: the result of its reader, or its default. */
+/** The value of each option by the option's name: the result of the option's reader, or the default. */
 export type Config = { readonly [Name in keyof Own]: ReturnType<Own[Name]["read"]> | Own[Name]["default"] } & {
   /** The values of the features' settings, by name. Each setting is an ordinary option. */
   readonly settings: Readonly<Record<string, number>>;
 };
 
-/** An option is invalid. The program prints one line and exits with code 2. */
+/** The error about an invalid option. The program prints one line and exits with code 2. */
 export class ConfigProblem extends Error {
   constructor(
     /** The option as the operator wrote it, e.g. `--port`, `PLAZA_PORT` or `port in plaza.config.yaml`. */

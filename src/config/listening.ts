@@ -4,10 +4,10 @@ import { type Config, ConfigProblem } from "./config.ts";
 import { hosts, origins, port, publicUrl } from "./option-readers.ts";
 import { readFrom } from "./read-config.ts";
 
-/** The beginning of the message for an unknown host name, to which Bun gives no code. */
+/** The beginning of the message for an unknown host name. Bun gives this error no code. */
 const UNKNOWN_HOST = "Failed to listen at ";
 
-/** Reads the value of `--port`; 0 picks a free port. Throws `ConfigProblem`. */
+/** Reads the value of `--port`. The port 0 picks a free port. Throws `ConfigProblem`. */
 export const portOf = (given: unknown): number => readFrom({ read: port }, given ?? 0, "--port");
 
 interface PagesGiven {
@@ -17,7 +17,7 @@ interface PagesGiven {
   readonly public_url?: unknown;
 }
 
-/** The web pages and hosts that a command serves in addition to loopback. Throws `ConfigProblem`. */
+/** The guard for the web pages and hosts that a command serves in addition to loopback. Throws `ConfigProblem`. */
 export function pagesOf({ host = "localhost", allow_origin = [], allow_host = [], public_url }: PagesGiven): PageGuard {
   const url = public_url === undefined ? [] : [new URL(readFrom({ read: publicUrl }, public_url, "--public-url")).host];
   return new PageGuard({
@@ -26,7 +26,7 @@ export function pagesOf({ host = "localhost", allow_origin = [], allow_host = []
   });
 }
 
-/** Listens with the function `listen`. Throws `ConfigProblem` with the option if the program cannot listen at the address. */
+/** Calls `listen`, which opens a listener. If the program cannot listen at the address, throws `ConfigProblem` with the name of the option. */
 export async function listening<Listener>(option: string, host: string, port: number, listen: () => Listener | Promise<Listener>): Promise<Listener> {
   try {
     return await listen();
@@ -43,14 +43,14 @@ export async function listening<Listener>(option: string, host: string, port: nu
   }
 }
 
-/** The address of a listener, for a caller on the same machine. */
+/** The address at which a caller on the same machine reaches a listener. */
 export function addressOf(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The guard against requests of foreign web pages; undefined if all pages are allowed. */
+/** The guard against requests of web pages of other sites. Undefined if all pages are allowed. */
 export function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
   if (!sandbox) return undefined;
   const configured = [

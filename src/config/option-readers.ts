@@ -1,6 +1,6 @@
 /**
  * Readers of option values, which are given as text (flag, environment) or as a YAML value. Each reader throws a `ValueProblem` for a wrong value,
- * and has the JSON Schema of the values that an editor offers in a config file. A reader of numbers also reads a number that is written as text.
+ * and has a JSON Schema with which an editor checks the values in a config file. A reader of numbers also reads a number that is written as text.
  */
 import { isIP } from "node:net";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -9,7 +9,7 @@ import { trimmedEnd } from "#kernel/text";
 import type { NamedDatabase } from "#storage/database";
 import { surfaces } from "#surfaces/surfaces";
 
-/** The value of an option is wrong. The message leaves out the name of the option, which the caller adds. */
+/** The error about a wrong value of an option. The caller adds the name of the option to the message. */
 export class ValueProblem extends Error {}
 
 type ValueSchema = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export interface ReadValue<T> {
 const reader = <T>(schema: ValueSchema, read: (value: unknown) => T): ReadValue<T> => Object.assign(read, { schema });
 
 const TEXT: ValueSchema = { type: "string", minLength: 1 };
-/** A list, or one text in which commas separate the items. */
+/** The schema of a list, which may also be one text with commas between the items. */
 const LIST: ValueSchema = { type: ["array", "string"], items: TEXT };
 
 const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : JSON.stringify(value));
@@ -43,14 +43,14 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER): Rea
     return number;
   });
 
-/** A part of a whole, from 0 to 1. */
+/** Reads a fraction from 0 to 1. */
 export const ratio = reader({ type: "number", minimum: 0, maximum: 1 }, (value) => {
   const number = typeof value === "string" && /^(?:\d+(?:\.\d{0,9})?|\.\d{1,9})$/.test(value) ? Number(value) : value;
   if (typeof number !== "number" || !(number >= 0 && number <= 1)) throw wrong(value, "a number from 0 to 1, such as 0.1");
   return number;
 });
 
-/** The highest port of TCP. */
+/** The highest TCP port. */
 const PORT_MAX = 65_535;
 export const port = integer(0, PORT_MAX);
 
@@ -77,7 +77,7 @@ export const oneOf = <const Word extends string>(words: readonly Word[]): ReadVa
     return word;
   });
 
-/** The items of a list, or of a text in which commas separate them. */
+/** The items of a list, or of a text with commas between the items. */
 const listOf = (value: unknown): readonly unknown[] => {
   if (Array.isArray(value)) return value.flatMap((item) => (typeof item === "string" ? item.split(",") : [item]));
   return typeof value === "string" ? value.split(",") : [value];
@@ -92,7 +92,7 @@ const isCidr = (word: string): boolean => {
 
 const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*$/i;
 
-/** Reads a list of words. `read` returns undefined for a wrong word. */
+/** Makes a reader for a list of words. `read` returns undefined for a wrong word. */
 const all = (read: (word: string) => string | undefined, expected: string): ReadValue<readonly string[]> =>
   reader(LIST, (value) =>
     listOf(value).map((item) => {
@@ -107,7 +107,7 @@ const words = (isRight: (word: string) => boolean, expected: string) => all((wor
 export const cidrs = words(isCidr, "an address range such as 10.0.0.0/8");
 export const cidrsOrHosts = words((word) => isCidr(word) || HOST.test(word), "an address range such as 10.0.0.0/8, or a host name");
 
-/** A host. The brackets of an IPv6 address may be left out. */
+/** Reads a host. An IPv6 address may be written without brackets. */
 function hostOf(word: string): string | undefined {
   const host = isIP(word) === 6 ? `[${word}]` : word;
   return /:\d*$/.test(host) ? undefined : hostnameOf(host);
@@ -116,7 +116,7 @@ function hostOf(word: string): string | undefined {
 export const origins = all(originOf, "an origin such as https://app.example.com, or null");
 export const hosts = all(hostOf, "a host name or an address, without a port");
 
-/** The host of each surface: `app=app.example.com,ads=ads.example.com`, or a map in the config file. */
+/** Reads the host of each surface: `app=app.example.com,ads=ads.example.com`, or a map in the config file. */
 export const surfaceHosts = reader(
   {
     anyOf: [LIST, { type: "object", properties: Object.fromEntries(surfaces.map(({ name }) => [name, TEXT])), additionalProperties: false }],
@@ -149,7 +149,10 @@ export interface Stub {
 
 const STUB = /^(?:(GET|POST|DELETE):)?([a-z_]{1,50})\/(\w{1,100})$/;
 
-/** The files of edges: `page/insights=insights.json`, or a map in the config file. The name of a file in a list of the config file may have commas. */
+/**
+ * Reads the files that answer for edges: `page/insights=insights.json`, or a map in the config file. In a list of the config file, a file's name may
+ * contain commas.
+ */
 export const stubs = reader<readonly Stub[]>({ anyOf: [LIST, { type: "object", additionalProperties: TEXT }] }, (value) => {
   const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
   const items = isMap
@@ -167,7 +170,7 @@ export const stubs = reader<readonly Stub[]>({ anyOf: [LIST, { type: "object", a
   });
 });
 
-/** A URL without a slash at its end, so that a path can follow. */
+/** Makes a reader for a URL. A slash at the end of the URL is removed, so that a path can be appended. */
 const webUrl = (example: string): ReadValue<string> =>
   reader(TEXT, (value) => {
     const url = typeof value === "string" ? URL.parse(value) : null;
@@ -178,18 +181,18 @@ const webUrl = (example: string): ReadValue<string> =>
 
 export const publicUrl = webUrl("https://graph.example.com");
 
-/** D-390. */
+/** D-390: reads the URL of the operator's page that signs people in. */
 export const signInUrl = webUrl("https://login.example.com/plaza");
 
 const collector = webUrl("http://localhost:4318");
-/** D-356: the address of a collector, as in OTEL_EXPORTER_OTLP_ENDPOINT: without the path of the traces. */
+/** D-356: reads the URL of a collector, as in OTEL_EXPORTER_OTLP_ENDPOINT, without the path `/v1/traces`. */
 export const collectorUrl = reader(TEXT, (value) => {
   const url = collector(value);
   if (url.endsWith("/v1/traces")) throw new ValueProblem("leave out /v1/traces at the end, which Plaza adds");
   return url;
 });
 
-/** The URL of an app's callback. */
+/** Reads the URL of an app's callback. */
 export const callback = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(value, "an http or https address such as http://localhost:3000/hook");
@@ -201,7 +204,7 @@ export const headerName = reader(TEXT, (value) => {
   return value.toLowerCase();
 });
 
-/** An RTMP URL without a slash at its end, so that a key can follow. */
+/** Reads an RTMP URL. A slash at the end of the URL is removed, so that a stream key can be appended. */
 export const rtmpUrl = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^rtmps?:$/.test(url.protocol) || url.hostname === "" || `${url.username}${url.password}${url.search}${url.hash}` !== "")
@@ -216,7 +219,10 @@ export const dataPlace = reader(TEXT, (value) => {
   return value;
 });
 
-/** D-422: a folder, or a bucket with the beginning of the names of its objects. The message does not repeat the address, which may have a key. */
+/**
+ * D-422: reads the folder for recordings, or a bucket with the common prefix of the objects' names. The message does not repeat the address, because
+ * it may contain a key.
+ */
 export const recordingsPlace = reader(TEXT, (value) => {
   const place = text(value);
   if (!/^[a-z0-9]+:\/\//i.test(place)) return place;
@@ -230,9 +236,9 @@ export const recordingsPlace = reader(TEXT, (value) => {
   return place;
 });
 
-/** A name of a database: short, because it is a label of metrics and a word on the command line. */
+/** Matches a database with its name. The name is short, because it is a label of metrics and part of command lines. */
 const DATABASE = /^([a-z0-9][a-z0-9_-]{0,30})=(postgres(?:ql)?:\/\/\S+)$/;
-/** Splits a text into items. An address of several hosts has commas, so a word without a name belongs to the item before it. */
+/** Splits a text into items. The address of a database with several hosts contains commas, so a word without a name belongs to the item before it. */
 function databaseItems(text: string): string[] {
   const items: string[] = [];
   for (const word of text.split(/[\s,]/)) {
@@ -243,10 +249,10 @@ function databaseItems(text: string): string[] {
   return items;
 }
 
-/** The number of databases. A process has some connections to each. */
+/** The greatest number of databases. A process has some connections to each database. */
 const DATABASES_MAX = 100;
 
-/** D-420: `eu1=postgres://…,eu2=postgres://…`, a list of such items, or a map in the config file. */
+/** D-420: reads several databases: `eu1=postgres://…,eu2=postgres://…`, a list of such items, or a map in the config file. */
 export const databases = reader<readonly NamedDatabase[]>(
   { anyOf: [LIST, { type: "object", propertyNames: { pattern: "^[a-z0-9][a-z0-9_-]{0,30}$" }, additionalProperties: TEXT }] },
   (value) => {
@@ -258,7 +264,7 @@ export const databases = reader<readonly NamedDatabase[]>(
     const found = items.flatMap((item) =>
       (typeof item === "string" ? databaseItems(item) : [""]).map((text) => {
         const [, name, url] = DATABASE.exec(text) ?? [];
-        // The address may have a password, so the message does not repeat it.
+        // The address may contain a password, so the message does not repeat it.
         if (name === undefined || url === undefined)
           throw new ValueProblem(
             `${JSON.stringify(text.replace(/=.*$/s, "=…"))} is not name=postgres://…, with a name of lower-case letters, digits, - and _, 31 at most`,
@@ -273,7 +279,7 @@ export const databases = reader<readonly NamedDatabase[]>(
   },
 );
 
-/** The shortest control key: 16 characters of base64 have 96 bits, too many to guess. */
+/** The shortest control key. 16 characters of base64 have 96 bits, which cannot be guessed. */
 const CONTROL_KEY_CHARACTERS_MIN = 16;
 export const controlKey = reader(TEXT, (value) => {
   if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) throw new ValueProblem("must be printable ASCII without spaces");
@@ -281,7 +287,7 @@ export const controlKey = reader(TEXT, (value) => {
 });
 export const isStrongControlKey = (key: string): boolean => key.length >= CONTROL_KEY_CHARACTERS_MIN;
 
-/** The size of a secret key, which AES-256 and HKDF need. Messages never contain the value of the key. */
+/** The size of a secret key, as AES-256 and HKDF require. Messages never contain the value of the key. */
 export const SECRET_KEY_BYTES = 32;
 export const secretKey = reader<Uint8Array>(TEXT, (value) => {
   const written = typeof value === "string" ? value.trim() : "";

@@ -7,25 +7,27 @@ import type { Option } from "./option.ts";
 import type { ReadValue } from "./option-readers.ts";
 import * as read from "./option-readers.ts";
 
-/** The number of workers, more than any machine has cores. */
+/** The greatest number of workers, which is more than a machine has cores. */
 const WORKERS_MAX = 256;
-/** The number of streams, more than one process can record. */
+/** The greatest number of streams, which is more than one process can record. */
 const STREAMS_LIMIT = 10_000;
 
 const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
-/** The size of the headers of a request. The headers must be read completely, so that an error response has the form of the interface. */
+/**
+ * The greatest size of a request's headers in bytes. Plaza must read the headers completely, so that an error response has the form of the interface.
+ */
 const HEADER_BYTES_LIMIT = 65_536;
-/** The number of connections; PostgreSQL has some hundred for all its users. */
+/** The greatest number of connections. PostgreSQL usually allows a few hundred for all its users. */
 const DATABASE_CONNECTIONS_LIMIT = 200;
 const HOUR_MS = 3_600_000;
 const PORT_MAX = 65_535;
 
-/** The number of days for which the audit list is kept: a hundred years. */
+/** The greatest number of days for which the audit list can be stored: a hundred years. */
 const AUDIT_DAYS_MAX = 36_500;
 
 const logLevels = ["silent", "error", "warn", "info", "debug"] as const;
 
-/** An option with a value. `value` is the name of the value in the help. */
+/** An option with a value. The parameter `value` is the name that the help shows for the value. */
 const one = <T>(value: string, reads: ReadValue<T>, otherwise: NoInfer<T>) => ({ value, read: reads, default: otherwise });
 const maybe = <T>(value: string, reads: ReadValue<T>) => ({ value, read: reads, default: undefined });
 const several = <T>(value: string, reads: ReadValue<readonly T[]>) => ({ ...one(value, reads, []), isRepeatable: true as const });

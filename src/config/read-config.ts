@@ -35,14 +35,14 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
   return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
-/** The variables that point to a server, for commands and for tests of `plaza exec`. Variables that point to a server are not options of a server. */
+/** The names of the variables with which commands, and tests under `plaza exec`, find a server. They are not options of a server. */
 const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "proxy_url", "ca_file"].map(
   variableOf,
 );
 
 /**
- * Warnings about variables that nothing reads, e.g. `PLAZA_PROT`. Unknown variables are not errors, because programs around Plaza may have variables
- * of their own.
+ * Warnings about variables that Plaza does not read, e.g. `PLAZA_PROT`. Unknown variables are not errors, because other programs may use variables
+ * whose names begin with `PLAZA_`.
  */
 export function variableWarnings(environment: Values, settings: readonly Setting[]): string[] {
   const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...FILE_VARIABLES, ...OF_CLIENTS];
@@ -50,16 +50,19 @@ export function variableWarnings(environment: Values, settings: readonly Setting
   return unknown.slice(0, WARNINGS_MAX).map((name) => `nothing reads the variable ${name}${suggestion(name, known)}`);
 }
 
-/** Warnings for commands that call a server and do not load the settings of features: variables whose names are close to one of the command's. */
+/**
+ * Warnings for commands that call a server and do not load the settings of features. Only variables whose names are similar to one of the command's
+ * variables are reported.
+ */
 export const commandWarnings = (environment: Values): string[] =>
   variableWarnings(environment, []).filter((text) => OF_COMMANDS.some((name) => text.endsWith(`did you mean ${name}?`)));
 
 const OF_COMMANDS = ["control_url", "control_key", "data"].map(variableOf);
 
-/** The number of warnings; a person does not read more. */
+/** The greatest number of warnings. A person does not read more. */
 const WARNINGS_MAX = 20;
 
-/** Reads a value. `where` is the option as the operator wrote it. Throws `ConfigProblem`. */
+/** Reads a value with a reader. `where` is the option as the operator wrote it. Throws `ConfigProblem` if the value is wrong. */
 export function readFrom<T>({ read }: { read(value: unknown): T }, value: unknown, where: string): T {
   try {
     return read(value);
@@ -69,10 +72,10 @@ export function readFrom<T>({ read }: { read(value: unknown): T }, value: unknow
   }
 }
 
-/** The options that a config file can have. */
+/** The options that may be in a config file. */
 export const optionsOfFile = (options: readonly Option[]): Option[] => options.filter(({ isLeftOutOfFile }) => isLeftOutOfFile !== true);
 
-/** The values of a config file. The keys of a config file are written like flags (`control-port`) or like variables (`control_port`). */
+/** The values of a config file. A key may be written like a flag (`control-port`) or like a variable (`control_port`). */
 function fileValues({ path, values }: ConfigFile, options: readonly Option[]): Values {
   const known = new Set(optionsOfFile(options).map(({ name }) => name));
   const found: Record<string, unknown> = {};
@@ -84,10 +87,10 @@ function fileValues({ path, values }: ConfigFile, options: readonly Option[]): V
   return found;
 }
 
-/** The key is used for HMAC-SHA256, so it has the length of a digest in characters that carry at least four bits each: 128 bits. */
+/** The least number of characters of the key for HMAC-SHA256. A character has at least four bits, so 32 characters have 128 bits. */
 const SIGN_IN_KEY_CHARACTERS_MIN = 32;
 
-/** D-420: the first of several databases is the place of the first world, so it is used wherever `--data` counts. */
+/** D-420: the first of several databases has the first world, so its URL becomes the value of `--data`. */
 function withFirstDatabase(config: Config): Config {
   const [first] = config.databases;
   if (first === undefined) return config;

@@ -1,6 +1,6 @@
 /**
- * D-352: reads secrets from files, as containers and service managers hand them over. `PLAZA_CONTROL_KEY_FILE` gives the file with the value of
- * `PLAZA_CONTROL_KEY`.
+ * D-352: reads secrets from files, because containers and service managers provide secrets as files. For example, `PLAZA_CONTROL_KEY_FILE` is the
+ * path of the file with the value of `PLAZA_CONTROL_KEY`.
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { ConfigProblem } from "./config.ts";
@@ -15,10 +15,10 @@ const fileVariableOf = (variable: string): string => `${variable}_FILE`;
 
 export const FILE_VARIABLES: readonly string[] = IN_FILES.map(fileVariableOf);
 
-/** The number of bytes that are read: keys and addresses are shorter, and a device file has no end. */
+/** The greatest number of bytes that are read from a file. Keys and addresses are shorter, and a device file never ends. */
 const BYTES_MAX = 65_536;
 
-/** Adds the secrets in files to the environment. Throws `ConfigProblem`. */
+/** Returns the environment with the secrets that are in files. Throws `ConfigProblem` if a file cannot be read. */
 export function environmentWithSecrets(given = environment()): Readonly<Record<string, string | undefined>> {
   const read: Record<string, string> = {};
   for (const variable of IN_FILES) {
@@ -31,7 +31,7 @@ export function environmentWithSecrets(given = environment()): Readonly<Record<s
   return { ...given, ...read };
 }
 
-/** Reads the secret in a file. Editors end a file with a line end, which does not belong to the secret. */
+/** Reads the secret from a file. A line break at the end does not belong to the secret, because editors add it. */
 function secretIn(file: string, variable: string): string {
   const bytes = Buffer.alloc(BYTES_MAX + 1);
   let length = 0;

@@ -1,4 +1,4 @@
-/** The master keys, from which the keys for sealed secrets and cursors are derived. */
+/** The master keys. The keys that seal secrets and cursors are derived from them. */
 import { createHash } from "node:crypto";
 import { existsSync, linkSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,9 +13,9 @@ type RandomKey = (byteCount: number) => Uint8Array;
 type Keys = Pick<KeyRing, "current" | "previous">;
 
 /**
- * Finds the master keys: the configured ones, or else those of the key file in the data folder. The first start creates this file, which only its
- * owner can read. Data in memory gets a random key. A PostgreSQL sandbox has a fixed key, so that its processes agree; this key protects nothing, and
- * `readConfig` refuses it without the sandbox.
+ * Finds the master keys: the configured ones, or else the ones in the key file in the data folder. The first start creates this file, which only its
+ * owner can read. A server with its data in memory uses a random key. A sandbox on PostgreSQL uses a fixed key, so that all its processes have the
+ * same one. The fixed key does not protect secrets, so `readConfig` refuses it outside the sandbox.
  */
 export function keyRingOf(config: Config, randomKey: RandomKey): KeyRing {
   const { secret_key, further_secret_keys, data } = config;
@@ -37,11 +37,11 @@ const configured = (keys: Keys): KeyRing => ({
   rotate() {
     throw new Error("configured keys can be replaced only in the configuration");
   },
-  // The operator removes old keys from the configuration, so this function does nothing.
+  // The operator removes old keys from the configuration, so there is nothing to do here.
   retire() {},
 });
 
-/** The keys that Plaza itself created. `save` stores them durably before they are used. */
+/** The keys that Plaza itself created. `save` writes them to the key file before they are used. */
 class OwnKeys implements KeyRing {
   readonly isOwn = true;
   readonly #randomKey: RandomKey;
@@ -81,7 +81,7 @@ class OwnKeys implements KeyRing {
 
 // The key file has the current key in base64, and below it a line for each previous key with the time at which that key ends.
 
-/** The text of the key file. The file leaves out previous keys without an end, because these keys come from the configuration. */
+/** The text of the key file. Previous keys without an end are left out, because they come from the configuration. */
 const textOf = ({ current, previous }: Keys): string =>
   [
     base64(current),
@@ -108,7 +108,10 @@ function keyIn(encoded: string, file: string): Uint8Array {
   return new Uint8Array(key);
 }
 
-/** Creates the key file, and links it to its name only when it is complete. If two first starts run at once, both use the key of the first link. */
+/**
+ * Creates the key file under a temporary name, and links it to its name when it is complete. If two servers start for the first time at once, both
+ * use the key that was linked first.
+ */
 function createFile(folder: string, file: string, text: string): void {
   makeFolder(folder);
   if (readdirSync(folder).some((name) => name.endsWith(".sqlite"))) {

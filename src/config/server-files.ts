@@ -1,6 +1,6 @@
 /**
- * The files by which commands find a running server. These files are in the server's data folder, and have its addresses and the control key of a
- * sandbox. For a server without a data folder (in memory, PostgreSQL), commands need options or variables that point to it.
+ * The files with which commands find a running server. They are in the server's data folder, and have the server's addresses and a sandbox's control
+ * key. If a server has no data folder (memory, PostgreSQL), commands need options or variables to find it.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -24,8 +24,8 @@ export const isFolder = (data: string): boolean => data !== ":memory:" && !data.
 const folderOf = (data: string): string | undefined => (isFolder(data) ? data : undefined);
 
 /**
- * The key of the control API. A sandbox stores the key in its data folder, so that it is the same after a restart; a key of the operator replaces the
- * stored key. Without the sandbox, the key is stored nowhere. The caller must have locked the folder.
+ * Returns the key of the control API. A sandbox stores the key in its data folder, so that the key is the same after a restart. A key that the
+ * operator configures replaces the stored one. Outside the sandbox the key is not stored. The caller must have locked the folder.
  */
 export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sandbox">, randomSecret: (byteCount: number) => string): string {
   const folder = folderOf(config.data);
@@ -37,7 +37,7 @@ export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sand
   return key;
 }
 
-/** Replaces the key in the folder, if the stored key is one that was replaced. */
+/** Stores a new key in the folder, if the stored key has been replaced. */
 export function keepReplacedKey(config: Pick<Config, "data" | "sandbox">, isReplaced: (key: string) => boolean, key: string): void {
   const folder = folderOf(config.data);
   if (folder === undefined || !config.sandbox) return;
@@ -56,7 +56,7 @@ function readKey(file: string): string | undefined {
   }
 }
 
-/** Writes the addresses of the server into its file. Returns a function that deletes the file. */
+/** Writes the addresses of the server to its file. Returns a function that deletes the file. */
 export function announceServer(config: Pick<Config, "data">, info: ServerInfo): () => void {
   const folder = folderOf(config.data);
   if (folder === undefined) return () => {};
@@ -65,14 +65,14 @@ export function announceServer(config: Pick<Config, "data">, info: ServerInfo): 
   return () => rmSync(file, { force: true });
 }
 
-/** Finds the server that runs on the data, by its file, and the stored control key. */
+/** Reads the file of the server that uses the data, and the stored control key. */
 export function findServer(data: string): { readonly info: ServerInfo | undefined; readonly controlKey: string | undefined } {
   const folder = folderOf(data);
   if (folder === undefined) return { info: undefined, controlKey: undefined };
   return { info: readInfo(join(folder, SERVER_FILE)), controlKey: readKey(join(folder, KEY_FILE)) };
 }
 
-/** Reads the server's file. Undefined if the process in the file no longer runs: a killed server leaves the file behind. */
+/** Reads the server's file. A killed server leaves its file behind, so the result is undefined if the server's process no longer runs. */
 function readInfo(file: string): ServerInfo | undefined {
   try {
     const info = JSON.parse(readFileSync(file, "utf8")) as ServerInfo;

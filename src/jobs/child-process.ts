@@ -1,14 +1,21 @@
-/** Child processes of the server: each runs this same program with another command. A child ends with its parent, because then its channel closes. */
+/**
+ * Child processes of the server. Each child runs this same program with another command. When the parent ends, the channel between them closes, and
+ * the child ends, too.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { extname, join } from "node:path";
 
-/** The folder of the program inside the single executable. The executable starts itself without the path of a program among its arguments. */
+/**
+ * The folder that has the program inside the single executable. The executable does not need the path of a program as an argument to start itself.
+ */
 const INSIDE_EXECUTABLE = "/$bunfs/";
 
-/** The file of this program's command line. In a bundle, all files are in one folder. */
+/** The file with this program's command line. In a bundle, all files are in one folder. */
 const ownProgram = (): string => join(import.meta.dirname, extname(import.meta.filename) === ".ts" ? "../cli/plaza.ts" : "plaza.js");
 
-/** Starts a child process. Messages to and from it are structured clones. The caller listens to the events `message`, `error` and `exit`. */
+/**
+ * Starts a child process. Parent and child exchange messages as structured clones. The caller listens to the events `message`, `error` and `exit`.
+ */
 export function startChild(command: string, program = ownProgram()): ChildProcess {
   const isInside = program.startsWith(INSIDE_EXECUTABLE) || import.meta.dirname.startsWith(INSIDE_EXECUTABLE);
   return spawn(process.execPath, isInside ? [command] : [...process.execArgv, program, command], {
@@ -17,18 +24,18 @@ export function startChild(command: string, program = ownProgram()): ChildProces
   });
 }
 
-/** A child process that ended by itself. Another attempt may succeed. */
+/** The error of a child process that ended unexpectedly. The caller may try again with a new child. */
 export class ChildDied extends Error {
   constructor(command: string, ending: string) {
     super(`the child process ${command} ended with ${ending}`);
   }
 }
 
-/** A child process that has not answered in time. */
+/** The error of a child process that did not answer in time. */
 export class ChildIsSilent extends Error {}
 
 export interface AskedChildOptions {
-  /** The longest time for an answer. */
+  /** The longest time for one answer, in ms. */
   readonly turnMsMax: number;
   readonly program?: string | undefined;
 }
@@ -40,7 +47,7 @@ export class AskedChild<Question extends object, Answer> {
   readonly #turnMsMax: number;
   readonly #answers: Answer[] = [];
   #died: ChildDied | undefined;
-  /** Wakes the code that waits for an answer of the child, or for the end of the child. */
+  /** Wakes the code that waits until the child answers or ends. */
   #wake = (): void => {};
 
   constructor(command: string, { turnMsMax, program }: AskedChildOptions) {
@@ -55,9 +62,9 @@ export class AskedChild<Question extends object, Answer> {
     this.#child.on("exit", (code, signal) => this.#end(signal ?? `exit code ${code}`));
   }
 
-  /** Throws `ChildDied` or `ChildIsSilent`. */
+  /** Sends a message and resolves with the child's answer. Rejects with `ChildDied` or `ChildIsSilent`. */
   async ask(message: Question): Promise<Answer> {
-    // A child that has just ended receives nothing; the code below notices its end.
+    // Sending to a child that has just ended does nothing; the code below notices that the child has ended.
     if (this.#child.connected) this.#child.send(message, () => {});
     const waited = Promise.withResolvers<void>();
     this.#wake = () => waited.resolve();

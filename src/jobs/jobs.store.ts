@@ -10,13 +10,16 @@ export interface JobRow extends Row {
   attempts: number;
 }
 
-/** Jobs that may not begin now: all jobs of `kinds`, and the jobs of `shares`. */
+/** The jobs that may not begin now: all jobs of `kinds`, and the jobs of the owners in `shares`. */
 export interface FullKinds {
   readonly kinds: readonly string[];
   readonly shares: readonly { readonly kind: string; readonly share: string }[];
 }
 
-/** Stores a job. The new job replaces a job of the same kind and key, even a running one, whose run can then no longer settle it. */
+/**
+ * Stores a job. The new job replaces a job of the same kind and key, even a running one. The run of the replaced job can then no longer settle the
+ * job.
+ */
 export async function saveJob(tx: Transaction, job: Pick<JobRow, "kind" | "key" | "share" | "due_ms" | "payload">): Promise<void> {
   const { kind, key, share, due_ms, payload } = job;
   await tx.runOne(sql`
@@ -34,7 +37,7 @@ export async function findDueTime(reader: Reader, kind: string, key: string): Pr
   return (await reader.get<{ due_ms: number }>(sql`SELECT j.due_ms FROM jobs j WHERE j.kind = ${kind} AND j.key = ${key}`))?.due_ms;
 }
 
-/** The waiting jobs that are due, earliest first, without the jobs of `full`. On PostgreSQL the rows stay locked until the transaction ends. */
+/** The waiting jobs that are due, earliest first. Jobs of `full` are left out. On PostgreSQL the rows stay locked until the transaction ends. */
 export function findDueJobs(tx: Transaction, nowMs: number, limit: number, full: FullKinds): Promise<JobRow[]> {
   const due = sql`
     SELECT j.kind, j.key, j.share, j.due_ms, j.payload, j.attempts FROM jobs j
@@ -54,7 +57,10 @@ export function listWaitingJobs(reader: Reader, limit: number): Promise<Pick<Job
   return reader.all(sql`SELECT j.kind, j.key, j.due_ms FROM jobs j WHERE j.fence = 0 ORDER BY j.due_ms, j.kind, j.key LIMIT ${limit}`);
 }
 
-/** The number of jobs that are searched for failures. The page of alerts does this every two seconds, and a job that failed is due within an hour. */
+/**
+ * The greatest number of jobs that are searched for failures. The alerts page runs this query every two seconds. A failed job is due again within an
+ * hour, so it is among the next jobs.
+ */
 const NEXT_MAX = 1_000;
 
 export interface FailingJob extends Row {
@@ -65,7 +71,10 @@ export interface FailingJob extends Row {
   last_error: string;
 }
 
-/** Jobs that failed at least twice, the most failures first, among the jobs that run next. A single failure is often over a second later. */
+/**
+ * Jobs that failed at least twice, among the jobs that run next. Jobs with the most failures come first. Jobs that failed once are left out, because
+ * they often succeed a second later.
+ */
 export const listFailingJobs = (reader: Reader, limit: number): Promise<FailingJob[]> =>
   reader.all(sql`
     SELECT f.kind, f.key, f.attempts, f.due_ms, f.last_error
@@ -84,12 +93,12 @@ export async function findNextDueTime(reader: Reader, full: FullKinds): Promise<
   return row?.due_ms ?? undefined;
 }
 
-/** Deletes a job that has run. Returns false if the run under `fence` no longer owned the job. */
+/** Deletes a job that has run. Returns false if the session with `fence` no longer owned the job. */
 export async function settleJob(tx: Transaction, kind: string, key: string, fence: number): Promise<boolean> {
   return (await tx.run(sql`DELETE FROM jobs WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`)) > 0;
 }
 
-/** Replaces the payload of a running job. Returns false if the run under `fence` no longer owns the job. */
+/** Replaces the payload of a running job. Returns false if the session with `fence` no longer owns the job. */
 export async function savePayload(tx: Transaction, { kind, key }: Pick<JobRow, "kind" | "key">, fence: number, payload: string): Promise<boolean> {
   return (await tx.run(sql`UPDATE jobs SET payload = ${payload} WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`)) > 0;
 }
@@ -101,8 +110,8 @@ export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence:
 }
 
 /**
- * Whether a job is due, claimed or not. The check is one statement, because between two statements a claimed job could end and leave another job that
- * is due.
+ * Whether a job is due, no matter whether a process has claimed it. The check is one statement: between two statements a claimed job could end and
+ * schedule another job, which neither statement would find.
  */
 export async function hasDueJob(reader: Reader, nowMs: number): Promise<boolean> {
   const found = await reader.get(sql`
@@ -111,30 +120,30 @@ export async function hasDueJob(reader: Reader, nowMs: number): Promise<boolean>
   return found !== undefined;
 }
 
-/** The kinds and keys of the jobs that run under `fence`. */
+/** The kinds and keys of the jobs that the session with `fence` runs. */
 export function findRunningJobs(tx: Transaction, fence: number): Promise<Pick<JobRow, "kind" | "key">[]> {
   return tx.all(sql`SELECT j.kind, j.key FROM jobs j WHERE j.fence = ${fence} AND j.fence > 0 ORDER BY j.kind, j.key`);
 }
 
-/** Makes a job wait again, as before it was claimed. */
+/** Returns a claimed job to the waiting jobs. */
 export async function giveBackJob(tx: Transaction, { kind, key }: Pick<JobRow, "kind" | "key">, fence: number): Promise<void> {
   await tx.run(sql`UPDATE jobs SET fence = 0 WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
 }
 
-/** Makes the jobs of an ended session wait again; their due time has passed. */
+/** Returns all jobs of an ended session to the waiting jobs. Their due time has passed, so they run soon. */
 export async function releaseJobs(tx: Transaction, fence: number): Promise<void> {
   await tx.run(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence} AND fence > 0`);
 }
 
 export interface JobCounts extends Row {
-  /** The number of jobs that are due and have not begun. */
+  /** The number of jobs that are due but have not begun. */
   due: number;
   running: number;
-  /** The due time of the job that has been due the longest. */
+  /** The earliest due time among the jobs that are due. */
   oldest_due_ms: number | null;
 }
 
-/** The number at which counting stops, so that a queue of any length costs a few ms. */
+/** The greatest number up to which jobs are counted, so that counting a queue of any length takes only a few ms. */
 const JOBS_COUNTED_MAX = 10_000;
 
 export async function countJobs(reader: Reader, nowMs: number): Promise<JobCounts> {

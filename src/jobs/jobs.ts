@@ -1,4 +1,6 @@
-/** The jobs of a world. A job is scheduled in the transaction of its cause, and runs on the world's clock. */
+/**
+ * The jobs of a world. A feature schedules a job in the transaction that makes the job necessary. The job runs when it is due on the world's clock.
+ */
 import type { Tracing } from "#kernel/tracing/tracing";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type JobKind, JobLost, type RunningJob, type ScheduledJob } from "./job-kind.ts";
@@ -23,16 +25,19 @@ import type { WorkLoop } from "./work-loop.ts";
 import type { WorkSession } from "./work-session.ts";
 import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
-/** The number of jobs that run at the same time. Most jobs write a few rows; a job that ingests a file must not block the others. */
+/**
+ * The greatest number of jobs that run at the same time. Most jobs write a few rows, but one that ingests a file takes long and must not block the
+ * others.
+ */
 const RUNNING_MAX = 8;
-/** The number of jobs that wait for another server, and so do not count as running. Each has a connection. */
+/** The greatest number of jobs that wait for another server and therefore do not count as running. Each of them has a connection. */
 const WAITING_MAX = 64;
-/** The waits before the second, third, … run of a job that threw. The last wait is used for all later runs. */
+/** The delays before the second, third, … run of a job that failed. All later runs have the last delay. */
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
-/** The part by which waits are shortened at most, so that jobs that failed together do not run again together. */
+/** The greatest fraction by which a delay is shortened at random, so that jobs that failed together do not run again together. */
 const JITTER = 0.1;
 const ERROR_CHARACTERS_MAX = 500;
-/** The wait before another try to store a result while the database cannot be reached. */
+/** The delay before another attempt to store a job's result, while the database cannot be reached. */
 const STORE_AGAIN_MS = 500;
 
 export interface JobsOptions<W> {
@@ -41,10 +46,10 @@ export interface JobsOptions<W> {
   readonly kinds: readonly JobKind<W>[];
   /** A function that returns the world, because a world is created together with its jobs. */
   readonly world: () => W;
-  /** Undefined if traces are off. */
+  /** Absent if traces are off. */
   readonly tracing?: Tracing | undefined;
   onStart?(kind: string, key: string): void;
-  /** Called when a run threw; the job will run again. */
+  /** Called when a run failed. The job will run again. */
   onFailure(kind: string, key: string, error: unknown): void;
 }
 
@@ -55,7 +60,7 @@ export class Jobs<W = unknown> implements WorkSource {
   readonly #running = new Map<string, Promise<void>>();
   /** The number of running jobs that wait for another server. */
   #waitingCount = 0;
-  /** Whether a claim failed. A failed claim may have been stored, if the connection broke at the commit. */
+  /** Whether a claim has failed. The claim may be stored nevertheless, if the connection broke during the commit. */
   #mayHoldMore = false;
 
   constructor(options: JobsOptions<W>) {
@@ -66,19 +71,19 @@ export class Jobs<W = unknown> implements WorkSource {
     options.loop.add(this);
   }
 
-  /** Schedules a job, which runs when the transaction has committed and the world's clock has reached `dueMs`. */
+  /** Schedules a job. The job runs after the transaction has committed and the world's clock has reached `dueMs`. */
   async schedule(tx: Transaction, { kind, key, dueMs, share = "", payload }: ScheduledJob): Promise<void> {
     if (!this.#kinds.has(kind)) throw new Error(`no feature declares a job of kind ${kind}`);
     await saveJob(tx, { kind, key, share, due_ms: Math.ceil(dueMs), payload: JSON.stringify(payload ?? null) });
     tx.afterCommit(() => this.#options.loop.wake(this));
   }
 
-  /** Cancels a job. Returns whether the job existed. A run that has begun continues, but cannot settle. */
+  /** Cancels a job. Returns whether the job existed. A run that has begun continues, but it cannot settle the job. */
   cancel(tx: Transaction, kind: string, key: string): Promise<boolean> {
     return deleteJob(tx, kind, key);
   }
 
-  /** The due time of a job in world time; undefined if the job does not exist. */
+  /** The due time of a job in world time. Undefined if the job does not exist. */
   dueTimeOf(reader: Reader, kind: string, key: string): Promise<number | undefined> {
     return findDueTime(reader, kind, key);
   }
@@ -86,7 +91,7 @@ export class Jobs<W = unknown> implements WorkSource {
   async turn({ nowMs, storedNowMs, session, isLast }: Turn): Promise<TurnEnd> {
     const { database } = this.#options;
     const capacity = RUNNING_MAX - this.#running.size + Math.min(this.#waitingCount, WAITING_MAX);
-    // Nothing is claimed now; the end of a run requests another turn.
+    // If the limit is reached, no jobs are claimed in this turn. When a run ends, it requests another turn.
     if (capacity <= 0 || isLast) return { didWork: false, nextDueMs: undefined };
     const full = this.#loads.full();
     const nextDueMs = await findNextDueTime(database.reader, full);
@@ -94,9 +99,9 @@ export class Jobs<W = unknown> implements WorkSource {
     else if (nextDueMs === undefined || nextDueMs > nowMs) return { didWork: false, nextDueMs };
     let fence = 0;
     const claiming = database.write(async (tx) => {
-      // The statement reads more jobs than fit, because some may have the keys of jobs that still run here.
+      // The statement reads more jobs than may start, because this process may still run an earlier job with the same key as one of them.
       const rows = await findDueJobs(tx, nowMs, RUNNING_MAX * 2, full);
-      // The clock is read after the rows are locked, because from then on nobody can replace the rows.
+      // The clock is read after the rows are locked, because from then on no other process can replace the rows.
       const dueUntilMs = session.isShared && rows.length > 0 ? await storedNowMs(tx) : nowMs;
       const due = this.#loads.fitting(
         rows.filter((row) => row.due_ms <= dueUntilMs && !this.#running.has(nameOf(row))),
@@ -116,7 +121,8 @@ export class Jobs<W = unknown> implements WorkSource {
   }
 
   /**
-   * Gives back jobs that the session owns in the database but this process does not run. While the session lives, no other process gives them back.
+   * Gives back jobs that belong to the session in the database although this process does not run them. No other process gives them back while the
+   * session is alive.
    */
   async #giveBackUnknown(session: WorkSession): Promise<void> {
     await this.#options.database.write(async (tx) => {
@@ -165,7 +171,7 @@ export class Jobs<W = unknown> implements WorkSource {
     }
   }
 
-  /** Stores the result of a run, and retries until that succeeds: before it no other process may run the job. */
+  /** Stores the result of a run. The function retries until the result is stored, because no other process may run the job before that. */
   async #store(row: JobRow, body: (tx: Transaction) => Promise<unknown>): Promise<void> {
     const { database, loop, onFailure } = this.#options;
     while (!loop.isStopped) {

@@ -1,6 +1,6 @@
 /**
- * Counts this process's runs of each kind that has limits. If callers cause the work of a kind, that kind must leave space for other kinds, and one
- * caller's work must leave space for the work of others.
+ * Counts this process's runs of each kind of job that has limits. If callers cause the work of a kind, that kind must leave capacity for other kinds,
+ * and one caller's jobs must leave capacity for the jobs of others.
  */
 import type { JobKind } from "./job-kind.ts";
 import type { FullKinds, JobRow } from "./jobs.store.ts";
@@ -11,9 +11,12 @@ interface Load {
   readonly max: NonNullable<JobKind["atOnceMax"]>;
   running: number;
   waiting: number;
-  /** The number of runs of each share, including runs that wait. */
+  /** The number of runs of each owner, including runs that wait. */
   readonly ofShares: Map<string, number>;
-  /** Runs whose wait has ended, in the order in which it ended. Each continues when another run of the kind ends or waits. */
+  /**
+   * Continues a run whose wait for another server is over. The functions are in the order in which the waits ended. Each run continues when another
+   * run of the kind ends or begins to wait.
+   */
   readonly ready: (() => void)[];
 }
 
@@ -25,7 +28,7 @@ export class KindLoads {
       if (atOnceMax !== undefined) this.#loads.set(kind, { max: atOnceMax, running: 0, waiting: 0, ofShares: new Map(), ready: [] });
   }
 
-  /** The kinds, and the shares of kinds, that have reached their limit. */
+  /** The kinds that have reached their limit, and the owners that have reached the limit of a kind. */
   full(): FullKinds {
     const kinds = [...this.#loads].filter(([, load]) => capacityOf(load) <= 0).map(([kind]) => kind);
     const shares = [...this.#loads].flatMap(([kind, { max, ofShares }]) =>
@@ -34,7 +37,7 @@ export class KindLoads {
     return { kinds, shares };
   }
 
-  /** The first of the rows that may begin together within the limits. */
+  /** Selects from the rows, in their order, the jobs that may all begin now within the limits. */
   fitting<R extends Started>(rows: readonly R[], limit: number): R[] {
     const [taken, takenOfShares] = [new Map<string, number>(), new Map<string, number>()];
     const fits = ({ kind, share }: R): boolean => {
@@ -66,7 +69,7 @@ export class KindLoads {
     else load.ofShares.delete(share);
   }
 
-  /** Runs `wait`, and continues after it when the kind has capacity again. Rejects if `wait` rejects. */
+  /** Runs `wait`, and resolves when the wait is over and the kind has capacity for another running job. Rejects if `wait` rejects. */
   async whileWaiting<T>(kind: string, wait: () => Promise<T>): Promise<T> {
     const load = this.#loads.get(kind);
     if (load === undefined) return wait();
@@ -89,6 +92,6 @@ function stopRunning(load: Load): void {
 
 const ofShareMax = ({ ofShare }: Load["max"]): number => ofShare ?? Number.POSITIVE_INFINITY;
 
-/** The number of runs of the kind that may begin. Runs that are ready to continue go before new ones. */
+/** The number of jobs of the kind that may begin. Runs that are ready to continue have precedence over new ones. */
 const capacityOf = ({ max, running, waiting, ready }: Load): number =>
   waiting >= max.waiting || ready.length > 0 ? 0 : Math.min(max.running - running, max.waiting - waiting);

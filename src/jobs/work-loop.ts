@@ -1,6 +1,6 @@
 /**
- * The loop of a world, with one timer. In each turn it asks a source for work that is due on the world's clock. Between turns the loop sleeps until
- * the next due time or a call of `wake`.
+ * The loop of a world, with one timer. In each turn the loop asks a source for work that is due on the world's clock. Between turns the loop sleeps
+ * until the next due time or a call of `wake`.
  *
  * **Invariant:** nothing runs in the background before `start` and after `stop`; `runDue` works at any time.
  */
@@ -10,30 +10,36 @@ import type { Database, Reader, Transaction } from "#storage/database";
 import { BEAT_MS, WorkSession } from "./work-session.ts";
 import type { TurnEnd, WorkSource } from "./work-source.ts";
 
-/** Interval at which a process looks for work of other processes on a shared database. */
+/** The interval at which a process looks for work that other processes have stored in a shared database. */
 const POLL_MS = 1_000;
-/** The interval at which a sleeping loop checks a clock that makes nothing due because it is frozen: another process may move it. */
+/** The interval at which a sleeping loop looks at a frozen clock, because another process may move the clock. */
 const LOOK_MS = 1_000;
-/** The longest time for which the timer is set. For a later due time the timer is set several times. */
+/** The longest time for which the timer is set. If the next work is due later, the timer is set several times. */
 const SLEEP_MS_MAX = 60_000;
-/** The wait after a failed turn, for example because the database cannot be reached. */
+/** The delay after a failed turn, for example while the database cannot be reached. */
 const FAILED_MS = 1_000;
-/** The number of turns after which `runDue` gives up: work that always makes new work due at once is a programmer's mistake. */
+/**
+ * The number of turns after which `runDue` gives up. Only work that always schedules new work for the same time needs more turns, and such work is a
+ * programmer's mistake.
+ */
 const PASSES_MAX = 10_000;
-/** The time after which callers of `runDue` no longer wait. While new events keep arriving, work is always due; the loop continues with it. */
+/**
+ * The longest time for which a caller of `runDue` waits. If new events keep arriving, there is always work that is due; the loop continues with that
+ * work after this time.
+ */
 const RUN_DUE_MS_MAX = 60_000;
 /**
- * The time that running work gets at the end. Requests to receivers take 15 s at most (D-62), and the program ends within 10 s
+ * The time that running work has to end when the program stops. Requests to receivers take 15 s at most (D-62), and the program ends within 10 s
  * (docs/operating/start.md).
  */
 const STOP_MS_MAX = 8_000;
-/** The time in which running work may end when a world is abandoned. The time is short, because a receiver on the same machine responds sooner. */
+/** The time that running work has to end when a world is abandoned. This time is short, because a receiver on the same machine responds within it. */
 const ABANDON_MS_MAX = 100;
 
 interface WorkLoopOptions {
   readonly database: Database;
   readonly clock: Clock;
-  /** Reads world time by the stored clock, for databases that other processes share; left out if no other process can set the clock. */
+  /** Reads the world time from the clock that is stored in a shared database. Absent if no other process can set the clock. */
   readonly storedNowMs?: (reader: Reader) => Promise<number>;
   readonly realNowMs: () => number;
   /** Called when a turn failed; the loop tries again. */
@@ -63,7 +69,7 @@ export class WorkLoop {
     this.#runners.push(newRunner(source));
   }
 
-  /** Takes over the work of ended processes, and begins to work. */
+  /** Takes over the work of processes that have ended, and starts the loop. */
   start(): void {
     if (this.#state !== "idle") return;
     this.#state = "started";
@@ -73,12 +79,12 @@ export class WorkLoop {
     });
   }
 
-  /** Gives the source a turn, because new work is due or the clock was moved. If `source` is undefined, all sources of work get a turn. */
+  /** Gives the source a turn, because new work is due or the clock was moved. Without `source`, all sources get a turn. */
   wake(source?: WorkSource): void {
     for (const runner of this.#runners) if (source === undefined || runner.source === source) this.#wake(runner);
   }
 
-  /** Wakes the source after `ms` of real time, for waits that do not follow the world's clock, such as rate limits. */
+  /** Gives the source a turn after `ms` of real time. This is for waits that do not depend on the world's clock, such as rate limits. */
   wakeIn(source: WorkSource, ms: number): void {
     const runner = this.#runners.find((one) => one.source === source);
     const atMs = performance.now() + ms;
@@ -88,8 +94,9 @@ export class WorkLoop {
   }
 
   /**
-   * Resolves with true when all work that is due on the world's clock has happened, including work that became due by it, and jobs that other
-   * processes run if they end soon. Resolves with false if new work kept coming; the loop goes on with it. Rejects if the database cannot be reached.
+   * Runs all work that is due on the world's clock, including work that becomes due meanwhile, and waits a short time for due jobs of other
+   * processes. Resolves with true when all this work is done, and with false if new work kept coming; the loop then continues with that work. Rejects
+   * if the database cannot be reached.
    */
   async runDue(): Promise<boolean> {
     await this.session.takeOver((tx, fence) => this.#release(tx, fence));
@@ -97,7 +104,7 @@ export class WorkLoop {
     const others = new OthersWork(this.#runners.map(({ source }) => source));
     for (let pass = 0; pass < PASSES_MAX; pass++) {
       let didWork = false;
-      // The lease is renewed here, because work claimed under an expired lease would be given back and claimed again without end.
+      // The lease is renewed here. Work that was claimed under an expired lease would be given back and claimed again forever.
       if (this.session.needsBeat) await this.#beat();
       for (const runner of this.#runners) {
         while (runner.running !== undefined) await runner.running.catch(() => {});
@@ -108,7 +115,7 @@ export class WorkLoop {
       const isLate = performance.now() >= endMs;
       if (didWork && !isLate) continue;
       if (this.session.isShared && (await others.wait(this.#options.clock.nowMs()))) continue;
-      // A source may have been woken during its own turn.
+      // A source may have been woken during its own turn, so every source gets another turn.
       this.wake();
       return !(didWork && isLate);
     }
@@ -117,7 +124,7 @@ export class WorkLoop {
 
   /**
    * Moves the clock to `targetMs` and stops at each due time on the way, so that all work happens at its time, for example a retry and the retry
-   * after it. `moveClock` sets the world's time. `isEnough` is asked at each stop, and ends the move if it returns true.
+   * after it. `moveClock` sets the world's time. `isEnough` is called at each stop; if it returns true, the clock stops there.
    */
   async runUntil(targetMs: number, moveClock: (worldMs: number) => Promise<void>, isEnough = () => false): Promise<void> {
     for (;;) {
@@ -125,13 +132,13 @@ export class WorkLoop {
       const nowMs = this.#options.clock.nowMs();
       if (isEnough() || (isDone && nowMs >= targetMs)) return;
       if (!isDone) continue;
-      // Work that is due and cannot run yet, for example because of a rate limit, does not hold up the clock.
+      // The clock moves on even if some due work cannot run yet, for example because of a rate limit.
       const due = this.#runners.map(({ nextDueMs = targetMs }) => nextDueMs).filter((ms) => ms > nowMs);
       await moveClock(Math.min(targetMs, ...due));
     }
   }
 
-  /** Starts no new work, waits some seconds for running work, and leaves the rest to the next process. */
+  /** Stops starting new work, waits some seconds for running work, and leaves unfinished work to the next process. */
   async stop(): Promise<void> {
     if (this.#state === "stopped") return;
     this.#state = "stopped";
@@ -148,12 +155,12 @@ export class WorkLoop {
       await Promise.all(this.#runners.map((runner) => runner.running ?? this.#turn(runner, "last")));
       await this.session.end((tx, fence) => this.#release(tx, fence));
     } catch (error) {
-      // The lease expires by itself if the database cannot be reached.
+      // If the database cannot be reached, the lease expires by itself.
       this.#options.onError(error);
     }
   }
 
-  /** Ends the loop without storing anything more, because nobody will read it. Work that has nearly ended gets a moment. */
+  /** Ends the loop without storing more results, because the world's data will be deleted. Work that is nearly done gets a short time to end. */
   async abandon(): Promise<void> {
     this.#state = "stopped";
     this.#isAbandoned = true;
@@ -162,7 +169,7 @@ export class WorkLoop {
     await within(ended, ABANDON_MS_MAX);
   }
 
-  /** While no work runs or is due: the world time at which the next work is due, if any is known. Undefined while work runs or is due. */
+  /** Describes an idle loop: the world time at which the next work is due, if the loop knows one. Undefined if work is running or due. */
   get idle(): { readonly nextDueMs: number | undefined } | undefined {
     const nowMs = this.#options.clock.nowMs();
     let next: number | undefined;
@@ -203,7 +210,7 @@ export class WorkLoop {
       }
     } catch (error) {
       runner.notBeforeMs = performance.now() + FAILED_MS;
-      // After a failed turn no other part may request the next turn, so the loop requests it.
+      // After a failed turn nothing else requests the next turn, so the loop does so here.
       runner.wakeAtMs = Math.min(runner.wakeAtMs, runner.notBeforeMs);
       this.#failed(error);
     }
@@ -231,7 +238,7 @@ export class WorkLoop {
     }
   }
 
-  /** Sets the timer to the earliest of: the next due time, the next heartbeat, the next check of a shared database. */
+  /** Sets the timer to the earliest of three times: the next due time, the next renewal of the lease, and the next check of a shared database. */
   #arm(): void {
     if (this.#state !== "started") return;
     const monotonicMs = performance.now();
@@ -251,7 +258,7 @@ export class WorkLoop {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
     this.#timer = setTimeout(() => this.#tick(), Math.max(0, Math.ceil(atMs - performance.now())));
-    // The timer does not keep the program running.
+    // The timer must not keep the program running.
     this.#timer.unref();
   }
 
@@ -269,7 +276,7 @@ export class WorkLoop {
       hasDue = true;
       this.#wake(runner);
     }
-    // Nothing was due, because the clock is frozen or was set back. A next turn at once would be a busy loop.
+    // No work was due, because the clock is frozen or was set back. Another turn at once would make a busy loop.
     if (hasDue) this.#arm();
     else this.#sleep(monotonicMs + LOOK_MS);
   }
@@ -288,20 +295,20 @@ export class WorkLoop {
     }
   }
 
-  /** Reports a failure. An abandoned loop reports nothing, because it has no database any more. */
+  /** Reports a failure. An abandoned loop does not report failures, because its database is closed. */
   readonly #failed = (error: unknown): void => (this.#isAbandoned ? undefined : this.#options.onError(error));
 }
 
-/** A source of work and its state between turns. */
+/** A source of work, with the data about it that the loop stores between turns. */
 interface Runner {
   readonly source: WorkSource;
   running: Promise<TurnEnd> | undefined;
   /** Whether another turn was requested while a turn ran. */
   isWoken: boolean;
   nextDueMs: number | undefined;
-  /** Monotonic time of the source's next turn. */
+  /** The monotonic time of the source's next turn. */
   wakeAtMs: number;
-  /** Monotonic time before which the source has no turn, after a failure. */
+  /** The monotonic time before which the source gets no turn, because its last turn failed. */
   notBeforeMs: number;
 }
 
@@ -314,9 +321,12 @@ const newRunner = (source: WorkSource): Runner => ({
   notBeforeMs: 0,
 });
 
-/** The interval at which the loop looks for due work of other processes. */
+/** The interval at which `runDue` checks whether other processes still have due work. */
 const OTHERS_LOOK_MS = 5;
-/** The longest time for which one call of `runDue` waits: most jobs take a few ms, and nobody waits for a job that fetches a file or hangs. */
+/**
+ * The longest time for which one call of `runDue` waits for other processes. Most jobs take a few ms, and the caller should not wait for a job that
+ * fetches a file or hangs.
+ */
 const WAIT_MS_MAX = 2_000;
 
 export class OthersWork {
@@ -327,9 +337,7 @@ export class OthersWork {
     this.#sources = sources;
   }
 
-  /**
-   * Waits for a moment if work is due that other processes run or have not claimed yet. Returns whether there was such work. `nowMs` is world time.
-   */
+  /** Checks whether other processes run due work or have not claimed it yet. If so, waits for a moment and returns true. `nowMs` is world time. */
   async wait(nowMs: number): Promise<boolean> {
     if (performance.now() >= this.#endMs || !(await this.#hasDue(nowMs))) return false;
     await new Promise((resolve) => setTimeout(resolve, OTHERS_LOOK_MS));

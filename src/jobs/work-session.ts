@@ -1,29 +1,29 @@
 /**
- * A session is the right of one process to work. The rows that the process claims carry the session's fence. The process renews the session's lease
- * while it lives; after the lease, another process gives back the rows of the fence. A process that lost its lease continues under a new fence, and
- * can no longer settle work that it started under the old one.
+ * A session gives one process the right to claim work. The rows that the process claims have the session's fence, which is a number. The process
+ * renews the session's lease as long as it runs. After the lease has expired, another process gives the rows with this fence back. A process that
+ * lost its lease continues with a new fence, and can no longer settle work that it started with the old one.
  *
- * Leases run on real time, because a world's time can be frozen or moved. The clocks of processes that share a database must
- * agree within a few seconds.
+ * Leases run on real time, because a world's time can be frozen or moved. The clocks of processes that share a database must agree within a few
+ * seconds.
  */
 import { randomInt } from "node:crypto";
 import type { Database, Transaction } from "#storage/database";
 import { deleteSession, findEndedSessions, renewSession, saveSession } from "./work-sessions.store.ts";
 
 /**
- * The length of a lease. A process that only stalls must not count as dead, because its work would then be done twice. If a process is killed,
- * another process goes on with its work after this time.
+ * The length of a lease. The lease is longer than a process usually stalls, because the work of a stalled process would otherwise be done twice. If a
+ * process is killed, another process continues its work after this time.
  */
 export const LEASE_MS = 5_000;
 /** The interval at which a lease is renewed, so that four renewals can fail before the lease ends. */
 export const BEAT_MS = 1_000;
-/** Fences are random numbers below this: in 2^47 pairs of processes, one pair draws the same number. */
+/** The upper limit of fences, which are random numbers. Of 2^47 pairs of processes, about one pair draws the same number. */
 const FENCE_MAX = 2 ** 47;
 
 export class WorkSession {
   readonly #database: Database;
   readonly #realNowMs: () => number;
-  /** Whether other processes may work on the same database; on SQLite one process locks the folder. */
+  /** Whether other processes may use the same database. On SQLite they cannot, because one process locks the folder. */
   readonly #isShared: boolean;
   #fence = randomInt(1, FENCE_MAX);
   #isStored = false;
@@ -40,16 +40,16 @@ export class WorkSession {
   }
 
   /**
-   * The stored fence, if no other process can take it over: new rows can then carry the fence from the start. Undefined if another process can take
-   * the fence over.
+   * The stored fence, if no other process can take over this session. New rows can then be stored with this fence from the start. Undefined if
+   * another process can take over the session.
    */
   get soleFence(): number | undefined {
     return this.#isShared || !this.#isStored ? undefined : this.#fence;
   }
 
   /**
-   * Returns the fence for rows that are claimed in `tx`. The same transaction stores the session, also if another process has just replaced the state
-   * of the world: nobody would ever give back rows whose fence has no session.
+   * Returns the fence for rows that are claimed in `tx`. The session is stored in the same transaction, even if another process has just replaced the
+   * world's data. Without a stored session, no process would ever give these rows back.
    */
   async fenceFor(tx: Transaction): Promise<number> {
     const leaseUntilMs = this.#realNowMs() + LEASE_MS;
@@ -65,17 +65,17 @@ export class WorkSession {
     return this.#fence;
   }
 
-  /** Whether this process may still work on rows claimed under `fence`. */
+  /** Whether this process may still work on rows that it claimed with `fence`. */
   holds(fence: number): boolean {
     return fence === this.#fence && (!this.#isShared || this.#realNowMs() < this.#leaseUntilMs);
   }
 
-  /** Whether the lease must be renewed now, by real time, because timers stop while a machine sleeps. */
+  /** Whether the lease must be renewed now. The answer depends on real time, because timers stop while a machine sleeps. */
   get needsBeat(): boolean {
     return this.#isShared && this.#isStored && this.#realNowMs() >= this.#leaseUntilMs - LEASE_MS + BEAT_MS;
   }
 
-  /** Renews the lease, every `BEAT_MS`. A process that has claimed nothing has no lease to renew. */
+  /** Renews the lease. The loop calls this every `BEAT_MS`. A process that has not claimed work does not have a lease. */
   async beat(): Promise<void> {
     if (!this.#isShared || !this.#isStored) return;
     const leaseUntilMs = this.#realNowMs() + LEASE_MS;
@@ -83,9 +83,9 @@ export class WorkSession {
     else this.#renew();
   }
 
-  /** Gives back the work of ended sessions, each in one transaction. Returns the number of sessions. */
+  /** Gives back the work of ended sessions, with one transaction for each session. Returns the number of these sessions. */
   async takeOver(release: (tx: Transaction, fence: number) => Promise<void>): Promise<number> {
-    // On SQLite the lock of the folder proves that all other sessions have ended.
+    // On SQLite this process has the lock of the folder, so all other sessions have ended.
     const beforeMs = this.#isShared ? this.#realNowMs() : Number.MAX_SAFE_INTEGER;
     const ended = await findEndedSessions(this.#database.reader, this.#fence, beforeMs);
     for (const fence of ended) {
@@ -96,7 +96,7 @@ export class WorkSession {
     return ended.length;
   }
 
-  /** Called at the end of the process: gives back the rows that it still holds, so that others can start their work at once. */
+  /** Gives back the rows that the process has claimed, so that other processes can start their work at once. Called when the process ends. */
   async end(release: (tx: Transaction, fence: number) => Promise<void>): Promise<void> {
     if (!this.#isStored) return;
     const fence = this.#fence;

@@ -1,38 +1,41 @@
-/** A source of work for the loop of a world: the jobs table, or the webhook deliveries. */
+/** A source of work for the loop of a world. The jobs table is one source, and the webhook deliveries are another. */
 import type { Reader, Transaction } from "#storage/database";
 import type { WorkSession } from "./work-session.ts";
 
 export interface Turn {
-  /** World time of the turn. */
+  /** The world time of the turn. */
   readonly nowMs: number;
   /**
-   * Reads world time by the stored clock: another process may have set the clock back, or replaced the state of the world, and this process may not
-   * know it yet.
+   * Reads the world time from the stored clock. Another process may have set the clock back or replaced the world's data, and this process may not
+   * have noticed that yet.
    */
   storedNowMs(reader: Reader): Promise<number>;
   readonly session: WorkSession;
-  /** Whether a caller waits until all due work has happened, so that rate limits must not delay work. */
+  /** Whether a caller waits until all due work is done. Rate limits must not delay work then. */
   readonly isHurried: boolean;
-  /** Whether the program ends: then results are stored, and no work starts. */
+  /** Whether this is the last turn of the program: results are stored, and no new work starts. */
   readonly isLast: boolean;
 }
 
 export interface TurnEnd {
-  /** Whether work was claimed or settled, so that another turn may find more. */
+  /** Whether the turn claimed or settled work, so that another turn may find more. */
   readonly didWork: boolean;
-  /** World time of the next due work, as far as this turn knows. Undefined if no work waits for its time, or if the source wakes the loop. */
+  /**
+   * The world time at which the source's next work is due, as far as this turn has found out. Undefined if no work waits for a time, or if the source
+   * itself wakes the loop.
+   */
   readonly nextDueMs: number | undefined;
 }
 
 export interface WorkSource {
-  /** Claims due work and starts it without waiting for its end. Turns of one source never overlap. */
+  /** Claims due work and starts it without waiting until it is done. Two turns of one source never overlap. */
   turn(turn: Turn): Promise<TurnEnd>;
-  /** Resolves when all started work has ended; storing the results may need another turn. The value is false if there was nothing to wait for. */
+  /** Resolves when all started work is done; another turn may be needed to store its results. Resolves with false if no work was running. */
   settled(): Promise<boolean>;
-  /** Whether work is due that any process on the shared database runs or will claim. Left out if callers of `runDue` do not wait for such work. */
+  /** Whether a process on the shared database runs due work or will claim it. Absent if callers of `runDue` do not wait for such work. */
   hasDueAnywhere?(nowMs: number): Promise<boolean>;
-  /** Whether work runs, or waits for something else than its due time. */
+  /** Whether work is running, or waits for something other than its due time. */
   isBusy(nowMs: number): boolean;
-  /** Gives back the work that an ended session holds under `fence`. */
+  /** Gives back the work that an ended session claimed with `fence`. */
   release(tx: Transaction, fence: number): Promise<void>;
 }

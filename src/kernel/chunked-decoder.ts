@@ -1,32 +1,32 @@
 /**
  * Decodes the chunked transfer coding (RFC 9112, 7.1) from pieces of any size. Requests and the responses to webhooks use the same decoder. The
- * decoder is strict, because two lenient readers may see different bodies in the same bytes: it accepts no blanks around a size and no bare line
- * feeds, and extensions only in their full grammar. Extensions and trailers are checked and dropped.
+ * decoder is strict, because two lenient readers may see different bodies in the same bytes: a size must not have blanks around it, a line must not
+ * end with a bare line feed, and an extension must follow the grammar exactly. Extensions and trailers are checked and dropped.
  */
 
 const LF = 10;
 /**
- * A line that begins a chunk: a size in up to 8 hexadecimal digits, then extensions. An extension is a name, or a name with a token or a quoted text
- * as its value.
+ * Matches the line that begins a chunk: a size in up to 8 hexadecimal digits, then extensions. An extension is a name, which may have a token or a
+ * quoted text as its value.
  */
 const SIZE_LINE =
   /^([0-9A-Fa-f]{1,8})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20-\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
-/** The greatest number of characters of the line that begins a chunk. Known programs send much shorter extensions. */
+/** The greatest number of characters of the line that begins a chunk. Extensions of common programs are much shorter. */
 const SIZE_LINE_MAX = 256;
 const TRAILER_LINE = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
-/** The greatest number of bytes of all trailers together. Plaza uses no trailers. */
+/** The greatest number of bytes of all trailers together. Plaza does not use trailers. */
 const TRAILERS_MAX = 8_192;
 
 export class ChunkedDecoder {
-  /** `open` until the last chunk and its trailers are read, or until the body is refused; then the result. */
+  /** The state is `open` until the last chunk and its trailers are read, or until the body is refused. Then the state is the result. */
   state: "open" | "done" | "malformed" | "too-large" = "open";
   #expects: "size" | "data" | "data-end" | "trailer" = "size";
-  /** The number of bytes of the current chunk that have not come yet. */
+  /** The number of bytes of the current chunk that have not arrived yet. */
   #chunkLeft = 0;
-  /** The number of bytes that the body may still have. */
+  /** The number of bytes by which the body may still grow. */
   #bodyLeft: number;
   #trailersLeft = TRAILERS_MAX;
-  /** The beginning of a line whose end has not come yet. */
+  /** The beginning of a line whose end has not arrived yet. */
   #line = "";
 
   /**
@@ -36,7 +36,10 @@ export class ChunkedDecoder {
     this.#bodyLeft = bytesMax;
   }
 
-  /** Calls `take` with each range of `bytes` that belongs to the body. Returns how many bytes were read: all of them while the state is `open`. */
+  /**
+   * Calls `take` with each range of `bytes` that belongs to the body. Returns the number of bytes that were read. While the state is `open`, all
+   * bytes are read.
+   */
   decode(bytes: Uint8Array, take: (from: number, to: number) => void): number {
     let at = 0;
     while (at < bytes.length && this.state === "open") {

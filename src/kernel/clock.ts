@@ -1,16 +1,17 @@
-/** A world's clock. All code that needs world time reads the time from this clock (docs/operating/control-api.md). */
+/** A world's clock. All code that needs world time asks this clock (docs/operating/control-api.md). */
 export interface Clock {
   /** World time, in milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number;
   /**
-   * A promise while the world's time is being read again, because another process may have moved it; otherwise undefined. The promise never rejects.
+   * A promise that resolves when the world's time has been read again, because another process may have moved it. Undefined if the time is not being
+   * read. The promise never rejects.
    */
   readonly rereading?: Promise<void> | undefined;
 }
 
 /**
- * The last second of the year 9999, which is the last one that ISO 8601 writes with four digits of the year. Times up to this one keep all digits as
- * milliseconds.
+ * The last second of the year 9999. Later years have five digits, which ISO 8601 does not allow. Up to this time, a float can store the milliseconds
+ * exactly.
  */
 export const UNIX_SECONDS_MAX = 253_402_300_799;
 
@@ -24,14 +25,14 @@ export const utcText = (seconds: number): string => `${new Date(seconds * 1000).
 export const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
 export interface ClockState {
-  /** The world time at the moment when the clock was set, in ms. */
+  /** The world time at which the clock was set, in ms. */
   readonly worldMs: number;
-  /** The real time at the moment when the clock was set, in ms. */
+  /** The real time at which the clock was set, in ms. */
   readonly realMs: number;
   readonly isFrozen: boolean;
 }
 
-/** The world's time when the real time is `realNowMs`. If a world has no state of its clock, its time is real time. */
+/** The world's time at the real time `realNowMs`. A world whose clock was never set uses real time. */
 export function worldTimeMs(state: ClockState | undefined, realNowMs: number): number {
   if (state === undefined) return realNowMs;
   return state.isFrozen ? state.worldMs : state.worldMs + (realNowMs - state.realMs);

@@ -15,9 +15,9 @@ export interface ErrorEntry {
   readonly subcode?: number;
   readonly type: "OAuthException" | "GraphMethodException";
   readonly isTransient?: true;
-  /** When the error happens, for the page of errors in the docs. */
+  /** The situation in which the error happens, for the docs page about errors. */
   readonly when: string;
-  /** The change with which the request succeeds, as an order without a full stop. */
+  /** The change that makes the request succeed, as an instruction without a full stop. */
   readonly mend: string;
 }
 
@@ -215,10 +215,10 @@ export interface ErrorDefinition extends ErrorEntry {
   readonly name: string;
 }
 
-/** Defines an error of a single feature. The feature lists the error in its `errors` and in the contracts of its operations. */
+/** Defines an error of a single feature. The feature also lists the error in its `errors` and in the contracts of its operations. */
 export const defineError = (definition: ErrorDefinition): ErrorDefinition => definition;
 
-/** An error in a contract: a name of the catalogue, or a definition of the feature's own. */
+/** An error in a contract: a name in the catalogue, or the definition of a feature's own error. */
 export type DeclaredError = ErrorName | ErrorDefinition;
 
 export const definitionOf = (error: DeclaredError): ErrorDefinition => (typeof error === "string" ? { name: error, ...catalogue[error] } : error);
@@ -228,19 +228,22 @@ export interface ErrorDetails {
   readonly data?: Readonly<Record<string, unknown>>;
   readonly userTitle?: string;
   readonly userMessage?: string;
-  /** Headers that the response with this error has, e.g. Retry-After. */
+  /** Headers that are added to the response, e.g. Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The field that does not exist, and the served field that was perhaps meant. The response does not contain this text. */
+  /** The requested field that does not exist, and the existing field that the caller may have meant. These names are not part of the response. */
   readonly unknownField?: { readonly name: string; readonly meant: string | undefined };
 }
 
 /**
- * The greatest number of characters of an error's message, and of a text in its data. Messages without a part of the request are far shorter than
- * this limit.
+ * The greatest number of characters of an error's message, and of a text in its data. Messages that do not repeat a part of the request are far
+ * shorter.
  */
 const TEXT_CHARACTERS_MAX = 2_000;
 
-/** Redacts and cuts a text. An error may repeat a part of the request that is as long as the body, for example the name of a parameter in a form. */
+/**
+ * Redacts and shortens a text. An error may repeat a part of the request that is as long as the whole body, for example the name of a parameter in a
+ * form.
+ */
 const excerpt = (text: string): string => (text.length > TEXT_CHARACTERS_MAX ? `${redact(text.slice(0, TEXT_CHARACTERS_MAX))}…` : redact(text));
 
 export class GraphError extends Error {
@@ -259,21 +262,23 @@ export class GraphError extends Error {
 const shownData = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, typeof value === "string" ? excerpt(value) : value]));
 
-/** D-21: the error about a missing, unknown or wrong parameter. `parameter` is the parameter's name as the caller wrote it. */
+/** D-21: the error about a missing, unknown or wrong parameter. `parameter` is the name as the caller wrote it. */
 export const invalidParameter = (parameter: string, problem: string, data: Record<string, unknown> = {}): GraphError =>
   new GraphError("invalidParameter", `(#100) Param ${parameter} ${problem}`, { data: { parameter, ...data } });
 
-/** D-21: the error about a wrong text of the request (its encoding, JSON or nesting), in which no parameter can be named. */
+/** D-21: the error about a malformed request (wrong encoding, wrong JSON or too much nesting) for which no parameter can be named. */
 export const malformedRequest = (problem: string): GraphError => new GraphError("invalidParameter", `(#100) ${problem}`);
 
-/** D-04, D-21: one error for an object that does not exist, that is hidden, or that does not support the method. */
+/**
+ * D-04, D-21: the error about an object that does not exist, that is hidden, or that does not support the method. All three cases have this error.
+ */
 export const unsupportedRequest = (method: string, id: string): GraphError =>
   new GraphError(
     "unsupportedRequest",
     `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation`,
   );
 
-/** D-21: the error of the operation H7 for an object that does not exist, is hidden, or does not support the method. */
+/** D-21: the error with which the operation H7 refuses an object that does not exist, is hidden, or does not support the method. */
 export const unknownObject404 = (id: string): GraphError =>
   new GraphError(
     "unknownObject404",
@@ -285,7 +290,7 @@ export const fieldUnavailable = (field: string): GraphError =>
     ...{ data: { parameter: "fields", field }, unknownField: { name: field, meant: undefined } },
   });
 
-/** `meant` is the served field that is close to the unknown one. */
+/** The error about an unknown field. `meant` is an existing field with a similar name. */
 export const unknownField = (name: string, meant: string | undefined): GraphError =>
   new GraphError(
     "invalidParameter",
@@ -294,8 +299,8 @@ export const unknownField = (name: string, meant: string | undefined): GraphErro
   );
 
 /**
- * D-02, D-03: the error about an unknown path. `path` is the part that is not understood, e.g. `/v99.0`; `versions` are the versions that the caller
- * may have meant.
+ * D-02, D-03: the error about an unknown path. `path` is the unknown part of the path, e.g. `/v99.0`; `versions` are the versions that the caller may
+ * have meant.
  */
 export const unknownPath = (path: string, versions: readonly string[] = []): GraphError =>
   new GraphError("unknownPath", `Unknown path components: ${path}${versions.length === 0 ? "" : `; the versions are ${versions.join(", ")}`}`);
@@ -346,14 +351,14 @@ export const edgeRateLimited = (retryAfterSeconds: number, headers: ErrorDetails
 
 export const overloaded = (retryAfterSeconds: number): GraphError => retryLater(retryAfterSeconds, "The service is busy");
 
-/** D-97: the error if too many requests of the calling app wait for other servers. Requests of other apps are served. */
+/** D-97: the error if too many requests of the calling app are waiting for other servers. Requests of other apps are still served. */
 export const tooManyWaiting = (retryAfterSeconds: number): GraphError =>
   retryLater(retryAfterSeconds, "Too many requests of the app wait for other servers");
 
 const retryLater = (seconds: number, problem: string): GraphError =>
   new GraphError("overloaded", `(#2) ${problem}; please retry`, { headers: { "retry-after": String(seconds) } });
 
-/** The error if the database cannot be reached. A restart or failover takes seconds, so a client that tries again each second loses little. */
+/** The error if the database cannot be reached. A restart or failover takes seconds, so a client may well try again each second. */
 export const databaseUnreachable = (): GraphError =>
   new GraphError("databaseUnreachable", "(#2) Service temporarily unavailable", { headers: { "retry-after": "1" } });
 

@@ -16,14 +16,15 @@ export function isNodeId(text: string): text is NodeId {
 }
 
 /**
- * Returns the text as a node id: an id from the store, or a newly made one. Throws if the text is not a valid id, which is a programmer's mistake.
+ * Returns the text as a node id. The text must be an id from the database or a new id. Throws if the text is not a valid id, which is a programmer's
+ * mistake.
  */
 export function nodeId(text: string): NodeId {
   if (!isNodeId(text)) throw new TypeError(`not a node id: ${text}`);
   return text;
 }
 
-/** Makes ids that are unique in one world and ordered by time (D-02). */
+/** Makes ids that are unique in one world; later ids are greater (D-02). */
 export interface IdMinter {
   mint(): NodeId;
 }

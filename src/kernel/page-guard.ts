@@ -1,7 +1,7 @@
 /**
- * D-240: decides which web pages may use a sandbox. The tokens of a sandbox are known, and a page that a developer opens can send requests to a
- * server on the same machine, so pages of other sites are refused. Browsers send the origin of a request in `Origin` and `Sec-Fetch-Site`, and a page
- * cannot change these headers. `Host` has the name of another site if that name was made to resolve to this machine.
+ * D-240: decides which web pages may use a sandbox. Everybody knows the tokens of a sandbox, and any page in a developer's browser can send requests
+ * to a server on the same machine. So requests from pages of other sites are refused. Browsers send the page's origin in `Origin` and
+ * `Sec-Fetch-Site`, and a page cannot change these headers. If an attacker makes another site's name resolve to this machine, `Host` has that name.
  */
 interface PageRules {
   /** The origins that the operator allows (`--allow-origin`), in the form of `originOf`. */
@@ -14,14 +14,14 @@ export interface PageRequest {
   readonly method: string;
   /** The value of the header `Host`, with or without a port. */
   readonly host: string;
-  /** The value of a header, whose name is given in lower case. Undefined if the header was not sent. */
+  /** The value of a header, whose name is given in lower case. Undefined if the client did not send the header. */
   header(name: string): string | undefined;
 }
 
 export class PageGuard {
   readonly #origins: ReadonlySet<string>;
   readonly #hosts: ReadonlySet<string>;
-  /** The last value of `Host` that was found to be a name of this server. Nearly all requests have the same value. */
+  /** The last value of `Host` that is a name of this server. Nearly all requests have the same value, so this comparison is enough for them. */
   #ownHost: string | undefined;
 
   constructor({ origins, hosts }: PageRules) {
@@ -39,7 +39,7 @@ export class PageGuard {
     if (origin !== undefined)
       return this.#isAllowed(origin) ? undefined : `Pages of ${origin} may not use this sandbox; start it with --allow-origin to allow them`;
     if (header("sec-fetch-site") !== "cross-site") return undefined;
-    // If a person follows a link, the person sees the response, and the page with the link does not.
+    // If a person follows a link, only the person sees the response, and not the page with the link.
     const isFollowed = method === "GET" && header("sec-fetch-mode") === "navigate" && header("sec-fetch-dest") === "document";
     return isFollowed ? undefined : "Pages of other sites may not use this sandbox; start it with --allow-origin to allow them";
   }
@@ -55,16 +55,14 @@ export class PageGuard {
   }
 }
 
-/** Whether the host name means this machine. Names below `localhost` do so too (RFC 6761, 6.3). */
+/** Whether the host name means this machine. Names that end with `.localhost` also mean this machine (RFC 6761, 6.3). */
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || hostname.endsWith(".localhost") || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 
-/** The origin that browsers send for pages without an origin: files, and sandboxed frames. */
+/** The text that browsers send as the origin of local files and sandboxed frames. */
 const NO_ORIGIN = "null";
 
-/**
- * The origin in the form of browsers: scheme, host, and the port unless that port is the scheme's default. Undefined if the text is not an origin.
- */
+/** The origin as browsers write it: scheme, host, and the port unless it is the scheme's default. Undefined if the text is not an origin. */
 export function originOf(text: string): string | undefined {
   if (text === NO_ORIGIN) return NO_ORIGIN;
   const url = URL.parse(text);
@@ -77,7 +75,7 @@ export function originOf(text: string): string | undefined {
  * text is not a host.
  */
 export function hostnameOf(host: string): string | undefined {
-  // In a URL any other character would end the host.
+  // A URL parser would end the host at any other character.
   if (!/^[\w.:[\]-]+$/.test(host)) return undefined;
   const hostname = URL.parse(`http://${host}`)?.hostname;
   return hostname === undefined || hostname === "" ? undefined : hostname.replace(/\.$/, "");

@@ -1,8 +1,8 @@
 /**
- * Ports connect features by name: a feature provides a typed port, and another feature or a part below the features gets it by that name. The
+ * Ports connect features by name: a feature provides a typed port, and another feature, or code below the features, gets the port by that name. The
  * owner declares the type of its port by declaration merging:
  *
- *     declare module "#kernel/ports" { interface Ports { page: PagePort } }
+ * declare module "#kernel/ports" { interface Ports { page: PagePort } }
  */
 // biome-ignore lint/suspicious/noEmptyInterface: features fill it by declaration merging.
 export interface Ports {}

@@ -1,10 +1,16 @@
 /** The selection of fields: `a,b{c,d}` (A1, D-33). `limit`, `offset` and `.modifier()` inside `fields` are refused. */
 import { invalidParameter } from "./errors.ts";
 
-/** The selected names, each with the selection inside its braces. Undefined: nothing is selected inside, so the field is shown with its defaults. */
+/**
+ * The selected names. The value of a name is the selection inside its braces. Undefined if the name has no braces; the field is then shown with its
+ * default fields.
+ */
 export type Selection = ReadonlyMap<string, Selection | undefined>;
 
-/** D-33: a key that is not a field's name. In a selection this key stands for the default fields: `a,a{b}` shows the defaults of `a` and also `b`. */
+/**
+ * D-33: a key that no field can have as its name. In a selection this key represents the default fields: `a,a{b}` selects the defaults of `a` and
+ * also `b`.
+ */
 const WITHOUT_BRACES = "";
 
 /** The names of a selection, and whether the default fields are selected too. */
@@ -13,7 +19,7 @@ export function named(selection: Selection): { readonly names: Selection; readon
   return { names: new Map([...selection].filter(([name]) => name !== WITHOUT_BRACES)), isAlsoWhole: true };
 }
 
-/** The selection as text, as it is written inside braces or in `fields`. */
+/** Writes the selection as text, as in `fields` or inside braces. */
 export function selectionText(selection: Selection): string {
   return [...selection].map(([name, inner]) => (inner === undefined ? name : nestedText(name, inner))).join(",");
 }
@@ -31,9 +37,9 @@ export function joined(one: Selection | undefined, other: Selection | undefined)
   return both;
 }
 
-/** The greatest number of levels of braces, which limits recursion. No shape of the interface is as deep. */
+/** The greatest depth of braces, which limits recursion. No response of the interface is nested as deeply. */
 const DEPTH_MAX = 8;
-/** The greatest number of selected names, which limits the work of a request. No node type has as many fields. */
+/** The greatest number of selected names, which limits the work for a request. No node type has as many fields. */
 const NAMES_MAX = 200;
 
 const isNameUnit = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) || (unit >= 48 && unit <= 57) || unit === 95;

@@ -1,10 +1,11 @@
 /**
- * Shares a capacity among callers, so that a flood of requests affects only the caller who sends it. A single caller may use all of the capacity.
- * When the capacity is full, only callers who use less than an equal share get more, and all other callers wait until some of their requests end.
+ * Divides a capacity among callers, so that a flood of requests affects only the caller who sends it. A single caller may use the whole capacity.
+ * When the capacity is full, only callers who use less than an equal share get more. All other callers wait until some of their requests end.
  *
- * Callers have two levels: an app, and an address that uses the app. The capacity is divided among the apps that use some of it, and the share of an
- * app is divided among its addresses. All callers together use at most the capacity times 1 + ln(number of callers), because the nth caller of a full
- * server gets an nth part. When each caller's requests above its share have ended, all callers together use at most the capacity.
+ * There are two levels of callers: apps, and the addresses that use an app. The capacity is divided among the apps that have running requests, and
+ * the share of an app is divided among its addresses. All callers together use at most the capacity times 1 + ln(number of callers), because on a
+ * full server the nth caller gets 1/n of the capacity. When the requests that exceed their callers' shares have ended, all callers together use at
+ * most the capacity.
  */
 export interface Capacity {
   /** The number of requests. */
@@ -13,11 +14,11 @@ export interface Capacity {
   readonly size: number;
 }
 
-/** The amount that a caller uses. */
+/** The amount of the capacity that a caller uses. */
 export class Account {
   count = 0;
   size = 0;
-  /** The number of accounts one level below this one that use something. */
+  /** The number of accounts one level below that have running requests. */
   active = 0;
   readonly below = new Map<string, Account>();
   readonly above: Account | undefined;
@@ -28,8 +29,8 @@ export class Account {
 }
 
 /**
- * The number of accounts that are kept even if they use nothing, because many callers come back soon. Above this number, accounts that use nothing
- * are deleted.
+ * The number of accounts that stay in memory even if they have no running requests, because many callers come back soon. Above this number, accounts
+ * without running requests are deleted.
  */
 const ACCOUNTS_KEPT_MAX = 10_000;
 
@@ -43,8 +44,8 @@ export class Shares {
   #accountsMax = ACCOUNTS_KEPT_MAX;
 
   /**
-   * `appMax` is how much one app may use, even if no other app uses anything. The request that reaches the `size` of `appMax` is the last accepted
-   * one.
+   * `appMax` is the amount that one app may use even if no other app uses anything. The request that reaches `appMax.size` is the last one to be
+   * accepted.
    */
   constructor(capacity: Capacity, appMax: Capacity = UNLIMITED) {
     this.#capacity = capacity;
@@ -59,26 +60,27 @@ export class Shares {
     return this.#all.size;
   }
 
-  /** Whether the capacity is full, so that each caller now gets no more than an equal share. */
+  /** Whether the capacity is full. While it is full, each caller gets no more than an equal share. */
   get isFull(): boolean {
     return this.#all.count >= this.#capacity.count || this.#all.size >= this.#capacity.size;
   }
 
-  /** The account of an address that uses an app. Addresses that use no app have their accounts below one common account. */
+  /** The account of an address that uses an app. Addresses of requests without an app have one common account above them. */
   accountOf(app: string | undefined, address: string): Account {
     if (this.#accountCount >= this.#accountsMax) this.#forget();
     return this.#below(this.#below(this.#all, app ?? ""), address);
   }
 
-  /**
-   * Says which part of the capacity (`count` or `size`) `account` has used up for a request of this size. Undefined if the request may be accepted.
-   */
+  /** Says whether `account` has used up its `count` or its `size`, for a new request of this size. Undefined if the request may be accepted. */
   lacks(account: Account, size: number): keyof Capacity | undefined {
     if (this.#isFullFor(account, "count", 1)) return "count";
     return this.#isFullFor(account, "size", size) ? "size" : undefined;
   }
 
-  /** Counts a request as running, whatever `lacks` returns. A request without an account counts against the whole capacity only. */
+  /**
+   * Counts a request as running, even if `lacks` says that the capacity is used up. A request without an account counts only against the whole
+   * capacity.
+   */
   hold(account: Account | undefined, size: number): void {
     const all = this.#all;
     all.count++;
@@ -91,7 +93,7 @@ export class Shares {
     app.size += size;
   }
 
-  /** Counts a request as ended. The account and size must be the ones that the request has now. */
+  /** Counts a request as ended. `account` and `size` must be the request's current ones. */
   release(account: Account | undefined, size: number): void {
     const all = this.#all;
     all.count--;
@@ -118,7 +120,8 @@ export class Shares {
     const shareOfApp = capacity / activeWith(all, app);
     if (app[measure] + more <= shareOfApp) return false;
     if (account[measure] + more <= shareOfApp / activeWith(app, account)) return false;
-    // A caller without running requests gets this one even if it alone is larger than the caller's share, unless twice the capacity is used.
+    // A caller without running requests may start this one, even if it is larger than the caller's share. The exception is a server that uses twice
+    // its capacity.
     return account.count > 0 || all[measure] >= 2 * capacity;
   }
 

@@ -1,21 +1,21 @@
-/** Guesses the word that a caller meant, for error messages. */
+/** Suggests a name that a caller may have meant, for error messages. */
 
-/** The greatest number of typing mistakes in a word: two, and one in a short word. With more mistakes the suggestion would be random. */
+/** The greatest number of typing mistakes in a word: two, or one in a short word. With more mistakes the suggestion would be arbitrary. */
 const MISTAKES_MAX = 2;
 const SHORT_WORD_LETTERS_MAX = 5;
 
-/** Returns the text `; did you mean name?`, or an empty text if no known word is close. */
+/** Returns the text `; did you mean name?`. The text is empty if no existing name is similar. */
 export function suggestion(word: string, known: readonly string[]): string {
   const near = nearest(word, known);
   return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
-/** Returns the known word with the fewest typing mistakes. Undefined if no known word is close. */
+/** Returns the name with the fewest typing mistakes. Undefined if no name is similar. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   let near: string | undefined;
   let fewest = Math.min(word.length <= SHORT_WORD_LETTERS_MAX ? 1 : MISTAKES_MAX, word.length - 1) + 1;
   for (const other of known) {
-    // This comparison also limits the work, because known words are short.
+    // This check also limits the work for a long word, because the existing names are short.
     if (Math.abs(other.length - word.length) >= fewest) continue;
     const mistakes = mistakesBetween(word, other);
     if (mistakes < fewest) [near, fewest] = [other, mistakes];
@@ -23,7 +23,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return near;
 }
 
-/** The number of letters to add, remove, replace or swap with their neighbour, to make one word the other. */
+/** The number of letters that must be added, removed, replaced or swapped to turn one word into the other. */
 function mistakesBetween(a: string, b: string): number {
   let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= a.length; i++) {

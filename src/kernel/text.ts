@@ -3,7 +3,7 @@ export const isStorableText = (text: string): boolean => !text.includes("\u0000"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Decodes UTF-8 and leaves out a byte order mark. Undefined if the bytes are not UTF-8. */
+/** Decodes UTF-8 and removes a byte order mark. Undefined if the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
@@ -12,7 +12,7 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Returns a copy of the text for a cache, because a slice of a text keeps the whole text in memory. */
+/** Returns a copy of the text for a cache. Without the copy, a short slice would keep the long text from which it was cut in memory. */
 export const detached = (text: string): string => Buffer.from(text).toString();
 
 /** Removes every `character` at the end of the text. */
@@ -22,7 +22,7 @@ export function trimmedEnd(text: string, character: string): string {
   return text.slice(0, end);
 }
 
-/** The number of code points of the text. The limits of names count code points. */
+/** The number of Unicode code points in the text. The limits for names count code points. */
 export function codePointCount(text: string): number {
   let count = 0;
   for (let i = 0; i < text.length; i++) {
@@ -33,16 +33,16 @@ export function codePointCount(text: string): number {
 }
 
 /**
- * Returns the same text for all texts that differ only in case. The text is changed by Unicode's full case folding, statuses C and F of
- * CaseFolding.txt, except that Cherokee letters become the small ones. Each character beyond ASCII is folded by itself, because Σ becomes ς at the
- * end of a longer text. D-310: ı and i stay different.
+ * Returns the same text for all texts that differ only in case. The function uses Unicode's full case folding, statuses C and F of CaseFolding.txt,
+ * except that Cherokee letters become lower case. Each character outside ASCII is folded separately, because Σ becomes ς at the end of a longer text.
+ * D-310: ı and i stay different.
  */
 export const foldCase = (text: string): string => text.replace(/\P{ASCII}/gu, foldCharacter).toLowerCase();
 
 const foldCharacter = (character: string): string => (character === "ı" ? character : character.toLowerCase().toUpperCase().toLowerCase());
 
-/** Clauses of the interface and decisions in brackets: `(C1)`, `(D-51)`, `(D-60, D-61)`, `(LIVE-13, LIVE-14)`. */
+/** Matches references to clauses and decisions in brackets: `(C1)`, `(D-51)`, `(D-60, D-61)`, `(LIVE-13, LIVE-14)`. */
 const CITATION = / \((?:[A-Z]+-?\d+[a-z]?(?:-\d+[a-z]?)?(?:, | to )?)+\)/g;
 
-/** Returns a summary without its clauses and decisions, which help to change the program and not to use it. */
+/** Returns a summary without references to clauses and decisions, because users of the program do not need them. */
 export const withoutCitations = (text: string): string => text.replace(CITATION, "");

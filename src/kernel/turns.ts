@@ -1,7 +1,7 @@
-/** Waits for a turn of the event loop, in which other connections are served. */
+/** Waits for the next turn of the event loop, so that other connections are served meanwhile. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The number of parts that run in one turn of the event loop. Reading a page of 100 nodes takes less than a millisecond. */
+/** The number of requests of batches that run in one turn of the event loop. Reading a page of 100 nodes takes less than a millisecond. */
 const PARTS_PER_TURN = 4;
 const partsWaiting: (() => void)[] = [];
 
@@ -11,15 +11,15 @@ function runParts(): void {
 }
 
 /**
- * Waits for a turn of the event loop in which the next part of a request for many responses may run. All such requests share the turns: if each of a
- * hundred batches ran a part in every turn, the turns would take a hundred times as long, and every other connection would wait for them.
+ * Waits for a turn of the event loop in which the next request of a batch or of `ids=` may run. All batches share these turns. If each of a hundred
+ * batches ran a request in every turn, a turn would take a hundred times as long, and every other connection would wait.
  */
 export const nextPartsTurn = (): Promise<void> =>
   new Promise((resolve) => {
     if (partsWaiting.push(resolve) === 1) setImmediate(runParts);
   });
 
-/** Waits until the promise is settled, but at most `ms` of real time. No timer is left when this returns. */
+/** Waits until the promise is settled, but at most for `ms` of real time. The timer is cleared afterwards. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   // The end of the wait needs a timer, because the promise may never be settled.
@@ -40,7 +40,7 @@ export async function fewAtOnce<T>(items: readonly T[], count: number, use: (ite
   }
 }
 
-/** Runs long pieces of work one after the other. After each piece other work gets as much time as the piece took. */
+/** Runs long pieces of work one after the other. After each piece, other work gets as much time as the piece took. */
 export class Turns {
   readonly #monotonicMs: () => number;
   readonly #waiting: (() => void)[] = [];
@@ -50,7 +50,7 @@ export class Turns {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Resolves when the caller may run its next piece of work, for one turn of the event loop. */
+  /** Resolves when the caller may run its next piece of work. The piece must end in the same turn of the event loop. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

@@ -13,7 +13,7 @@ export function formatVersion(version: Version): string {
   if (text === undefined) {
     const major = Math.trunc(version);
     text = `v${major}.${Math.round((version - major) * MINORS)}`;
-    // The map of written versions has space for all versions of a calendar, and for some mistyped ones.
+    // The map of written versions is large enough for all versions of a calendar and for some mistyped ones.
     if (written.size < WRITTEN_MAX) written.set(version, text);
   }
   return text;
@@ -24,7 +24,7 @@ const WRITTEN_MAX = 100;
 const MAJOR_DIGITS_MAX = 4;
 const MINOR_DIGITS_MAX = 3;
 
-/** Reads a version that is written as `v25.1`, `v25.0` or `v25` (D-03). Undefined for any other text, also for a number with a leading zero. */
+/** Reads a version such as `v25.1`, `v25.0` or `v25` (D-03). Undefined for any other text, including a version with a leading zero. */
 export function parseVersion(segment: string): Version | undefined {
   if (segment.charCodeAt(0) !== 118) return undefined;
   const point = segment.indexOf(".");
@@ -35,7 +35,7 @@ export function parseVersion(segment: string): Version | undefined {
   return minor === undefined ? undefined : major + minor / MINORS;
 }
 
-/** Reads the number whose digits are from `start` to `end`. Undefined if the number has a leading zero, too many digits, or other characters. */
+/** Reads the number between `start` and `end`. Undefined if the number has a leading zero, too many digits, or other characters. */
 function readNumber(text: string, start: number, end: number, digitsMax: number): number | undefined {
   const count = end - start;
   if (count < 1 || count > digitsMax || (count > 1 && text.charCodeAt(start) === 48)) return undefined;

@@ -1,29 +1,29 @@
 /**
  * D-64: the rules for addresses that Plaza may call. The rules refuse private, local, reserved and other addresses that are not public, however they
- * are written. The sandbox allows loopback and http, and `--allow-callback` allows more. Everything here is pure: `client.ts` resolves names and
- * calls `addressRefusal` for each address of a name.
+ * are written. The sandbox allows loopback and http, and `--allow-callback` allows more. The functions of this file do not use the network:
+ * `client.ts` resolves a name and calls `addressRefusal` for each of its addresses.
  */
 import ipaddr from "ipaddr.js";
 
 export interface CallbackRules {
   readonly isSandbox: boolean;
-  /** The values of `--allow-callback`: address ranges such as `10.0.0.0/8`, single addresses, host names. */
+  /** The values of `--allow-callback`: address ranges such as `10.0.0.0/8`, single addresses, and host names. */
   readonly allowed: readonly string[];
 }
 
 export interface CallbackTarget {
   readonly isTls: boolean;
-  /** The host in lower case, without brackets: a name, or an address as it is usually written. */
+  /** The host in lower case and without brackets: a name, or an IP address in its normal form. */
   readonly host: string;
   readonly isLiteral: boolean;
   readonly port: number;
   /** The value of the `Host` header. */
   readonly authority: string;
-  /** Path and query. */
+  /** The path and the query. */
   readonly path: string;
 }
 
-/** The error if Plaza may not call the address. The message gives the reason, for the person who set the address. */
+/** The error for an address that Plaza may not call. The message gives the reason to the person who set the address. */
 export class CallbackRefused extends Error {
   constructor(readonly reason: string) {
     super(reason);
@@ -31,14 +31,15 @@ export class CallbackRefused extends Error {
   }
 }
 
-/** The length of a URL: twice the length that browsers and proxies are known to take. Override URLs are shorter (D-57). */
+/** The greatest length of a URL, twice the length that common browsers and proxies accept. Override URLs are shorter (D-57). */
 const URL_CHARACTERS_MAX = 4_096;
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
-/** Reads and checks a URL, without resolving its name; the addresses of the name are checked later. Throws `CallbackRefused`. */
+/** Reads and checks a URL without resolving its host name; the addresses of the host are checked later. Throws `CallbackRefused`. */
 export function readCallback(url: string, rules: CallbackRules): CallbackTarget {
   if (url.length > URL_CHARACTERS_MAX) throw new CallbackRefused(`the address is longer than ${URL_CHARACTERS_MAX} characters`);
-  // Parsers drop these characters or turn them into others (tab, newline, space, backslash). No honest address has such a character.
+  // URL parsers drop these characters or replace them (tab, newline, space, backslash). Only an address that is meant to mislead has such a
+  // character.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
   if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("the address holds a character that no address has");
   const written = /^(https?):\/\/([^/?#]*)/i.exec(url);
@@ -47,7 +48,7 @@ export function readCallback(url: string, rules: CallbackRules): CallbackTarget 
   const scheme = (written[1] as string).toLowerCase() as "http" | "https";
   if (scheme === "http" && !rules.isSandbox) throw new CallbackRefused("the address is not an https address");
   const authority = written[2] as string;
-  // After more than two slashes, parsers take the text that follows for the host.
+  // If a URL has more than two slashes after the scheme, parsers use the text after them as the host.
   if (authority === "") throw new CallbackRefused("the address names no host");
   if (authority.includes("@")) throw new CallbackRefused("it holds credentials");
   const parsed = URL.parse(url);
@@ -70,7 +71,7 @@ function readHost(hostname: string, written: string, rules: CallbackRules): { ho
   if (written.includes("%")) throw new CallbackRefused("the host of the address is written in an unusual way");
   if (hostname.startsWith("[")) return { host: hostname.slice(1, -1), isLiteral: true };
   if (ipaddr.IPv4.isValidFourPartDecimal(hostname)) {
-    // Decimal, octal, hexadecimal and shortened addresses, and digits of other scripts, are spelled differently after parsing.
+    // Parsing changes an address that is decimal, octal, hexadecimal or shortened, or that uses digits of other scripts. Such an address is refused.
     if (written !== hostname) throw new CallbackRefused("the address of the host is written in an unusual way");
     return { host: hostname, isLiteral: true };
   }
@@ -84,20 +85,23 @@ function readHost(hostname: string, written: string, rules: CallbackRules): { ho
   return { host: hostname, isLiteral: false };
 }
 
-/** Names of this machine (RFC 6761). */
+/** Whether the name always means this machine (RFC 6761). */
 const isLocalName = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
 
-/** Names of an inner network: names without a dot, and those of RFC 6762, RFC 8375, RFC 7686 and of cloud metadata (`metadata.google.internal`). */
+/**
+ * Whether the name belongs to a private network: a name without a dot, or one of RFC 6762, RFC 8375, RFC 7686 or cloud metadata
+ * (`metadata.google.internal`).
+ */
 const isInnerName = (host: string): boolean => !host.includes(".") || /\.(local|localdomain|internal|intranet|home\.arpa|onion)$/.test(host);
 
 const isAllowedName = (host: string, { allowed }: CallbackRules): boolean => allowed.some((entry) => entry.toLowerCase() === host);
 
-/** Addresses that only machines inside a cloud can reach, although their range looks public. */
+/** Addresses in public ranges that only machines inside a cloud can reach. */
 const INNER_ADDRESSES: readonly string[] = ["168.63.129.16"];
 
 /**
- * Returns the reason why Plaza may not call `address`, to which `host` resolved; undefined if it may. An IPv6 address that contains an IPv4 address
- * is always refused, because a gateway that unpacks it would lead past this check.
+ * Returns the reason why Plaza may not call `address`, to which `host` resolved. Undefined if Plaza may call it. An IPv6 address that contains an
+ * IPv4 address is always refused, because a gateway could forward the request to the IPv4 address, which is not checked.
  */
 export function addressRefusal(address: string, host: string, rules: CallbackRules): string | undefined {
   if (address.includes("%") || !ipaddr.isValid(address)) return `${address} is not an address that can be called`;
@@ -111,14 +115,17 @@ export function addressRefusal(address: string, host: string, rules: CallbackRul
   return allowedBy(address, `${address} is not a public address${range === "unicast" ? "" : ` (${range})`}`);
 }
 
-/** Completes a refusal with the option that would allow the host or address. */
+/** Adds the option that would allow the host or address to the message of a refusal. */
 export const allowedBy = (host: string, problem: string): string => `${problem}; --allow-callback ${host} allows it`;
 
 function isLoopback(address: string): boolean {
   return ipaddr.parse(address).range() === "loopback";
 }
 
-/** Whether the address is public. 2000::/3 is all of IPv6 that is routed; ISATAP (RFC 5214) holds an IPv4 address in its last half. */
+/**
+ * Whether the address is public. 2000::/3 is the range of all routed IPv6 addresses. ISATAP addresses (RFC 5214) are excluded, because their last
+ * half contains an IPv4 address.
+ */
 function isGlobalIpv6({ parts }: ipaddr.IPv6): boolean {
   const first = parts[0] as number;
   const isIsatap = ((parts[4] as number) & 0xfdff) === 0 && parts[5] === 0x5efe;
@@ -137,8 +144,8 @@ function isInAllowedRange(address: string, { allowed }: CallbackRules): boolean 
 }
 
 /**
- * Ports of services that do not speak HTTP, or do not ask who calls. A POST to such a port may do harm that a callback never does. The list has the
- * ports that browsers block for the same reason (Fetch standard, "bad port"), and those of stores, queues and control planes of inner networks.
+ * Ports of services that do not speak HTTP or do not authenticate callers. A POST to such a port may do harm. The list has the ports that browsers
+ * block for the same reason (Fetch standard, "bad port"), and those of databases, queues and control planes in private networks.
  */
 const BROWSERS: readonly number[] = [
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123,

@@ -1,8 +1,8 @@
 /**
- * The only way out of the server (D-64), for handshakes, deliveries and feed files. The client checks an address and then connects to exactly that
- * address. The client does not follow redirects, cuts a long response, and gives the whole request one deadline.
+ * Sends all requests of the server to other servers (D-64): handshakes, deliveries and downloads of feed files. The client checks an address and then
+ * connects to exactly that address. The client does not follow redirects, cuts a long response, and has one deadline for the whole request.
  *
- * Errors: `CallbackRefused` (`address-rules.ts`) before anything is sent, and `RequestFailed` (`request.ts`).
+ * Errors: `CallbackRefused` (`address-rules.ts`) before the request is sent, and `RequestFailed` (`request.ts`).
  */
 import { lookup } from "node:dns/promises";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -13,15 +13,15 @@ import { SocketTransport, type TransportRequest } from "./transport/socket-trans
 
 export interface GuardedClientOptions {
   readonly rules: CallbackRules;
-  /** Resolves names; a test can have its own. Left out: the system's resolver. */
+  /** Resolves names; tests can replace this function. If it is absent, the system's resolver is used. */
   readonly resolve?: ResolveName;
-  /** Certificates (PEM) that are trusted instead of the system's. */
+  /** Certificates (PEM) that are trusted in place of the system's certificates. */
   readonly ca?: string;
 }
 
-/** The number of parsed URLs that are kept, because each callback's URL is needed again with its next delivery. */
+/** The greatest number of parsed URLs in the cache. The cache helps because each delivery to a callback needs the same URL. */
 const TARGETS_MAX = 10_000;
-/** The number of addresses of one name that are tried; a request's deadline would not allow more. */
+/** The number of addresses of one name that are tried. A request's deadline leaves no time for more. */
 const ADDRESSES_TRIED_MAX = 4;
 
 export class GuardedClient {
@@ -36,7 +36,10 @@ export class GuardedClient {
     this.#names = new Names(options.resolve ?? systemNames);
   }
 
-  /** Checks the URL itself, and throws `CallbackRefused`. `request` later resolves the name and checks its addresses. */
+  /**
+   * Checks the URL without resolving its name, and throws `CallbackRefused` if the URL is not allowed. `request` later resolves the name and checks
+   * its addresses.
+   */
   check(url: string): CallbackTarget {
     const known = this.#targets.get(url);
     if (known !== undefined) return known;
@@ -58,24 +61,24 @@ export class GuardedClient {
     }
   }
 
-  /** Ends idle connections and timers. */
+  /** Closes idle connections and stops the timers. */
   close(): void {
     this.#deadlines.close();
     this.#transport.close();
   }
 
-  /** Resolves a name. Each of its addresses must be allowed, because a name with a public and a private address is a trap. */
+  /** Resolves a name. All of its addresses must be allowed, because a name with a public and a private address may be an attack. */
   async #addressesOf({ host }: CallbackTarget, deadline: Deadline): Promise<readonly string[]> {
     const addresses = await deadline.race(this.#names.addressesOf(host));
-    // The message leaves out the address and its kind, because the person who chose the name would learn how names resolve in this network.
+    // The message does not contain the address or its type, because the person who chose the name must not learn how names resolve in this network.
     if (addresses.some((address) => addressRefusal(address, host, this.#options.rules) !== undefined))
       throw new CallbackRefused(allowedBy(host, `${host} leads to an address that may not be called`));
     return addresses;
   }
 
   /**
-   * Sends the request to the first address that accepts a connection. The next address is tried only if the last one accepted no connection, so nothing
-   * is sent twice.
+   * Sends the request to the first address that accepts a connection. The next address is tried only if the one before it did not accept a
+   * connection, so a request is never sent twice.
    */
   async #sendToOneOf(
     addresses: readonly string[],
@@ -83,7 +86,7 @@ export class GuardedClient {
     request: TransportRequest,
     deadline: Deadline,
   ): Promise<OutboundResponse> {
-    // An address is not a server name (RFC 6066): without a server name, the certificate is verified for the address.
+    // The TLS server name must not be an IP address (RFC 6066). Without a server name, the certificate is verified for the address.
     const tls = isTls ? { serverName: isLiteral ? undefined : host, ca: this.#options.ca } : undefined;
     const count = Math.min(addresses.length, ADDRESSES_TRIED_MAX);
     for (let at = 0; at < count; at++) {
@@ -100,10 +103,13 @@ export class GuardedClient {
 
 const withQuery = (path: string, more: string | undefined): string => (more === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}${more}`);
 
-/** Resolves all addresses of a name, IPv4 and IPv6; rejects if it has none. */
+/** Resolves a name to all its IPv4 and IPv6 addresses. Rejects if the name has no address. */
 type ResolveName = (name: string) => Promise<readonly string[]>;
 
-/** The time for which resolved addresses are kept: short compared with the time in which a receiver is moved. Each kept address is still checked. */
+/**
+ * The time for which resolved addresses are cached, in ms. When a receiver moves to another address, senders notice that within this time. Cached
+ * addresses are checked, too.
+ */
 const KEPT_MS = 5_000;
 const NAMES_MAX = 10_000;
 
@@ -122,7 +128,7 @@ export class Names {
     this.#resolve = resolve;
   }
 
-  /** The addresses of a name, from memory or from the resolver. Rejects with `RequestFailed`. */
+  /** The addresses of a name, from the cache or from the resolver. Rejects with `RequestFailed`. */
   addressesOf(name: string): Promise<readonly string[]> {
     // time: the age of an address is real time, not a world's.
     const now = performance.now();
@@ -130,7 +136,7 @@ export class Names {
     if (kept !== undefined && now < kept.untilMs) return kept.addresses;
     const addresses = this.#ask(name);
     this.#kept.set(name, { addresses, untilMs: now + KEPT_MS });
-    // A failure is not kept, so the next request resolves the name again.
+    // A failed lookup is not cached, so the next request resolves the name again.
     addresses.catch(() => {
       if (this.#kept.get(name)?.addresses === addresses) this.#kept.delete(name);
     });

@@ -1,33 +1,39 @@
-/** A request that leaves the server, its response, and the reason if no response comes. */
+/** A request that the server sends to another server, its response, and the reason if no response arrives. */
 export interface OutboundRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
-  /** Encoded parameters, of any length, that are added to the parameters of the URL. */
+  /** Encoded parameters, of any length, that are appended to the query of the URL. */
   readonly moreQuery?: string;
-  /** The headers, in ASCII, without Host, Content-Length and Connection, which the transport writes. */
+  /** The headers, in ASCII. Host, Content-Length and Connection are not among them, because the transport writes these. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body, in ASCII. */
   readonly body?: string;
-  /** The real time that the whole request may take: name, connection, TLS and response. */
+  /** The real time in ms that the whole request may take: resolving the name, connecting, TLS and the response. */
   readonly deadlineMs: number;
-  /** The real time that connecting to each address may take, if it is less than the deadline of the whole request. */
+  /** The real time in ms that connecting to each address may take, if it is shorter than the deadline. */
   readonly connectionMs?: number;
-  /** The real time for which the other server may be silent after the connection is open. Time in which `takeBody` is busy does not count. */
+  /**
+   * The longest real time in ms in which no byte arrives from the other server after the connection is open. Time in which `takeBody` is busy does
+   * not count.
+   */
   readonly silenceMs?: number;
   /** The number of bytes after which a longer response is cut. */
   readonly responseBytesMax: number;
-  /** Receives the body of a 200 response as it arrives; such a body is not kept. While `takeBody` is busy, the other side has to wait. */
+  /**
+   * Receives the body of a response with the status 200 while the body arrives. Such a body is not stored in the response. While `takeBody` is busy,
+   * the other server has to wait.
+   */
   readonly takeBody?: TakeBody;
   /**
-   * Called when a kept connection was closed after the whole request was sent and before a response began. The other side may have read the request,
-   * which is then sent again on another connection.
+   * Called if an idle connection from the pool was closed after the whole request was sent and before a response began. The other server may have
+   * read the request, which is then sent again on another connection.
    */
   readonly onResend?: (error: RequestFailed) => void;
-  /** Whether a response counts as soon as its status has arrived in time; if the body arrives too late, it is cut. */
+  /** Set if a response succeeds as soon as its status has arrived in time. If the body arrives too late, it is cut. */
   readonly isStatusEnough?: true;
 }
 
-/** Takes a part of the body, and owns its bytes. If it throws, the request ends with that error. */
+/** Receives a piece of the body, whose bytes it may keep. If the function rejects, the request ends with that error. */
 export type TakeBody = (part: Buffer) => Promise<void>;
 
 export interface OutboundResponse {
@@ -38,7 +44,7 @@ export interface OutboundResponse {
 
 export type FailureKind = "dns" | "connect" | "tls" | "timeout" | "closed" | "malformed";
 
-/** No response came; `kind` says how far the request got. */
+/** The error if no response arrived. `kind` says how far the request got. */
 export class RequestFailed extends Error {
   constructor(
     readonly kind: FailureKind,

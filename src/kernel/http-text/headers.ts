@@ -1,11 +1,11 @@
-/** Headers of a request that came over HTTP or inside a batch. */
+/** Headers of a request that arrived over HTTP or inside a batch. */
 
-/** The names and values of headers in turn, as they were sent. */
+/** Names and values of headers in alternation, as the client sent them. */
 export type RawHeaders = readonly string[];
 
 /**
- * Returns the value of a header, whose name is given in lower case. If the header was sent twice, both values are joined as HTTP says, so two bearer
- * tokens are not a valid token.
+ * Returns the value of a header, whose name is given in lower case. If the client sent the header twice, the values are joined with a comma, as HTTP
+ * says. So two bearer tokens do not make a valid token.
  */
 export function findHeader(headers: RawHeaders, name: string): string | undefined {
   let found: string | undefined;

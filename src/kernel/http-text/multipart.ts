@@ -1,18 +1,21 @@
 /**
- * Reads multipart/form-data (RFC 7578) in chunks of any size. The parser is strict: a body of another form is an error and not an empty body. Bodies
- * of the graph, files of the control API, and recordings are read with this parser.
+ * Reads multipart/form-data (RFC 7578) in chunks of any size. The parser is strict: it refuses a malformed body instead of treating it as empty.
+ * Bodies of the graph, files of the control API, and recordings are read with this parser.
  */
 import { utf8Text } from "../text.ts";
 
 /** RFC 2046: a boundary has at most 70 characters. */
 const BOUNDARY_CHARACTERS_MAX = 70;
-/** The greatest number of bytes of one part's headers: a disposition with a file name of 255 characters, percent-encoded, and a type. */
+/**
+ * The greatest number of bytes of one part's headers. A Content-Type and a Content-Disposition with a percent-encoded file name of 255 characters
+ * fit.
+ */
 const HEAD_BYTES_MAX = 4_096;
 const HEAD_END = "\r\n\r\n";
 
 interface PartHead {
   readonly name: string;
-  /** The name of the file. Undefined if the part is a text. */
+  /** The name of the file. Undefined if the part is not a file. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
   readonly byteCount: number;
@@ -23,10 +26,10 @@ export interface Part extends PartHead {
   readonly content: Uint8Array;
 }
 
-/** The parser yields the head of a part, then the pieces of the part's content, then the end of the part. */
+/** A piece that the parser yields: first the head of a part, then the pieces of the part's content, then the end of the part. */
 export type Piece = PartHead | Uint8Array | "end";
 
-/** The error of a wrong multipart body. The message of a `MultipartProblem` continues the words "the multipart body". */
+/** The error of a malformed multipart body. Its message continues the words "the multipart body". */
 export class MultipartProblem extends Error {}
 
 const NO_BYTES: Uint8Array = new Uint8Array();
@@ -49,19 +52,19 @@ export function* partsOf(body: Uint8Array, contentType: string): Generator<Part>
 type Place = "start" | "preamble" | "delimiter" | "head" | "content" | "epilogue";
 
 export class MultipartParser {
-  /** The bytes that end a part. At the beginning of the body the line break may be missing. */
+  /** The bytes that end a part. At the beginning of the body, the delimiter's line break may be missing. */
   readonly #delimiter: Buffer;
   #rest: Uint8Array = NO_BYTES;
   #place: Place = "start";
 
-  /** Throws `MultipartProblem` if the type has no valid boundary. */
+  /** Throws `MultipartProblem` if the Content-Type does not have a valid boundary. */
   constructor(contentType: string) {
     const boundary = parseMediaType(contentType).parameters.get("boundary") ?? "";
     if (boundary === "" || boundary.length > BOUNDARY_CHARACTERS_MAX) throw new MultipartProblem("has no valid boundary in its Content-Type");
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
   }
 
-  /** Reads the next chunk, and yields everything that this chunk completes. Throws `MultipartProblem` if the body is wrong. */
+  /** Reads the next chunk of the body, and yields everything that this chunk completes. Throws `MultipartProblem` if the body is malformed. */
   *push(chunk: Uint8Array): Generator<Piece> {
     const given = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let bytes = this.#rest.length === 0 ? given : Buffer.concat([this.#rest, given]);
@@ -76,13 +79,13 @@ export class MultipartParser {
     this.#rest = bytes;
   }
 
-  /** Call this after the last chunk. Throws `MultipartProblem` if the body ends too early. */
+  /** Ends the body; the caller calls this after the last chunk. Throws `MultipartProblem` if the body is incomplete. */
   end(): void {
     if (this.#place === "start" || this.#place === "preamble") throw new MultipartProblem("does not contain its boundary");
     if (this.#place !== "epilogue") throw new MultipartProblem("ends within a part");
   }
 
-  /** Reads as many bytes as the place allows. If `next` is undefined, more bytes are needed. */
+  /** Reads as many bytes as possible in the section `place` of the body. If `next` is undefined, the parser needs more bytes. */
   #step(place: Place, bytes: Buffer): { taken: number; piece?: Piece; next: Place | undefined } {
     const delimiter = this.#delimiter;
     switch (place) {
@@ -95,7 +98,7 @@ export class MultipartParser {
       case "preamble":
       case "content": {
         const at = bytes.indexOf(delimiter);
-        // If the delimiter is not found, its beginning may be at the end of the chunk, so as many bytes stay unread.
+        // If the chunk does not contain the delimiter, the delimiter may still begin in the chunk's last bytes, so these bytes are not read yet.
         const end = at === -1 ? Math.max(0, bytes.length - delimiter.length + 1) : at;
         const piece = place === "content" && end > 0 ? { piece: bytes.subarray(0, end) } : {};
         return { taken: at === -1 ? end : end + delimiter.length, ...piece, next: at === -1 ? undefined : "delimiter" };
@@ -115,11 +118,13 @@ export class MultipartParser {
     }
   }
 
-  /** Reads the head of a part. The head begins with the line break after the delimiter, so that a head without headers ends at once. */
+  /**
+   * Reads the head of a part. The line break after the delimiter is read as the beginning of the head, so that a head without headers ends at once.
+   */
   #headIn(bytes: Buffer): { taken: number; piece?: Piece; next: Place | undefined } {
     const end = bytes.indexOf(HEAD_END);
     if ((end === -1 ? bytes.length - HEAD_END.length + 1 : end) > HEAD_BYTES_MAX) throw new MultipartProblem("has a part with too long headers");
-    // A part without content may end with the empty line of its head. The line break of that line then belongs to the delimiter, too.
+    // If a part has no content, the line break of its empty line may already belong to the next delimiter.
     const follows = end === -1 ? bytes : bytes.subarray(end + 2);
     if (end === -1 || follows.length < this.#delimiter.length) return { taken: 0, next: undefined };
     const isEmpty = follows.subarray(0, this.#delimiter.length).equals(this.#delimiter);
@@ -143,7 +148,7 @@ function headOf(bytes: Buffer): PartHead {
   return { name, filename: unescaped(disposition.parameters.get("filename")), contentType, byteCount: bytes.length };
 }
 
-/** Browsers percent-encode only these three characters in names (HTML: multipart/form-data encoding). */
+/** Decodes the only three characters that browsers percent-encode in names (HTML: multipart/form-data encoding). */
 const unescaped = (text: string | undefined): string | undefined =>
   text?.includes("%") === true ? text.replaceAll("%22", '"').replaceAll("%0D", "\r").replaceAll("%0A", "\n") : text;
 
@@ -165,7 +170,7 @@ export function parseMediaType(text: string): MediaType {
   pattern.lastIndex = end;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const name = (match[1] as string).toLowerCase();
-    // Browsers write a quote in a file name as %22 or as \". The backslash of a Windows path is kept.
+    // Browsers write a quote in a file name as %22 or as \". The backslash of a Windows path stays in the name.
     const value = match[2] === undefined ? (match[3] as string).trim() : match[2].replaceAll('\\"', '"').replaceAll("\\\\", "\\");
     if (!parameters.has(name)) parameters.set(name, value);
     while (pattern.lastIndex < text.length && text[pattern.lastIndex] === " ") pattern.lastIndex++;

@@ -1,7 +1,7 @@
-/** Reads JSON and refuses numbers that a binary float cannot hold exactly, because such numbers would lose digits. */
+/** Reads JSON and refuses numbers that a binary float cannot represent exactly. */
 import { trimmedEnd } from "../text.ts";
 
-/** The error about a number that would lose digits. */
+/** The error about a number that a binary float cannot represent exactly. */
 export class InexactNumber extends Error {
   constructor(
     readonly source: string,
@@ -12,10 +12,12 @@ export class InexactNumber extends Error {
   }
 }
 
-/** Finds numbers that may lose digits. A binary float keeps every number with up to 15 significant digits and an exponent of up to two digits. */
+/**
+ * Matches numbers that may lose digits. A binary float represents every number with up to 15 significant digits and an exponent of up to two digits.
+ */
 export const LONG_NUMBER = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
 
-/** Reads JSON. Throws `InexactNumber` for a number that would lose digits, and the error of `JSON.parse` for a text that is not JSON. */
+/** Reads JSON. Throws `InexactNumber` for a number that a float cannot represent, and the error of `JSON.parse` for a text that is not JSON. */
 export const parseExactJson = (text: string): unknown => (LONG_NUMBER.test(text) ? JSON.parse(text, expectExact) : JSON.parse(text));
 
 function expectExact(key: string, value: unknown, context?: { source?: string }): unknown {
@@ -24,13 +26,13 @@ function expectExact(key: string, value: unknown, context?: { source?: string })
   return value;
 }
 
-/** Whether the binary float that is read from this decimal number has exactly the same value. */
+/** Whether the binary float for this decimal number has exactly the same value. */
 export function isExact(source: string): boolean {
   const value = Number(source);
   return Number.isFinite(value) && decimalOf(source) === decimalOf(String(value));
 }
 
-/** Returns the same text for all ways to write one decimal value: the significant digits without zeros at either end, and the exponent. */
+/** Returns one normal form for all ways to write a decimal number: the significant digits without zeros at either end, and the exponent. */
 function decimalOf(source: string): string {
   const [mantissa = "", exponent = "0"] = source.replace(/^[-+]/, "").toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");

@@ -1,8 +1,8 @@
-/** The beginning of the JSON of a value, for logs. */
+/** Writes the beginning of a value's JSON, for logs. */
 
 /**
- * The first `charactersMax` characters of the JSON of plain data. Writing ends there, so a large value costs no more than a small one. Bytes are left
- * out.
+ * The first `charactersMax` characters of a value's JSON. The function stops there, so a large value costs no more than a small one. Byte arrays are
+ * left out.
  */
 export function jsonExcerpt(value: unknown, charactersMax: number): string {
   const excerpt = new Excerpt(charactersMax);

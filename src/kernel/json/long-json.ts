@@ -1,17 +1,17 @@
-/** Reads long JSON in pieces. Nothing can interrupt `JSON.parse`, so after each piece the event loop gets a turn, in which others are served. */
+/** Reads long JSON in pieces. `JSON.parse` blocks the event loop, so this reader lets other requests run after each piece. */
 import { nextTurn } from "../turns.ts";
 import { InexactNumber, parseExactJson } from "./exact-json.ts";
 
 /**
- * The greatest number of characters that are read in one turn. The costliest piece takes `JSON.parse` some 7 ms (measured): names that are all
- * different.
+ * The greatest number of characters that are parsed at once. The slowest piece, an object whose names are all different, takes `JSON.parse` some 7 ms
+ * (measured).
  */
 const PIECE_CHARACTERS = 65_536;
 
 /** The error about JSON that nests deeper than its reader allows. */
 export class TooDeepJson extends Error {
   constructor(
-    /** The place of the first bracket that is too deep. */
+    /** The position of the first bracket that is nested too deep. */
     readonly at: number,
   ) {
     super("the JSON nests too deep");
@@ -22,7 +22,7 @@ export class TooDeepJson extends Error {
 /** The error about a value in a list or object that is longer than its reader allows. */
 export class LongJsonValue extends Error {
   constructor(
-    /** The place of the value, or of the name before the value. */
+    /** The position of the value, or of the name before the value. */
     readonly at: number,
     charactersMax: number,
   ) {
@@ -31,15 +31,15 @@ export class LongJsonValue extends Error {
   }
 }
 
-/** A part of the text; the character at `end` does not belong to the part. */
+/** A range of the text. The character at `end` does not belong to the range. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** A value in a list or object, with blanks around it. */
+/** A value in a list or object, including the blanks around it. */
 interface Member extends Span {
-  /** The place of the colon behind the name; -1 if there is none. */
+  /** The position of the colon after the name. -1 if the value has no name. */
   readonly colon: number;
 }
 
@@ -57,13 +57,16 @@ const ESCAPE_CHARACTERS = 6;
 
 const notJson = (): SyntaxError => new SyntaxError("the text is not JSON");
 
-/** All methods throw `InexactNumber` for a number that would lose digits, and a `SyntaxError` for a part that is not JSON. */
+/**
+ * Reads a long JSON text. All methods throw `InexactNumber` for a number that a float cannot represent, and a `SyntaxError` for a range that is not
+ * JSON.
+ */
 export class LongJson {
   readonly #text: string;
   readonly #valueMax: number;
   readonly #piece: number;
 
-  /** `valueCharactersMax` is the length of the longest value in a list or object that `value` and `items` read. */
+  /** `valueCharactersMax` is the greatest length of a value in a list or object that `value` and `items` accept. */
   constructor(text: string, valueCharactersMax = Number.POSITIVE_INFINITY, pieceCharacters = PIECE_CHARACTERS) {
     this.#text = text;
     this.#valueMax = valueCharactersMax;
@@ -75,8 +78,8 @@ export class LongJson {
   isString = ({ start }: Span): boolean => this.#text.charCodeAt(start) === QUOTE;
 
   /**
-   * The values of the object that the whole text is, in the order of the text; a name may be repeated. Throws `TooDeepJson` if a value makes the text
-   * nest deeper than `depthMax`.
+   * The members of the object that is the whole text, in the order of the text. A name may occur twice. Throws `TooDeepJson` if the text is nested
+   * deeper than `depthMax`.
    */
   async *members(depthMax: number): AsyncGenerator<Span & { readonly name: string }> {
     const whole = await this.#trimmed({ start: 0, end: this.#text.length });
@@ -98,7 +101,7 @@ export class LongJson {
     throw /[-\d]/.test(this.#text.charAt(start)) ? new InexactNumber(this.#text.slice(start, start + 50), "") : notJson();
   }
 
-  /** The items of a list, as many at a time as one turn allows. */
+  /** The items of a list, in groups that are small enough to be parsed at once. */
   async *items(list: Span): AsyncGenerator<readonly unknown[]> {
     for await (const items of this.#piecesOf(await this.#trimmed(list))) {
       yield items as unknown[];
@@ -107,8 +110,8 @@ export class LongJson {
   }
 
   /**
-   * The place of a value inside the object that the whole text is. `steps` has the names and indexes that lead to it. If there is no such value, the
-   * place is that of the closest value around it; undefined if the first name is missing.
+   * The position of a value inside the object that is the whole text. `steps` has the names and indexes that lead to the value. If the value does not
+   * exist, the result is the position of the closest value around it. Undefined if the first name does not exist.
    */
   async placeOf(steps: readonly (string | number)[]): Promise<number | undefined> {
     let around = await this.#trimmed({ start: 0, end: this.#text.length });
@@ -133,13 +136,13 @@ export class LongJson {
 
   #read = ({ start, end }: Span): unknown => parseExactJson(this.#text.slice(start, end));
 
-  /** Reads a list or object as lists or objects with some of its members each. */
+  /** Parses a list or object as several smaller lists or objects, each with some of the members. */
   async *#piecesOf(whole: Span): AsyncGenerator<object> {
     const [open, close] = this.isList(whole) ? ["[", "]"] : ["{", "}"];
     let piece: Span | undefined;
     const readPiece = ({ start, end }: Span): object => {
       const text = this.#text.slice(start, end);
-      // A comma has no value before or behind it.
+      // There must be a value before and after a comma.
       if (isBlank(text)) throw notJson();
       return parseExactJson(open + text + close) as object;
     };
@@ -162,8 +165,8 @@ export class LongJson {
   }
 
   /**
-   * Finds the members of the list or object that the part is. Yields undefined when a turn should end. Checks the brackets of this list or object;
-   * all else is checked when the members are read.
+   * Finds the members of the list or object in this range. Yields undefined when other requests should run. The brackets of this list or object are
+   * checked here; everything else is checked when the members are read.
    */
   *#membersOf({ start, end }: Span, depthMax: number): Generator<Member | undefined> {
     const text = this.#text;
@@ -225,11 +228,11 @@ export class LongJson {
     if (backslash < from || at - backslash >= ESCAPE_CHARACTERS) return at;
     let first = backslash;
     while (first > from && this.#text.charCodeAt(first - 1) === BACKSLASH) first--;
-    // Of two backslashes the first one escapes the second one.
+    // In a pair of backslashes, the first one escapes the second one.
     return (backslash - first) % 2 === 0 ? backslash : at;
   }
 
-  /** The part without the blanks around it. */
+  /** The range without the blanks at its beginning and end. */
   async #trimmed({ start, end }: Span): Promise<Span> {
     let [first, last] = [start, end];
     const isBlankAt = (at: number): boolean => isBlankUnit(this.#text.charCodeAt(at));

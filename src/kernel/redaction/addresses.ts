@@ -1,37 +1,37 @@
 /**
- * Hides the parts of web addresses in which receivers of webhooks keep secrets: the query, the fragment, and a name and password before the host.
- * Hides the passwords in addresses of databases.
+ * Hides the parts of web addresses that may contain secrets: the query, the fragment, and a name and password before the host. Also hides the
+ * passwords in addresses of databases.
  */
 import { trimmedEnd } from "../text.ts";
 import { HIDDEN, redact } from "./redaction.ts";
 
 /**
- * A web address, up to a character that no address has. The address may be plain, in JSON with escaped slashes, or percent-encoded any number of
- * times.
+ * Matches a web address, which ends before the first character that no address can contain. The address may be plain, in JSON with escaped slashes,
+ * or percent-encoded any number of times.
  */
 const ADDRESS = /https?(?::|%(?:25)*3a)[^\s"'<>]+/gi;
-/** The beginning of a query or a fragment: plain, escaped in JSON, or percent-encoded. */
+/** Matches the beginning of a query or a fragment: plain, escaped in JSON, or percent-encoded. */
 const QUERY = /[?#]|\\u003f|%(?:25)*3f|%(?:25)*23/i;
 const AUTHORITY = /^https?(?::|%(?:25)*3a)(?:\\?\/|%(?:25)*2f){2}/i;
 const SLASH = /\/|%(?:25)*2f/i;
 const AT = /@|%(?:25)*40/gi;
 
 /**
- * Hides the secrets in all addresses of a text. An address that begins with `kept` stays as it is: such an address is a link of the response itself,
- * which holds no secret.
+ * Hides the secrets in all addresses of a text. An address that begins with `kept` is not changed: this is a link of the response itself, which does
+ * not contain secrets.
  */
 export const hideAddressSecrets = (text: string, kept?: string): string =>
   text.replace(ADDRESS, (found) => (kept !== undefined && found.startsWith(`${kept}?`) ? found : hiddenIn(found)));
 
 function hiddenIn(found: string): string {
-  // A percent-encoded address is the value of a form's field, so the address ends with that value.
+  // A percent-encoded address is the value of a form field, so it ends at the next `&`.
   const end = /^https?:/i.test(found) ? -1 : found.indexOf("&");
   const address = end === -1 ? found : found.slice(0, end);
   const after = end === -1 ? "" : found.slice(end);
   const query = QUERY.exec(address);
   const plain = withoutUser(query === null ? address : address.slice(0, query.index));
   if (query === null) return plain + after;
-  // The backslash belongs to an escaped quote after the address: the text is JSON inside a string of JSON.
+  // If the text is JSON inside a JSON string, the backslash belongs to the escaped quote after the address.
   const ending = address.slice(trimmedEnd(address, "\\").length);
   return plain + query[0] + HIDDEN + ending + after;
 }
@@ -44,11 +44,11 @@ function withoutUser(address: string): string {
   return at === undefined ? address : address.slice(0, start) + HIDDEN + address.slice(start + at.index);
 }
 
-/** An address of a database, which a list of databases may follow. A password may contain any character. */
+/** Matches the address of a database, and further addresses that follow in a list. A password may contain any character. */
 const DATABASE = /postgres(?:ql)?:\/\/\S+/gi;
 const NEXT_DATABASE = /(?=postgres(?:ql)?:\/\/)/i;
 
-/** Hides the passwords in all addresses of databases of a text, before the host and in the query. */
+/** Hides the passwords before the host and in the query, in all addresses of databases in a text. */
 export const hideDatabasePasswords = (text: string): string =>
   text.replace(DATABASE, (found) => found.split(NEXT_DATABASE).map(withoutPassword).join(""));
 

@@ -1,4 +1,4 @@
-/** Finds the ends of strings and values in JSON text, without parsing all of it. */
+/** Finds the ends of strings and values in JSON text, without parsing the whole text. */
 
 /** The position of the closing quote of the string that begins at `start`, or the end of the text. */
 export function endOfString(text: string, start: number): number {
@@ -8,7 +8,7 @@ export function endOfString(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** The position of the opening quote of the string around `at`, if that quote is not before `from`. -1: `at` is not inside a string. */
+/** The position of the opening quote of the string around `at`. -1 if `at` is not inside a string that begins at `from` or later. */
 export function startOfString(text: string, at: number, from: number): number {
   let start = text.lastIndexOf('"', at);
   while (start >= from && isEscaped(text, start)) start = text.lastIndexOf('"', start - 1);
@@ -21,7 +21,7 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** The end of the value that begins at `start`. The text must be valid JSON, or the beginning of valid JSON. */
+/** The end of the value that begins at `start`. The text must be valid JSON or its beginning. */
 export function endOfValue(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (first === 34) return Math.min(endOfString(text, start) + 1, text.length);
@@ -56,10 +56,13 @@ const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*"/iy;
 const CUT_STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*(?:\\(?:u[0-9a-f]{0,3})?)?$/iy;
 const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** The token of JSON that may come next. After `first-…` the closing bracket may come, too. */
+/** The JSON token that may come next. After `first-…` the closing bracket may come instead. */
 type Expected = "value" | "first-value" | "name" | "first-name" | "colon" | "separator" | "end";
 
-/** Returns how many characters of the text are the beginning of valid JSON: all of them if the text is valid, or was valid before it was cut. */
+/**
+ * Returns the length of the longest prefix that is the beginning of valid JSON. If the text is valid JSON, or was cut from valid JSON, the result is
+ * its whole length.
+ */
 export function jsonPrefixLength(text: string): number {
   const closers: number[] = [];
   let expected: Expected = "value";
@@ -97,7 +100,7 @@ export function jsonPrefixLength(text: string): number {
   }
 }
 
-/** The end of the pattern's match at this position. -1: the text does not match there. */
+/** The end of the pattern's match at this position. -1 if the pattern does not match there. */
 function endOfMatch(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : -1;

@@ -1,9 +1,9 @@
 /**
  * Removes secrets from text of the request log and the program's log. The functions find secrets by the structure of the text (forms, queries, JSON
  * and addresses, also inside each other, as in batches) and by names after decoding: `access_token`, `access%5Ftoken`, `x[access_token][]`,
- * `"access\u005ftoken"`. The rest of the text stays the same.
+ * `"access\u005ftoken"`. The rest of the text does not change.
  *
- * **Invariant:** if the structure of a text is broken and a secret may follow, nothing after that place is kept.
+ * **Invariant:** if the structure of a text is broken and a secret may follow, everything after that position is removed.
  */
 import { endOfString, endOfValue, jsonPrefixLength, skipBlanks, startOfString } from "./json-text.ts";
 
@@ -13,36 +13,38 @@ export const HIDDEN = "…";
 /** Matches the end of a secret's name: `input_token`, `hub.verify_token`, `app_secret`, `appsecret_proof`, `secure_stream_url`. */
 const SECRET_NAME = /(?:token|secret|proof|password|stream_key|stream_url)[^a-z0-9]*$/i;
 /**
- * A hint that a text may hold the name of a secret. A text without a hint has no such name in any encoding. Hints are the words themselves; a
- * percent-encoded letter, which nobody needs to encode; a percent-encoded `%` or backslash, which begins a second encoding; and a JSON escape of a
- * letter.
+ * Matches a hint that a text may have the name of a secret. A text without a hint cannot have such a name in any encoding. Hints are: one of the
+ * words; a percent-encoded letter, which is never necessary; a percent-encoded `%` or backslash, which begins a second encoding; and a JSON escape of
+ * a letter.
  */
 const HINT = /token|secret|proof|password|stream|%(?:25|5c|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])|\\u/i;
 // linear: it is HINT.
 const NEXT_HINT = new RegExp(HINT, "gi");
-/** The end of the next hint, at `from` or later. -1: the text has no further hint. */
+/** The end of the next hint at `from` or later. -1 if the text has no further hint. */
 function endOfHint(text: string, from: number): number {
   NEXT_HINT.lastIndex = from;
   return NEXT_HINT.test(text) ? NEXT_HINT.lastIndex : -1;
 }
 
-/** The end of a secret's name without any encoding. Every link in a list of page messaging has two such names. */
+/** Matches the end of a secret's name that is not encoded. Every link in a list of page messaging has two such names. */
 const PLAIN_END = /token|ecret|proof|sword/i;
-/** The name of a secret in text without structure, such as an error message that repeats a part of a request. */
+/** Matches the name of a secret in unstructured text, such as an error message that repeats a part of a request. */
 const QUOTED_NAME = /(?:token|secret|proof|password|stream_key|stream_url)["'`\\\]]+\s*:/i;
-/** Whether the value is a word that is not a secret, as in `regenerate_stream_key=true`. */
+/** Whether the value is a word that is never a secret, as in `regenerate_stream_key=true`. */
 const isPlainWord = (value: string): boolean => value === "" || value === "true" || value === "false" || value === "null";
 
-/** The greatest number of levels of nested texts: a form that holds a batch, whose form holds a batch, has six. Deeper text with a hint is hidden. */
+/**
+ * The greatest depth of nested texts. A form with a batch whose form has another batch has six levels. Deeper text with a hint is hidden completely.
+ */
 const DEPTH_MAX = 8;
 
-/** Redacts text as somebody sent it, of any structure. */
+/** Redacts text of any structure, as a client or server sent it. */
 export const redact = (text: string): string => redactText(text, 0);
 
 /** Redacts JSON that this program wrote, which may be cut off at its end. */
 export const redactJson = (text: string): string => redactStrings(text, 0);
 
-/** Whether a name in a form or in JSON, decoded or not, is the name of a secret. */
+/** Whether a name in a form or in JSON is the name of a secret. The name may be encoded. */
 export function isSecretName(name: string): boolean {
   const decoded = jsonDecoded(percentDecoded(name));
   return decoded.includes("[") ? decoded.split(/[[\]]/).some((key) => SECRET_NAME.test(key)) : SECRET_NAME.test(decoded);
@@ -55,7 +57,7 @@ function redactText(text: string, depth: number): string {
   return text.includes("=") || text.includes("&") ? redactPairs(text, depth) : redactProse(text, depth);
 }
 
-/** Redacts the pairs of a form in `text` from `from` to before `to`. The function looks only at pairs with a hint. */
+/** Redacts the pairs of a form in `text`, from `from` to before `to`. Only pairs with a hint are decoded. */
 function redactPairs(text: string, depth: number, from = 0, to = text.length): string {
   let shown = "";
   let at = from;
@@ -63,7 +65,7 @@ function redactPairs(text: string, depth: number, from = 0, to = text.length): s
     const next = text.indexOf("&", hint);
     const end = next === -1 || next > to ? to : next;
     if (text.charCodeAt(hint) === 61 && PLAIN_END.test(text.slice(hint - 5, hint))) {
-      // The hidden text is the value of the pair, or of a pair inside the pair's value, which ends at the same place.
+      // The secret is the value of the pair, or of a pair inside the pair's value. Both end at the same position.
       const value = text.slice(hint + 1, end);
       shown += text.slice(at, hint + 1) + (isPlainWord(value) ? value : HIDDEN);
     } else {
@@ -79,7 +81,7 @@ function redactPair(pair: string, depth: number): string {
   const equals = pair.indexOf("=");
   const name = equals === -1 ? pair : pair.slice(0, equals);
   const decodedName = formDecoded(name);
-  // A body that is sent as the wrong kind may be the name of a pair.
+  // If a client sent a body with the wrong Content-Type, the whole body may be the name of one pair.
   const shownName = redactText(decodedName, depth + 1);
   if (shownName !== decodedName) return `${formEncoded(shownName)}${equals === -1 ? "" : `=${HIDDEN}`}`;
   if (equals === -1) return pair;
@@ -89,7 +91,7 @@ function redactPair(pair: string, depth: number): string {
   return shown === value ? pair : `${name}=${formEncoded(shown)}`;
 }
 
-/** Redacts text that is neither a form nor JSON at its beginning. The text may contain JSON, or be encoded once more. */
+/** Redacts text that does not begin as a form or as JSON. Such text may contain JSON, or may be encoded once more. */
 function redactProse(text: string, depth: number): string {
   if (!HINT.test(text)) return text;
   const brace = text.indexOf("{");
@@ -102,7 +104,7 @@ function redactProse(text: string, depth: number): string {
   return shown === decoded ? text : shown;
 }
 
-/** Redacts JSON as far as the text is valid, and hides the rest. */
+/** Redacts the valid JSON at the beginning of the text, and hides the rest. */
 function redactUntrustedJson(text: string, depth: number): string {
   if (!HINT.test(text)) return text;
   const length = jsonPrefixLength(text);
@@ -110,8 +112,8 @@ function redactUntrustedJson(text: string, depth: number): string {
 }
 
 /**
- * Redacts text that is the beginning of valid JSON. Only strings with a hint are looked at. All hints are in strings, because nothing else in JSON
- * has such letters.
+ * Redacts text that is the beginning of valid JSON. Only strings with a hint are decoded. Hints occur only in strings, because elsewhere JSON does
+ * not have such letters.
  */
 function redactStrings(text: string, depth: number): string {
   let shown = "";
@@ -142,8 +144,8 @@ function redactStrings(text: string, depth: number): string {
 }
 
 /**
- * Whether the JSON string from `start` to `end` is an address with a parameter whose name ends at `hint`, such as the two links of every list of page
- * messaging. The pairs of such an address can be redacted without decoding, because the string has no escapes and is not a name.
+ * Whether the JSON string from `start` to `end` is an address with a parameter whose name ends at `hint`. The two links of every list of page
+ * messaging are such strings. Their pairs can be redacted without decoding, because the string has no escapes and is not the name of a member.
  */
 function isPlainLink(text: string, start: number, hint: number, end: number): boolean {
   if (text.charCodeAt(hint) !== 61 || !text.startsWith("http", start + 1)) return false;
@@ -153,10 +155,10 @@ function isPlainLink(text: string, start: number, hint: number, end: number): bo
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped.
 const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
-/** Writes the text as a JSON string. Most texts need no escape, and looking for a character that needs one costs less than JSON.stringify. */
+/** Writes the text as a JSON string. Most texts need no escape, and checking for that is faster than JSON.stringify. */
 const quoted = (text: string): string => (NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`);
 
-/** Decodes the text between the quotes of a JSON string. An escape that is cut off at the end is left out. */
+/** Decodes the text between the quotes of a JSON string. An escape sequence that was cut off at the end is dropped. */
 function stringOf(written: string): string {
   if (!written.includes("\\")) return written;
   for (const text of [written, written.slice(0, written.lastIndexOf("\\"))]) {
@@ -172,7 +174,7 @@ const jsonDecoded = (text: string): string =>
 
 const formDecoded = (text: string): string => percentDecoded(text.includes("+") ? text.replaceAll("+", " ") : text);
 
-/** Decodes percent-encoded text. Bytes that are not UTF-8 become U+FFFD, and a `%` without two digits stays as it is. */
+/** Decodes percent-encoded text. Bytes that are not UTF-8 become U+FFFD, and a `%` without two hexadecimal digits is not changed. */
 function percentDecoded(text: string): string {
   if (!text.includes("%")) return text;
   try {
@@ -184,7 +186,7 @@ function percentDecoded(text: string): string {
 
 const formEncoded = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll(encodeURIComponent(HIDDEN), HIDDEN);
 
-/** Whether a UTF-16 unit is a letter or a digit. An id is found only as a word of its own: `9001` is found in `{"id":"9001"}`, and not in `19001`. */
+/** Whether a UTF-16 unit is a letter or a digit. An id is found only as a whole word: `9001` is found in `{"id":"9001"}`, but not in `19001`. */
 const isWordUnit = (unit: number): boolean => (unit >= 48 && unit <= 57) || (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122);
 
 function mentions(text: string, word: string): boolean {
@@ -195,13 +197,13 @@ function mentions(text: string, word: string): boolean {
   return false;
 }
 
-/** The word as JSON may write it, with `\uXXXX` for characters outside ASCII. */
+/** The id as JSON may write it, with `\uXXXX` for characters outside ASCII. */
 const escaped = (word: string): string =>
   JSON.stringify(word)
     .slice(1, -1)
     .replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Returns a function that says whether a text, also one of JSON, has one of the ids. */
+/** Returns a function that says whether a text contains one of the ids, plain or as JSON writes them. */
 export function mentionsOf(ids: readonly string[]): (text: string) => boolean {
   const words = [...new Set(ids.flatMap((id) => [id, JSON.stringify(id).slice(1, -1), escaped(id)]))];
   return (text) => words.some((word) => mentions(text, word));

@@ -1,15 +1,15 @@
 /**
- * Traces as the parts of the server use them (D-356). `telemetry/tracing.ts` makes the spans with OpenTelemetry. If traces are off, the parts have no
- * `Tracing`, so a request costs only a few comparisons more.
+ * The interface through which the server makes traces (D-356). `telemetry/tracing.ts` makes the spans with OpenTelemetry. If traces are off, there is
+ * no `Tracing`, and a request costs only a few more comparisons.
  */
 
-/** A trace and a span in it, in the form of W3C Trace Context. */
+/** The ids of a trace and of a span in it, in the form of W3C Trace Context. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate: string | null;
 }
 
-/** A value of an attribute never holds a secret, a parameter of a request, or a value of a statement. */
+/** The attributes of a span. A value must not contain a secret, a parameter of a request, or a value of an SQL statement. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 type SpanKind = "internal" | "server" | "client";
@@ -17,7 +17,7 @@ type SpanKind = "internal" | "server" | "client";
 export interface SpanStart {
   readonly kind?: SpanKind;
   readonly attributes?: Attributes;
-  /** The span that caused this one, perhaps of another process. If this key is left out, the parent is the span in which the caller runs. */
+  /** The span that caused this one, perhaps in another process. If this key is absent, the parent is the span in which the caller runs. */
   readonly parent?: TraceContext | undefined;
   /** Further spans that caused this one. */
   readonly links?: readonly TraceContext[];
@@ -26,9 +26,9 @@ export interface SpanStart {
 /** A span that has begun. */
 export interface OpenSpan {
   set(attributes: Attributes): void;
-  /** Begins a step inside the span, which ends the step before it. Spans that begin from now on belong to the step. */
+  /** Begins a step inside the span, and ends the previous step. Spans that begin from now on belong to the step. */
   step(name: string): void;
-  /** Marks the span, and its current step, as failed. `error` is the name of the error. */
+  /** Marks the span and its current step as failed. `error` is the name of the error. */
   fail(error: string): void;
 }
 
@@ -36,13 +36,13 @@ export interface Tracing {
   /** Runs `work` in a new span, which ends when the promise of `work` settles. If that promise rejects, the span fails. */
   run<T>(name: string, start: SpanStart, work: (span: OpenSpan) => Promise<T>): Promise<T>;
   /**
-   * Begins a span for a statement in the span in which the caller runs, and returns the function that ends it. Undefined if no span records the work
-   * of the caller.
+   * Begins a span for an SQL statement inside the caller's span, and returns the function that ends the new span. Undefined if no span records the
+   * caller's work.
    */
   begin(name: string, attributes: Attributes): ((error?: unknown) => void) | undefined;
   /** Returns a function that calls `work` in the span in which the caller of `bind` runs. */
   bind<A, T>(work: (argument: A) => T): (argument: A) => T;
-  /** The span in which the caller runs, for requests to other servers and for work that follows later. */
+  /** The span in which the caller runs. Requests to other servers and work that runs later refer to this span. */
   current(): TraceContext | undefined;
 }
 
@@ -50,14 +50,14 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{
 /** The number of characters in a `traceparent`. Later versions of the format may add fields to the 55 characters of version 00. */
 const TRACEPARENT_CHARACTERS = 55;
 const TRACEPARENT_CHARACTERS_MAX = 128;
-/** The number of characters and of members in a `tracestate`; the specification asks to pass on as many. */
+/** The limits for the characters and members of a `tracestate`. The specification asks programs to pass on at least this much. */
 const TRACESTATE_CHARACTERS_MAX = 512;
 const MEMBERS_MAX = 32;
 const MEMBER = /^(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
 
 /**
- * Reads the trace that a caller sent. Undefined if the caller sent none, or if it is not valid: then the request begins a new trace. A `tracestate`
- * that is not valid or too long is left out.
+ * Reads the trace context that a caller sent. Undefined if the caller sent none or an invalid one; the request then begins a new trace. A
+ * `tracestate` that is invalid or too long is ignored.
  */
 export function traceContextOf(traceparent: string | undefined, tracestate: string | undefined): TraceContext | undefined {
   if (traceparent === undefined || traceparent.length > TRACEPARENT_CHARACTERS_MAX || !TRACEPARENT.test(traceparent)) return undefined;

@@ -1,7 +1,10 @@
-/** The deadlines of requests, in real time, so they pass even if the world's clock is frozen. */
+/** The deadlines of requests. Deadlines are in real time, so they also pass while the world's clock is frozen. */
 import { type FailureKind, RequestFailed } from "../request.ts";
 
-/** All requests of a client share one timer, which waits for the earliest deadline, because most requests have ended by then. */
+/**
+ * The deadlines of all running requests. They share one timer, which waits for the earliest deadline. One timer for each request would cost more,
+ * because most requests end long before their deadlines.
+ */
 export class Deadlines {
   readonly #running = new Set<Deadline>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -14,7 +17,7 @@ export class Deadlines {
     return deadline;
   }
 
-  /** Ends the timer: running requests have no deadline any more. */
+  /** Stops the timer. Running requests then have no deadline. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timerAtMs = Number.POSITIVE_INFINITY;
@@ -24,7 +27,7 @@ export class Deadlines {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
     this.#timer = setTimeout(() => this.#sweep(), Math.max(0, Math.ceil(atMs - performance.now())));
-    // The timer does not keep the program running, because the sockets of running requests do.
+    // The timer must not keep the program running. The sockets of running requests do that already.
     this.#timer.unref();
   }
 
@@ -40,18 +43,18 @@ export class Deadlines {
   }
 }
 
-/** A connection that can be ended at once. */
+/** A connection that can be closed at once. */
 interface Closable {
   close(problem?: FailureKind): void;
 }
 
 export class Deadline {
-  /** The connection that carries the request now. */
+  /** The connection that carries the request at the moment. */
   connection: Closable | undefined;
   #hasPassed = false;
   #stop: ((error: RequestFailed) => void) | undefined;
 
-  /** `endMs` is monotonic time. `leave` is called when the request has ended. */
+  /** `endMs` is monotonic time. `leave` is called when the request has ended, to remove its deadline. */
   constructor(
     readonly endMs: number,
     readonly leave: () => void,
@@ -65,8 +68,8 @@ export class Deadline {
   }
 
   /**
-   * Waits for a connection until the deadline, or for `withinMs`, after which another address may be tried. A connection that opens too late is
-   * closed.
+   * Waits for a connection until the deadline, or only for `withinMs`, so that the caller can try another address. If the connection opens later than
+   * that, it is closed.
    */
   async open<C extends Closable>(opening: Promise<C>, withinMs?: number): Promise<C> {
     let isLate = false;
@@ -89,7 +92,7 @@ export class Deadline {
     }
   }
 
-  /** Ends the request at its deadline. A second call does nothing. */
+  /** Ends the request, because its deadline has passed. A second call does nothing. */
   pass(): void {
     if (this.#hasPassed) return;
     this.#hasPassed = true;

@@ -1,14 +1,14 @@
 /**
  * Reads one HTTP/1.1 response from the bytes of a connection (RFC 9112). The reader is strict wherever two lenient readers could see different
- * responses in the same bytes. The body is cut at a limit, and a cut body ends the connection.
+ * responses in the same bytes. The body is cut at a limit, and the connection is then not used again.
  */
 
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
 import type { TakeBody } from "../request.ts";
 
-/** The limit for a status line and its headers; no receiver of webhooks needs more. */
+/** The greatest number of bytes of a status line with its headers. Receivers of webhooks do not need more. */
 const HEAD_BYTES_MAX = 32 * 1024;
-/** The number of 1xx responses before the final one. */
+/** The greatest number of 1xx responses before the final response. */
 const INTERIM_MAX = 8;
 
 export class MalformedResponse extends Error {
@@ -23,7 +23,7 @@ type Framing =
   | { readonly kind: "chunked"; readonly decoder: ChunkedDecoder }
   | { readonly kind: "length"; left: number };
 
-/** The reader itself cuts a body at its limit, because the decoder would refuse a longer one. */
+/** The limit that the decoder gets. The decoder would refuse a body above its limit, so the reader itself cuts the body. */
 const BODY_UNLIMITED = Number.POSITIVE_INFINITY;
 
 const NOTHING: Framing = { kind: "none" };
@@ -39,11 +39,11 @@ export class ResponseReader {
   readonly #takeBody: TakeBody | undefined;
   #taking: Promise<void> | undefined;
   #bodyBytes = 0;
-  /** Whether the body was longer than its kept part. */
+  /** Whether the body was longer than its limit, so that the rest was dropped. */
   isCut = false;
   isDone = false;
   hasBegun = false;
-  /** Whether the connection may serve another request after this response. */
+  /** Whether the connection can carry another request after this response. */
   isReusable = false;
 
   constructor(bodyBytesMax: number, takeBody?: TakeBody) {
@@ -51,17 +51,20 @@ export class ResponseReader {
     this.#takeBody = takeBody;
   }
 
-  /** Pending while `takeBody` is busy; the caller must not feed bytes until then. Rejects if `takeBody` throws. */
+  /** A promise that is pending while `takeBody` is busy. The caller must not call `feed` until then. Rejects if `takeBody` rejects. */
   get taking(): Promise<void> | undefined {
     return this.#taking;
   }
 
-  /** The kept part of the body. */
+  /** The body up to its limit. */
   body(): Buffer {
     return this.#body.length === 1 ? (this.#body[0] as Buffer) : Buffer.concat(this.#body);
   }
 
-  /** Reads the next bytes of the connection. Throws `MalformedResponse`. Bytes after the end of the response make the connection unusable. */
+  /**
+   * Reads the next bytes from the connection. Throws `MalformedResponse`. If bytes follow after the end of the response, the connection cannot be
+   * used again.
+   */
   feed(given: Buffer): void {
     this.hasBegun = true;
     const bytes = this.#rest === undefined ? given : Buffer.concat([this.#rest, given]);
@@ -80,7 +83,7 @@ export class ResponseReader {
     this.#readBody(bytes, at);
   }
 
-  /** Called when the other server closed the connection. Throws `MalformedResponse` if the response was not complete. */
+  /** Called when the other server has closed the connection. Throws `MalformedResponse` if the response is incomplete. */
   end(): void {
     if (this.isDone) return;
     if (this.#hasHead && this.#framing.kind === "until-close") {
@@ -91,7 +94,7 @@ export class ResponseReader {
   }
 
   #keep(bytes: Buffer): void {
-    // The rest is copied, because the runtime reuses the memory of the given bytes.
+    // The remaining bytes are copied, because the runtime reuses the memory of `bytes`.
     if (bytes.length > 0) this.#rest = Buffer.from(bytes);
   }
 
@@ -130,10 +133,10 @@ export class ResponseReader {
     if (this.isDone && left > 0) this.isReusable = false;
   }
 
-  /** Reads chunks, and returns the number of bytes that belonged to the body. */
+  /** Decodes chunks, and returns the number of bytes that belonged to the body. */
   #readChunks(decoder: ChunkedDecoder, bytes: Buffer, start: number): number {
     const used = decoder.decode(bytes.subarray(start), (from, to) => this.#take(bytes, start + from, start + to));
-    // A cut body is complete, whatever its remaining bytes look like.
+    // If the body has been cut, the chunks after the cut are not checked.
     if (this.isDone) return used;
     if (decoder.state === "done") this.isDone = true;
     else if (decoder.state !== "open") throw new MalformedResponse("its chunks are wrong");
@@ -149,7 +152,7 @@ export class ResponseReader {
     }
     const length = Math.min(to - from, space);
     if (length === 0) return;
-    // The bytes are copied, because the runtime reuses the memory of a chunk.
+    // The bytes are copied, because the runtime reuses the memory of `bytes`.
     const own = Buffer.allocUnsafe(length);
     bytes.copy(own, 0, from, from + length);
     this.#bodyBytes += length;
@@ -167,7 +170,7 @@ export class ResponseReader {
   }
 }
 
-/** Finds out where the body ends (RFC 9112, 6.3). `head` holds the headers from `first` on, each with its line end. */
+/** Decides where the body ends (RFC 9112, 6.3). `head` has the headers from the position `first` on, each with its line break. */
 function framingOf(status: number, head: string, first: number): { framing: Framing; isClosing: boolean } {
   let length: string | undefined;
   let coding: string | undefined;
@@ -175,11 +178,11 @@ function framingOf(status: number, head: string, first: number): { framing: Fram
   for (let at = first; at < head.length; ) {
     const end = head.indexOf("\r\n", at);
     const colon = head.indexOf(":", at);
-    // A line that begins with a space would continue the line before it, which senders may not do any more.
+    // A line that begins with a space would continue the header before it, which HTTP no longer allows.
     if (colon > end || !NAME.test(head.slice(at, colon))) throw new MalformedResponse("one of its headers is wrong");
     const start = at;
     at = end + 2;
-    // Most headers say nothing about the length of the body, and are not read further.
+    // Most headers do not affect the length of the body, so they are not parsed.
     if (!LENGTHS.has(colon - start)) continue;
     const name = head.slice(start, colon).toLowerCase();
     const value = head.slice(colon + 1, end).trim();
@@ -199,5 +202,5 @@ function framingOf(status: number, head: string, first: number): { framing: Fram
 
 const LENGTHS = new Set(["content-length", "transfer-encoding", "connection"].map(({ length }) => length));
 
-/** The characters of a header's name (RFC 9110, 5.6.2). */
+/** Matches the name of a header (RFC 9110, 5.6.2). */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 on the runtime's sockets, with kept connections. The transport on sockets does not use `fetch`, because `fetch` costs more CPU a delivery,
- * keeps only 64 connections, and accepts responses that are not valid HTTP: docs/dependencies.md has the measurements.
+ * Speaks HTTP/1.1 on the runtime's sockets, and reuses idle connections. The transport does not use `fetch`, because `fetch` needs more CPU for each
+ * delivery, reuses only 64 connections, and accepts responses that are not valid HTTP: docs/dependencies.md has the measurements.
  */
 import { type OutboundRequest, type OutboundResponse, RequestFailed } from "../request.ts";
 import { Connection, type Endpoint, RequestBurst } from "./connection.ts";
@@ -11,7 +11,7 @@ export interface TransportRequest {
   readonly request: OutboundRequest;
   /** The value of the `Host` header. */
   readonly authority: string;
-  /** Path and query. */
+  /** The path and the query. */
   readonly path: string;
 }
 
@@ -19,8 +19,8 @@ export class SocketTransport {
   readonly #pool = new ConnectionPool();
 
   /**
-   * Sends the request once. Rejects with `RequestFailed`, also when the deadline passes. The kind `connect` says that nothing was sent, so that
-   * another address may be tried.
+   * Sends the request once. Rejects with `RequestFailed`, for example when the deadline passes. If the error's `kind` is `connect`, nothing was sent,
+   * so the caller may try another address.
    */
   async send(endpoint: Endpoint, given: TransportRequest, deadline: Deadline): Promise<OutboundResponse> {
     const { request } = given;
@@ -33,7 +33,7 @@ export class SocketTransport {
       try {
         await connection.send(text, reader, request.silenceMs);
       } catch (error) {
-        // The other side may close an idle connection at any time. If no byte of the response has arrived, the request is sent again.
+        // The other server may close an idle connection at any time. If no byte of the response has arrived, the request is sent again.
         if (error instanceof RequestFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) {
           if (connection.hasSent) request.onResend?.(error);
           continue;
@@ -60,16 +60,16 @@ function textOf({ request: { method, headers, body }, authority, path }: Transpo
 }
 
 /**
- * The time for which an idle connection is kept. Receivers close idle connections after 5 s (Node's default) or more, so a younger one is very likely
- * still open.
+ * The longest time for which an idle connection stays open, in ms. Receivers close idle connections after 5 s (Node's default) or later, so within
+ * this time the receiver has very likely not closed the connection.
  */
 const IDLE_MS_MAX = 4_000;
 /**
- * The number of idle connections to one endpoint, because many callbacks may be on one host, each with many requests at once. Opening and ending a
- * connection costs a third of a delivery (measured).
+ * The greatest number of idle connections to one endpoint. The number is high, because one host may have many callbacks that each receive many
+ * requests at once. Opening and closing a connection costs a third of a delivery (measured).
  */
 const IDLE_PER_ENDPOINT_MAX = 512;
-/** The number of all idle connections, at some kB each; well below the usual limit of open files. */
+/** The greatest number of all idle connections. Each takes some kB, and the number is well below the usual limit of open files. */
 const IDLE_MAX = 2_048;
 const SWEEP_MS = 1_000;
 
@@ -80,13 +80,13 @@ export class ConnectionPool {
   #sweeper: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
 
-  /** The key of an endpoint: the same for endpoints whose connections can serve each other. */
+  /** The key of an endpoint. Two endpoints have the same key if a connection to one can be used for the other. */
   keyOf({ address, port, tls }: Endpoint): string {
     if (tls === undefined) return `${address} ${port}`;
     return `${address} ${port} ${tls.serverName ?? ""} ${tls.ca === undefined ? "" : Bun.hash(tls.ca)}`;
   }
 
-  /** Takes the idle connection that was used last. */
+  /** Removes the most recently used idle connection from the pool and returns it. */
   take(key: string): Connection | undefined {
     const waiting = this.#idle.get(key);
     while (waiting !== undefined) {
