@@ -9,7 +9,7 @@ interface NamedNode {
   readonly type: "page" | "user" | "business";
   readonly policy: Policy;
   readonly operation: string;
-  /** The policy of the read, if it differs from the policy that decides whether the caller may know that the node exists. */
+  /** The policy for reading the node, if it differs from the policy that decides whether the caller may know that the node exists. */
   readonly reading?: Policy;
   find(reader: Reader, id: string): Promise<NamedRow | undefined>;
 }
@@ -19,7 +19,7 @@ interface NamedRow extends Row {
   name: string;
 }
 
-/** D-165: makes a node type of which the interface shows no more than the name. */
+/** D-165: makes a node type that shows only the name of its nodes. */
 export function namedNode({ type, policy, operation, reading = policy, find }: NamedNode): NodeType {
   const text = { schema: Type.String(), policy: reading };
   return nodeType<NamedRow>({

@@ -1,4 +1,7 @@
-/** The types of contracts. A contract is data that a feature writes once. Checks of requests, documents and tests are made from the contract. */
+/**
+ * The types of contracts. A contract is data that a feature writes once. The checks of requests, the documents and some tests are generated from
+ * contracts.
+ */
 import type { Static, TObject, TSchema } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
 import type { Policy } from "#auth/policy";
@@ -16,7 +19,7 @@ import type { VersionRule } from "../versions/resolve.ts";
 import type { World } from "../worlds/world.ts";
 
 export type Method = "GET" | "POST" | "DELETE";
-/** D-20: the form of an error: flat for page messaging, wrapped in the key `error` for all other operations. */
+/** D-20: the form of an error. Errors of page messaging are flat; errors of all other operations are wrapped in the key `error`. */
 export type ErrorForm = "flat" | "wrapped";
 export type Place = "query" | "body";
 
@@ -24,106 +27,113 @@ export type Place = "query" | "body";
 export interface Field<R = Row> {
   readonly schema: TSchema;
   /**
-   * D-16: who may read the field. If this policy is not the operation's, each request checks it on the node (`pipeline/fields/field-policies.ts`).
+   * D-16: the callers who may read the field. If this policy differs from the operation's, each request checks it on the node
+   * (`pipeline/fields/field-policies.ts`).
    */
   readonly policy: Policy;
   /**
-   * Returns the field's value for a row. By default the value is the column with the field's name. If the value is undefined, the response has no
-   * such field.
+   * Returns the field's value for a row. By default the value is the column with the field's name. If the value is undefined, the response does not
+   * have the field.
    */
   of?(row: R, request: ReadRequest): unknown;
-  /** Reads a value that is not in the row, if the field is selected: one call for all rows together, with a value for each row in their order. */
+  /**
+   * Reads the values of a selected field that are not in the rows. The function is called once for all rows, and returns one value for each row in
+   * their order.
+   */
   load?(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly unknown[]>;
   readonly nested?: Nested<R>;
   /**
-   * Set if the field names another node. The field's value is that node's `id`; with a selection inside, the value is the caller's read of that node
-   * (D-38).
+   * Set if the field refers to another node. The field's value is the `id` of that node. If the caller selects fields inside, the value is a read of
+   * that node with the caller's rights (D-38).
    */
   readonly reference?: Reference<R>;
-  /** Set if the field is an edge of the node; the registry adds such fields. The value is the caller's read of the edge (D-38). */
+  /**
+   * Set if the field is an edge of the node. The registry adds such fields. The field's value is a read of the edge with the caller's rights (D-38).
+   */
   readonly edge?: ListOperation;
-  /** If this is set, only this profile has the field. */
+  /** The only profile that has the field. Absent if all profiles have it. */
   readonly onlyIn?: "clients";
 }
 
 /**
- * A field whose value is an object with fields, or a list of such objects. If a field of the object has another policy than the object, that policy
- * is checked on the node that has the object.
+ * A field whose value is an object with fields, or a list of such objects. If a field inside has another policy than the object, that policy is
+ * checked on the node to which the object belongs.
  */
 export interface Nested<R = Row> {
-  /** The node type, if the object is a node with only some of its fields. Documents use this type as the object's name. */
+  /** The node type, if the object is a node of which only some fields are shown. Documents use this type as the object's name. */
   readonly type?: string;
   readonly set: () => FieldSet;
-  /** The value is `{data: […]}`, like the value of an edge. */
+  /** Set if the value is `{data: […]}`, like the value of an edge. */
   readonly isList?: true;
   /**
-   * Reads the objects of all rows. For each row, in their order, the result is the row of its object, or the rows of its list. Undefined if the row
-   * has no object.
+   * Reads the objects for all rows. The result has one item for each row, in their order: the row of its object, the rows of its list, or undefined
+   * if the row has no object.
    */
   load(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly (Row | readonly Row[] | undefined)[]>;
 }
 
 interface Reference<R = Row> {
-  /** The type of the node that the field names. The named type must have a read of its own. */
+  /** The type of the node to which the field refers. This type must have a read of its own. */
   readonly type: string;
-  /** The id of the node. Null if the row refers to no node. */
+  /** The id of the node. Null if the row does not refer to a node. */
   idOf(row: R): string | null;
-  /** The fields of the node that can be selected. The registry sets this function. */
+  /** The fields of the node that a caller can select. The registry sets this function. */
   readonly set?: () => FieldSet;
 }
 
 /** The fields of a node type, of the items of a list, or of an object, from which a caller selects. */
 export interface FieldSet<R = Row> {
   readonly fields: Readonly<Record<string, Field<R>>>;
-  /** The fields that are returned if the request has no parameter `fields`. */
+  /** The fields in the response to a request without the parameter `fields`. */
   readonly defaults: readonly string[];
   readonly clientsDefaults?: readonly string[];
-  /** The fields that are returned whatever `fields` selects (D-37), by default only `id`. */
+  /** The fields that are in every response, even if `fields` does not select them (D-37). By default this is only `id`. */
   readonly required?: readonly string[];
   /**
-   * H7, D-21: in both profiles, a field that only other nodes have is known but not available (422), and any other unknown field is refused (400).
+   * H7, D-21: the rule for unknown fields, in both profiles. If other nodes have the field, the error says that it is not available (422). Any other
+   * unknown field is refused (400).
    */
   readonly isExhaustive?: true;
 }
 
-/** A header of requests, for documents. The handler itself reads and checks the header. */
+/** A header of requests, as documents describe it. The operation's handler reads and checks the header. */
 interface RequestHeader {
   readonly description: string;
   readonly schema: TSchema;
   readonly isRequired?: true;
 }
 
-/** The parts of a contract that operations and reads of a node have in common: surfaces, versions, rights and errors. */
+/** The properties that contracts of operations and reads of a node have in common: surfaces, versions, rights and errors. */
 export interface Access {
-  /** The clauses of the interface that the operation serves. */
+  /** The clauses of the interface that the operation implements. */
   readonly clauses: readonly string[];
-  /** The decisions about the operation: how open questions are answered, or why the operation is served if it serves no clause. */
+  /** The decisions about the operation. They say how open questions are answered, or why the operation exists if it implements no clause. */
   readonly decisions: readonly string[];
   readonly surfaces: readonly SurfaceName[];
-  /** Additional surfaces on which the profile `clients` serves the operation (D-55). */
+  /** Further surfaces on which only the profile `clients` serves the operation (D-55). */
   readonly clientsSurfaces?: readonly SurfaceName[];
   readonly versions: VersionRule;
   readonly scheme: SchemeName;
   readonly policy: Policy;
-  /** The kinds of tokens that a surface accepts, if it accepts fewer kinds than the policy (D-133). */
+  /** The types of tokens that a surface accepts, if it accepts fewer types than the policy (D-133). */
   readonly kindsOn?: Readonly<Partial<Record<SurfaceName, readonly TokenKind[]>>>;
   readonly errorForm: ErrorForm;
-  /** Headers of a request that the operation's handler reads, by name. */
+  /** The request headers that the operation's handler reads, by name. */
   readonly requestHeaders?: Readonly<Record<string, RequestHeader>>;
-  /** Headers of every response, also of errors (e.g. that an operation is deprecated). */
+  /** Headers of every response, including errors. For example, a header may say that the operation is deprecated. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** D-13 [clients]: whether the app allows requests without a token. A request without a token then counts as a request with the app's own token. */
+  /** D-13 [clients]: whether the app allows requests without a token. Such a request then counts as a request with the app's own token. */
   readonly tokenless?: (app: AppFacts) => boolean;
-  /** The errors of this operation, besides the errors of every request (`commonErrors` of `graph/contract/response-schemas.ts`). */
+  /** The errors of this operation, in addition to the errors that every request may have (`commonErrors` of `graph/contract/response-schemas.ts`). */
   readonly errors: readonly DeclaredError[];
 }
 
-/** A kind of node of the interface, e.g. `page`, with its rules of visibility and its read. */
+/** A type of node, e.g. `page`, with its policy and its read. */
 export interface NodeType<R extends Row = Row> {
   readonly type: string;
-  /** The callers who may know that the node exists, for every operation on the node (D-16). */
+  /** The callers who may know that the node exists. This policy applies to every operation on the node (D-16). */
   readonly policy: Policy;
-  /** The read of the node. Without a read of the node, `GET /{id}` is not part of the interface for this node type. */
+  /** The read of the node. If it is absent, `GET /{id}` is not part of the interface for this node type. */
   readonly reading?: Access & {
     readonly operation: string;
     readonly set: FieldSet<R>;
@@ -135,25 +145,28 @@ interface OperationBase extends Access {
   /** The operation's name, a verb and a noun, e.g. `createPersona`. */
   readonly operation: string;
   readonly method: Method;
-  /** The node type on which the operation is. Null if the address has no id (`/debug_token`). */
+  /** The node type to which the operation belongs. Null if the path has no id (`/debug_token`). */
   readonly on: string | null;
-  /** The edge, or the literal of the address if `on` is null. Null means the node itself. */
+  /** The edge. If `on` is null, the whole path. Null if the operation is on the node itself. */
   readonly edge: string | null;
-  /** The callers who may know that the node exists, if this operation allows more callers than the node type. */
+  /** The callers who may know that the node exists, if this operation allows more of them than the node type does. */
   readonly visibility?: Policy;
-  /** A literal segment that may come before the id (`/pages/{page_id}/…`, D-03). */
+  /** A fixed path segment that may come before the id (`/pages/{page_id}/…`, D-03). */
   readonly alsoUnder?: string;
   readonly params: TObject;
   /**
-   * D-40: parameters that must be in one place, the query or the body. The profile `strict` reads such a parameter only in its place, `clients` in
-   * either place, and both refuse two different values. For all other parameters the body has precedence (D-34).
+   * D-40: parameters that belong either in the query or in the body. The profile `strict` reads such a parameter only there. The profile `clients`
+   * reads it from both. Both profiles refuse two different values. For all other parameters the body has precedence (D-34).
    */
   readonly places?: Readonly<Record<string, Place>>;
-  /** Other names of parameters, which only the profile `clients` accepts (D-40). If both names are in one place, the interface's own name counts. */
+  /**
+   * Other names of parameters, which only the profile `clients` accepts (D-40). If the query or the body has both names, the interface's own name
+   * counts.
+   */
   readonly aliases?: Readonly<Record<string, string>>;
   /** D-50: in the profile `strict` the operation refuses undeclared parameters. Other operations ignore undeclared parameters (D-34). */
   readonly isClosed?: true;
-  /** The greatest number of bytes of a multipart/form-data body with a file. This maximum may be larger than the limit of other bodies. */
+  /** The greatest number of bytes of a multipart/form-data body with a file. The limit for other bodies may be smaller. */
   readonly multipartBytesMax?: number;
   readonly summary: string;
 }
@@ -163,13 +176,13 @@ export interface ListOperation<P extends TObject = TObject, R extends Row = Row>
   readonly method: "GET";
   readonly params: P;
   readonly items: FieldSet<R>;
-  /** The node type of the items. Other features may add fields to this type, and documents use it as the name of the items. */
+  /** The node type of the items. Other features may add fields to this type. Documents use it as the name of the items. */
   readonly itemType?: string;
-  /** Returns the node of an item. Needed if a field of the items has another policy than the operation (D-16). */
+  /** Returns the node of an item. This function is needed if a field of the items has another policy than the operation (D-16). */
   nodeOf?(row: R): NodeRef;
-  /** D-35: the paging of the list has only cursors, without the links `next` and `previous`. */
+  /** D-35: set if the paging of the list has only cursors, without the links `next` and `previous`. */
   readonly cursorsOnly?: true;
-  /** The number of columns of the list's sort key, by default 1. */
+  /** The number of columns in the list's sort key, by default 1. */
   readonly keyColumns?: number;
   /** The schema of top-level keys beside `data` and `paging`, e.g. `summary`. */
   readonly extras?: TSchema;
@@ -187,7 +200,7 @@ interface WriteOperation<P extends TObject = TObject, A extends TSchema = TSchem
   readonly method: "POST" | "DELETE";
   readonly params: P;
   readonly returns: A;
-  /** D-33: after the write, `fields` selects from this node: the node whose `id` the response has, or the addressed node. */
+  /** D-33: set if `fields` selects from a node after the write. This is the node whose `id` is in the response, or else the addressed node. */
   readonly readBack?: { readonly type: string; readonly set: FieldSet };
 }
 
@@ -200,7 +213,7 @@ export interface OperationRequest<P = unknown> {
   readonly caller: Caller;
   readonly version: Version;
   readonly world: World;
-  /** D-82: whether a named migration is on for this request. `as` is the current state of the calling app, if the handler has read it. */
+  /** D-82: whether the named migration is on for this request. `as` has the app's current data, if the handler has read them. */
   isMigrated(name: string, as?: MigratedApp): boolean;
   readonly graphRequest: GraphRequest;
 }
@@ -227,12 +240,12 @@ export type Served =
   | {
       readonly contract: WriteOperation;
       readonly submit: (request: OperationRequest) => Promise<unknown>;
-      /** Called if the contract refuses the parameters. The request then has the parameters as they were sent. */
+      /** Called if the parameters do not match the contract. The request then has the parameters as the client sent them. */
       readonly refused?: (request: OperationRequest<Parameters>, error: unknown) => void;
       readonly notes?: undefined;
     };
 
-/** Returns additional messages of `debug=all` for a request that succeeded (D-34). */
+/** Returns further messages of `debug=all` for a request that succeeded (D-34). */
 type NotesOn<P = unknown> = (request: OperationRequest<P>) => readonly string[];
 
 export function serveList<P extends TObject, R extends Row>(
@@ -242,7 +255,7 @@ export function serveList<P extends TObject, R extends Row>(
   return { contract, handle } as unknown as Served;
 }
 
-/** Lists nodes that belong to the node of the address. Such a list has no parameters of its own. */
+/** Lists nodes that belong to the addressed node. Such a list has no parameters of its own. */
 export const serveListOf = <P extends TObject, R extends Row>(
   contract: ListOperation<P, R>,
   list: (reader: Reader, owner: NodeId, page: PageRequest) => Promise<ListPage<R>>,
@@ -256,8 +269,8 @@ export function serveRead<P extends TObject, A extends TSchema>(
 }
 
 /**
- * A write in one transaction. `prepare` sends requests to other servers before the transaction. `handle` gets the result of `prepare`, and must check
- * in the transaction whatever `prepare` has read.
+ * A write in one transaction. `prepare` sends requests to other servers before the transaction. `handle` gets the result of `prepare`. In the
+ * transaction, `handle` must check again everything that `prepare` has read.
  */
 export function serveWrite<P extends TObject, A extends TSchema, Prepared = undefined>(
   contract: WriteOperation<P, A>,
@@ -268,7 +281,7 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
   return { contract, handle, ...(prepare === undefined ? {} : { prepare }), ...(notes === undefined ? {} : { notes }) } as unknown as Served;
 }
 
-/** A write whose requests share transactions. The feature opens these transactions, and responds to each request after the commit. */
+/** A write that uses one transaction for several requests. The feature opens the transaction, and responds to each request after the commit. */
 export const serveIntake = <P extends TObject, A extends TSchema>(
   contract: WriteOperation<P, A>,
   submit: (request: OperationRequest<Static<P>>) => Promise<Static<A>>,
@@ -299,14 +312,14 @@ export const writeOperation = <P extends TObject, A extends TSchema>(contract: O
  */
 const ofLibraries = ["format", "include_headers", "locale", "pretty", "sdk", "suppress_http_code", "transport"];
 
-/** D-315: the parameters that every operation accepts, even an operation that refuses all other parameters (D-50, D-57). */
+/** D-315: the parameters that every operation accepts. Even an operation that refuses undeclared parameters accepts these (D-50, D-57). */
 export const parametersOfAll: ReadonlySet<string> = new Set([
   ...["access_token", "oauth_token", "appsecret_proof", "method", "metadata", "debug", "migrations_override"],
   ...ofLibraries,
 ]);
 
-/** Parameters that `debug=all` does not report as ignored: general parameters, and those that select fields or pages. */
+/** The parameters that `debug=all` never reports as ignored: general parameters, and parameters that select fields or pages. */
 export const generalParameters: ReadonlySet<string> = new Set([...parametersOfAll, "fields", "limit", "before", "after", "ids"]);
 
-/** A schema of an object that has only general parameters. */
+/** The schema of an object that may have only general parameters. */
 export const noOthers = { properties: Object.fromEntries([...parametersOfAll].map((name) => [name, {}])), additionalProperties: false } as const;

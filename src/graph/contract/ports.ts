@@ -1,20 +1,20 @@
-/** The ports that the server itself needs, whatever features it has. */
+/** The ports that the server itself needs, independent of its features. */
 import type { NodeId } from "#kernel/ids";
 import type { PortName } from "#kernel/ports";
 import type { Reader, Transaction } from "#storage/database";
 import type { World } from "../worlds/world.ts";
 
 interface AppWritesPort {
-  /** VER-5c: stores the time of the app's first marketing request in Unix seconds, unless such a time is stored already. */
+  /** VER-5c: stores the time of the app's first marketing request in Unix seconds. If a time is stored already, it stays. */
   recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void>;
 }
 
 interface SealedValuesPort {
-  /** Schedules a job that seals all values again that are not sealed with the current key (D-171). */
+  /** Schedules a job that re-encrypts all values that are not sealed with the current key (D-171). */
   schedule(tx: Transaction, world: World): Promise<void>;
-  /** Returns how many values are sealed with another key. */
+  /** Returns the number of values that are sealed with another key. */
   countOthers(reader: Reader, world: World): Promise<number>;
-  /** Whether a key of the server opens any of the sealed values. The result is true also if no sealed values are stored (D-344). */
+  /** Whether one of the server's keys can open at least one of the sealed values. The result is also true if there are no sealed values (D-344). */
   opensAny(reader: Reader, world: World): Promise<boolean>;
 }
 

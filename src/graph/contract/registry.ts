@@ -1,6 +1,7 @@
 /**
- * Collects the definitions of all features once at start, above all the operation of each node type, method and edge. The registry refuses
- * duplicates; a node type, operation or field without a policy (D-16); errors and policies that no feature lists; and ports that no feature provides.
+ * Collects the definitions of all features once at start. Its main result is a map that finds the operation by node type, method and edge. The
+ * registry refuses duplicates; a node type, operation or field without a policy (D-16); errors and policies that no feature lists; and ports that no
+ * feature provides.
  */
 import { Type } from "typebox";
 import { nobody, ownApp, type Policy } from "#auth/policy";
@@ -23,14 +24,17 @@ import { portsOfServer } from "./ports.ts";
 export interface Endpoint {
   readonly access: Access & { readonly operation: string };
   readonly served: Served | undefined;
-  /** The read of a node by its declared fields. A read of declared fields has no handler. */
+  /** The read of a node by its declared fields, which needs no handler. Undefined for an operation. */
   readonly reading: NonNullable<NodeType["reading"]> | undefined;
-  /** The node type of the address. Undefined if the address has no id. */
+  /** The node type of the addressed node. Undefined if the path has no id. */
   readonly nodeType: string | undefined;
   readonly readParams: ReadParameters;
   /** The names of the operation's own parameters, for `debug=all`. */
   readonly paramNames: readonly string[];
-  /** The endpoint's names in the `affects` of a version calendar: operation, edge, and the endpoint's number in the interface (`G2`). */
+  /**
+   * The names by which the `affects` of a version calendar may refer to the endpoint: its operation, its edge, and its number in the interface
+   * (`G2`).
+   */
   readonly names: readonly string[];
   /** The callers who may know that the node exists. */
   readonly visibility: Access["policy"];
@@ -43,14 +47,14 @@ export class Registry {
   readonly endpoints: Endpoint[] = [];
   /** All policies that features define. */
   readonly policies: ReadonlySet<Policy>;
-  /** The policies whose statements a request for a missing node takes as well (D-336). */
+  /** The policies whose SQL statements also run for a missing node (D-336). */
   readonly readingPolicies: readonly Policy[];
   /** All scopes that a policy or a feature needs. */
   readonly scopes: ReadonlySet<string>;
-  /** Every error that a response of the graph may have, by name. */
+  /** Every error that a response of the graph may have, by its name. */
   readonly errors: ReadonlyMap<string, ErrorDefinition>;
   readonly #types = new Map<string, NodeType>();
-  /** The endpoints by node type (or the empty text for a literal), edge (or the empty text for the node itself) and method. */
+  /** The endpoints by node type, edge and method. The node type is empty for a path without an id, and the edge is empty for the node itself. */
   readonly #byAddress = new Map<string, Map<string, Map<string, Endpoint>>>();
   readonly #byOperation = new Map<string, Endpoint>();
   readonly #fields = new Set<string>();
@@ -78,7 +82,7 @@ export class Registry {
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
   }
 
-  /** The profile of a world, and the names that schemas refer to in this world at the time `now`, in Unix seconds. */
+  /** The profile of a world, and the names that schemas use in this world at the time `now`, in Unix seconds. */
   servedIn({ profile, calendar }: Pick<World, "profile" | "calendar">, now: number): ServedIn {
     return {
       profile,
@@ -86,7 +90,7 @@ export class Registry {
     };
   }
 
-  /** Opens the ports of all features. Throws if a feature or the server needs a port that no feature provides. */
+  /** Creates the ports of all features. Throws if a feature or the server needs a port that no feature provides. */
   openPorts(): PortRegistry {
     const ports = new PortRegistry();
     for (const feature of this.features) ports.registerAll(feature.ports?.(ports) ?? {});
@@ -134,28 +138,28 @@ export class Registry {
 
   isPrefix = (word: string): boolean => this.#prefixes.has(word);
 
-  /** Whether the address of `edge` may begin with the literal `prefix`. */
+  /** Whether the path of `edge` may begin with the fixed segment `prefix`. */
   isUnder(prefix: string, edge: string | undefined): boolean {
     return edge !== undefined && this.#prefixes.get(prefix)?.has(edge) === true;
   }
 
-  /** D-20: whether the edge belongs to page messaging. Edges of page messaging have flat errors, even if the node does not exist. */
+  /** D-20: whether the edge belongs to page messaging. Such edges have flat errors, even if the node does not exist. */
   isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
 
   /**
-   * Headers of every response to a request with this method and edge, even if the node does not exist. The headers of an edge reveal nothing about
-   * ids (D-90).
+   * The headers of every response to a request with this method and edge. They are sent even if the node does not exist, because they depend only on
+   * the edge and reveal nothing about ids (D-90).
    */
   headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
   /**
-   * The access of the endpoint, if the method and the edge of the request alone decide it. Undefined if the request has only an id, or if node types
-   * differ.
+   * The contract of the endpoint, if the method and the edge alone decide about tokens. Undefined if the request has only an id, or if node types
+   * with this edge differ.
    */
   accessByShape = (method: string, edge: string | undefined): Access | undefined => this.#shapes.accessOf(method, edge);
 
-  /** The places in which tokens may count, as far as the method and the edge of the request decide it. */
+  /** The places in which tokens may count for a request with this method and edge. */
   placesByShape = (method: string, edge: string | undefined): readonly Place[] => this.#shapes.placesOf(method, edge);
 
   #withNodeSet(type: NodeType): NodeType {
@@ -163,7 +167,7 @@ export class Registry {
     return reading === undefined ? type : { ...type, reading: { ...reading, set: nodeSet(type.type, reading.set, this.features, this.#setOf) } };
   }
 
-  /** Adds the fields that can be selected after a write, which are the fields of a read of the node. */
+  /** Adds the fields that a caller can select after a write. They are the fields of a read of the node. */
   #withNodeSets(served: Served): Served {
     const { contract } = served;
     if (contract.kind === "list") return { ...served, contract: withItemSet(contract, this.features) } as Served;
@@ -254,7 +258,10 @@ export class Registry {
     if (!this.policies.has(policy)) throw new Error(`${holder} has the policy ${policy.name}, which no feature lists`);
   }
 
-  /** Checks that fields of other features belong to types with a read. The policies of such fields are checked with the type's own fields. */
+  /**
+   * Checks that every field that a feature adds belongs to a node type with a read. The policies of such fields are checked together with the type's
+   * own fields.
+   */
   #checkExtensions({ name, fieldExtensions = [] }: Feature): void {
     const lost = fieldExtensions.find(({ on }) => this.#types.get(on)?.reading === undefined);
     if (lost !== undefined) throw new Error(`${name} gives the field ${lost.name} to reads of ${lost.on}, which no feature declares`);
@@ -274,8 +281,8 @@ export class Registry {
   }
 
   /**
-   * D-16: checks the fields of a list's items. A field with a policy of its own is checked on the node of the item, so the list must say which node
-   * that is.
+   * D-16: checks the fields of a list's items. If a field has a policy of its own, that policy is checked on the item's node, so the list must have
+   * the function `nodeOf`.
    */
   #checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
     this.#checkFields(items, policy, operation);
@@ -291,7 +298,7 @@ export class Registry {
       if (field.reference !== undefined && field.reference.set === undefined)
         throw new Error(`${holder} refers to a node by ${name}, which only fields of a node may`);
     }
-    // D-37: these fields are in every response, so every caller who gets a response must be allowed to read them.
+    // D-37: these fields are in every response, so every caller who may run the operation must be allowed to read them.
     for (const name of set.required ?? ["id"]) {
       const field = set.fields[name];
       if (field !== undefined && field.policy !== policy) throw new Error(`${holder} always answers ${name}, but it has a policy of its own`);
@@ -311,7 +318,7 @@ const server: Feature = {
   needs: portsOfServer,
 };
 
-/** Returns the inner map of a key. The inner map is made on first use. */
+/** Returns the inner map for a key, and creates it if it does not exist yet. */
 function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string, V> {
   let inner = outer.get(key);
   if (inner === undefined) {
@@ -321,7 +328,7 @@ function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string
   return inner;
 }
 
-/** The names that a feature defines, by kind. The registry checks addresses elsewhere, and the catalogue checks webhook fields. */
+/** The names that a feature defines, by kind. Paths are checked by the registry in another function, and webhook fields by their catalogue. */
 const namesTaken: Readonly<Record<string, (feature: Feature) => readonly string[]>> = {
   "node type": ({ nodeTypes = [] }) => nodeTypes.map(({ type }) => type),
   operation: ({ nodeTypes = [], operations = [] }) => [
@@ -354,26 +361,26 @@ function refuseDuplicates(features: readonly Feature[]): void {
   }
 }
 
-/** The names of an endpoint in the `affects` of a version calendar. `G2-3` is a clause of the endpoint `G2`. */
+/** The names by which the `affects` of a version calendar may refer to an endpoint. `G2-3` is a clause of the endpoint `G2`. */
 function namesOf(access: Access & { readonly operation: string }, edge: string | undefined): string[] {
   const numbers = access.clauses.map((clause) => /^([A-I]\d)-/.exec(clause)?.[1]).filter((number) => number !== undefined);
   return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
 }
 
-/** Returns the field set of a node type's read. References to such nodes select from this set. */
+/** Returns the field set of a node type's read. Callers select from this set inside a reference to such a node. */
 type SetOfType = (type: string) => FieldSet;
 
-/** Returns the set with the fields that other features add to nodes of that type. Throws if two features add the same field. */
+/** Returns the field set with the fields that other features add to that node type. Throws if two features add the same field. */
 function extendedSet(type: string, set: FieldSet, features: readonly Feature[]): FieldSet {
   const extensions = features.flatMap((feature) => feature.fieldExtensions ?? []).filter(({ on }) => on === type);
   return extensions.length === 0 ? set : withFields(type, set, Object.fromEntries(extensions.map(({ name, field }) => [name, field])));
 }
 
-/** Returns the list with all fields that can be selected from its items. Items have no edges (D-38). */
+/** Returns the list with all fields that callers can select from its items. Items have no edges as fields (D-38). */
 const withItemSet = (list: ListOperation, features: readonly Feature[]): ListOperation =>
   list.itemType === undefined ? list : { ...list, items: extendedSet(list.itemType, list.items, features) };
 
-/** Returns the set with all fields that can be selected from one node: other features' fields, edges, and fields inside its references. */
+/** Returns the field set with all fields that callers can select from one node: fields of other features, edges, and references with their fields. */
 function nodeSet(type: string, set: FieldSet, features: readonly Feature[], setOf: SetOfType): FieldSet {
   const extended = extendedSet(type, set, features);
   const edges = features.flatMap((feature) => feature.operations ?? []).flatMap(({ contract }) => (contract.kind === "list" ? [contract] : []));
@@ -383,7 +390,7 @@ function nodeSet(type: string, set: FieldSet, features: readonly Feature[], setO
   return { ...whole, fields: Object.fromEntries(fields) };
 }
 
-/** The field of an edge. The read of the edge checks the edge's policy. */
+/** Makes the field for an edge. The read of the edge checks the edge's policy. */
 const edgeField = (edge: ListOperation): Field => ({ schema: Type.Object({}), policy: edge.policy, edge });
 
 const resolved = (field: Field, setOf: SetOfType): Field => {
@@ -397,16 +404,16 @@ function withFields(type: string, set: FieldSet, more: Readonly<Record<string, F
   return { ...set, fields: { ...set.fields, ...more } };
 }
 
-/** The facts about an endpoint that the method and the edge of a request reveal, whatever is stored (D-90). */
+/** The facts about an endpoint that depend only on the method and the edge of a request, and not on stored data (D-90). */
 interface Shape {
   readonly accesses: readonly Access[];
-  /** The access that all node types with this edge share. Undefined if node types differ. */
+  /** The contract, if tokens work alike for all node types with this edge. Undefined if node types differ. */
   readonly common: Access | undefined;
-  /** D-12: the places of tokens of any node type with this edge. */
+  /** D-12: the places of tokens, for all node types with this edge together. */
   readonly places: readonly Place[];
 }
 
-/** Stands for a method that the edge does not have. The facts for such a method are those of all methods of the edge together. */
+/** The key for a method that the edge does not have. Its facts are those of all methods of the edge together. */
 const ANY = "";
 
 class Shapes {
@@ -418,19 +425,22 @@ class Shapes {
     for (const method of [contract.method, ANY]) {
       const accesses = [...(byMethod.get(method)?.accesses ?? []), contract];
       const counting = new Set<Place>(accesses.flatMap(({ scheme }) => schemes[scheme].places));
-      // The order is always the same, so that of two dead tokens the same one is reported with and without an edge.
+      // The order is always the same. So if a request has two invalid tokens, the same one is reported with and without an edge.
       const places = [...clientsScheme.places, ...schemes.client.places].filter((place) => counting.has(place));
       const isCommon = accesses.every(({ scheme, tokenless }) => scheme === contract.scheme && tokenless === contract.tokenless);
       byMethod.set(method, { accesses, places, common: isCommon ? contract : undefined });
     }
   }
 
-  /** The access that a request with this method and edge needs. Undefined if the request has only an id, or if node types differ. */
+  /**
+   * The contract, if the method and the edge alone decide about tokens. Undefined if the request has only an id, or if node types with this edge
+   * differ.
+   */
   accessOf(method: string, edge: string | undefined): Access | undefined {
     return edge === undefined ? undefined : this.#byEdge.get(edge)?.get(method)?.common;
   }
 
-  /** D-93: the places in which tokens may count. If the request has only an id, or an edge that no node has, any place may count. */
+  /** D-93: the places in which tokens may count. If the request has only an id, or an edge that no node type has, tokens count in every place. */
   placesOf(method: string, edge: string | undefined): readonly Place[] {
     const byMethod = edge === undefined ? undefined : this.#byEdge.get(edge);
     return (byMethod?.get(method) ?? byMethod?.get(ANY))?.places ?? clientsScheme.places;

@@ -1,4 +1,4 @@
-/** Makes the schema of an operation's 200 response from its contract, for documents and for the check of every response in tests. */
+/** Makes the schema of an operation's 200 response from its contract. Documents use the schema, and tests check every response with it. */
 import { type TObject, type TSchema, Type } from "typebox";
 import type { ErrorName } from "#kernel/errors";
 import { SHAPE_OF } from "../schema/schema-node.ts";
@@ -7,7 +7,7 @@ import type { Endpoint } from "./registry.ts";
 
 const closed = { additionalProperties: false };
 
-/** The schema of `paging`, LIST-2 to LIST-9. The tagged-media edge has only cursors (LIST-14). */
+/** The schema of `paging` (LIST-2 to LIST-9). The paging of the tagged-media edge has only cursors (LIST-14). */
 const pagingSchema = (isCursorsOnly: boolean): TObject =>
   Type.Object(
     {
@@ -18,8 +18,8 @@ const pagingSchema = (isCursorsOnly: boolean): TObject =>
   );
 
 /**
- * The schema of an object with all fields of the profile. Only required fields are in every response. `shapeOf` is the node of which the schema is a
- * shape, because shapes of different nodes may have the same keys.
+ * The schema of an object with all fields of the profile. Only required fields are in every response. `shapeOf` is the node type that the schema
+ * describes, because the schemas of two node types may have the same keys.
  */
 function fieldSetSchema(set: FieldSet, profile: "strict" | "clients", shapeOf?: string): TObject {
   const required = set.required ?? ["id"];
@@ -41,7 +41,7 @@ function fieldSchema({ schema, nested, reference, edge }: Field, profile: "stric
 }
 
 /**
- * The schema of a value from which a caller may select. D-38: only `id` is required inside such an object, because a selection may leave out the
+ * The schema of a value inside which a caller may select. D-38: only `id` is required inside such an object, because a selection may leave out the
  * other keys.
  */
 function selectableSchema(schema: TSchema): TSchema {
@@ -76,7 +76,7 @@ export function responseSchema(endpoint: Endpoint, profile: "strict" | "clients"
   return contract.returns;
 }
 
-/** Errors that every request may get. Contracts therefore list only their own errors (D-14, D-20, D-21, D-22). */
+/** The errors that every request may have. A contract lists only the errors of its own operation (D-14, D-20, D-21, D-22). */
 export const commonErrors: readonly ErrorName[] = [
   "internalError",
   "databaseUnreachable",

@@ -1,4 +1,6 @@
-/** D-34: reads parameters and files from a body of any accepted kind. The pipeline throws the defect of a wrong body later. */
+/**
+ * D-34: reads parameters and files from a body of any accepted type. An error in the body is returned as `defect`, and the pipeline throws it later.
+ */
 import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { type MediaType, MultipartProblem, parseMediaType, partsOf } from "#kernel/http-text/multipart";
 import { utf8Text } from "#kernel/text";
@@ -11,7 +13,7 @@ export interface ParsedBody {
   readonly parameters: Parameters;
   readonly files: ReadonlyMap<string, UploadedFile>;
   readonly defect: GraphError | undefined;
-  /** The body as it was received, for the request log. The text is empty if the body is not text. */
+  /** The received body, for the request log. The text is empty if the body is not text. */
   readonly text: string;
 }
 
@@ -22,9 +24,9 @@ export const defectiveBody = (defect: GraphError, text = ""): ParsedBody => ({ p
 
 const notUtf8 = (): ParsedBody => defectiveBody(malformedRequest("The request body is not valid UTF-8"));
 
-/** Reads the body of a request inside a batch like the body of a request over HTTP. */
+/** Reads the body of a request of a batch in the same way as the body of a request over HTTP. */
 export const parseBodyText = (text: string, contentType: string | undefined): ParsedBody =>
-  // Text with a lone surrogate cannot be written in UTF-8.
+  // UTF-8 cannot encode a text with a lone surrogate.
   text.isWellFormed() ? parseBody(Buffer.from(text), contentType) : notUtf8();
 
 export function parseBody(bytes: Uint8Array, contentType: string | undefined, countMax?: number): ParsedBody {
@@ -49,8 +51,8 @@ export function parseBody(bytes: Uint8Array, contentType: string | undefined, co
 
 const MULTIPART = "multipart/form-data";
 /**
- * The greatest number of parts in a multipart body. D-337: each part takes 5 µs, whatever its size. The maximum is twice the number of parameters
- * that are allowed, so that a body with a few parameters too many gets the error about parameters.
+ * The greatest number of parts in a multipart body. D-337: each part takes 5 µs, whatever its size. The limit is twice the limit for parameters, so
+ * that a body with a few parameters too many gets the error about parameters.
  */
 const PARTS_MAX = 2_000;
 const isForm = (type: string | undefined): boolean => type === "application/x-www-form-urlencoded";
@@ -64,17 +66,17 @@ const jsonAsForm = (media: MediaType | undefined): GraphError =>
   malformedRequest(`The request body is JSON, but its Content-Type is ${media?.type}; send it as application/json`);
 
 /**
- * Whether the body begins like JSON. As a form, JSON would be one parameter whose name is the whole text. Parameters of the interface do not begin
- * with a bracket.
+ * Whether the body begins like JSON. If JSON were read as a form, the whole text would become the name of one parameter. Parameters of the interface
+ * do not begin with a bracket.
  */
 function startsAsJson(bytes: Uint8Array): boolean {
-  // The text may begin with a byte order mark and blanks.
+  // There may be a byte order mark and blanks before the JSON.
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   while (bytes[at] === 32 || bytes[at] === 9 || bytes[at] === 10 || bytes[at] === 13) at++;
   return bytes[at] === 123 || bytes[at] === 91;
 }
 
-/** Removes the last line break, because a form that was sent from a file ends with a line break. */
+/** Removes the line break at the end of the text, because a form that a client sends from a file ends with a line break. */
 function withoutLastLineBreak(text: string): string {
   let end = text.length;
   if (text.charCodeAt(end - 1) === 10) end--;
@@ -82,7 +84,7 @@ function withoutLastLineBreak(text: string): string {
   return text.slice(0, end);
 }
 
-/** The kind of a body. Without a Content-Type, or with a type that the interface does not use, the text decides. */
+/** Decides whether a body is JSON or a form. Without a Content-Type, or with a type that the interface does not use, the first character decides. */
 export function kindOf(text: string, type: string | undefined): "json" | "form" | "unknown" {
   if (isForm(type)) return "form";
   if (isJson(type)) return "json";
@@ -105,7 +107,7 @@ function jsonBody(text: string, countMax?: number): ParsedBody {
 }
 
 /**
- * Reads a multipart body. Text parts become parameters, and parts with a file name become files. If two files have the same name, the later file
+ * Reads a multipart body. Parts with a file name become files, and all other parts become parameters. If two files have the same name, the later file
  * counts.
  */
 function multipartBody(bytes: Uint8Array, contentType: string, countMax?: number): ParsedBody {

@@ -13,8 +13,8 @@ export const NO_PARAMETERS: Parameters = Object.freeze(Object.create(null)) as P
 const NO_PAIRS: ParsedPairs = { parameters: NO_PARAMETERS, defect: undefined };
 
 /**
- * Reads pairs. A pair that cannot be decoded is left out and reported as the defect. All other pairs are kept, also credentials. `what` is the name
- * of the text in errors, e.g. `The query`.
+ * Reads pairs. If a pair cannot be decoded, it is left out and reported as the `defect`; all other pairs are returned, including tokens. `what` is
+ * the name of the text in errors, e.g. `The query`.
  */
 export function parsePairs(text: string, what: string, countMax?: number): ParsedPairs {
   if (text === "") return NO_PAIRS;
@@ -25,7 +25,7 @@ export function parsePairs(text: string, what: string, countMax?: number): Parse
   while (start < text.length) {
     let end = text.indexOf("&", start);
     if (end === -1) end = text.length;
-    // The next `=` is searched only after the last one is passed: a search for each pair would be quadratic on `a&a&a`.
+    // The next `=` is searched only after the scan has passed the last one. A search for each pair would take quadratic time on `a&a&a`.
     if (equals !== -1 && equals < start) equals = text.indexOf("=", start);
     const nameEnd = equals === -1 || equals > end ? end : equals;
     if (end > start && tree.hasCapacityFor(text.slice(start, nameEnd))) {
@@ -57,7 +57,7 @@ export function decoded(text: string): string | undefined {
   }
 }
 
-/** Makes parameters of the members of a JSON body, up to the maximum. D-34: a general parameter that is null is left out. */
+/** Makes parameters from the members of a JSON body, up to the greatest number. D-34: a general parameter whose value is null is left out. */
 export function parametersOf(source: Readonly<Record<string, unknown>>, countMax?: number): ParsedPairs {
   const tree = new ParameterTree(countMax);
   const parameters = Object.create(null) as Record<string, unknown>;
@@ -68,18 +68,19 @@ export function parametersOf(source: Readonly<Record<string, unknown>>, countMax
   return { parameters, defect: tree.defect };
 }
 
-/** Returns the text without the pairs of these names. All other pairs stay as they were sent. */
+/** Returns the text without the pairs with these names. The text of all other pairs does not change. */
 export function withoutPairs(text: string, isLeftOut: (name: string) => boolean): string {
   const kept = (pair: string) => pair !== "" && !isLeftOut(decoded(pair.split("=", 1)[0] as string) ?? "");
   return text.split("&").filter(kept).join("&");
 }
 
-/** Returns the text with more pairs behind it. */
+/** Returns the text with further pairs appended. */
 export const withPairs = (text: string, more: Parameters): string =>
   [text, ...Object.entries(more).flatMap(([name, value]) => pairsOf(encodeURIComponent(name), value))].filter((pair) => pair !== "").join("&");
 
 /**
- * Writes a parameter as pairs. A value that was sent with brackets is written with brackets, because in JSON its numbers and flags would be strings.
+ * Writes a parameter as pairs. A value that came as pairs with brackets is written with brackets again, because in JSON its numbers and flags would
+ * be strings.
  */
 function pairsOf(name: string, value: unknown): string[] {
   if (isNested(value)) return Object.entries(value).flatMap(([key, inner]) => nestedPairs(`${name}[${encodeURIComponent(key)}]`, inner));

@@ -1,11 +1,11 @@
 /**
- * D-34: makes parameters from pairs of text. A name that is repeated with different values becomes a list, as does `a[]=x`. `a[b]=c` and `a[0]=x`
+ * D-34: makes parameters from pairs. If a name is repeated with different values, its value becomes a list, as with `a[]=x`. `a[b]=c` and `a[0]=x`
  * make nested values.
  */
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import type { Parameters } from "../pipeline/request.ts";
 
-/** The greatest number of brackets in a name. The deepest name of the interface, `a[b][c]…`, has three. */
+/** The greatest number of brackets in a name. The names of the interface have at most three, `a[b][c]…`. */
 const NESTING_MAX = 8;
 /** The greatest number of parameters of a query, of a form, and of the top level of a JSON body. */
 const PARAMETERS_MAX = 1_000;
@@ -18,8 +18,8 @@ interface Branch {
 const newBranch = (): Branch => Object.create(null) as Branch;
 
 /**
- * Whether the parameter is a credential. Credentials are kept even if a request has too many parameters, so that the error is about their number and
- * not about missing credentials.
+ * Whether the parameter is a token or its proof. These parameters are read even if a request has too many parameters, so that the error is about
+ * their number and not about a missing token.
  */
 const isCredential = (name: string): boolean => name === "access_token" || name === "oauth_token" || name === "appsecret_proof";
 
@@ -29,7 +29,7 @@ export class ParameterTree {
   #count = 0;
   #isNested = false;
   readonly #repeated = new Set<string>();
-  /** The first problem of the parameters. */
+  /** The first error in the parameters. */
   defect: GraphError | undefined;
 
   constructor(countMax = PARAMETERS_MAX) {
@@ -70,14 +70,14 @@ export class ParameterTree {
   }
 }
 
-/** The keys of a name: `a[b][]` becomes `["a", "b", ""]`. A name of another form is one key. */
+/** The keys of a name: `a[b][]` becomes `["a", "b", ""]`. A name with other brackets is a single key. */
 function keysOf(name: string): string[] {
   let at = name.indexOf("[");
   if (at === 0) return [name];
   const keys = [name.slice(0, at)];
   while (at < name.length) {
     const end = name.charCodeAt(at) === 91 ? name.indexOf("]", at) : -1;
-    // One level more than allowed is enough to refuse the name.
+    // One level more than the limit is enough to refuse the name.
     if (end === -1 || keys.length > NESTING_MAX + 1) return end === -1 ? [name] : keys;
     keys.push(name.slice(at + 1, end));
     at = end + 1;
@@ -87,10 +87,10 @@ function keysOf(name: string): string[] {
 
 const isBranch = (value: unknown): value is Branch => typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null;
 
-/** Whether the value of a parameter was written with brackets, `a[b]=c`, and not as JSON. */
+/** Whether the parameter was written with brackets, as in `a[b]=c`, and not as JSON. */
 export const isNested = (value: unknown): value is Readonly<Record<string, unknown>> => isBranch(value);
 
-/** Puts a value at the place of its keys. An empty key appends to a list. Returns false if the place has a value of another kind already. */
+/** Stores a value under its keys. An empty key appends to a list. Returns false if a value of another type is already stored there. */
 function insert(root: Branch, keys: readonly string[], value: unknown): boolean {
   let at: Branch | unknown[] = root;
   for (let i = 0; i < keys.length; i++) {
@@ -123,11 +123,11 @@ function setLast(branch: Branch, key: string, present: unknown, value: unknown):
   return true;
 }
 
-/** D-160: makes equal values one value, as in a link to which a client adds its own parameters. */
+/** D-160: reduces equal values to one. They occur when a client adds its own parameters to a link that already has them. */
 const withoutRepetition = (value: unknown): unknown =>
   Array.isArray(value) && value.every((one) => typeof one === "string" && one === value[0]) ? value[0] : value;
 
-/** Makes lists of objects whose keys count from 0, because PHP clients write a list as `a[0]=x&a[1]=y`. */
+/** Converts objects whose keys count up from 0 to lists, because PHP clients write a list as `a[0]=x&a[1]=y`. */
 function withLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withLists);
   if (!isBranch(value)) return value;
@@ -135,7 +135,7 @@ function withLists(value: unknown): unknown {
   let isList = true;
   for (const key in value) {
     value[key] = withLists(value[key]);
-    // JavaScript lists integer keys first and in their order.
+    // JavaScript iterates over integer keys first and in ascending order.
     if (key !== String(count++)) isList = false;
   }
   return isList ? Object.values(value) : value;

@@ -1,4 +1,4 @@
-/** The step `render` for errors: the flat form of page messaging, and the wrapped form of all other operations (D-20). */
+/** Renders errors in the step `render`. Errors of page messaging have the flat form, and all other errors have the wrapped form (D-20). */
 import type { GraphError } from "#kernel/errors";
 import type { ErrorForm } from "../contract/operation.ts";
 
@@ -25,12 +25,12 @@ export function renderError(error: GraphError, form: ErrorForm, profile: "strict
   fields.pftrace_id = traceId;
 
   const headers: Record<string, string> = { ...details.headers };
-  // D-14: every 401 has this challenge.
+  // D-14: every response with the status 401 has this challenge.
   if (status === 401) headers["www-authenticate"] = `Bearer realm="Plaza", error="invalid_token", error_description="${quotable(error.message)}"`;
-  // D-20 [clients]: the flat object is also under `error`, which comes first, because libraries look for that name at the beginning of a body.
+  // D-20 [clients]: the same object is also under `error`. This key comes first, because libraries look for it at the beginning of a body.
   const body = isFlat ? (profile === "clients" ? { error: fields, ...fields } : fields) : { error: fields };
   return { status, headers, body };
 }
 
-/** Makes the message fit for a quoted string of a header, which may not have quotes, backslashes or characters beyond ASCII. */
+/** Makes the message safe for a quoted string in a header. Such a string must not have quotes, backslashes or characters outside ASCII. */
 const quotable = (message: string): string => message.replace(/[^\x20-\x7e]|["\\]/g, " ");

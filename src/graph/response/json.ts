@@ -1,51 +1,51 @@
 /**
- * Reads JSON that a caller has sent, with limits on its depth, values and names. A number that a binary float would change keeps its text (63-bit
- * ids, `_valueToSum`, `1e400`; D-02, D-70). The caller may not be authenticated yet, so the costs are limited here (D-337).
+ * Reads JSON from a caller, with limits on its depth, values and names. If a binary float cannot represent a number, the number is returned as text
+ * (63-bit ids, `_valueToSum`, `1e400`; D-02, D-70). The caller may not be authenticated yet, so this file limits the time that reading takes (D-337).
  */
 import { invalidParameter, malformedRequest } from "#kernel/errors";
 import { endOfString } from "#kernel/redaction/json-text";
 import { JsonNumber } from "../pipeline/request.ts";
 
 /**
- * The greatest number of levels of JSON. The deepest shape of the interface has six levels; a limit of 32 allows deeper shapes later, and keeps every
- * recursion short.
+ * The greatest depth of JSON. The deepest request of the interface has six levels. A limit of 32 leaves space for deeper requests in the future, and
+ * keeps every recursion short.
  */
 export const JSON_DEPTH_MAX = 32;
 /**
- * The greatest number of digits that a number may have to be read as a binary float without a check: up to 15 significant digits survive a binary
- * float unchanged.
+ * The greatest number of digits of a number that is read as a binary float without a check. A float represents up to 15 significant digits without
+ * loss.
  */
 const EXACT_DIGITS_MAX = 15;
 /**
- * The greatest number of digits in a number. D-337: the runtime takes 20 ms for a number of a million digits (measured), and nobody means such a
- * number.
+ * The greatest number of digits in a number. D-337: the runtime takes 20 ms to read a number of a million digits (measured), and no client needs such
+ * a number.
  */
 const DIGITS_MAX = 10_000;
 /**
- * The greatest number of values in a JSON text. D-337: `JSON.parse` cannot be interrupted, and 150,000 lists take it 20 ms (measured). A request with
- * the greatest number of events, with six parameters each, has 80,000 values.
+ * The greatest number of values in a JSON text. D-337: `JSON.parse` blocks the event loop, and takes 20 ms for 150,000 lists (measured). A request
+ * with the greatest number of events, with six parameters each, has 80,000 values.
  */
 export const JSON_VALUES_MAX = 150_000;
 /**
- * The number of values as which a number with many digits counts, because keeping its digits costs more than reading it: 58,000 such numbers held the
- * event loop for 50 ms (measured).
+ * The number of values that a number with many digits counts for, because returning it as text costs more than reading it. 58,000 such numbers
+ * blocked the event loop for 50 ms (measured).
  */
 const LONG_NUMBER_VALUES = 5;
 /**
- * The greatest number of different names of a JSON text. D-337: `JSON.parse` takes 1 µs for each new name, 30 times as long as for a name that it has
- * seen. The interface has some hundreds of names.
+ * The greatest number of different names in a JSON text. D-337: `JSON.parse` takes 1 µs for each new name, 30 times as long as for a name that
+ * occurred before. The interface has some hundreds of names.
  */
 export const JSON_NAMES_MAX = 10_000;
 
 /** Reads JSON. `what` is the name of the text in the error, e.g. `The request body`. Throws `invalidParameter` (code 100). */
 export const parseJson = (text: string, what: string): unknown => parseJsonOr(text, (problem) => malformedRequest(`${what} ${problem}`));
 
-/** Reads JSON that is the value of a parameter (D-34). The error has the name of the parameter. */
+/** Reads JSON from the value of a parameter (D-34). The error names the parameter. */
 export const parseJsonParameter = (text: string, name: string): unknown => parseJsonOr(text, (problem) => invalidParameter(name, problem));
 
 type Refusal = (problem: string) => Error;
 
-/** Reads JSON. Throws the error that `refused` makes of a problem, e.g. of `is not valid JSON`. */
+/** Reads JSON. If the text has a problem, e.g. `is not valid JSON`, throws the error that `refused` makes from the problem. */
 export function parseJsonOr(text: string, refused: Refusal): unknown {
   const mayBeInexact = boundJson(text, refused);
   let value: unknown;
@@ -58,8 +58,8 @@ export function parseJsonOr(text: string, refused: Refusal): unknown {
 }
 
 /**
- * Scans the text outside of strings. Returns whether a number may have to keep its digits. Throws if the text nests too deep, or has too many values
- * or too many different names.
+ * Scans the text outside of strings. Returns whether the text may have a number that a float cannot represent. Throws if the text is nested too deep,
+ * or has too many values or too many different names.
  */
 export function boundJson(text: string, refused: Refusal): boolean {
   let depth = 0;
@@ -80,11 +80,11 @@ export function boundJson(text: string, refused: Refusal): boolean {
     } else if (unit === 125 || unit === 93) depth--;
     else if (unit >= 48 && unit <= 57) {
       if (++digits > EXACT_DIGITS_MAX) mayBeInexact = true;
-      // Counted once for each number.
+      // The extra values are added only once for each number.
       if (digits === EXACT_DIGITS_MAX + 1) values += LONG_NUMBER_VALUES - 1;
       if (digits > DIGITS_MAX) throw refused(`has a number of more than ${DIGITS_MAX} digits`);
     } else if (digits > 0 && (unit === 101 || unit === 69)) mayBeInexact = true;
-    // A comma, a colon or a bracket separates two numbers.
+    // Two numbers are always separated by a comma, a colon or a bracket.
     else if (unit !== 46) {
       digits = 0;
       if (unit === 44) values++;
@@ -96,14 +96,17 @@ export function boundJson(text: string, refused: Refusal): boolean {
   return mayBeInexact;
 }
 
-/** A text that is shorter than this cannot have too many names, because each name takes at least six characters. */
+/** The greatest length of a text that cannot have too many names, because each name takes at least six characters. */
 const FEW_NAMES_CHARACTERS = 6 * JSON_NAMES_MAX;
-/** The number of hashes. Names with the same hash count once. With four hashes for each allowed name at most every eighth name shares a hash. */
+/**
+ * The number of different hashes. Names with the same hash count as one name. With 65,536 hashes for 10,000 names, at most every eighth name has the
+ * hash of another.
+ */
 const HASHES = 65_536;
-/** The number of characters at both ends of a name that are used for its hash, so that a name of a megabyte costs no more than a short one. */
+/** The number of characters at each end of a name from which its hash is made, so that a name of a megabyte costs no more than a short one. */
 const HASHED_CHARACTERS = 16;
 
-/** Estimates how many different names a text has. The estimate is never too high. A set of all names would cost as much as parsing the names. */
+/** Estimates the number of different names in a text. The estimate is never too high. A set of all names would take as long as parsing the names. */
 class DistinctNames {
   readonly #text: string;
   readonly #isKnown = new Uint8Array(HASHES);
@@ -113,7 +116,7 @@ class DistinctNames {
     this.#text = text;
   }
 
-  /** Counts the name between two quotes, and returns how many different names were counted so far. */
+  /** Counts the name between two quotes, and returns the number of different names so far. */
   count(start: number, end: number): number {
     let hash = end - start;
     const firstEnd = Math.min(end, start + 1 + HASHED_CHARACTERS);
@@ -126,28 +129,31 @@ class DistinctNames {
   }
 }
 
-/** A list or object that is open at the current place of the text. */
+/** A list or object that is open at the current position in the text. */
 interface Open {
   /**
-   * The list or object in the parsed value. Unknown until the digits of a number inside are kept. Undefined if a later member of the same name has
-   * replaced this list or object.
+   * The list or object in the parsed value. It is looked up only when the digits of a number inside it must be stored. Undefined if a later member
+   * with the same name has replaced this list or object.
    */
   value: unknown;
   isKnown: boolean;
   isList: boolean;
   /**
-   * For a list, `index` is the index of the next item. For an object, `nameStart` and `nameEnd` are the ends of the name of the next value in the
-   * text.
+   * For a list, `index` is the index of the next item. For an object, `nameStart` and `nameEnd` are the positions at which the name of the next value
+   * begins and ends.
    */
   index: number;
   nameStart: number;
   nameEnd: number;
 }
 
-/** Puts the digits of numbers into a parsed value. A reviver of `JSON.parse` would be called for each value, and takes eight times as long. */
+/**
+ * Replaces numbers in a parsed value by their exact digits. A reviver of `JSON.parse` would take eight times as long, because it is called for each
+ * value.
+ */
 class DigitKeeper {
   readonly #text: string;
-  /** The open lists and objects are the first `#depth` elements. All later elements are kept, and used for lists and objects that open later. */
+  /** The open lists and objects are the first `#depth` elements. The later elements are reused for lists and objects that open later. */
   readonly #open: Open[] = [];
   #depth = 0;
 
@@ -201,7 +207,7 @@ class DigitKeeper {
     if (container === undefined) return;
     const key = this.#keyIn(this.#innermost);
     const present = container[key];
-    // If several members have the same name, the last member counts.
+    // If several members have the same name, only the last one counts.
     if (Object.hasOwn(container, key) && (present === Number(source) || present instanceof JsonNumber)) container[key] = new JsonNumber(source);
   }
 
@@ -222,12 +228,12 @@ class DigitKeeper {
   }
 }
 
-/** Whether the character may belong to a number: digits, a point, signs and the letter of an exponent. */
+/** Whether the character may belong to a number: a digit, a point, a sign or the letter of an exponent. */
 const isOfNumber = (unit: number): boolean => (unit >= 48 && unit <= 57) || unit === 46 || unit === 43 || unit === 45 || unit === 101 || unit === 69;
 
 function isExact(source: string): boolean {
   if (source.length > EXACT_DIGITS_MAX) return false;
   const value = Number(source);
-  // As a binary float `1e400` would be Infinity, and `1e-400` would be 0.
+  // As a binary float, `1e400` would become Infinity, and `1e-400` would become 0.
   return Number.isFinite(value) && (value !== 0 || !/[1-9]/.test(source.split(/e/i, 1).join()));
 }

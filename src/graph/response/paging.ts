@@ -10,7 +10,7 @@ import type { Cursors } from "./cursors.ts";
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 100;
 
-/** Accepts any number of digits, because a limit above the maximum counts as the maximum. */
+/** Matches any number of digits, because a limit above the maximum is reduced to the maximum. */
 const DIGITS = /^\d+$/;
 
 export function readPageRequest(params: Parameters, list: string, cursors: Cursors, columns: number): PageRequest {
@@ -23,8 +23,8 @@ export function readPageRequest(params: Parameters, list: string, cursors: Curso
 }
 
 /**
- * Reads the sort key from a cursor. The links of an empty page have cursors whose own row belongs to the linked page. Cursors in the links of an
- * empty page are signed for another list name.
+ * Reads the sort key from a cursor. In the links of an empty page, the cursor's own row belongs to the linked page. Such cursors are signed for
+ * another list name, so that they can be recognized.
  */
 function keyOf(value: unknown, parameter: "before" | "after", list: string, cursors: Cursors, columns: number): Omit<PageRequest, "limit"> {
   const text = typeof value === "string" ? value : "";
@@ -51,7 +51,7 @@ export interface Paging {
 }
 
 export interface ListAddress {
-  /** The name of the list. Cursors work only with the list of this name. */
+  /** The name of the list. A cursor works only with the list whose name it has. */
   readonly list: string;
   readonly cursors: Cursors;
   readonly page: PageRequest;
@@ -66,7 +66,7 @@ export function pagingOf(found: ListPage<unknown>, address: ListAddress): Paging
   const before = cursors.sign(list, firstKey);
   const after = found.rows.length === 1 ? before : cursors.sign(list, lastKey);
   const paging: Paging = { cursors: { before, after } };
-  // D-35: a list with only cursors ends with a page without items.
+  // D-35: a list with only cursors ends with an empty page.
   if (isCursorsOnly || (!found.hasPrevious && !found.hasNext)) return paging;
   const link = linkOf(request);
   // A cursor has only URL-safe characters, so it needs no encoding.
@@ -75,7 +75,7 @@ export function pagingOf(found: ListPage<unknown>, address: ListAddress): Paging
   return paging;
 }
 
-/** D-31: the paging of an empty page. An empty page beyond an end of the list links back to the rows at that end. */
+/** D-31: the paging of an empty page. If the page is beyond an end of the list, its link leads back to the rows at that end. */
 function pagingOfEmpty({ hasPrevious, hasNext }: ListPage<unknown>, { list, cursors, page, request, isCursorsOnly }: ListAddress): Paging {
   const paging: Paging = { cursors: {} };
   const key = page.after ?? page.before;
@@ -87,17 +87,18 @@ function pagingOfEmpty({ hasPrevious, hasNext }: ListPage<unknown>, { list, curs
 }
 
 /**
- * D-32: the beginning of a link: an absolute address with every parameter of the request. The link has the caller's token only if the query has it.
+ * D-32: the beginning of a link: an absolute address with every parameter of the request. The link has the caller's token only if the query has the
+ * token.
  */
 function linkOf(request: GraphRequest): string {
   const kept = withBody(withoutCursors(request.queryText), request.body);
   return `${request.baseUrl}${request.path}?${kept === "" ? "" : `${kept}&`}`;
 }
 
-/** Parameters of a body that links leave out: credentials, cursors, and the parameters of several requests in one. */
+/** Parameters of the body that are not copied into links: tokens, cursors, and the parameters of several requests in one. */
 const notKept = new Set(["access_token", "oauth_token", "appsecret_proof", "before", "after", "method", "ids", "batch", "include_headers"]);
 
-/** D-41: returns the query with the parameters of the body, which replace those of the query, so that `next` is a page of the same list. */
+/** D-41: returns the query with the parameters of the body added, which replace those of the query. So `next` leads to a page of the same list. */
 function withBody(queryText: string, body: Parameters): string {
   const own = Object.entries(body).filter(([name, value]) => !notKept.has(name) && value !== null);
   if (own.length === 0) return queryText;
@@ -108,6 +109,6 @@ function withBody(queryText: string, body: Parameters): string {
   );
 }
 
-/** Returns the query without its cursors. Few queries have a cursor, and queries without one are not parsed. */
+/** Returns the query without cursors. Most queries have no cursor, and these are not parsed. */
 const withoutCursors = (queryText: string): string =>
   /before|after|%|&&|^&|&$/.test(queryText) ? withoutPairs(queryText, (name) => name === "before" || name === "after") : queryText;

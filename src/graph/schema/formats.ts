@@ -1,20 +1,23 @@
-/** The formats of a text. Each format has a checker, and words of JSON Schema for documents. */
+/** The formats of texts. Each format has a function that checks a text, and keywords of JSON Schema for documents. */
 import { handshakeFailed } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import { SHAPE_OF } from "./schema-node.ts";
 
 export interface Format {
-  /** Returns the text in the form in which it is used. Undefined if the text does not have the format. */
+  /** Returns the text in its normal form. Undefined if the text does not have the format. */
   read(text: string): string | undefined;
   readonly problem: string;
-  /** Makes the error of a wrong text, if the format has an error of its own. */
+  /** Makes the error about a wrong text. Absent if the format has no error of its own. */
   readonly error?: (problem: string) => Error;
   readonly words: Readonly<Record<string, unknown>>;
-  /** The words for requests to the graph, if documents give a list of codes a name of its own. */
+  /** The keywords for requests to the graph. Absent if they are the same as `words`. */
   readonly requestWords?: Readonly<Record<string, unknown>>;
 }
 
-/** The country codes of ISO 3166-1 alpha-2, as of 2024. Unknown codes are refused, because nobody would notice that they have no effect (D-113). */
+/**
+ * The country codes of ISO 3166-1 alpha-2, as of 2024. Other codes are refused, because an unknown code would have no effect and nobody would notice
+ * (D-113).
+ */
 const COUNTRIES = `
   AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR
   CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU
@@ -24,7 +27,7 @@ const COUNTRIES = `
 
 const countries: ReadonlySet<string> = new Set(COUNTRIES.trim().split(/\s+/));
 
-/** Returns the code in capitals. Undefined if the text is not a country code. */
+/** Returns the code in capital letters. Undefined if the text is not a country code. */
 export function countryOf(text: string): string | undefined {
   const code = text.toUpperCase();
   return countries.has(code) ? code : undefined;
@@ -41,20 +44,17 @@ function isTimeZone(name: string): boolean {
 const when = (isOfIt: (text: string) => boolean) => (text: string) => (isOfIt(text) ? text : undefined);
 
 const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
-/**
- * Whether the address has blanks or control characters. `URL` drops or escapes these characters, and most other programs do not accept an address
- * that has them.
- */
+/** Whether the address has blanks or control characters. `URL` removes or escapes them, but most other programs refuse an address that has them. */
 const hasBlankOrControl = (text: string): boolean => /[\s\p{Cc}]/u.test(text);
 
 const known: Readonly<Record<string, Format>> = {
-  /** D-312. */
+  /** D-312: an address must not have blanks or control characters. */
   "web-address": {
     read: when((text) => isWebAddress(text) && !hasBlankOrControl(text)),
     problem: "must be an http or https address, without white space and control characters",
     words: { minLength: 1, format: "uri", pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\x00-\\x1f\\x7f-\\x9f]+$" },
   },
-  /** D-61: an address that cannot be called gets the same error as a failed handshake. */
+  /** D-61: an address that cannot be called is refused with the same error as a failed handshake. */
   callback: {
     read: when(isWebAddress),
     problem: "the address is not an http or https address",

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas that callers write. A schema may have only keywords that this server can check, and its size, depth and patterns are limited. A given
- * schema has no references, so nothing is loaded from elsewhere.
+ * JSON Schemas that callers write. A schema may have only keywords that this server can check, and its size, depth and patterns are limited. Such a
+ * schema must not have references, so the server never loads a schema from another address.
  */
 import type { TSchema } from "typebox";
 import { suggestion } from "#kernel/suggestion";
@@ -10,14 +10,14 @@ import { readerOf } from "./reader.ts";
 import { type Dialect, ValueProblem } from "./scalars.ts";
 import { everywhere, PROBLEM, type SchemaNode } from "./schema-node.ts";
 
-/** The greatest number of levels of a schema, as deep as somebody writes by hand. */
+/** The greatest depth of a schema. A schema that a person writes by hand is not deeper. */
 const DEPTH_MAX = 8;
-/** The greatest number of schemas inside a schema: a value is compared with each of them. */
+/** The greatest number of schemas inside a schema, because each value is checked against all of them. */
 const NODES_MAX = 200;
-/** The length of a text that a pattern is compared with. */
+/** The greatest length of a text that is checked against a pattern. */
 const PATTERN_TEXT_MAX = 100;
 
-/** The words of each type, besides those that only describe. */
+/** The keywords that are allowed for each type, in addition to those that only describe a value. */
 const ofTypes: Readonly<Record<string, readonly string[]>> = {
   string: ["minLength", "maxLength", "pattern"],
   integer: ["minimum", "maximum"],
@@ -31,10 +31,10 @@ const DESCRIBING = ["title", "description", "examples", "$schema", "$comment"];
 const COUNTS = ["minLength", "maxLength", "minItems", "maxItems"];
 const BOUNDS = ["minimum", "maximum"];
 
-/** Says why a value breaks a schema: the place and the problem. Undefined if the value does not fit. */
+/** Checks a value. Returns the path and the problem if the value does not match the schema, and otherwise undefined. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
-/** Makes the check of a schema that a caller wrote. Throws `ValueProblem` with the place in the schema if the schema is wrong or too large. */
+/** Makes the check for a schema that a caller wrote. If the schema is wrong or too large, throws `ValueProblem` with the path in the schema. */
 export function givenSchema(schema: unknown): SchemaCheck {
   const read = readerOf(new Given().nodeOf(schema, "", 1) as TSchema, dialect);
   return (value) => {
@@ -70,7 +70,7 @@ function refuse(place: string, problem: string): never {
   throw new ValueProblem(problem, place);
 }
 
-/** Reads one schema with all schemas inside it, and counts them. */
+/** Reads one schema with all schemas inside it, and counts their number. */
 class Given {
   #nodes = 0;
 
@@ -82,7 +82,7 @@ class Given {
     if (Array.isArray(type)) {
       requireWords(given, ["type", ...type.flatMap((one) => ofTypes[String(one)] ?? [])], place);
       const isAlone = Object.keys(given).every((word) => word === "type" || DESCRIBING.includes(word));
-      // The problem of one alternative would be misleading.
+      // The problem of a single alternative would be misleading, so one message names all types.
       const problem = isAlone ? { [PROBLEM]: `must be ${type.join(" or ")}` } : {};
       return { anyOf: type.map((one) => this.#typed(String(one), given, place, depth)), ...problem };
     }
@@ -128,7 +128,7 @@ class Given {
     if (!Array.isArray(required) || !required.every((name) => typeof name === "string"))
       return refuse(inside(place, "required"), "must be a list of keys");
     const declared = Object.entries(properties).map(([name, one]): [string, SchemaNode] => [name, this.nodeOf(one, inside(at, name), depth + 1)]);
-    // The reader looks only for declared keys. A key that is required, but not declared, is therefore declared here with any value.
+    // The reader checks only declared keys. So a key that is required but not declared is declared here, with any value allowed.
     const undeclared = required.filter((name) => !Object.hasOwn(properties, name)).map((name): [string, SchemaNode] => [name, {}]);
     return {
       ...{ type: "object", properties: Object.fromEntries([...declared, ...undeclared]), required },

@@ -1,24 +1,24 @@
 /**
- * Decides whether a pattern that a caller wrote may run on this server. The runtime's expressions go back and try again, so a pattern with many
- * choices can take years for a text of some characters. A pattern with few choices, on a text of limited length, takes a millisecond at most.
+ * Decides whether a pattern that a caller wrote may run on this server. The runtime's regular expressions backtrack, so a pattern with many choices
+ * can take years for a short text. A pattern with few choices takes at most a millisecond on a text of limited length.
  */
 
-/** The length of a pattern, in characters. */
+/** The greatest length of a pattern, in characters. */
 const PATTERN_CHARACTERS_MAX = 200;
 /**
- * The greatest number of choices: each multiplies the steps by the length of the text, at most. A pattern without `^` has one more, the place where
- * it begins.
+ * The greatest number of choices in a pattern. Each choice may multiply the number of steps by the length of the text. A pattern without `^` has one
+ * more choice, the position where the match begins.
  */
 const CHOICES_MAX = 3;
 
-/** The largest number in a quantifier. */
+/** The greatest number in a quantifier. */
 const REPEATS_MAX = 100;
 
 /** A class of characters, an escaped character, or any other single character. */
 const ATOM = /\[(?:\\.|[^\]\\])*\]|\\(?:[dDwWsSbBntr]|[^\w])|[^\\[\](){}*+?|]/y;
 const QUANTIFIER = /[*+?]\??|\{(\d+)(?:,(\d*))?\}\??/y;
 
-/** A text that says why the pattern is refused: the end of a sentence that begins with its name. Undefined if the pattern may run. */
+/** Says why the pattern is refused, as the end of a sentence that begins with the pattern's name. Undefined if the pattern may run. */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.length > PATTERN_CHARACTERS_MAX) return `must have at most ${PATTERN_CHARACTERS_MAX} characters`;
   const choices = choicesIn(pattern);
@@ -34,10 +34,10 @@ export function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** The number of choices in a pattern, or a text that says which part is refused. */
+/** The number of choices in a pattern, or a text that says which part of the pattern is refused. */
 function choicesIn(pattern: string): number | string {
   let [at, choices, depth] = [0, 0, 0];
-  /** Whether a quantifier may follow, and after which part. */
+  /** The item before the current position, which decides whether a quantifier may follow. */
   let behind: "nothing" | "character" | "group" = "nothing";
   const next = (expression: RegExp): RegExpExecArray | null => {
     expression.lastIndex = at;

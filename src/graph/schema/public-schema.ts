@@ -1,4 +1,4 @@
-/** Writes the schemas of contracts in standard words of JSON Schema, for documents. */
+/** Writes the schemas of contracts with standard keywords of JSON Schema, for documents. */
 import { type Format, findFormat } from "./formats.ts";
 import { NAMES_OF, ONLY_IN, PROBLEM, READ_AS, REFERS_TO, type ServedIn, SHAPE_OF, TRIMMED } from "./schema-node.ts";
 
@@ -6,10 +6,10 @@ export type PlainSchema = Record<string, unknown>;
 
 const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, REFERS_TO, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN]);
 
-/** The schema in standard words. A choice of constants becomes an `enum`. */
+/** The schema with standard keywords only. A choice of constants becomes an `enum`. */
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
 
-/** The schema of a parameter of the graph. A key with a default may be left out, and a file becomes a text of bytes, as generators expect. */
+/** The schema of a parameter of the graph. A key with a default is optional. A file becomes a binary string, as generators expect. */
 export const requestSchema = (schema: unknown, where: ServedIn): PlainSchema =>
   plain(
     schema,
@@ -20,7 +20,7 @@ export const requestSchema = (schema: unknown, where: ServedIn): PlainSchema =>
     ({ requestWords, words }) => requestWords ?? words,
   );
 
-/** The schema without the names of the nodes that its parts are shapes of, for readers of a single schema. */
+/** The schema without the names of the nodes that its objects describe, for readers of a single schema. */
 export const withoutShapes = (schema: PlainSchema): PlainSchema =>
   JSON.parse(JSON.stringify(schema, (word, value) => (word === SHAPE_OF ? undefined : value)));
 
@@ -43,10 +43,10 @@ function withNames({ [NAMES_OF]: what, ...schema }: PlainSchema, { namesOf }: Se
   return { ...schema, properties: Object.fromEntries(names.map((name) => [name, schema.additionalProperties])), additionalProperties: false };
 }
 
-/** Whether the schema is that of a file in multipart/form-data. Documents do not list files among the ordinary parameters. */
+/** Whether the schema describes a file of multipart/form-data. Documents do not list files among the ordinary parameters. */
 export const isFile = (schema: PlainSchema): boolean => schema.format === "binary";
 
-/** The schema of JSON that a caller of the control API sends. A key with a default may be left out, and null means that the key is left out. */
+/** The schema of JSON that a caller sends to the control API. A key with a default is optional, and null means that the key is left out. */
 export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(withoutRules(one))));
 
 /** D-278: removes rules about several keys, which generators cannot use. */
@@ -55,7 +55,10 @@ function withoutRules({ if: _, then: __, else: ___, not: ____, dependentRequired
   return schema.type === "object" && anyOf !== undefined ? rest : schema;
 }
 
-/** The schema of a response. Ids and times may be sent in several forms, but are returned in one form, and rules of requests are left out. */
+/**
+ * The schema of a response. A request may write ids and times in several forms, but a response always has one form. Rules about requests are left
+ * out.
+ */
 export const returnedSchema = (schema: unknown): PlainSchema =>
   plain(
     schema,
@@ -68,7 +71,7 @@ function plain(schema: unknown, change: (schema: PlainSchema) => PlainSchema, wo
   return JSON.parse(JSON.stringify(schema, (word, value) => (ownWords.has(word) ? undefined : replaced(value)))) as PlainSchema;
 }
 
-/** Describes a text in standard words if the text is trimmed or has a format of Plaza's own. */
+/** Adds standard keywords to the schema of a text that is trimmed or has one of Plaza's own formats. */
 function inWords(schema: PlainSchema, wordsOf: (format: Format) => object): PlainSchema {
   const { format: name, [TRIMMED]: isTrimmed, ...rest } = schema;
   const format = typeof name === "string" && [schema.type].flat().includes("string") ? findFormat(name) : undefined;
@@ -86,17 +89,17 @@ function withEnum(schema: PlainSchema): PlainSchema {
   return { ...rest, type: anyOf[0]?.type ?? type, enum: anyOf.map(({ const: constant }) => constant) };
 }
 
-/** A pattern that any key matches. */
+/** A pattern that matches every key. */
 const ANY_KEY = "^.*$";
 
-/** Describes a map of values with the word that generators know. */
+/** Describes a map with `additionalProperties`, because generators support this keyword. */
 function withValues(schema: PlainSchema): PlainSchema {
   const { patternProperties, ...rest } = schema as { patternProperties?: PlainSchema };
   const values = patternProperties?.[ANY_KEY];
   return values === undefined ? schema : { ...rest, additionalProperties: values };
 }
 
-/** Adds the limits of safe integers: larger numbers of JSON have lost digits, and readers refuse such numbers. */
+/** Adds the limits of safe integers. Larger numbers in JSON may lose digits, so readers refuse them. */
 function inSafeRange(schema: PlainSchema): PlainSchema {
   if (![schema.type].flat().includes("integer")) return schema;
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;

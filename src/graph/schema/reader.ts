@@ -1,7 +1,7 @@
 /**
- * Makes a reader from a schema: a function that checks a value and returns it in the form in which it is used. A reader is made of closures, once for
- * each schema. With TypeBox's own compiler the first check of a start takes 30 ms longer, its errors do not have paths in this form, and ids, times
- * and text that stands for other kinds of values would need another pass.
+ * Makes a reader from a schema. A reader is a function that checks a value and returns it in its normal form. It is made of closures, once for each
+ * schema. TypeBox's own compiler is not used: its first check after a start takes 30 ms longer, its errors have other paths, and ids, times and
+ * values that are written as text would need a second pass.
  */
 import type { TSchema } from "typebox";
 import { suggestion } from "#kernel/suggestion";
@@ -12,9 +12,9 @@ import { boolean, constants, type Dialect, integer, nothing, number, type Read, 
 import { checkWords, NAMES_OF, ONLY_IN, PROBLEM, READ_AS, type SchemaNode, type ServedIn } from "./schema-node.ts";
 
 /**
- * Makes the reader of a schema, which compiles the schema when it first reads: all schemas together take 15 ms, and a start reads few of them. The
- * reader throws `ValueProblem`, or the error of a format; its first call throws an ordinary `Error` if the schema has words or types that no reader
- * knows.
+ * Makes the reader of a schema. The reader compiles the schema when it is first called, because all schemas together take 15 ms and a start needs
+ * only a few. The reader throws `ValueProblem`, or the error of a format. If the schema has keywords or types that are not supported, its first call
+ * throws an ordinary `Error`.
  */
 export function readerOf(schema: TSchema, dialect: Dialect): Read {
   let read: Read | undefined;
@@ -25,7 +25,7 @@ export function readerOf(schema: TSchema, dialect: Dialect): Read {
 }
 
 function compile(node: SchemaNode, dialect: Dialect): Read {
-  // The feature itself reads this value.
+  // The feature reads this value with its own code.
   if (node["x-plaza-raw"] === true) return (value) => value;
   checkWords(node);
   const read = valueReader(node, dialect);
@@ -44,7 +44,7 @@ function valueReader(node: SchemaNode, dialect: Dialect): Read {
   const reading = node[READ_AS] === undefined ? undefined : dialect.readings[node[READ_AS]];
   if (reading !== undefined) return reading;
   if (node.const !== undefined || node.enum !== undefined) return constants(node.enum ?? [node.const], dialect);
-  // In the schema of an object, `anyOf` is a rule about the object's keys.
+  // In the schema of an object, `anyOf` is a rule about the object's keys and not a choice of schemas.
   if (node.anyOf !== undefined && node.type !== "object") return alternatives(node.anyOf, dialect);
   switch (node.type) {
     case "string":
@@ -68,7 +68,10 @@ function valueReader(node: SchemaNode, dialect: Dialect): Read {
   }
 }
 
-/** Reads the first alternative that fits. If none fits, the deepest problem is reported, because the caller has probably meant that alternative. */
+/**
+ * Reads a value by the first schema that it matches. If it matches none, the error with the deepest path is thrown, because the caller has probably
+ * meant that alternative.
+ */
 function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
   if (options.some((option) => option[ONLY_IN] !== undefined)) {
     const [strict, clients] = (["strict", "clients"] as const).map((profile) => {
@@ -102,13 +105,13 @@ function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
 }
 
 /**
- * The number of levels below the value at which a problem is. Any other error comes from a format, and so from the alternative that the caller has
- * meant.
+ * The depth of the path at which a problem is. An error of another class comes from a format; it counts as the deepest, because the caller has
+ * probably meant that alternative.
  */
 const depthOf = (error: unknown): number =>
   error instanceof ValueProblem ? error.path.split(/[.[]/).filter((step) => step !== "").length : Number.POSITIVE_INFINITY;
 
-/** Reads a file of multipart/form-data in the form in which the request holds it. */
+/** Accepts a file of multipart/form-data as the request has it. */
 const file: Read = (value) => {
   if (typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array) return value;
   throw new ValueProblem("must be a file of multipart/form-data");
@@ -123,7 +126,7 @@ function list(node: SchemaNode, dialect: Dialect): Read {
     if (!Array.isArray(value)) throw new ValueProblem("must be a list");
     if (value.length < minItems) throw new ValueProblem(minItems === 1 ? "must not be empty" : `must hold at least ${minItems} items`);
     if (value.length > maxItems) throw new ValueProblem(`must hold at most ${maxItems} items`);
-    // The items of `a,b` have no places that a caller could know.
+    // The items of `a,b` have no index that the caller would recognize, so errors do not name one.
     const hasPlaces = typeof given !== "string" || given.trimStart().startsWith("[");
     return hasPlaces ? value.map((item, index) => readAt(index, item, read, where)) : value.map((item) => read(item, where));
   };
@@ -133,7 +136,7 @@ interface ObjectField {
   readonly name: string;
   readonly isRequired: boolean;
   readonly read: Read;
-  /** Whether null is a value of this field. For other fields null means that the key is missing. */
+  /** Whether null is an allowed value of this field. For other fields, null means that the key is missing. */
   readonly takesNull: boolean;
   readonly fallback: unknown;
 }
@@ -172,14 +175,14 @@ function object(node: SchemaNode, dialect: Dialect): Read {
       try {
         result[name] = readAt(name, own, read, where);
       } catch (error) {
-        // The error of a format, such as of a callback that cannot be called, counts only if no other part of the object is wrong.
+        // The error of a format, for example about a callback that cannot be called, is thrown only if the rest of the object is valid.
         if (error instanceof ValueProblem) throw error;
         last ??= error;
         result[name] = own;
       }
     }
     if (missing === undefined || isMissingLast) readOthers?.(given, found, result, where);
-    // A missing key is often a misspelt one, so unknown keys were reported first.
+    // Unknown keys were reported before this, because a missing key is often a misspelt one.
     if (missing !== undefined) throw new ValueProblem("is required", missing);
     for (const rule of rules) rule(result, given, where);
     if (last !== undefined) throw last;
@@ -187,7 +190,7 @@ function object(node: SchemaNode, dialect: Dialect): Read {
   };
 }
 
-/** Puts undeclared keys into `result`, or refuses them. `found` is the number of declared keys that the value has. */
+/** Copies undeclared keys into `result`, or refuses them. `found` is the number of declared keys in the value. */
 type ReadOthers = (given: Readonly<Record<string, unknown>>, found: number, result: Record<string, unknown>, where: ServedIn) => void;
 
 function othersOf(
@@ -209,10 +212,10 @@ function othersOf(
   };
 }
 
-/** The greatest number of levels of JSON from a caller. In YAML a list can even contain itself. */
+/** The greatest depth of a caller's JSON. The limit is necessary because in YAML a list can even contain itself. */
 const DEPTH_MAX = 32;
 
-/** Reads a value of any shape, except text that cannot be stored. Numbers that keep their digits become text. */
+/** Reads a value of any shape, but refuses text that cannot be stored. Numbers that a float cannot represent become text. */
 const anything: Read = (value, where) => anythingAt(value, where, 1);
 
 function anythingAt(value: unknown, where: ServedIn, depth: number): unknown {
@@ -228,8 +231,8 @@ function anythingAt(value: unknown, where: ServedIn, depth: number): unknown {
 }
 
 /**
- * Sets a key of an object, for which `__proto__` is an ordinary key, too. Throws `ValueProblem` if the key cannot be stored. The path of the problem
- * does not have such a key.
+ * Sets a key of an object, for which `__proto__` is an ordinary key, too. Throws `ValueProblem` if the key cannot be stored. The path in the error
+ * leaves this key out.
  */
 function define(result: Record<string, unknown>, key: string, value: unknown, read: Read, where: ServedIn): void {
   if (!isStorableText(key)) throw new ValueProblem("has a key with U+0000 or a lone surrogate");

@@ -1,13 +1,13 @@
-/** Readers of single values: text, numbers, booleans, constants. */
+/** Readers of single values: text, numbers, booleans and constants. */
 import { codePointCount, isStorableText } from "#kernel/text";
 import { type Format, findFormat } from "./formats.ts";
 import { NAMES_OF, type SchemaNode, type ServedIn, TRIMMED } from "./schema-node.ts";
 
-/** The differences between reading a request and reading a world file by the same schema. */
+/** The differences between reading a request and reading a world file with the same schema. */
 export interface Dialect {
   /**
-   * Converts a value to the expected kind: text of a query stands for numbers, lists and objects. A value that cannot be converted is returned
-   * unchanged, and refused later. Throws `ValueProblem`.
+   * Converts a value to the expected type, because in a query numbers, lists and objects are written as text. A value that cannot be converted is
+   * returned unchanged, and a later check refuses it. Throws `ValueProblem`.
    */
   readonly coerce?: {
     text(value: unknown): unknown;
@@ -19,13 +19,13 @@ export interface Dialect {
     object(value: unknown): unknown;
   };
   /**
-   * Readers by the name that a schema has under `x-plaza-read-as`. If the dialect has no such reader, the schema's other words apply. Each reader
-   * throws `ValueProblem`.
+   * Readers by the name that a schema has under `x-plaza-read-as`. If the dialect has no reader with this name, the other keywords of the schema
+   * apply. A reader throws `ValueProblem`.
    */
   readonly readings: Readonly<Record<string, (value: unknown) => unknown>>;
-  /** Whether undeclared keys are kept or left out, if the schema does not decide about such keys. */
+  /** Whether undeclared keys are copied or left out, if the schema does not decide that. */
   readonly undeclaredKeys: "kept" | "left out";
-  /** Whether a missing key is reported in the schema's order, or after the problems of all other keys. */
+  /** Whether a missing key is reported in the order of the schema, or after the problems of all other keys. */
   readonly missingKeys: "in order" | "last";
   readonly messages: {
     notText(value: unknown): string;
@@ -35,11 +35,13 @@ export interface Dialect {
   };
 }
 
-/** The reason why a value does not fit its schema. Requests turn this error into `invalidParameter`, and world files turn it into `WorldProblem`. */
+/**
+ * The error if a value does not match its schema. For requests, this error becomes `invalidParameter`; for world files, it becomes `WorldProblem`.
+ */
 export class ValueProblem extends Error {
   constructor(
     readonly problem: string,
-    /** The place inside the value, e.g. `users[0].name`. An empty place means that the problem is with the value itself. */
+    /** The path inside the value, e.g. `users[0].name`. An empty path means that the value itself is wrong. */
     readonly path = "",
   ) {
     super(path === "" ? problem : `${path} ${problem}`);
@@ -47,7 +49,7 @@ export class ValueProblem extends Error {
   }
 }
 
-/** Throws the problem with the path from one level higher. Other errors are thrown unchanged. */
+/** Throws the problem again, with its path extended by the key or index `step`. Other errors are thrown unchanged. */
 function below(error: unknown, step: string | number): never {
   if (!(error instanceof ValueProblem)) throw error;
   const outer = typeof step === "number" ? `[${step}]` : step;
@@ -55,10 +57,10 @@ function below(error: unknown, step: string | number): never {
   throw new ValueProblem(error.problem, isPlace ? outer + error.path : `${outer}.${error.path}`);
 }
 
-/** Returns the value in the form in which it is used. Throws `ValueProblem` if the value does not fit the schema. */
+/** Returns the value in its normal form. Throws `ValueProblem` if the value does not match the schema. */
 export type Read = (value: unknown, where: ServedIn) => unknown;
 
-/** Reads the value at a place. The name of the place is added to the path of a problem. */
+/** Reads the value of a key or of a list item. If the value is wrong, the key or index is added to the path of the problem. */
 export function readAt(step: string | number, value: unknown, read: Read, where: ServedIn): unknown {
   try {
     return read(value, where);
@@ -138,7 +140,7 @@ export function nothing({ coerce }: Dialect): Read {
   };
 }
 
-/** Reads one of several constants. In a request text stands for other kinds of values, so the constant 1 is both `1` and `"1"`. */
+/** Reads one of several constants. Requests may write numbers and booleans as text, so the constant 1 matches both `1` and `"1"`. */
 export function constants(allowed: readonly unknown[], { coerce, messages }: Dialect): Read {
   const isByText = coerce !== undefined;
   const known = new Map(allowed.map((one) => [isByText ? String(one) : one, one]));

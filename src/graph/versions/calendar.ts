@@ -1,6 +1,6 @@
 /**
- * The version calendar as data (D-80), the windows of migrations (the periods in which apps may switch them, D-82), and the rules that a calendar
- * must keep.
+ * The version calendar as data (D-80), and the rules for it. The calendar also has the windows of migrations, which are the periods in which apps may
+ * switch a migration on or off (D-82).
  */
 import { type Static, Type } from "typebox";
 import { suggestion } from "#kernel/suggestion";
@@ -9,21 +9,21 @@ import { described, secondsOf, WorldProblem, worldTime } from "../worlds/file/sc
 
 export interface Release {
   readonly version: Version;
-  /** When the version is released, in Unix seconds. */
+  /** The time at which the version is released, in Unix seconds. */
   readonly released: number;
 }
 
 export interface MarketingVersion extends Release {
-  /** The time in Unix seconds from which the version is no longer served. Undefined if no end is announced. */
+  /** The time from which the version is no longer served, in Unix seconds. Undefined if no end has been announced. */
   readonly until: number | undefined;
-  /** The endpoints that the changes of this version affect: an operation, an edge, or an endpoint's number (`G2`). */
+  /** The endpoints that the version changes. Each is given by its operation, its edge, or its number in the interface (`G2`). */
   readonly affects: readonly string[];
 }
 
-/** The period in which each app decides when to switch on a migration, a named change of behaviour (D-82). */
+/** The period in which each app decides when to switch on a migration. A migration is a named change of behaviour (D-82). */
 export interface MigrationWindow {
   readonly name: string;
-  /** When the window of the migration begins, in Unix seconds. */
+  /** The time at which the window begins, in Unix seconds. */
   readonly start: number;
   readonly end: number;
 }
@@ -39,7 +39,7 @@ export interface VersionCalendar {
 }
 
 const DAY_SECONDS = 86_400;
-/** The shortest time between a release and the end of the version before it, and the shortest window of a migration (LIM-14, VER-7b). */
+/** The shortest time between a release and the end of the previous version. It is also the shortest window of a migration (LIM-14, VER-7b). */
 const GRACE_DAYS = 90;
 const GRACE_SECONDS = GRACE_DAYS * DAY_SECONDS;
 
@@ -52,10 +52,10 @@ const marketing = (version: Version, released: string, until?: string): Marketin
   affects: [],
 });
 
-/** D-82: the only migration that has a visible effect. */
+/** D-82: the name of the only migration that has a visible effect. */
 const labelNamesMigration = "label_names_case_insensitive";
 
-/** D-80: the calendar of a world without `versions` in its file. */
+/** D-80: the calendar of a world whose file has no `versions`. */
 export const standardCalendar: VersionCalendar = {
   platform: [
     { version: 20, released: day("2024-05-21") },
@@ -136,12 +136,12 @@ function readVersion(given: string, path: string): Version {
 
 const byVersion = (one: Release, other: Release): number => one.version - other.version;
 
-/** The path in the world file of each item that comes from the file. */
+/** The path in the world file of each item that was read from the file. */
 type Places = Map<object, string>;
 
 /**
- * The calendar `base` with an entry applied: the marketing versions of the entry replace those of `base`, and everything else is added to `base`.
- * Throws `WorldProblem` for a calendar that breaks D-80.
+ * The calendar `base` with an entry of a world file applied. The marketing versions of the entry replace those of `base`; everything else is added to
+ * `base`. Throws `WorldProblem` if the calendar violates D-80.
  */
 export function calendarWith(base: VersionCalendar, entry: VersionsEntry): VersionCalendar {
   const places: Places = new Map();
@@ -181,7 +181,7 @@ export function calendarWith(base: VersionCalendar, entry: VersionsEntry): Versi
 }
 
 /**
- * D-80, VER-3a, VER-7b: checks that the time after a release in which the older version is still served, and the window of a migration, have at least
+ * D-80, VER-3a, VER-7b: checks that the older version is served for at least 90 days after a release, and that the window of a migration has at least
  * 90 days.
  */
 export function checkCalendar({ platform, marketing: versions, migrations }: VersionCalendar, places: Places = new Map()): void {
@@ -213,7 +213,7 @@ function requireOrder(versions: readonly Release[], list: string, places: Places
     const place = places.get(next);
     if (next.version === previous.version) throw new WorldProblem(place ?? `${list}[${index}]`, `repeats the version ${formatVersion(next.version)}`);
     if (next.released >= previous.released) continue;
-    // If the file has only the earlier version of the two, the problem is reported at the path of that version.
+    // If only the earlier of the two versions is from the file, the error names the path of the earlier version.
     const placeBefore = place === undefined ? places.get(previous) : undefined;
     throw placeBefore === undefined
       ? new WorldProblem(`${place ?? `${list}[${index}]`}.released`, "is before the release of the version before it")
@@ -222,8 +222,8 @@ function requireOrder(versions: readonly Release[], list: string, places: Places
 }
 
 /**
- * D-81: refuses names that no endpoint has, because a misspelt name would let requests be upgraded across the change. `names` are the names of all
- * endpoints. Throws `WorldProblem` for a name that no endpoint has.
+ * D-81: throws `WorldProblem` for a name in `affects` that no endpoint has. If a misspelt name were accepted, requests would be upgraded although the
+ * version changes their endpoint. `names` are the names of all endpoints.
  */
 export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, names: ReadonlySet<string>): void {
   for (const [index, { affects }] of versions.entries()) {
@@ -237,10 +237,7 @@ export function requireEndpoints({ marketing: versions = [] }: VersionsEntry, na
   }
 }
 
-/**
- * D-82: refuses migrations that the calendar does not have. `names` are the keys under `path`. Throws `WorldProblem` for a name that is not in the
- * calendar.
- */
+/** D-82: throws `WorldProblem` for a migration that the calendar does not have. `names` are the keys under `path`. */
 export function requireMigrations(names: readonly string[], path: string, { migrations }: VersionCalendar): void {
   const known = migrations.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));

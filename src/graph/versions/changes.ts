@@ -1,19 +1,19 @@
 /**
- * Changes between versions. Handlers know only the newest version. A response for an older version is made by undoing each later change, the newest
- * first. A feature defines its own changes in `x.changes.ts`.
+ * Changes between versions. Handlers implement only the newest version. The response for an older version is made by undoing each later change, the
+ * newest first. A feature defines its own changes in `x.changes.ts`.
  */
 import type { Version } from "#kernel/versions";
 import type { Parameters } from "../pipeline/request.ts";
 
 export interface VersionChange {
-  /** The version that brought the change. */
+  /** The version that introduced the change. */
   readonly introduced: Version;
   readonly summary: string;
   /** The operations that the change affects, including reads of a node. */
   readonly operations: readonly string[];
-  /** Converts parameters of the version before the change to those of this version. */
+  /** Converts parameters of the previous version to parameters of this version. */
   readonly upParams?: (params: Parameters) => Parameters;
-  /** Converts a response of this version to a response of the version before the change. */
+  /** Converts a response of this version to a response of the previous version. */
   readonly downResponse?: (response: unknown) => unknown;
 }
 

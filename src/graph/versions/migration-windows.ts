@@ -1,4 +1,4 @@
-/** D-82: whether a named migration is on for a request (VER-7a to VER-7h). The functions of this file are pure. */
+/** D-82: decides whether a named migration is on for a request (VER-7a to VER-7h). The functions of this file are pure. */
 import { invalidParameter } from "#kernel/errors";
 import { isNested } from "../request-text/parameter-tree.ts";
 import { parseJsonParameter } from "../response/json.ts";
@@ -10,9 +10,9 @@ export interface MigratedApp {
 }
 
 /**
- * Whether a migration is on. Before its window the migration is off, and after its window it is on. During the window the override of the request
- * decides. Without an override the app's own setting decides, and without a setting the migration is on if the app was created after the start of the
- * window (VER-7c).
+ * Whether a migration is on. Before its window the migration is off, and after its window it is on. During the window the request's
+ * `migrations_override` decides. Without an override, the app's own setting decides. Without a setting, the migration is on if the app was created
+ * after the window began (VER-7c).
  */
 export function isMigrationOn(window: MigrationWindow, app: MigratedApp, override: Readonly<Record<string, boolean>>, now: number): boolean {
   if (now < window.start) return false;
@@ -20,13 +20,13 @@ export function isMigrationOn(window: MigrationWindow, app: MigratedApp, overrid
   return override[window.name] ?? app.migrations[window.name] ?? app.created_time >= window.start;
 }
 
-/** The names of the migrations that an app may switch now. Other migrations have ended, or have not begun. */
+/** The names of the migrations that an app may switch at the moment. The windows of all other migrations have ended, or have not begun. */
 export const openMigrations = (windows: readonly MigrationWindow[], now: number): string[] =>
   windows.filter(({ start, end }) => start <= now && now < end).map(({ name }) => name);
 
 /**
- * VER-7g: reads an override, which is a JSON object of names and booleans. Throws `invalidParameter` for an unknown name, for a migration whose
- * window is not open, and for a value that is not a boolean.
+ * VER-7g: reads the parameter `migrations_override`, a JSON object of names and booleans. Throws `invalidParameter` for an unknown name, for a
+ * migration whose window is not open, and for a value that is not a boolean.
  */
 export function readMigrationsOverride(value: unknown, windows: readonly MigrationWindow[], now: number): Readonly<Record<string, boolean>> {
   if (value === undefined) return {};
@@ -34,7 +34,7 @@ export function readMigrationsOverride(value: unknown, windows: readonly Migrati
   const given = typeof value === "string" ? parseJsonParameter(value, parameter) : value;
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw invalidParameter(parameter, "must be an object of migration names and booleans");
-  // D-82: an override may be written as `migrations_override[name]=true`, where a value can only be text.
+  // D-82: the parameter may be written as `migrations_override[name]=true`. Its values are then texts.
   const areTexts = isNested(given);
   const switches: Record<string, boolean> = Object.create(null);
   for (const [name, isOn] of Object.entries(given)) {

@@ -1,6 +1,6 @@
 /**
- * The step `version`: the version that serves a request (D-03, D-80, D-81, D-83; VER-1 to VER-6). The functions of this file are pure: they depend on
- * a calendar, an app and a moment.
+ * The step `version`: chooses the version that serves a request (D-03, D-80, D-81, D-83; VER-1 to VER-6). The functions of this file are pure: they
+ * depend only on a calendar, an app and a time.
  */
 import { type GraphError, unknownPath, versionDeprecated } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";
@@ -10,14 +10,14 @@ import { type MarketingVersion, type Release, standardCalendar, type VersionCale
 const isOf = (releases: readonly Release[], version: Version): boolean => releases.some((release) => release.version === version);
 
 /**
- * Whether a version is served. D-80: a version that a calendar adds is served from its release on. The interface document's own versions are always
+ * Whether a version is served. D-80: a version that a calendar adds is served from its release on. The versions of the interface document are always
  * served, even if the clock is moved back.
  */
 export const isReleased = ({ version, released }: Release, now: number): boolean => released <= now || isOf(standardCalendar.platform, version);
 
 /**
- * D-03: the version for requests without one: the newest version at the time when the app was created. The oldest version for an app that is older
- * than the calendar.
+ * D-03: the version of a request without a version in its path. This is the newest version at the time when the app was created. An app that is older
+ * than the calendar gets the oldest version.
  */
 export function defaultVersion(calendar: VersionCalendar, appCreatedTime: number, now: number): Version {
   let chosen = calendar.platform[0] as Release;
@@ -29,22 +29,24 @@ export function defaultVersion(calendar: VersionCalendar, appCreatedTime: number
 export const newestVersion = ({ platform }: VersionCalendar, now: number): Version =>
   (platform.findLast((release) => isReleased(release, now)) ?? (platform[0] as Release)).version;
 
-/** D-03: whether any endpoint has the version. A future version of the marketing calendar counts, because such a version has an error of its own. */
+/**
+ * D-03: whether any endpoint has the version. Future marketing versions count, too, because a request with such a version has an error of its own.
+ */
 export const isNamed = ({ platform, marketing, migrationIntents }: VersionCalendar, version: Version, now: number): boolean =>
   platform.some((release) => release.version === version && isReleased(release, now)) ||
   isOf(marketing, version) ||
   migrationIntents.includes(version);
 
 /**
- * D-03 [clients]: the version that the profile `clients` serves for a version of the path. Libraries have a version built in, and stay older than
- * their platform, which serves an expired version as its oldest one.
+ * D-03 [clients]: the version that the profile `clients` uses instead of the version in the path. A library often has an old version built in. The
+ * real platform serves an expired version as its oldest one, and so does this profile.
  */
 export const forClients = (calendar: VersionCalendar, version: Version, now: number): Version => {
   const [oldest] = calendar.platform as readonly [Release, ...Release[]];
   return version < oldest.version && !isNamed(calendar, version, now) ? oldest.version : version;
 };
 
-/** The error about a version of the path that is not served. `served` are the versions that are served. */
+/** The error about a version in the path that is not served. `served` are the versions that the error names as served. */
 const unknownVersion = (version: Version, served: readonly Version[]): GraphError =>
   unknownPath(`/${formatVersion(version)}`, [...new Set(served)].sort((one, other) => one - other).map(formatVersion));
 
@@ -58,41 +60,41 @@ export const unnamedVersion = (calendar: VersionCalendar, version: Version, now:
 /** The facts about an app on which its versions depend. */
 export interface VersionedApp {
   readonly created_time: number;
-  /** When the app sent its first marketing request, in Unix seconds. 0: this request is its first marketing request. */
+  /** The time of the app's first marketing request, in Unix seconds. 0 means that the current request is the first one. */
   readonly marketing_first_used_time: number;
   readonly auto_upgrade: boolean;
 }
 
 export interface ServedVersion {
   readonly version: Version;
-  /** The version of the path, which is deprecated, if the request was upgraded (VER-6f). */
+  /** The deprecated version of the path, if the request was upgraded (VER-6f). */
   readonly upgradedFrom?: Version;
 }
 
 interface VersionInput {
   readonly rule: VersionRule;
-  /** The version of the path, which the step `address` has found in the calendar. Undefined if the path has no version. */
+  /** The version of the path, which the step `address` found in the calendar. Undefined if the path has no version. */
   readonly requested: Version | undefined;
   readonly app: VersionedApp;
   readonly calendar: VersionCalendar;
   /** The time of the request in Unix seconds. */
   readonly now: number;
-  /** The endpoint's names in the `affects` of a calendar: operation, edge, endpoint number. */
+  /** The names by which `affects` may refer to the endpoint: operation, edge and endpoint number. */
   readonly names: readonly string[];
   readonly path: string;
 }
 
-/** The version that serves a request. Throws `unknownPath` or `versionDeprecated` if the rule does not serve the requested version. */
+/** Chooses the version that serves a request. Throws `unknownPath` or `versionDeprecated` if the endpoint does not serve the requested version. */
 export function servedVersion(input: VersionInput): ServedVersion {
   const { rule, requested, app, calendar, now, path } = input;
   switch (rule) {
     case "platform":
       if (requested === undefined) return { version: defaultVersion(calendar, app.created_time, now) };
-      // The calendar may have the version for other endpoints, or for a later time.
+      // The calendar may have the version only for other endpoints, or only from a later time on.
       if (!releasedOf(calendar, now).includes(requested)) throw unknownVersion(requested, releasedOf(calendar, now));
       return { version: requested };
     case "migrationIntents":
-      // VER-1c, D-03: this endpoint is served only with a version in the path, and only with one of these versions.
+      // VER-1c, D-03: the path must have a version, and only these versions are served.
       if (requested === undefined) throw unknownPath(path);
       if (!calendar.migrationIntents.includes(requested)) throw unknownVersion(requested, calendar.migrationIntents);
       return { version: requested };
@@ -107,7 +109,7 @@ export function servedVersion(input: VersionInput): ServedVersion {
   }
 }
 
-/** VER-2a: the newest marketing version at a moment, or the oldest version for a moment before the calendar. */
+/** VER-2a: the newest marketing version at a moment. For a moment before the calendar begins, the oldest version. */
 function newestAt(versions: readonly MarketingVersion[], moment: number): MarketingVersion {
   let chosen = versions[0] as MarketingVersion;
   for (const version of versions) if (version.released <= moment) chosen = version;
@@ -115,9 +117,9 @@ function newestAt(versions: readonly MarketingVersion[], moment: number): Market
 }
 
 /**
- * The oldest marketing version that the app may use. VER-5, D-81: requests in an older version fail, without an upgrade. VER-5c: this is the newest
- * version at the time of the app's first marketing request, which may be the current request, and never older than the newest version at the app's
- * creation. If the clock is moved back to a time before both, this is the newest version now, because a later version does not exist yet.
+ * The oldest marketing version that the app may use. VER-5, D-81: requests in an older version fail and are not upgraded. VER-5c: this is the newest
+ * version at the time of the app's first marketing request, which may be the current request. It is never older than the newest version at the time
+ * when the app was created. If the clock was moved back to a time before both, it is the newest version now, because later versions do not exist yet.
  */
 function floorOf({ calendar, app, now }: Pick<VersionInput, "calendar" | "app" | "now">): Version {
   const firstUse = app.marketing_first_used_time === 0 ? now : app.marketing_first_used_time;
@@ -132,7 +134,7 @@ function marketingVersion(input: VersionInput, requested: Version): ServedVersio
   if (found === undefined || found.released > now) throw versionDeprecated(`${formatVersion(requested)} is not a version of the marketing interface`);
   const floor = floorOf(input);
   const isAvailable = ({ released, until }: MarketingVersion) => released <= now && (until === undefined || until > now);
-  // D-80: the advice contains only a version that this app can request now.
+  // D-80: the message advises only a version that this app can request now.
   const useful = versions.findLast((version) => version.version >= floor && isAvailable(version));
   const advice = useful === undefined ? "" : `; use ${formatVersion(useful.version)}`;
   if (requested < floor) throw versionDeprecated(`${formatVersion(requested)} is not available to this app${advice}`);
@@ -141,7 +143,7 @@ function marketingVersion(input: VersionInput, requested: Version): ServedVersio
   const refused = (why: string) => versionDeprecated(`${formatVersion(requested)} is deprecated and ${why}${advice}`);
   // VER-6e: the app can switch the automatic upgrade off.
   if (!app.auto_upgrade) throw refused("the app has switched the automatic upgrade off");
-  // VER-6a, VER-6c: the request is upgraded to the next available version, unless a version on the way changes this endpoint.
+  // VER-6a, VER-6c: the request is upgraded to the next available version. It is refused if one of the versions up to that one changes this endpoint.
   for (const next of versions.slice(at + 1)) {
     if (next.released > now) break;
     if (next.affects.some((name) => names.includes(name))) throw refused(`${formatVersion(next.version)} changed this endpoint`);
@@ -150,30 +152,30 @@ function marketingVersion(input: VersionInput, requested: Version): ServedVersio
   throw refused("no later version is available");
 }
 
-/** VER-6f, D-81: the warning about an upgrade. */
+/** VER-6f, D-81: the text of the warning about an upgrade. */
 export const upgradeWarning = ({ version, upgradedFrom = version }: ServedVersion): string =>
   `The call has been auto-upgraded to ${formatVersion(version)} as ${formatVersion(upgradedFrom)} has been deprecated`;
 
-/** The list of versions that an operation follows. */
+/** The rule that decides which versions an operation serves. */
 export type VersionRule =
   /** VER-1b: versions 20.0 to 26.0, or the app's default version if the path has no version. */
   | "platform"
-  /** VER-1c: versions v23.0 to v25.0, and the path must have one. */
+  /** VER-1c: versions v23.0 to v25.0. The path must have a version. */
   | "migrationIntents"
-  /** VER-1d, VER-1e: the surface's address or a header carries the version. */
+  /** VER-1d, VER-1e: the surface's address or a header has the version. */
   | "unversioned"
-  /** VER-2 to VER-6: the versions of the marketing calendar, and the path must have one (VER-4a). */
+  /** VER-2 to VER-6: the versions of the marketing calendar. The path must have a version (VER-4a). */
   | "marketing"
   /**
-   * D-03: the versions of the marketing calendar. The address of the operation G1 carries no version; a request without a version runs on the current
-   * marketing version.
+   * D-03: the versions of the marketing calendar. The path of the operation G1 has no version; a request without a version uses the current marketing
+   * version.
    */
   | "marketingOrCurrent";
 
 /** Whether a request counts as use of the marketing interface (VER-5c). */
 export const isMarketing = (rule: VersionRule): boolean => rule === "marketing" || rule === "marketingOrCurrent";
 
-/** The version of each surface whose paths have no version. Undefined if the first segment of the path is the version. */
+/** The version of each surface whose paths have no version. Undefined if the path begins with the version. */
 export const fixedVersions: Readonly<Record<SurfaceName, string | undefined>> = {
   base: undefined,
   app: "1.0.0",

@@ -9,23 +9,23 @@ import type { Endpoint, Registry } from "../registry.ts";
 export interface OpenapiOptions {
   readonly profile: Profile;
   readonly calendar: VersionCalendar;
-  /** World time in Unix seconds. The world time decides which marketing versions are served. */
+  /** World time in Unix seconds. The marketing versions that are served depend on it. */
   readonly now: number;
   /** The absolute address of each surface. */
   readonly addresses: Readonly<Record<SurfaceName, string>>;
-  /** If this is set, the document has only operations on this node type. */
+  /** The only node type whose operations the document has. Absent if the document has all node types. */
   readonly type?: string;
-  /** If this is set, the document has only operations on this surface. */
+  /** The only surface whose operations the document has. Absent if the document has all surfaces. */
   readonly surface?: SurfaceName;
 }
 
-/** An address and method, with an operation for each node type that has this edge. */
+/** A path and method, with one operation for each node type that has this edge. */
 export interface Served {
   readonly path: string;
   readonly method: string;
   readonly surfaces: Set<SurfaceName>;
   readonly endpoints: Endpoint[];
-  /** The end of the operation's name, if the operation also has an address without this end. */
+  /** The end of the operation's name, for a second path of the same operation. Otherwise the suffix is empty. */
   readonly suffix: string;
 }
 
@@ -33,13 +33,13 @@ export const methodOf = ({ served }: Endpoint): string => served?.contract.metho
 
 export const edgeOf = ({ served }: Endpoint): string | undefined => served?.contract.edge ?? undefined;
 
-/** The node type of an endpoint, or the endpoint's literal if its address has no id. */
+/** The node type of an endpoint. For a path without an id, the path itself. */
 export const typeOf = (endpoint: Endpoint): string => endpoint.nodeType ?? edgeOf(endpoint) ?? "root";
 
 /** Changes `chatapp_account` to `ChatappAccount`, and `listLabels` to `ListLabels`. */
 export const pascal = (name: string): string => name.replace(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase());
 
-/** All addresses of the profile, in the order of their paths. */
+/** All paths of the profile, sorted. */
 export function servedAddresses(registry: Registry, { profile, type, surface: only }: OpenapiOptions): Served[] {
   const found = new Map<string, Served>();
   for (const endpoint of registry.endpoints) {
@@ -76,7 +76,7 @@ function addressesOf(endpoint: Endpoint, surface: SurfaceName): Pick<Served, "pa
   return [...versioned, ...addresses.map(({ path, suffix }) => ({ path, suffix: `${suffix}WithoutVersion` }))];
 }
 
-/** The versions that serve any of the endpoints at the time `now`, oldest first. */
+/** The versions that serve at least one of the endpoints at the time `now`, oldest first. */
 export function versionsOf(endpoints: readonly Endpoint[], options: Pick<OpenapiOptions, "calendar" | "now">): string[] {
   const versions = endpoints.flatMap((endpoint) => versionsOfOne(endpoint, options));
   return [...new Set(versions)].sort((one, other) => one - other).map(formatVersion);

@@ -1,8 +1,8 @@
 /**
  * Makes the OpenAPI 3.1 document of the surfaces from the contracts (docs/interface/README.md).
  *
- * An address such as `/{id}` serves many node types: the document has one path for it, whose schemas are an `anyOf`, each with `x-plaza-type`. With
- * `type` or `surface` a document has only the operations of one node type or one surface, for generators and fuzzers.
+ * A path such as `/{id}` is used for many node types. The document has this path once, with an `anyOf` of the node types' schemas, each with
+ * `x-plaza-type`. For generators and fuzzers, the options `type` and `surface` limit the document to one node type or one surface.
  */
 import { type Place, placeNames, schemes } from "#auth/schemes";
 import { withoutCitations } from "#kernel/text";
@@ -23,7 +23,10 @@ const ABOUT = `The graph interface. An operation whose address several node type
 form, which has only texts: in both, a number, true or false may be a text too, and a list or an object its JSON text. Schemas name the plain
 form.`;
 
-/** A text that changes when the document of a calendar changes while its other options stay the same. */
+/**
+ * A text that changes whenever the world's time changes the document. The text can be compared only between documents with the same calendar and
+ * options.
+ */
 export const servedNow = ({ calendar, now }: Pick<OpenapiOptions, "calendar" | "now">): string =>
   [
     ...calendar.marketing.map(({ released, until = Number.POSITIVE_INFINITY }) => (until <= now ? 2 : released <= now ? 1 : 0)),
@@ -61,7 +64,7 @@ export function openapiDocument(registry: Registry, options: OpenapiOptions): Do
   };
 }
 
-/** The components that the paths use. A document holds no other components. */
+/** The components to which the paths refer. The document leaves out all other components. */
 function usedComponents(components: Readonly<Record<string, Document>>, paths: Document): Document {
   const text = JSON.stringify([paths, components.schemas]);
   const isUsed = (kind: string, name: string): boolean =>
@@ -96,7 +99,7 @@ function operationOf(served: Served, registry: Registry, schemas: NamedSchemas, 
   };
 }
 
-/** The operation's own name. An address that several node types share is called by its method and edge. */
+/** The name of the operation. If several node types share the path, the name is made from the method and the edge. */
 function nameOf({ endpoints, method, suffix }: Served): string {
   const [only] = endpoints;
   if (only !== undefined && endpoints.length === 1) return `${only.access.operation}${suffix}`;
@@ -106,14 +109,17 @@ function nameOf({ endpoints, method, suffix }: Served): string {
 const summaryOf = ({ served, nodeType }: Endpoint): string =>
   withoutCitations(served?.contract.summary ?? `Reads a ${nodeType}: its declared fields.`);
 
-/** D-10, D-12: the places of tokens as security schemes. A token in a body has no scheme, because it is a parameter of the body. */
+/**
+ * D-10, D-12: security schemes for the query parameters and the header that can have tokens. A token in the body has no scheme, because it is a
+ * parameter of the body.
+ */
 const securitySchemes: Readonly<Record<string, Document>> = {
   access_token: { type: "apiKey", in: "query", name: "access_token", description: placeNames.access_token },
   oauth_token: { type: "apiKey", in: "query", name: "oauth_token", description: placeNames.oauth_token },
   bearer: { type: "http", scheme: "bearer", description: "Authorization: Bearer <ACCESS_TOKEN>" },
 };
 
-/** The ways to send tokens, of which each is enough. Places in one object are needed together. */
+/** The alternative ways to send tokens. If a way has several schemes in one object, the request needs a token for each of them. */
 function securityOf(endpoints: readonly Endpoint[], profile: Profile): Document[] {
   const ways = endpoints.flatMap((endpoint) => waysOf(endpoint, profile));
   return [...new Map(ways.map((way) => [JSON.stringify(way), way])).values()];
@@ -129,7 +135,7 @@ function waysOf({ access }: Endpoint, profile: Profile): Document[] {
   return need === "all" ? [Object.fromEntries(named.map((place) => [place, []]))] : named.map((place) => ({ [place]: [] }));
 }
 
-/** Notes about tokens that the security schemes cannot express. */
+/** Notes about tokens for rules that security schemes cannot express. */
 function securityNotes(endpoints: readonly Endpoint[], profile: Profile): string[] {
   const isOf = (is: (scheme: { places: readonly Place[]; need: string; developmentOnly?: readonly Place[] }) => boolean): boolean =>
     endpoints.some(({ access }) => is(schemes[access.scheme]));

@@ -1,4 +1,4 @@
-/** Makes the parameters of an operation in path, query and headers, and its body. */
+/** Makes the OpenAPI parameters of an operation in path, query and headers, and its request body. */
 import type { TSchema } from "typebox";
 import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
@@ -20,7 +20,7 @@ export const sharedParameters: Readonly<Record<string, Document>> = {
   }),
   before: query("before", "The page before this cursor; not together with `after`.", { type: "string" }),
   after: query("after", "The page after this cursor; not together with `before`.", { type: "string" }),
-  // D-15: the parameter has no pattern, because it is not checked for an app token.
+  // D-15: the parameter has no pattern, because the server does not check it if the token is an app token.
   appsecret_proof: query("appsecret_proof", "The HMAC-SHA256 of the access token with the app's secret as key, in hex, for apps that require it.", {
     type: "string",
   }),
@@ -94,7 +94,10 @@ export interface OwnParameter {
   readonly isRequired: boolean;
 }
 
-/** The operation's parameters in the query or in the body (D-34, D-40). The method decides where a parameter is that has no place of its own. */
+/**
+ * The operation's parameters in the query or in the body (D-34, D-40). If a parameter may be in both, documents put it where requests with this
+ * method usually have it.
+ */
 export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParameter[] {
   const contract = endpoint.served?.contract;
   if (contract === undefined) return [];
@@ -105,7 +108,7 @@ export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParame
     .map(([name, schema]) => ({ name, schema: schema as TSchema, isRequired: (required as readonly string[]).includes(name) }));
 }
 
-/** The parameters of operations that share an address. A parameter is required if all of these operations require it. */
+/** The query parameters of the operations that share a path. A parameter is required if all of these operations require it. */
 function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, where: ServedIn): Document[] {
   const byName = Map.groupBy(
     endpoints.flatMap((endpoint) => paramsIn("query", endpoint)),
@@ -116,9 +119,9 @@ function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, wh
     const texts = new Map(own.map((one) => [JSON.stringify(one), one]));
     const schema = anyOf([...texts.values()].map((one) => ({ schema: schemas.referred(one) })));
     const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
-    // D-161: a list of plain values can be written in several ways, and documents describe the way with a single parameter.
+    // D-161: there are several ways to write a list of plain values. Documents show the one with commas in a single parameter.
     const isSeparated = found.every(({ schema: one }) => isListOfPlainValues(one));
-    // If the descriptions differ, each alternative has a description of its own.
+    // If the descriptions differ, each alternative of the schema has its own description.
     const [description = `The parameter \`${name}\`.`] = own.flatMap((one) => (typeof one.description === "string" ? [one.description] : []));
     return {
       ...query(name, description, schema),
@@ -141,12 +144,14 @@ function headerParameters(endpoints: readonly Endpoint[]): Document[] {
   }));
 }
 
-/** Writes a constant as a list of one value, because generators do not support constants of headers. */
+/** Writes a constant as an `enum` with one value, because generators do not support constants in headers. */
 function asEnum({ const: constant, ...schema }: Document): Document {
   return constant === undefined ? schema : { ...schema, enum: [constant] };
 }
 
-/** The body: JSON, a form whose lists and objects are JSON text (D-34), or a multipart form with files. Undefined if the method has no body. */
+/**
+ * The request body: JSON, a form whose lists and objects are JSON text (D-34), or a multipart form with files. Undefined if the method has no body.
+ */
 export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, where: ServedIn): Document | undefined {
   if (method !== "POST") return undefined;
   const bodiesWith = (takesFiles: boolean) =>
@@ -167,8 +172,8 @@ export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, whe
 }
 
 /**
- * Adds the names as properties of the schema. OpenAPI 3.1, 4.8.15.1: a key of `encoding` must be a property of the schema, and generators do not look
- * for the property below an `anyOf`.
+ * Adds the names as properties of the schema. A key of `encoding` must be a property of the schema (OpenAPI 3.1, 4.8.15.1), and generators do not
+ * look for properties inside an `anyOf`.
  */
 const withProperties = (schema: Document, names: ReadonlySet<string>): Document =>
   schema.anyOf === undefined ? schema : { type: "object", properties: Object.fromEntries([...names].map((name) => [name, {}])), ...schema };
@@ -190,7 +195,7 @@ function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, where: ServedIn, t
     ...(either.length === 0 ? {} : { anyOf: either }),
     ...more,
   };
-  // D-50: besides the declared parameters, only general parameters are allowed.
+  // D-50: in addition to the declared parameters, the operation accepts only general parameters.
   if (where.profile === "strict" && contract?.isClosed === true) {
     for (const name of parametersOfAll) properties[name] ??= {};
     schema.additionalProperties = false;
@@ -209,7 +214,7 @@ interface Rules extends Document {
   readonly anyOf?: readonly Rules[];
 }
 
-/** The rules about several parameters, for a body that cannot have files. Rules that need a file are left out. */
+/** The rules about several parameters, for a body that cannot have files. Rules that require a file are left out. */
 function withoutFiles(rules: Document, params: readonly OwnParameter[]): Rules {
   const isPossible = ({ required = [] }: Rules): boolean => required.every((name) => params.some((one) => one.name === name));
   const possible = (_: string, value: unknown): unknown => {

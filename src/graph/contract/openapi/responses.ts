@@ -1,4 +1,4 @@
-/** Makes the responses of an operation: its 200, and every other status with the form that its errors have (D-20). */
+/** Makes the OpenAPI responses of an operation: its 200, and every other status with the form of its errors (D-20). */
 import { type DeclaredError, definitionOf } from "#kernel/errors";
 import { withoutCitations } from "#kernel/text";
 import { publicSchema } from "../../schema/public-schema.ts";
@@ -65,7 +65,7 @@ export interface Alternative {
   readonly type?: string;
 }
 
-/** One schema for several node types that share an address. The schemas of node types overlap, so this is not a `oneOf`. */
+/** One schema for the node types that share a path. The schemas may overlap, so they are combined with `anyOf` and not with `oneOf`. */
 export function anyOf(alternatives: readonly Alternative[]): Document {
   const [only] = alternatives;
   if (only !== undefined && alternatives.length === 1) return only.schema;
@@ -81,12 +81,12 @@ function successOf(endpoint: Endpoint, schemas: NamedSchemas, profile: OpenapiOp
     const { data } = (schema as { properties: { data: { items: Document } } }).properties;
     schemas.add(`${name}Item`, data.items);
   }
-  // The second schema is that of the node after the write, from which `fields` selects.
+  // The second alternative is the schema of the node after the write, from which `fields` selects.
   if (contract?.kind === "write" && contract.readBack !== undefined) schemas.add(`${name}Node`, (schema.anyOf as Document[])[1] as Document);
   return { schema: schemas.add(responseName(endpoint, schema), schema) };
 }
 
-/** Names of responses that several operations have, by the only key of the response. */
+/** Names for responses that several operations have. Such a response has a single key, by which its name is found. */
 const sharedNames: Readonly<Record<string, string>> = { success: "Success", id: "Created" };
 
 export const responseName = ({ access }: Endpoint, { properties = {} }: Document): string =>
@@ -97,7 +97,7 @@ interface StatusErrors {
   readonly forms: Set<ErrorForm>;
 }
 
-/** Errors that a request can get before its operation is known. Errors before the operation is known are always wrapped. */
+/** The errors that a request can get before its operation is found. These errors always have the wrapped form. */
 const httpErrors: readonly DeclaredError[] = ["internalError", "invalidParameter", "bodyTooLarge", "headersTooLarge", "requestTooSlow"];
 
 function errorsByStatus(endpoints: readonly Endpoint[], registry: Registry): [number, StatusErrors][] {
@@ -122,10 +122,10 @@ function errorsByStatus(endpoints: readonly Endpoint[], registry: Registry): [nu
   return [...statuses].sort(([a], [b]) => a - b);
 }
 
-/** D-21: whether the endpoint is a read of a node, for which a missing migration intent has an error of its own. */
+/** D-21: whether the endpoint reads a node by its id. For such an endpoint, a missing migration intent has an error of its own. */
 const isNodeRead = (endpoint: Endpoint): boolean => methodOf(endpoint) === "GET" && edgeOf(endpoint) === undefined;
 
-/** D-20: the forms that errors of such a request can have before its operation is known. */
+/** D-20: the forms that an error of such a request can have before the operation is found. */
 function formsByShape(endpoint: Endpoint, registry: Registry): readonly ErrorForm[] {
   const edge = edgeOf(endpoint);
   if (edge === undefined) return ["flat", "wrapped"];
