@@ -1,5 +1,6 @@
 /**
- * A world's clock, which is stored with the world. World time is real time, or moved or frozen by the control API (docs/operating/control-api.md).
+ * A world's clock, which is stored with the world. World time is real time, unless the control API has moved or frozen it
+ * (docs/operating/control-api.md).
  */
 import type { WorkLoop } from "#jobs/work-loop";
 import { type Clock, type ClockState, worldTimeMs } from "#kernel/clock";
@@ -13,18 +14,18 @@ export class WorldClock implements Clock {
   readonly #realNowMs: () => number;
   #state: ClockState | undefined;
   #rereading: Promise<void> | undefined;
-  /** The number of changes of the clock that this process is making now, and the number of all changes so far. */
+  /** The number of changes of the clock that this process is making now. `#settings` counts all changes so far. */
   #underWay = 0;
   #settings = 0;
   #readings = 0;
-  /** The number of the last reading of the state whose result was used. */
+  /** The number of the latest read of the stored state whose result was used. */
   #newestReading = 0;
 
   private constructor(database: Database, realNowMs: () => number, state: ClockState | undefined) {
     this.#database = database;
     this.#realNowMs = realNowMs;
     this.#state = state;
-    // If another process moves the clock, that process invalidates this fact.
+    // If another process moves the clock, it invalidates this fact.
     database.onInvalidate((kind, key) => {
       if (kind === undefined || (kind === settingFact && key === SETTING)) this.#reload();
     });
@@ -34,12 +35,12 @@ export class WorldClock implements Clock {
     return new WorldClock(database, realNowMs, await readState(database.reader));
   }
 
-  /** Stores the current time before the world's state is saved, so that `resume` can go on from this time. */
+  /** Stores the current time before the world's data are saved, so that `resume` can continue from this time. */
   async note(): Promise<void> {
     if (this.#runsByItself) await this.set(this.nowMs(), false);
   }
 
-  /** Call this after a saved state is restored: time goes on from the saved time. A world on real time stays on real time. */
+  /** Lets the time continue from the saved time; called after saved data were restored. A world on real time stays on real time. */
   async resume(): Promise<void> {
     if (this.#runsByItself) await this.set((this.#state as ClockState).worldMs, false);
   }
@@ -52,7 +53,7 @@ export class WorldClock implements Clock {
     return worldTimeMs(this.#state, this.#realNowMs());
   }
 
-  /** The world time, computed from the stored state of the clock, which another process may have changed. */
+  /** The world time according to the stored state of the clock, which another process may have changed. */
   async storedNowMs(reader: Reader): Promise<number> {
     return worldTimeMs(await readState(reader), this.#realNowMs());
   }
@@ -61,7 +62,7 @@ export class WorldClock implements Clock {
     return this.#state?.isFrozen === true;
   }
 
-  /** Sets the clock. The change is durable when the promise resolves. Other processes have the new time within 1 s. */
+  /** Sets the clock. The change is durable when the promise resolves. Other processes use the new time within 1 s. */
   async set(worldMs: number, isFrozen: boolean): Promise<void> {
     const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
     await this.#alone(async () => {
@@ -72,7 +73,7 @@ export class WorldClock implements Clock {
 
   /**
    * Sets the clock and runs `body` in one transaction. While `body` runs, the clock already has the new time. If `body` throws, the change of the
-   * clock and all changes of `body` are undone.
+   * clock and all changes of `body` are rolled back.
    */
   async setWith<T>(worldMs: number, isFrozen: boolean, body: (tx: Transaction) => Promise<T>): Promise<T> {
     const before = this.#state;
@@ -91,7 +92,9 @@ export class WorldClock implements Clock {
     });
   }
 
-  /** Runs a change of the clock. A reading that overlaps with a change may be older than the change, so the state is read again afterwards. */
+  /**
+   * Runs a change of the clock. A read of the stored state that overlaps with the change may be out of date, so the state is read again afterwards.
+   */
   async #alone<T>(set: () => Promise<T>): Promise<T> {
     this.#underWay++;
     this.#settings++;
@@ -108,8 +111,8 @@ export class WorldClock implements Clock {
   }
 
   /**
-   * Reads the stored state. If several readings overlap, an earlier reading never replaces the result of a later one. A caller that waits for a
-   * reading gets its result or the result of a later reading.
+   * Reads the stored state. If several reads overlap, the result of an earlier read never replaces the result of a later one. A caller that waits
+   * gets the result of its own read or of a later one.
    */
   #reload(): void {
     if (this.#underWay > 0) return;
@@ -121,7 +124,7 @@ export class WorldClock implements Clock {
         this.#newestReading = number;
         this.#state = state;
       })
-      // If the database is unreachable, the clock keeps its state, which is read again after the next reconnection.
+      // If the database cannot be reached, the clock continues with its last state, and reads the state again after reconnecting.
       .catch(() => {})
       .finally(() => {
         if (this.#rereading === rereading) this.#rereading = undefined;
@@ -135,7 +138,7 @@ async function readState(reader: Reader): Promise<ClockState | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as ClockState);
 }
 
-/** The moves of clocks that are running, by the work loop of the world. */
+/** The running moves of clocks. The key is the work loop of the world. */
 const moves = new WeakMap<WorkLoop, object>();
 
 /** An object that identifies the running move of a world's clock. Undefined if the clock is not being moved. */

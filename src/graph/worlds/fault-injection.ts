@@ -1,4 +1,4 @@
-/** Injected faults (D-150): which requests and webhooks a fault affects, how often, and how. */
+/** Injected faults (D-150). A fault says which requests or webhooks it affects, how often, and in which way. */
 import { appRateLimited, edgeRateLimited, GraphError } from "#kernel/errors";
 import type { DeliveryFault, FaultyPost } from "#webhooks/deps";
 import { appUsage, caseUsage } from "../response/usage.ts";
@@ -9,43 +9,46 @@ interface Limits {
    * removed.
    */
   readonly times?: number;
-  /** The share of the matching requests or webhooks that the fault affects, from 0 to 1. */
+  /** The fraction of the matching requests or webhooks that the fault affects, from 0 to 1. */
   readonly probability?: number;
-  /** The number of matching requests or webhooks that pass unaffected before the fault takes effect. */
+  /** The number of matching requests or webhooks that are not affected before the fault begins. */
   readonly skip?: number;
-  /** The real time for which the fault stays in effect after it has affected the first request or webhook. */
+  /** The real time in ms for which the fault stays active after it has affected the first request or webhook. */
   readonly lasts_ms?: number;
 }
 
 export interface RequestFaultInput extends Limits {
   /** The name of an operation, or `*` for all operations. */
   readonly operation: string;
-  /** The id of the addressed node. A fault without this key affects requests for any node. */
+  /** The id of the addressed node. If it is absent, the fault affects requests for any node. */
   readonly node?: string;
-  /** Parameters that a request must have, with their values, in the query or the body. */
+  /** Parameters that a request must have in the query or the body, with their values. */
   readonly query?: Readonly<Record<string, string>>;
   /** The id of a token that the request must have. */
   readonly token?: string;
-  /** The HTTP status of an error that replaces the operation. */
+  /** The HTTP status of an error. The request gets this error, and the operation does not run. */
   readonly status?: number;
   /** The code of the error, by default 2. */
   readonly code?: number;
-  /** Replaces the operation by the error of a used-up rate (D-22), either the app's rate or the page's. */
+  /** Makes the request fail as if the rate limit of the app or of the page were exceeded (D-22). */
   readonly rate_limit?: "app" | "page";
   readonly retry_after_seconds?: number;
   readonly latency_ms?: number;
   /** The greatest number of items on a page of a list. */
   readonly page_max?: number;
-  /** A text that replaces the body of the response. */
+  /** A text that the client gets in place of the response's body. */
   readonly body?: string;
   readonly content_type?: string;
   /** Whether the tokens of the request are revoked before the operation runs. */
   readonly revoke_tokens?: boolean;
-  /** The world time by which the clock moves forward before the operation runs. */
+  /** The number of seconds by which the world's clock is moved forward before the operation runs. */
   readonly advance_seconds?: number;
-  /** Whether the connection is reset instead of a response; with `cut_body_at`, after this number of bytes of the body. */
+  /**
+   * Whether the server resets the connection instead of sending a response. With `cut_body_at`, the reset comes after this number of bytes of the
+   * body.
+   */
   readonly reset?: boolean;
-  /** The number of bytes of the body after which the connection ends. */
+  /** The number of bytes of the body after which the server closes the connection. */
   readonly cut_body_at?: number;
   readonly body_bytes_per_second?: number;
 }
@@ -60,7 +63,7 @@ export interface WebhookFaultInput extends Limits {
    * and later ones of its page or account are sent late. `batch`: the webhook waits, so that later ones are sent in the same POST.
    */
   readonly effect: "lose" | "repeat" | "reorder" | "delay" | "batch";
-  /** The real time that the webhook waits. A reordered webhook without this time is retried as after a failed attempt. */
+  /** The real time in ms for which the webhook waits. A reordered webhook without this time is retried as after a failed attempt. */
   readonly latency_ms?: number;
 }
 
@@ -75,15 +78,15 @@ export type Fault = FaultInput & {
   readonly met: number;
 };
 
-/** The facts about a request that are compared with faults. */
+/** The facts about a request by which the matching fault is found. */
 export interface FaultTarget {
   readonly operation: string;
   readonly node: string | undefined;
   /** The ids of the request's tokens. */
   readonly tokens: readonly string[];
-  /** The value of a parameter of the query or the body, as text. Undefined if the parameter was not sent. */
+  /** The value of a parameter of the query or the body, as text. Undefined if the client did not send the parameter. */
   parameter(name: string): string | undefined;
-  /** Whether this is one request of a batch. A request of a batch has no response of its own that could be damaged. */
+  /** Whether the request belongs to a batch. Such a request has no HTTP response of its own that a fault could damage. */
   readonly isPart: boolean;
 }
 
@@ -91,7 +94,7 @@ export interface FaultTools {
   sleepMs(ms: number): Promise<void>;
   /** Returns a random number from 0 to below 1. */
   randomFraction(): number;
-  /** The machine's time, for faults that last for some real time. */
+  /** The machine's time in ms, for faults that last for some real time. */
   monotonicMs(): number;
 }
 
@@ -99,13 +102,13 @@ interface Kept {
   readonly input: FaultInput;
   readonly id: string;
   met: number;
-  /** The number of matching requests or webhooks that have passed unaffected. */
+  /** The number of matching requests or webhooks that were not affected. */
   skipped: number;
-  /** The real time at which the fault ends; undefined until the fault has affected something. */
+  /** The real time at which the fault ends. Undefined until the fault has affected a request or webhook. */
   endMs: number | undefined;
 }
 
-/** A reordered webhook that waits for a later webhook of its callback. */
+/** A reordered webhook that waits until a later webhook of the same callback was delivered. */
 interface Following {
   readonly callback: string;
   readonly passed: PromiseWithResolvers<void>;
@@ -113,18 +116,18 @@ interface Following {
 
 /** The greatest number of faults in a world. A test needs fewer, and every request is compared with each fault. */
 export const FAULTS_MAX = 100;
-/** The wait that the error of a used-up rate asks for: a minute, which a test can wait for. */
+/** The value of Retry-After in the error of an exceeded rate limit: a minute, which a test can wait for. */
 const RETRY_AFTER_SECONDS = 60;
-/** The default time for which a webhook waits, which is long enough for other webhooks to arrive. */
+/** The default time for which a webhook waits. In this time other webhooks can arrive. */
 const WEBHOOK_LATENCY_MS = 1_000;
 
 export class Faults {
   readonly #tools: FaultTools;
   #faults: Kept[] = [];
   #count = 0;
-  /** Reordered webhooks by the ids of their deliveries. */
+  /** The reordered webhooks that wait, by the ids of their deliveries. */
   readonly #following = new Map<string, Following>();
-  /** The deliveries that waited for others, and are about to be claimed again. */
+  /** The deliveries that have waited for others and will soon be claimed again. */
   readonly #batched = new Set<string>();
 
   constructor(tools: FaultTools) {
@@ -148,7 +151,7 @@ export class Faults {
     this.#batched.clear();
   }
 
-  /** Whether there are no faults. The check is cheap, because it is made for every request. */
+  /** Whether the world has no faults. Every request calls this, so the check is cheap. */
   get isEmpty(): boolean {
     return this.#faults.length === 0 && this.#following.size + this.#batched.size === 0;
   }
@@ -163,7 +166,7 @@ export class Faults {
     return input;
   }
 
-  /** Resolves with the effect of the first fault that matches a POST of webhooks, after the time that the POST waits. */
+  /** Resolves with the effect of the first fault that matches a POST of webhooks, after the POST has waited for the fault's time. */
   async matchWebhook(post: FaultyPost): Promise<DeliveryFault | undefined> {
     const { delivery, callback, fields, entity, isRetry } = post;
     await this.#following.get(delivery)?.passed.promise;
@@ -191,12 +194,15 @@ export class Faults {
     return effect;
   }
 
-  /** Called after a POST was delivered: reordered ones of its callback may follow. */
+  /** Called after a POST was delivered. Reordered webhooks of the same callback are sent now. */
   delivered({ delivery, callback }: FaultyPost): void {
     for (const [id, one] of this.#following) if (id !== delivery && one.callback === callback) one.passed.resolve();
   }
 
-  /** `canAffect` is false for a fault that counts the request, and that the request has no response for. */
+  /**
+   * Finds the first fault that matches. `canAffect` returns false for a fault that counts the request but cannot affect it, because the request has
+   * no response of its own.
+   */
   #matchFirst<T extends FaultInput>(
     isMatch: (input: FaultInput) => input is T,
     canAffect: (input: T) => boolean = () => true,
@@ -208,7 +214,7 @@ export class Faults {
       const { input } = fault;
       if (fault.endMs !== undefined && nowMs >= fault.endMs) this.#remove(fault);
       else if (!isMatch(input)) continue;
-      // A fault that lets requests pass counts also those that another fault affects.
+      // A fault with `skip` also counts requests that another fault affects.
       else if (fault.skipped < (input.skip ?? 0)) fault.skipped++;
       else if (canAffect(input) && found === undefined && randomFraction() < (input.probability ?? 1)) found = this.#apply(fault, input, nowMs);
     }
@@ -239,14 +245,17 @@ function isOf(fault: RequestFaultInput, target: FaultTarget): boolean {
   );
 }
 
-/** Whether the fault changes the world before the operation runs, so that the tokens of the request are checked again. */
+/** Whether the fault changes the world before the operation runs. The tokens of the request are then checked again. */
 export const changesWorld = ({ revoke_tokens, advance_seconds }: RequestFaultInput): boolean =>
   revoke_tokens === true || advance_seconds !== undefined;
 
 export const changesResponse = ({ body, reset, cut_body_at, body_bytes_per_second }: RequestFaultInput): boolean =>
   reset === true || body !== undefined || cut_body_at !== undefined || body_bytes_per_second !== undefined;
 
-/** The error that replaces the operation. Undefined if the operation runs. `owner` is the node whose rate the request counts against. */
+/**
+ * The error that the request gets in place of the operation. Undefined if the operation runs. `owner` is the node against whose rate limit the
+ * request counts.
+ */
 export function errorOf({ status, code = 2, rate_limit, retry_after_seconds: asked }: RequestFaultInput, owner: string): GraphError | undefined {
   const retry_after_seconds = asked ?? RETRY_AFTER_SECONDS;
   const waitMinutes = Math.ceil(retry_after_seconds / 60);
@@ -255,10 +264,10 @@ export function errorOf({ status, code = 2, rate_limit, retry_after_seconds: ask
   return status === undefined ? undefined : new InjectedFault(status, code, asked);
 }
 
-/** D-22: the usage of a used-up rate in percent. */
+/** D-22: the usage, in percent, when a rate limit is exceeded. */
 const USED_UP = 100;
 
-/** The error that a caller of the control API asked for. Errors with the status 429 or 5xx are transient (ERR-19). */
+/** The error that a caller of the control API has defined. Errors with the status 429 or 5xx are transient (ERR-19). */
 class InjectedFault extends GraphError {
   constructor(status: number, code: number, retryAfterSeconds: number | undefined) {
     super(

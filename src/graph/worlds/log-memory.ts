@@ -1,20 +1,20 @@
-/** The memory that all request logs of a process share (D-272). */
+/** Divides the memory for request logs among the logs of a process (D-272). */
 
 const MEGABYTE = 1024 * 1024;
 const BYTES_MAX = 32 * MEGABYTE;
-/** A single world keeps a thousand requests of the usual size in this memory, so more memory would show nothing more. */
+/** The greatest amount of memory for one log. It is enough for a thousand requests of the usual size, and a log never has more entries. */
 const SHARE_BYTES_MAX = 8 * MEGABYTE;
-/** The longest entry, with the longest texts in three bytes a character, takes 100 kB. */
+/** The least amount of memory for one log. The longest entry, with the longest texts in three bytes a character, takes 100 kB. */
 const SHARE_BYTES_MIN = MEGABYTE / 8;
 
 interface Sharer {
-  /** Called when another log needs memory. */
+  /** Called when another log needs memory, or when memory has become free. */
   resize(bytesMax: number): void;
 }
 
 /**
- * Gives each log that has entries an equal share of 32 MB: 8 MB for up to four open worlds, then 4 MB, and so on. A share has at least 128 kB, so more than 256
- * open worlds take more than 32 MB. A share is a power of two, so that logs seldom change their size.
+ * Gives each log that has entries an equal part of 32 MB: 8 MB for up to four open worlds, then 4 MB, and so on. Each part has at least 128 kB, so
+ * the logs of more than 256 open worlds take more than 32 MB. The size of a part is a power of two, so that it seldom changes.
  */
 export class LogMemory {
   readonly #sharers = new Set<Sharer>();
@@ -24,7 +24,7 @@ export class LogMemory {
     return Math.min(SHARE_BYTES_MAX, Math.max(SHARE_BYTES_MIN, equal));
   }
 
-  /** Gives a share to a log that had none, and makes the shares of the others smaller if needed. Returns the size of a share. */
+  /** Gives memory to a log that had none, and reduces the memory of the other logs if needed. Returns the number of bytes for each log. */
   join(sharer: Sharer): number {
     const before = this.shareBytes;
     const others = [...this.#sharers];

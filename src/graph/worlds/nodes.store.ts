@@ -1,6 +1,6 @@
 /**
- * The directory of nodes by id, and the tables of nodes. A lookup in the directory is one indexed read, and is cached, because a node's type and owner
- * never change (D-02).
+ * The directory of nodes by id, and the tables of nodes. A lookup in the directory is one indexed read. Lookups are cached, because a node's type and
+ * owner never change (D-02).
  */
 import type { NodeRef } from "#auth/token";
 import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
@@ -31,8 +31,8 @@ export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
 }
 
 /**
- * The greatest number of new ids that are tried. A world file uses at most a few of the ids that the world makes, so more refusals have another
- * cause.
+ * The greatest number of new ids that are tried. A world file contains at most a few of the ids that the world would make, so if more ids are
+ * refused, there is another reason.
  */
 const TRIES_MAX = 1_000;
 
@@ -50,10 +50,10 @@ export async function hasAnything(reader: Reader): Promise<boolean> {
   return node !== undefined || (await reader.get(sql`SELECT 1 AS one FROM tokens LIMIT 1`)) !== undefined;
 }
 
-/** At most this number of nodes is read for their types. */
+/** The greatest number of nodes whose types are read. */
 const TYPED_NODES_MAX = 500;
 
-/** The types of all nodes. Undefined if the world has so many nodes that a look at each table takes less time. */
+/** The types of all nodes. Undefined if the world has so many nodes that querying each table takes less time. */
 export async function typesOfFewNodes(reader: Reader): Promise<ReadonlySet<string> | undefined> {
   const rows = await reader.all<{ type: string }>(sql`SELECT n.type FROM nodes n LIMIT ${TYPED_NODES_MAX}`);
   return rows.length === TYPED_NODES_MAX ? undefined : new Set(rows.map(({ type }) => type));
@@ -65,20 +65,20 @@ export async function findTokenHash(reader: Reader, id: string): Promise<string 
 }
 
 /**
- * The table of a node type. The statements that each type needs are made from the names of its columns; a feature writes only the other statements
- * itself. The functions have the names that a section of the world file expects, so a section can take them over.
+ * The table of a node type. The SQL statements that every type needs are made from the names of the columns; a feature writes only its other
+ * statements. The functions have the names that a section of a world file requires, so a section can use them directly.
  */
 interface TableParts {
   readonly table: string;
   readonly nodeType: string;
-  /** The columns that hold ids of other nodes. */
+  /** The columns that have ids of other nodes. */
   readonly ids?: readonly string[];
   readonly columns: readonly string[];
-  /** The kind of cached facts about the node, by its id. */
+  /** The kind under which facts about the node are cached. The key of such a fact is the node's id. */
   readonly fact?: string;
 }
 
-/** The functions of both kinds of tables. `keys` are the columns of the primary key: the owner, if there is one, and `id`. */
+/** The functions of both kinds of tables. `keys` are the columns of the primary key: `id`, and before it the owner if the nodes have one. */
 function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }: TableParts, keys: readonly string[]) {
   const changing = [...ids, ...columns];
   const names = [...keys, ...changing];
@@ -98,19 +98,19 @@ function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }:
   };
   return {
     nodeType,
-    /** Reads all columns of the table, which is called `t`. */
+    /** A SELECT of all columns of the table, whose alias is `t`. */
     select,
     findBy: (reader: Reader, key: readonly string[]): Promise<R | undefined> => reader.get<R>(append(select, ofKey, key)),
     /** Lists all nodes of the type, for the control API. */
     list: (reader: Reader, page: PageRequest): Promise<ListPage<R>> => readPage<R>(reader, all, oldestFirst, page),
-    /** Stores a new node. Returns false, and stores nothing, if its id is used already. */
+    /** Stores a new node. Returns false without storing it if another node already has its id. */
     async insert(tx: Transaction, row: R): Promise<boolean> {
       const [owner, id] = [nodeId(String(row[keys[0] as string])), nodeId(String(row.id))];
       if (!(await insertNode(tx, { id, type: nodeType, owner }))) return false;
       await tx.runOne({ ...insertion, values: valuesOf(row, names) });
       return true;
     },
-    /** Writes all columns of a stored node, apart from its owner and id. */
+    /** Updates all columns of a stored node except its owner and id. */
     async replace(tx: Transaction, row: R): Promise<void> {
       await tx.runOne({ ...update, values: [...valuesOf(row, changing), ...valuesOf(row, keys)] });
       forget(tx, String(row.id));
@@ -124,7 +124,7 @@ function keyedTable<R extends Row>({ table, nodeType, ids = [], columns, fact }:
   };
 }
 
-/** The table of nodes that own themselves, such as pages. */
+/** Makes the table for nodes that own themselves, such as pages. */
 export function nodeTable<R extends Row>(parts: TableParts) {
   const { findBy, removeBy, ...table } = keyedTable<R>(parts, ["id"]);
   return {
@@ -135,7 +135,10 @@ export function nodeTable<R extends Row>(parts: TableParts) {
   };
 }
 
-/** The table of nodes that belong to an owner, e.g. to a page. `owner` is the column with the id of the owner, which begins the primary key. */
+/**
+ * Makes the table for nodes that belong to an owner, e.g. to a page. `owner` is the column with the owner's id, which is the first column of the
+ * primary key.
+ */
 export function ownedNodeTable<R extends Row>({ owner, ...parts }: TableParts & { readonly owner: string }) {
   const { findBy, removeBy, ...table } = keyedTable<R>(parts, [owner, "id"]);
   const ofOwner = `WHERE t.${owner} = ?`;

@@ -1,4 +1,4 @@
-/** Opens a world on a database: migrations, clock, ids, caches. */
+/** Opens a world on a database: runs the migrations, and sets up the clock, the ids and the caches. */
 import { authMigrations } from "#auth/auth.migrations";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import { unixSeconds } from "#kernel/clock";
@@ -29,7 +29,7 @@ import { type Profile, type WorkObserver, World, type WorldSettings } from "./wo
 interface WorldOptions {
   readonly name: string;
   readonly database: Database;
-  /** The memory of a world that was open before. Without this key the world gets new memory. */
+  /** The memory of the world from an earlier opening. If it is absent, the world gets new memory. */
   readonly memory?: WorldMemory;
   readonly registry: Registry;
   readonly ports: PortRegistry;
@@ -40,22 +40,22 @@ interface WorldOptions {
   readonly rateLimits: RateLimitConfig;
   readonly faults: FaultTools;
   readonly outbound: GuardedClient;
-  /** Gets reports about background work. Without an observer background work is not reported. */
+  /** Receives reports about background work. If it is absent, background work is not reported. */
   readonly observer?: WorkObserver;
   readonly deliveriesPerSecondMax: number;
   readonly hasWebhookLog: boolean;
   readonly randomSecret: (byteCount: number) => string;
-  /** Collects garbage at once. Without this function the runtime decides when garbage is collected. */
+  /** Collects garbage at once. If it is absent, the runtime decides when it collects garbage. */
   readonly collectGarbage?: () => void;
-  /** The folder of the recordings. */
+  /** The folder for recordings. */
   readonly recordings?: string | undefined;
   readonly keys: KeyRing;
   readonly realNowMs: () => number;
   readonly isSandbox: boolean;
-  /** Makes ids that grow with time. `processNumber` makes the ids of two processes different. */
+  /** Makes ids that grow with time. Because of `processNumber`, two processes never make the same id. */
   readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
   readonly seededIds: (next: bigint) => IdMinter;
-  /** Undefined if traces are off. */
+  /** Absent if traces are off. */
   readonly tracing?: Tracing | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface OpenWorld extends World {
   readonly clock: WorldClock;
 }
 
-/** The distance between the first ids of two starts of a seeded world. One run makes fewer ids than this. */
+/** The distance between the first ids of two starts of a seeded world. Between two starts, a world makes fewer ids. */
 const SEEDED_IDS_PER_START = 1_000_000_000n;
 
 export const migrationsOf = (registry: Registry): FeatureMigrations[] => [
@@ -105,7 +105,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     keys: options.keys,
     tracing,
   }) as OpenWorld;
-  // Background work may become due when this or another process moves the clock.
+  // Moving the clock, in this or another process, may make background work due.
   database.onInvalidate((kind) => {
     if (kind === undefined || kind === settingFact) world.work.wake();
   });
@@ -121,8 +121,8 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
 const nobody: WorkObserver = { ...silentObserver, jobFailed: () => {}, workFailed: () => {} };
 
 /**
- * The first id of this start of a seeded world. The seed decides the first id of the world's first start. Each later start has a range of its own
- * after that.
+ * The first id of this start of a seeded world. For the world's first start, the first id depends only on the seed. Each later start has a later
+ * range of ids.
  */
 async function nextSeededId(database: World["database"], seed: number): Promise<bigint> {
   const start = (1n << 52n) + BigInt(seed % 1_000_000) * (1n << 40n);
@@ -133,7 +133,7 @@ async function nextSeededId(database: World["database"], seed: number): Promise<
   });
 }
 
-/** The memory that a process keeps about a world besides the world's database, whether the world is open or idle. */
+/** The data about a world that a process has in memory and not in the world's database. They stay in memory while the world is idle. */
 export interface WorldMemory {
   readonly requests: RequestLog;
   readonly unserved: UnservedNames | undefined;

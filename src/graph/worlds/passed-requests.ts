@@ -1,6 +1,7 @@
 /**
- * The log of requests in several processes (D-358). Each process keeps the requests that it has served. A process that does not have a requested
- * entry asks the others with a fact, which reaches all processes on the database, and gets the entry through a table.
+ * Finds a request in the logs of several processes (D-358). Each process logs the requests that it has served. If a process does not have a requested
+ * entry, it invalidates a fact, which notifies all processes on the database. The process that has the entry writes it into a table, from which the
+ * first process reads it.
  */
 import { within } from "#kernel/turns";
 import { passRequest, removeRequest, takeRequest } from "./passed-requests.store.ts";
@@ -10,20 +11,20 @@ import type { World } from "./world.ts";
 const ASKED = "request_asked";
 const PASSED = "request_passed";
 
-/** The form of a trace id. Other texts are never looked for. */
+/** Matches a trace id. Other texts are not searched for. */
 const TRACE_ID = /^[A-Za-z0-9_-]{11,64}$/;
-/** The wait for an answer, and how often a process asks: after a lost notification the others know only that anything may have changed. */
+/** The time for which a process waits for an answer. `TRIES` is the number of times that it asks, because other processes may miss a notification. */
 const ANSWERED_WITHIN_MS = 750;
 const TRIES = 4;
-/** The time after which an answer that nobody took is deleted. */
+/** The time after which an answer that was not read is deleted. */
 const KEPT_MS = 10_000;
 
-/** Only PostgreSQL has data that several processes use. */
+/** Whether several processes may use the world's data, which is possible only on PostgreSQL. */
 const isShared = ({ database }: Pick<World, "database">): boolean => database.dialect === "postgres";
 
 /**
- * Answers other processes that ask for a request. `onError` gets the failure of an answer. Returns a function that ends this, for a world that is
- * closed.
+ * Answers other processes that search for a request. `onError` is called if answering fails. Returns a function that stops answering, for a world
+ * that is closed.
  */
 export function answerOtherProcesses(world: World, onError: (error: unknown) => void): () => void {
   if (!isShared(world)) return () => {};
@@ -38,7 +39,7 @@ export function answerOtherProcesses(world: World, onError: (error: unknown) => 
       tx.invalidate(PASSED, traceId);
     });
     if (isOver) return;
-    // This is a timer, because the process that asked may have ended, and cannot say so.
+    // The row is deleted by a timer, because the process that asked may have ended without reading it.
     const timer = setTimeout(() => {
       timers.delete(timer);
       void database.write((tx) => removeRequest(tx, traceId)).catch(() => {});
@@ -54,7 +55,7 @@ export function answerOtherProcesses(world: World, onError: (error: unknown) => 
   };
 }
 
-/** Finds a request that this or another process has served. */
+/** Finds a request that any process has served. */
 export async function findRequest(world: World, traceId: string): Promise<RequestEntry | undefined> {
   const { database, requests } = world;
   const own = requests.find(traceId);

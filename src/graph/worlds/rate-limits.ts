@@ -3,7 +3,7 @@ import { BoundedMap } from "#kernel/bounded-map";
 import { appRateLimited, edgeRateLimited, type GraphError } from "#kernel/errors";
 
 export interface RateLimitConfig {
-  /** The number of requests that an app may send in an hour. 0: no limit. */
+  /** The number of requests that an app may send in an hour. 0 means no limit. */
   readonly app_calls_per_hour: number;
   readonly page_calls_per_hour: number;
 }
@@ -14,7 +14,10 @@ interface Bucket {
 }
 
 const HOUR_MS = 3_600_000;
-/** The greatest number of buckets. The bucket of an app or page without requests is full again after an hour, so the oldest bucket can be dropped. */
+/**
+ * The greatest number of buckets. The least recently used bucket can be dropped, because the bucket of an app or page without requests is full again
+ * after an hour.
+ */
 const BUCKETS_MAX = 10_000;
 
 export class RateLimits {
@@ -25,7 +28,7 @@ export class RateLimits {
     this.#config = config;
   }
 
-  /** Takes one request out of the bucket of the app and the bucket of the page, or returns the error of the empty bucket. */
+  /** Takes one request from the app's bucket and one from the page's bucket. If a bucket is empty, returns its error. */
   take(app: string, owner: string, nowMs: number): GraphError | undefined {
     const { app_calls_per_hour, page_calls_per_hour } = this.#config;
     if (app_calls_per_hour > 0) {
@@ -39,12 +42,12 @@ export class RateLimits {
     return undefined;
   }
 
-  /** Drops all buckets, so that every app and page may send all its requests again. */
+  /** Empties all counts, so that every app and page may send its full number of requests again. */
   clear(): void {
     this.#buckets.clear();
   }
 
-  /** The part of the app's requests of an hour that is used up, in percent. */
+  /** The percentage of the app's hourly requests that are used. */
   appUsage(app: string): number {
     return this.#usage(`app ${app}`, this.#config.app_calls_per_hour);
   }
@@ -53,7 +56,7 @@ export class RateLimits {
     return this.#usage(`page ${owner}`, this.#config.page_calls_per_hour);
   }
 
-  /** The number of minutes until the page may get its next request. 0: now. */
+  /** The number of minutes until the page may get its next request. 0 if it may get one now. */
   pageWaitMinutes(owner: string): number {
     const rate = this.#config.page_calls_per_hour;
     const bucket = rate > 0 ? this.#buckets.get(`page ${owner}`) : undefined;
@@ -65,14 +68,14 @@ export class RateLimits {
     return bucket === undefined ? 0 : Math.min(100, Math.ceil(100 - (100 * bucket.tokens) / rate));
   }
 
-  /** Takes one request out of a bucket. Returns 0, or in how many seconds the bucket has a request to take. */
+  /** Takes one request from a bucket. Returns 0, or the number of seconds until the bucket has a request again. */
   #takeOne(key: string, rate: number, nowMs: number): number {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
       bucket = { tokens: rate, filledMs: nowMs };
       this.#buckets.set(key, bucket);
     }
-    // A clock that is moved back does not fill the bucket.
+    // If the clock is moved back, the bucket is not filled.
     bucket.tokens = Math.min(rate, bucket.tokens + (Math.max(0, nowMs - bucket.filledMs) * rate) / HOUR_MS);
     bucket.filledMs = nowMs;
     if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) * HOUR_MS) / rate / 1_000);

@@ -1,5 +1,5 @@
 /**
- * The log of the last requests of a world, for the control API, in a fixed amount of memory.
+ * The log of a world's latest requests, which the control API shows. The log uses a fixed amount of memory.
  *
  * **Invariant:** an entry is stored without the values of secrets, and with a limit on each of its texts.
  */
@@ -27,11 +27,11 @@ export interface RequestEntry {
 }
 
 /**
- * The greatest number of entries in a log. A log has fewer entries if bodies are long, or if many worlds are open, because they share the memory
- * (`LogMemory`).
+ * The greatest number of entries in a log. A log has fewer entries if bodies are long. It also has fewer if many worlds are open, because their logs
+ * divide the memory (`LogMemory`).
  */
 const ENTRIES_MAX = 1_000;
-/** Each entry needs some memory besides its texts, so a log with little memory has few entries. */
+/** The least memory per entry. An entry needs some memory besides its texts, so a log with little memory has few entries. */
 const ENTRY_BYTES_MIN = 1_024;
 export const TEXT_CHARACTERS_MAX = 4_096;
 const TIMED_EVERY_MS = 10;
@@ -42,27 +42,30 @@ const NUMBERS = 3;
 const IDLE_CHARACTERS_MAX = 16_384;
 const NOTHING = new Uint32Array();
 const NO_NUMBERS = new Float64Array();
-/** The greatest number of bytes of one UTF-16 code unit in UTF-8. */
+/** The greatest number of bytes that UTF-8 needs for one UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 
 /**
- * The log is a ring of bytes. Objects that live for a thousand requests would outlive the collector's young generation, and each collection would
- * copy them.
+ * The log is a ring buffer of bytes. Entries as objects would be slow: they would outlive the garbage collector's young generation, and each
+ * collection would copy them.
  */
 export class RequestLog {
-  /** The texts of the entries, one entry after the other. A new entry overwrites the oldest entries. */
+  /** The texts of the entries, one entry after the other. A new entry overwrites the oldest ones. */
   #bytes: Buffer | undefined;
   #end = 0;
-  // The arrays of the log are allocated together with the bytes for the first entry, because an idle world keeps its log.
+  // The arrays are allocated together with the bytes when the first entry is added, because an idle world has a log without them.
   #starts = NOTHING;
   #sizes = NOTHING;
-  /** The length of each text in characters. */
+  /** The number of characters in each text. */
   #lengths = NOTHING;
   #numbers = NO_NUMBERS;
-  /** The number of the oldest stored entry. Entries are numbered from the first one on, and those from `#oldest` to before `#next` are stored. */
+  /**
+   * The number of the oldest stored entry. Entries are numbered in the order in which they were added. The stored ones are those from `#oldest` to
+   * before `#next`.
+   */
   #oldest = 0;
   #next = 0;
-  /** The number of entries from before the world was last idle, and of entries that were cleared while it was idle. */
+  /** The number of entries that were added before the world was last idle and are no longer in the log. */
   #earlier = 0;
   /** The entries of an idle world, oldest first. */
   #kept: RequestEntry[] = [];
@@ -78,8 +81,8 @@ export class RequestLog {
   }
 
   /**
-   * Whether the steps of the next request are timed: at most one request in 10 ms, because a look at the clock costs more than the rest of a story.
-   * `nowMs` is the machine's time; without it each request is timed.
+   * Whether the durations of the next request's steps are measured. At most one request in 10 ms is measured, because reading the clock costs more
+   * than the rest of a story. `nowMs` is the machine's time; without it every request is measured.
    */
   isNextTimed(nowMs: number = Number.POSITIVE_INFINITY): boolean {
     if (nowMs - this.#lastTimedMs < TIMED_EVERY_MS) return false;
@@ -88,8 +91,8 @@ export class RequestLog {
   }
 
   /**
-   * Adds an entry without its secrets. The response body must be JSON of this program; all other text is as the client sent it. `query` is the result
-   * of `shownQuery`, if the caller has that result already.
+   * Adds an entry, and removes secrets from its texts. The response body must be JSON of this program; all other texts are as the client sent them.
+   * `query` is the result of `shownQuery`, if the caller has it already.
    */
   add(entry: RequestEntry, query = shownQuery(entry.query)): void {
     const { path, request_body, response_body } = entry;
@@ -97,7 +100,7 @@ export class RequestLog {
     this.#append(entry, excerpt(path, redact), query, requestBody, excerpt(response_body, redactJson));
   }
 
-  /** Adds an entry from the log of another process, which has no secrets any more. */
+  /** Adds an entry from the log of another process, which has already removed the secrets. */
   adopt(entry: RequestEntry): void {
     this.#append(entry, entry.path, entry.query, entry.request_body, entry.response_body);
   }
@@ -107,7 +110,7 @@ export class RequestLog {
     if (this.#bytes === undefined) this.#allocate(this.#memory.join(this));
     const { trace_id, operation, method, surface, app = "", story = "" } = entry;
     const parts = entry.parts === undefined ? "" : entry.parts.join();
-    // The texts are written out, because a loop over a list of them takes a third longer (measured), and every request pays this.
+    // The texts are concatenated one by one, because a loop over a list takes a third longer (measured), and every request runs this code.
     const text = `${trace_id}${operation}${method}${surface}${path}${query}${app}${requestBody}${responseBody}${story}${parts}`;
     this.#makeSpace(UTF8_BYTES_MAX * text.length);
     const slot = this.#next % this.#entriesMax;
@@ -151,27 +154,27 @@ export class RequestLog {
     for (const entry of this.#kept.splice(0)) this.adopt(entry);
   }
 
-  /** Changes the memory of the log, and keeps the newest entries for which the new memory surely suffices. */
+  /** Changes the size of the log's memory. The newest entries stay, as far as they certainly fit into the new memory. */
   resize(bytesMax: number): void {
     this.#keepNewest(bytesMax / UTF8_BYTES_MAX);
     this.#allocate(bytesMax);
   }
 
-  /** Keeps only the newest entries, up to a limit, and frees the other memory; for a world that becomes idle. */
+  /** Reduces the log to its newest entries and frees the rest of the memory, for a world that becomes idle. */
   shrink(): void {
     if (this.#bytes === undefined) return;
     this.#keepNewest(IDLE_CHARACTERS_MAX);
     this.#memory.leave(this);
   }
 
-  /** Frees all memory; for a world that is deleted. Later entries are dropped. */
+  /** Frees all memory, for a world that is deleted. Entries that are added later are dropped. */
   close(): void {
     this.#isClosed = true;
     this.shrink();
     this.clear();
   }
 
-  /** Turns the ring into a list of the newest entries, up to `charactersMax` characters together. */
+  /** Converts the ring buffer to a list of the newest entries, which have at most `charactersMax` characters together. */
   #keepNewest(charactersMax: number): void {
     let characters = 0;
     const newest = this.entries().filter((entry) => {
@@ -186,7 +189,10 @@ export class RequestLog {
     this.#kept = newest.reverse();
   }
 
-  /** Frees bytes from `#end` on. The entries that begin there are the oldest. Before the first of them is lost, the log takes memory that others left. */
+  /**
+   * Makes space from `#end` on by dropping the entries there, which are the oldest. Before it drops an entry, the log tries to get memory that other
+   * logs have freed.
+   */
   #makeSpace(size: number): void {
     if (this.#end + size > this.#bytesMax && this.#memory.shareBytes > this.#bytesMax) this.resize(this.#memory.shareBytes);
     if (this.#end + size > this.#bytesMax) {
@@ -201,7 +207,7 @@ export class RequestLog {
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
-  /** The number of entries that this process has added. The number of added entries never decreases. */
+  /** The number of entries that this process has added. This number never decreases. */
   get count(): number {
     return this.#earlier + this.#kept.length + this.#next;
   }
@@ -215,7 +221,7 @@ export class RequestLog {
     return this.entries().find(({ trace_id }) => trace_id === traceId);
   }
 
-  /** The entries that this process has added after its first `known` entries, the oldest first. */
+  /** The entries that this process has added after its first `known` ones, oldest first. */
   from(known: number): RequestEntry[] {
     const from = Math.max(0, known - this.#earlier);
     const found = this.#kept.slice(from);
@@ -240,10 +246,10 @@ export class RequestLog {
     return { ...entry, ...(story === "" ? {} : { story }), ...(parts === "" ? {} : { parts: parts.split(",") }) };
   }
 
-  /** Forgets all entries. */
+  /** Deletes all entries. */
   clear(): void {
     this.#bytes?.fill(0);
-    // For callers of `from`, the dropped entries still count.
+    // Callers of `from` still count the deleted entries.
     this.#earlier += this.#kept.length;
     this.#kept = [];
     this.#oldest = this.#next;
@@ -255,7 +261,7 @@ export class RequestLog {
   }
 }
 
-/** The numbers and the object of an entry take as much memory as a short text. */
+/** The memory that the numbers and the object of an entry take, expressed in characters. */
 const ENTRY_CHARACTERS = 200;
 
 const sizeOf = ({ trace_id, path, query, request_body, response_body, story = "" }: RequestEntry): number =>
@@ -265,8 +271,8 @@ const sizeOf = ({ trace_id, path, query, request_body, response_body, story = ""
 export const shownQuery = (text: string): string => excerpt(text, redact);
 
 /**
- * A part of a text without secrets. The text is cut before it is redacted, so that a long body costs no more than a short one. Redaction may make the
- * text longer, so the redacted text is cut as well.
+ * Removes secrets from a text and shortens it. The text is cut before it is redacted, so that a long body costs no more than a short one. The result
+ * is cut again, because redaction may make a text longer.
  */
 function excerpt(text: string, redacted: (text: string) => string): string {
   const shown = redacted(text.length > TEXT_CHARACTERS_MAX ? text.slice(0, TEXT_CHARACTERS_MAX) : text);

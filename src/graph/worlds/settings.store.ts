@@ -1,4 +1,4 @@
-/** Stored settings of a world: its clock, profile and seed. */
+/** The settings that are stored in a world: its clock, profile and seed. */
 import type { Database, Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 
@@ -14,12 +14,12 @@ export async function saveSetting(tx: Transaction, name: string, value: string):
 }
 
 const EPOCH = "log_epoch";
-/** The size of the random text that names an epoch: 64 bits. */
+/** The size in bytes of the random text that identifies an epoch: 64 bits. */
 const EPOCH_BYTES = 8;
 
 /**
- * Returns the world's epoch (D-423), which names one history of the world's logs: rows of a log are numbered in the order of commits, and the
- * numbers begin again after a reset. The first reader of a log makes the epoch.
+ * Returns the world's epoch (D-423). An epoch identifies one history of the world's logs: the rows of a log are numbered in the order of commits, and
+ * the numbers start again after a reset. The first reader of a log creates the epoch.
  */
 export async function epochOf({ database, randomSecret }: { readonly database: Database; randomSecret(byteCount: number): string }): Promise<string> {
   const known = await findSetting(database.reader, EPOCH);
@@ -34,7 +34,7 @@ export async function epochOf({ database, randomSecret }: { readonly database: D
   });
 }
 
-/** Ends the epoch of a world whose state was replaced, also if the restored state had an epoch. The next reader of a log makes the new one. */
+/** Ends the epoch of a world whose data were replaced, even if the restored data contain an epoch. The next reader of a log creates a new one. */
 export async function endEpoch(tx: Transaction): Promise<void> {
   await tx.run(sql`DELETE FROM settings WHERE name = ${EPOCH}`);
 }

@@ -1,4 +1,4 @@
-/** The profile and the version calendar of a world, as a world file sets them. The clock stores its own setting. */
+/** The profile and the version calendar of a world, as a world file sets them. The clock stores its own settings. */
 import { Type } from "typebox";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
@@ -30,7 +30,7 @@ export interface WorldSettings {
 const PROFILE = "profile";
 const VERSIONS = "versions";
 
-/** Stores the settings, and does not change the world in memory. */
+/** Stores the settings without changing the world in memory. */
 export async function saveSettings(tx: Transaction, { profile, calendar }: WorldSettings): Promise<void> {
   if (profile !== undefined) await saveSetting(tx, PROFILE, profile);
   if (calendar !== undefined) await saveSetting(tx, VERSIONS, JSON.stringify(entryOf(calendar)));
@@ -41,7 +41,10 @@ function useSettings(world: World, { profile, calendar }: WorldSettings): void {
   if (calendar !== undefined) world.calendar = calendar;
 }
 
-/** Stores settings. The world has the new profile while `store` runs. If `store` rejects, the world keeps its old settings. */
+/**
+ * Stores settings by running `store`. The world already has the new profile while `store` runs. If `store` rejects, the world gets its old settings
+ * back.
+ */
 export async function withSettings(world: World, settings: WorldSettings, store: () => Promise<void>): Promise<void> {
   const { profile } = world;
   world.profile = settings.profile ?? profile;
@@ -54,7 +57,7 @@ export async function withSettings(world: World, settings: WorldSettings, store:
   useSettings(world, settings);
 }
 
-/** Reads the stored settings of an opened world, now and whenever another process changes the settings. */
+/** Applies the stored settings to a world that has just opened, and again whenever another process changes them. */
 export async function followSettings(world: World, onFailure: (error: unknown) => void): Promise<void> {
   useSettings(world, await readSettings(world.database.reader, world.calendar));
   world.database.onInvalidate((kind, key) => {
@@ -63,7 +66,7 @@ export async function followSettings(world: World, onFailure: (error: unknown) =
   });
 }
 
-/** The profile that a world has stored. Undefined if the world has the server's profile. */
+/** The profile that is stored in a world. Undefined if the world uses the server's profile. */
 export const storedProfile = async (reader: Reader): Promise<Profile | undefined> => (await findSetting(reader, PROFILE)) as Profile | undefined;
 
 async function readSettings(reader: Reader, base: VersionCalendar): Promise<WorldSettings> {
@@ -74,7 +77,7 @@ async function readSettings(reader: Reader, base: VersionCalendar): Promise<Worl
   };
 }
 
-/** The calendar as an entry of a world file. `calendarWith` makes the same calendar of this entry, on any base. */
+/** The calendar as an entry of a world file. From this entry, `calendarWith` makes the same calendar again on any base. */
 export const entryOf = ({ platform, migrationIntents, marketing, migrations }: VersionCalendar): VersionsEntry => ({
   ...addedBy(
     "platform",
@@ -92,7 +95,7 @@ export const entryOf = ({ platform, migrationIntents, marketing, migrations }: V
 
 const written = (version: Version): string => formatVersion(version).slice(1);
 
-/** Whether the version was added to the calendar. The interface document's own versions are in every calendar. */
+/** Whether the version was added to the calendar. The versions of the interface document are in every calendar and do not count as added. */
 const isAdded = ({ version, released }: Release): boolean =>
   !standardCalendar.platform.some((known) => known.version === version && known.released === released);
 

@@ -1,4 +1,4 @@
-/** A token as it is written in a world file or sent to the control API (docs/operating/worlds.md; D-11). */
+/** A token as it is written in a world file or in a request to the control API (docs/operating/worlds.md; D-11). */
 import { type Static, Type } from "typebox";
 import { type Token, type TokenKind, tokenKinds } from "#auth/token";
 import { hashOf } from "#auth/tokens";
@@ -45,7 +45,10 @@ export type TokenEntry = Static<typeof tokenEntry>;
 const principals = ["user", "page", "social_account", "microblog_user"] as const;
 type Principal = (typeof principals)[number];
 
-/** The nodes that a token of each kind must name, and those that it may name: a page token may also name the person for whom it was issued. */
+/**
+ * The nodes that each type of token must name (`needs`), and those that it may name (`takes`). For example, a page token may also name the person to
+ * whom it was issued.
+ */
 const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: readonly Principal[] }>> = {
   app: { needs: [], takes: [] },
   user: { needs: ["user"], takes: [] },
@@ -56,8 +59,8 @@ const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: re
 };
 
 /**
- * Makes a token of an entry. Throws `WorldProblem` if the entry does not name a node that this kind of token needs, or names one that this kind does
- * not have.
+ * Makes a token from an entry. Throws `WorldProblem` if the entry does not name a node that this type of token needs, or names a node that this type
+ * cannot have.
  */
 export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Token {
   const { needs, takes } = named[entry.type];
@@ -85,7 +88,7 @@ export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Toke
   };
 }
 
-/** The hash of the entry's value, as it is stored. Undefined if the entry has no value. */
+/** The hash of the entry's value, in the form in which the database has it. Undefined if the entry has no value. */
 export const tokenHashOf = ({ token, token_sha256 }: TokenEntry): string | undefined => (token === undefined ? token_sha256 : hashOf(token));
 
 export const tokenReferences = (entry: TokenEntry): Reference[] => [
@@ -106,7 +109,7 @@ export function scopeWarnings(entries: readonly Pick<TokenEntry, "scopes">[], kn
   return [...unknown].map((scope) => `no operation needs the scope ${scope}${suggestion(scope, [...known])}`);
 }
 
-/** The token as an export writes it. */
+/** The token as an export of the world writes it. */
 export function tokenToEntry(token: Token, hash: string): Record<string, unknown> {
   const { type, app, scopes, issued_at, expires_at, data_access_expires_at, revoked_at } = token;
   const given = principals.flatMap((principal) => (token[principal] === undefined ? [] : [[principal, token[principal]] as const]));

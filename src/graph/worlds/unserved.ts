@@ -1,27 +1,27 @@
 /**
  * The names that programs asked for and that Plaza does not have (D-394): edges, fields and versions of a larger platform. Only a sandbox collects
- * them, in the memory of each process. The entries have no values of secrets, and each of their texts is limited.
+ * them, in the memory of each process. The entries do not contain secrets, and each text has a limited length.
  */
 import { detached } from "#kernel/text";
 
-/** Something that a request asked for and that Plaza does not have. */
+/** A name that a request asked for and that Plaza does not have. */
 export interface UnservedName {
   readonly kind: "edge" | "field" | "version";
-  /** For an edge its address with the node type in place of the id (`page/insights`), for a field and a version its name. */
+  /** The name. For an edge this is its path, with the node type in place of the id (`page/insights`). */
   readonly name: string;
   /** The method of a request for an edge. */
   readonly method?: string;
-  /** The node type or the edge whose field it is. */
+  /** The node type or the edge to which the field would belong. */
   readonly of?: string;
-  /** The name that is served and differs only in a few letters. */
+  /** A name that Plaza has and that differs only in a few letters. */
   readonly did_you_mean?: string;
-  /** Set if the edge is served to other requests: on another surface, by another method, in another profile. */
+  /** Says how Plaza serves the edge, if it does: on another surface, with another method, or in another profile. */
   readonly hint?: string;
 }
 
 export interface Unserved extends UnservedName {
   readonly count: number;
-  /** The ids of the apps that asked for the name, at most 10. Requests without a valid token have no app. */
+  /** The ids of at most 10 apps that asked for the name. A request without a valid token is counted without an app. */
   readonly apps: readonly string[];
   /** World time in Unix ms. */
   readonly first_ms: number;
@@ -30,13 +30,13 @@ export interface Unserved extends UnservedName {
   readonly trace_id: string;
 }
 
-/** A program's code asks for some dozens of names. More names come from addresses that contain values. */
+/** The greatest number of names in the list. A program asks for some dozens of names; more names come from paths that contain values. */
 export const NAMES_MAX = 200;
-/** Names of the interface have at most half as many characters. */
+/** The greatest length of a name. Names of the interface have at most half as many characters. */
 export const NAME_CHARACTERS_MAX = 100;
 const APPS_MAX = 10;
 
-/** The request that asked. */
+/** The request that asked for a name. */
 export interface Asking {
   readonly app: string | undefined;
   /** World time in Unix ms. */
@@ -52,7 +52,7 @@ export class UnservedNames {
     this.#add({ ...asked, count: 1, apps: app === undefined ? [] : [app], first_ms: timeMs, last_ms: timeMs, trace_id });
   }
 
-  /** Adds entries of another process. */
+  /** Adds the entries from another process. */
   adopt({ entries, others }: TakenNames): void {
     for (const entry of entries) this.#add(entry);
     this.#others += others;
@@ -74,12 +74,12 @@ export class UnservedNames {
     return [...this.#entries.values()].sort((one, other) => other.count - one.count);
   }
 
-  /** The number of requests that asked for other names, when the list already had as many names as it may have. */
+  /** The number of requests for names that were not added, because the list was full. */
   get others(): number {
     return this.#others;
   }
 
-  /** Returns all entries and forgets them, for another process. */
+  /** Returns all entries and deletes them, so that another process can add them. */
   take(): TakenNames {
     const taken = { entries: this.list(), others: this.#others };
     this.clear();

@@ -1,6 +1,6 @@
 /**
- * A world is one isolated platform with its own store, clock, ids, caches, limits and request log. A world has no global state, so one process can
- * have many worlds.
+ * A world is one isolated platform with its own store, clock, ids, caches, limits and request log. Worlds do not use global variables, so one process
+ * can have many worlds.
  */
 import type { FactsOf } from "#auth/app-facts";
 import type { NodeRef } from "#auth/token";
@@ -30,13 +30,13 @@ import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
 import type { UnservedNames } from "./unserved.ts";
 
-/** The way in which requests are read: `strict` as the interface says, `clients` also as existing client libraries send requests. */
+/** How requests are read. `strict` accepts only what the interface describes; `clients` also accepts what existing client libraries send. */
 export type Profile = "strict" | "clients";
 
 /** The operator's values of the features' options, by the name of the option (`contract/feature.ts`). */
 export type WorldSettings = Readonly<Record<string, number>>;
 
-/** Gets reports about background work, for the log and the metrics. */
+/** Receives reports about background work, for the log and the metrics. */
 export interface WorkObserver extends WebhookObserver {
   /** Called if a job threw an error. The job runs again later. */
   jobFailed(kind: string, key: string, error: unknown): void;
@@ -49,7 +49,7 @@ export interface WorldParts {
   readonly database: Database;
   readonly clock: WorldClock;
   readonly ids: IdMinter;
-  /** The value of `--seed`, from which the values of tokens are made. */
+  /** The value of `--seed`, from which the values of new tokens are derived. */
   readonly seed: number | undefined;
   readonly ports: PortRegistry;
   readonly profile: Profile;
@@ -65,52 +65,51 @@ export interface WorldParts {
   readonly jobKinds: readonly JobKind<World>[];
   readonly observer: WorkObserver;
   readonly realNowMs: () => number;
-  /** The greatest number of webhook deliveries in a second to each callback. 0: no limit. */
+  /** The greatest number of webhook deliveries per second to each callback. 0 means no limit. */
   readonly deliveriesPerSecondMax: number;
   /** Whether delivered webhooks are logged (D-424). */
   readonly hasWebhookLog: boolean;
   /** Makes random text, for secrets that the world itself creates. */
   readonly randomSecret: (byteCount: number) => string;
   readonly collectGarbage: () => void;
-  /** The folder of the recordings. Undefined if the server keeps no recordings. */
+  /** The folder for recordings. Undefined if the server does not store recordings. */
   readonly recordings: string | undefined;
   /** The keys from which the keys of cursors and sealed secrets are derived. */
   readonly keys: KeyRing;
-  /** Undefined if traces are off. */
+  /** Absent if traces are off. */
   readonly tracing?: Tracing | undefined;
 }
 
-/** The way in which encoders of live videos connect. */
+/** The addresses at which encoders of live videos connect. */
 export interface Streaming {
-  /** The port of the ingest, on the host of the request. Undefined if a media server of the operator takes the streams. */
+  /** The port of the RTMP ingest, on the host of the request. Undefined if a media server of the operator receives the streams. */
   readonly rtmpPort: number | undefined;
-  /** The port of the ingest with TLS. */
+  /** The port of the ingest over TLS. */
   readonly rtmpsPort: number | undefined;
-  /** The address of the operator's media server, without the slash and the key at its end. */
+  /** The address of the operator's media server, without a slash and a stream key at its end. */
   readonly rtmpUrl: string | undefined;
-  /**
-   * Resolves when encoders can connect, or after some seconds. Undefined if encoders can connect already, or if another process listens for encoders.
-   */
+  /** Resolves when encoders can connect, or after some seconds. Undefined if encoders can connect already, or if another process listens for them. */
   readonly listening?: Promise<void>;
   /**
-   * D-119: sends the test clip with a stream key. Undefined if another program takes the streams. Rejects with the reason if the stream is refused.
+   * D-119: sends the test clip to the ingest with a stream key. Undefined if another program receives the streams. Rejects with the reason if the
+   * stream is refused.
    */
   readonly playClip?: (key: string) => Promise<TestFeed>;
   /**
-   * The connections of encoders to this process's ingest. Undefined: this process has no ingest, or has not counted yet. `turned_away` counts since
-   * the ingest process started.
+   * The connections of encoders to this process's ingest. Undefined if this process has no ingest, or has not counted them yet. `turned_away` is the
+   * number since the ingest process started.
    */
   connections?: { readonly open: number; readonly without_key: number; readonly turned_away: number };
 }
 
-/** The test encoder while it sends the test clip. */
+/** The test encoder, which is sending the test clip. */
 export interface TestFeed {
-  /** Resolves with the reason when the encoder's connection is closed. */
+  /** Resolves when the encoder's connection is closed. The value is the reason. */
   readonly ended: Promise<string>;
   stop(): void;
 }
 
-/** Returns the store's copy of an id, because an id that is a slice of a request would keep the request's text in memory. */
+/** Returns the id as a new string from the database. An id that was cut from a request would keep the text of the whole request in memory. */
 const idOf = ({ id }: NodeRef): string => id;
 
 export class World {
@@ -125,21 +124,24 @@ export class World {
   readonly settings: WorldSettings;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
-  /** D-394: the names that programs asked for and that Plaza does not have. Undefined outside of a sandbox. */
+  /** D-394: the names that programs asked for and that Plaza does not have. Undefined outside the sandbox. */
   readonly unserved: UnservedNames | undefined;
-  /** Called before each part of a request that may hold the event loop. */
+  /** Called before each step of a request that may block the event loop. */
   readonly workBegins: WorkObserver["workBegins"];
   readonly faults: Faults;
   readonly outbound: GuardedClient;
   readonly randomSecret: (byteCount: number) => string;
-  /** The machine's time, which the world's clock need not follow. */
+  /** The machine's time, which may differ from the world's clock. */
   readonly realNowMs: () => number;
-  /** The way in which encoders connect to this world. Undefined if encoders cannot connect. */
+  /** The addresses at which encoders connect to this world. Undefined if encoders cannot connect. */
   streaming: Streaming | undefined;
   readonly recordings: string | undefined;
-  /** Collects garbage after work that reads far more text than it keeps, because the runtime lets garbage grow to several times the used memory. */
+  /**
+   * Collects garbage. Called after work that reads much more text than it stores, because the runtime lets garbage grow to several times the used
+   * memory.
+   */
   readonly collectGarbage: () => void;
-  /** The loop of background work, which runs after it is started. */
+  /** The loop of background work. The loop does nothing until it is started. */
   readonly work: WorkLoop;
   readonly jobs: Jobs<World>;
   readonly webhooks: Webhooks;
@@ -197,14 +199,15 @@ export class World {
     });
   }
 
-  /** Uses the changed `keys`: from now on the current key seals and signs. */
+  /** Uses the changed `keys`: from now on secrets are sealed and cursors are signed with the current key. */
   useKeys(): void {
     this.cursors.use(...this.#derived(this.#cursorPurpose));
     this.sealer.use(...this.#derived("sealed secrets"));
   }
 
   /**
-   * The purpose for which the key of cursors is derived. Each world has another purpose and so another key, so a cursor works only in its own world.
+   * The purpose from which the key of cursors is derived. Each world has a different purpose and so a different key, so a cursor works only in its
+   * own world.
    */
   get #cursorPurpose(): string {
     return this.name === DEFAULT_WORLD ? "cursors" : `cursors of ${this.name}`;
@@ -215,25 +218,25 @@ export class World {
     return [deriveKey(current, purpose), previous.map(({ key }) => deriveKey(key, purpose))];
   }
 
-  /** Moves the clock forward for a running request, which does not wait for the work that falls due. */
+  /** Moves the clock forward for a running request. The request does not wait for the work that becomes due. */
   async moveClock(worldMs: number): Promise<void> {
     await this.#clock.set(worldMs, this.#clock.isFrozen);
     this.work.runDue().catch(this.#workFailed);
   }
 
-  /** Ends background work, and then closes the store. */
+  /** Stops background work, and then closes the database. */
   async close(): Promise<void> {
     await this.work.stop();
     await this.#closeDatabase();
   }
 
-  /** Closes a world whose state is replaced. Running work is not waited for, and its results are dropped. */
+  /** Closes a world whose data are being replaced. Running work is not awaited, and its results are dropped. */
   async abandon(): Promise<void> {
     await this.work.abandon();
     await this.#closeDatabase();
   }
 
-  /** Has `end` called when the world is closed. */
+  /** Registers `end`, which is called when the world is closed. */
   onClosed(end: () => void): void {
     this.#ends.push(end);
   }
@@ -243,7 +246,7 @@ export class World {
     await this.database.close();
   }
 
-  /** Returns the world's cache for one kind of fact. A cache is made when it is first asked for. */
+  /** Returns the world's cache for one kind of fact. The cache is created when it is first requested. */
   readonly facts: FactsOf = <T>(kind: string): FactCache<T> => {
     let cache = this.#facts.get(kind);
     if (cache === undefined) {

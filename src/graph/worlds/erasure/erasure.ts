@@ -1,4 +1,4 @@
-/** Erases a person: all data about the person's ids in every table, also in the bodies of delivered webhooks (D-172). */
+/** Erases a person: deletes all data about the person's ids from every table and from the bodies of delivered webhooks (D-172). */
 import type { JobKind } from "#jobs/job-kind";
 import type { Database, Transaction } from "#storage/database";
 import type { Erased, Feature } from "../../contract/feature.ts";
@@ -8,19 +8,22 @@ import { endErasure, findErasure, insertErasure } from "./erasures.store.ts";
 
 const KIND = "person_erasure";
 const SCRUB_KIND = "person_erasure_files";
-/** The fact that is invalidated at the end of an erasure. Every process then clears its request log. */
+/** The fact that is invalidated at the end of an erasure. Every process clears its request log then. */
 export const erasureFact = "person_erased";
 
-/** Begins an erasure, in the transaction that removes the person's own nodes, which `erased` counts. Returns the id of the erasure. */
+/** Begins an erasure, in the transaction that removes the person's own nodes. `erased` counts these nodes. Returns the id of the erasure. */
 export async function beginErasure(tx: Transaction, world: World, ids: readonly string[], erased: Erased): Promise<string> {
   const id = world.ids.mint();
   await insertErasure(tx, { id, started_ms: world.clock.nowMs(), ended_ms: null, erased: JSON.stringify(erased) });
-  // The ids of the person are in the job's row, which is deleted when the job ends.
+  // The person's ids are stored in the job's row, which is deleted when the job ends.
   await world.jobs.schedule(tx, { kind: KIND, key: id, dueMs: world.clock.nowMs(), payload: ids });
   return id;
 }
 
-/** The job that erases a person. Each feature and the webhooks erase in transactions of their own. If the job runs again, they find no more data. */
+/**
+ * The job that erases a person. Each feature and the webhooks module erase data in transactions of their own. The job may run again, because it then
+ * finds no more data.
+ */
 const erase = (features: readonly Feature[]): JobKind<World> => ({
   kind: KIND,
   async run(world, id, payload, job) {
@@ -43,14 +46,14 @@ const erase = (features: readonly Feature[]): JobKind<World> => ({
   },
 });
 
-/** Deletes all snapshots, because a snapshot may contain the person, and a part of a snapshot cannot be deleted. */
+/** Deletes all snapshots. Each may contain the person's data, and it is not possible to delete only a part of a snapshot. */
 async function deleteSavedStates(database: Database): Promise<number> {
   let count = 0;
   for (const { name } of await database.listStates()) if (await database.deleteState(name)) count++;
   return count;
 }
 
-/** The job that removes deleted data from the database files. After this job the stored data no longer name the person. */
+/** The job that removes deleted data from the database files. After this job the files no longer contain the person's name. */
 const scrub: JobKind<World> = {
   kind: SCRUB_KIND,
   async run({ database, clock }, id, erased, job) {

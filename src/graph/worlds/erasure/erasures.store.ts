@@ -1,13 +1,13 @@
-/** Stored erasures of people. An erasure is stored only with counts, because the names of the people are erased, too. */
+/** The stored erasures. The row of an erasure has only counts, because the person's ids are erased, too. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
 
 export interface ErasureRow extends Row {
   id: string;
-  /** When the erasure began, in world time. */
+  /** The world time at which the erasure began, in ms. */
   started_ms: number;
-  /** When the erasure ended, in world time. Null if the erasure is still running. */
+  /** The world time at which the erasure ended, in ms. Null while the erasure is running. */
   ended_ms: number | null;
   /** The number of erased records of each kind, as JSON. */
   erased: string;

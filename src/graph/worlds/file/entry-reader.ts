@@ -1,6 +1,6 @@
 /**
- * Reads an entry of a world file, or the body of a control request, by its schema. Refuses unknown keys, converts ids and times to one form, and
- * fills in `default`s.
+ * Reads an entry of a world file, or the body of a control request, by its schema. Refuses unknown keys, converts ids and times to their normal form,
+ * and fills in `default`s.
  */
 import type { TSchema } from "typebox";
 import { readerOf } from "../../schema/reader.ts";
@@ -13,7 +13,7 @@ export type ReadEntry = (value: unknown) => unknown;
 
 const made = new WeakMap<TSchema, ReadEntry>();
 
-/** Makes the reader of an entry, once for each schema. Throws an ordinary `Error` if the schema has words that no reader knows. */
+/** Makes the reader of an entry, once for each schema. Throws an ordinary `Error` if the schema has keywords that no reader supports. */
 export function entryReader(schema: TSchema): ReadEntry {
   const known = made.get(schema);
   if (known !== undefined) return known;
@@ -32,7 +32,7 @@ export function entryReader(schema: TSchema): ReadEntry {
 const dialect: Dialect = {
   readings: { id: (value) => readId(value, ""), time: (value) => secondsOf(value, "") },
   undeclaredKeys: "kept",
-  // A missing key is often a misspelt one, so unknown keys are reported first.
+  // Unknown keys are reported first, because a missing key is often a misspelt one.
   missingKeys: "last",
   messages: {
     notText: (value) => (typeof value === "number" ? "must be a text; put it in quotes" : "must be a text"),

@@ -1,15 +1,15 @@
 /**
- * Reads YAML in a child process. Nothing can interrupt a parser of YAML, so the process that serves requests does not read long YAML itself. The
- * parent sends the text in pieces, and then asks for one part of the file after the other.
+ * Reads YAML in a child process. A YAML parser cannot be interrupted, so the process that serves requests does not parse long YAML itself. The parent
+ * sends the text in pieces, and then requests the parts of the file one after the other.
  */
 import { AskedChild, type AskedChildOptions, ChildDied, ChildIsSilent } from "#jobs/child-process";
 import { WorldFileProblem, type WorldPart } from "./text.ts";
 
 export type ToFileReader =
   | { readonly kind: "text"; readonly text: string }
-  /** Asks for the line of a place in the file. */
+  /** Requests the line of a path in the file. */
   | { readonly kind: "line"; readonly path: string }
-  /** Asks for the next part of the file. */
+  /** Requests the next part of the file. */
   | { readonly kind: "part" };
 
 export type FromFileReader =
@@ -19,12 +19,12 @@ export type FromFileReader =
   | { readonly kind: "end" }
   | { readonly kind: "problem"; readonly problem: string; readonly path: string; readonly line: number | undefined };
 
-/** The longest turn of the child. A world file of 256 MB takes the runtime's parser half a minute. */
+/** The longest time for one answer of the child. The runtime's parser takes half a minute for a world file of 256 MB. */
 const TURN_MS_MAX = 120_000;
-/** The characters of a message. Sending and receiving a message of this length takes a millisecond. */
+/** The greatest number of characters of a message. Sending and receiving such a message takes a millisecond. */
 const PIECE_CHARACTERS = 262_144;
 
-/** Reads the parts of a file. Throws `WorldFileProblem`, also if the child ends by itself or takes too long. */
+/** Reads the parts of a file. Throws `WorldFileProblem` if the file is wrong, if the child ends unexpectedly, or if it takes too long. */
 export async function* partsInChild(text: string, options?: Partial<AskedChildOptions>): AsyncGenerator<WorldPart> {
   using reader = await FileReader.begin(text, options);
   for (;;) {
@@ -34,7 +34,7 @@ export async function* partsInChild(text: string, options?: Partial<AskedChildOp
   }
 }
 
-/** The line of a place in the file; undefined if the place is not found. */
+/** The line of a path in the file. Undefined if the path does not exist. */
 export async function lineInChild(text: string, path: string): Promise<number | undefined> {
   using reader = await FileReader.begin(text);
   const answer = await reader.ask({ kind: "line", path });

@@ -6,11 +6,11 @@ import { tokenEntry } from "../tokens.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Makes a schema in draft 7 of JSON Schema, which editors know. */
+/** Makes a schema in draft 7 of JSON Schema, because editors support this draft. */
 export function worldFileSchema(sections: readonly WorldSection[]): Schema {
   const own = Object.entries(ownSchemas).map(([key, schema]) => [key, sentSchema(schema)]);
   const entries = [...sections.map(({ key, entry }) => [key, entry] as const), ["tokens", tokenEntry] as const];
-  // A key with nothing after it is an empty list.
+  // In YAML, a key without a value means an empty list, so null is allowed.
   const lists = entries.map(([key, entry]) => {
     const { description, ...items } = sentSchema(entry);
     return [key, { type: ["array", "null"], items, description: `each entry is ${description}` }];

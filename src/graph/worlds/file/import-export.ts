@@ -1,5 +1,6 @@
 /**
- * World files (docs/operating/worlds.md): the state that a world begins with or is merged with, and that an export writes.
+ * Imports and exports world files (docs/operating/worlds.md). A new world can begin with the data of a file, and an existing world can be merged with
+ * them. An export writes such a file.
  *
  * **Invariant:** a file is loaded completely or not at all, in one transaction, and loading sends no webhooks.
  */
@@ -34,9 +35,9 @@ import type { WorldPart } from "./text.ts";
 export interface ImportOptions {
   /** Whether an entry replaces a stored entry with the same id. If this is false, such an entry is an error. */
   readonly isMerge: boolean;
-  /** The value is true at the start (`FileText`). */
+  /** Whether parsing may block the event loop (`FileText`). */
   readonly mayHold?: boolean | undefined;
-  /** Called repeatedly with the number of entries that are stored so far. */
+  /** Called repeatedly with the number of entries that have been stored so far. */
   readonly onStored?: ((count: number, total: number) => void) | undefined;
 }
 
@@ -59,13 +60,13 @@ export async function importWorld(world: OpenWorld, registry: Registry, text: st
   return scopeWarnings(file.tokens, registry.scopes);
 }
 
-/** Reads and checks a file, and stores nothing. Throws `WorldFileProblem` if the file is wrong. */
+/** Reads and checks a file without storing its entries. Throws `WorldFileProblem` if the file is wrong. */
 export const readWorldFile = (source: FileText, world: OpenWorld, registry: Registry): Promise<WorldFile> =>
   withLines(source, () => readParts(source, () => new FileTaker(registry, world.calendar)));
 
 /**
- * Sets clock, profile and calendar, and runs `body` in one transaction. While `body` runs, the world already has the file's time and profile, because
- * entries are checked with them. Throws `WorldFileProblem` if an entry is wrong.
+ * Sets clock, profile and calendar, and runs `body` in one transaction. While `body` runs, the world already has the time and profile of the file,
+ * because the entries are checked with these. Throws `WorldFileProblem` if an entry is wrong.
  */
 export function loadAll(world: OpenWorld, { clock, settings }: WorldFile, source: FileText, body: (tx: Transaction) => Promise<void>): Promise<void> {
   const run = (): Promise<void> => {
@@ -103,7 +104,7 @@ class FileTaker implements PartsTaker<WorldFile> {
 
   take(part: WorldPart): void {
     const { key } = part;
-    // Editors read the key `$schema` of a JSON file, because JSON has no comments.
+    // JSON files may have the key `$schema`, from which editors find the schema. The import ignores this key.
     if (key === "$schema") return;
     const entry = this.#entries.get(key);
     if (entry !== undefined) this.#takeEntries(part, entry);
@@ -119,7 +120,7 @@ class FileTaker implements PartsTaker<WorldFile> {
   #takeEntries(part: WorldPart, schema: TSchema): void {
     const { key } = part;
     if ("value" in part) {
-      // A list without a value has no entries. Other values are not lists, and are refused.
+      // A list without a value has no entries. Any other value that is not a list is refused.
       if (part.value !== null) readUnder(key, Type.Array(schema), part.value);
       return;
     }
@@ -159,9 +160,9 @@ function readUnder(key: string, schema: TSchema, value: unknown): unknown {
   }
 }
 
-/** After how many entries the progress is reported. */
+/** The number of entries after which the progress is reported. */
 const REPORTED_EVERY = 1_000;
-/** After how many entries others are served. A hundred entries of some statements each take 5 ms. */
+/** The number of entries after which other requests are served. A hundred entries, with some SQL statements each, take 5 ms. */
 const PAUSED_EVERY = 100;
 
 async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerge, onStored }: ImportOptions): Promise<void> {
@@ -181,8 +182,8 @@ async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerg
 }
 
 /**
- * Checks the references of a file's entries. Called after all entries except the tokens are inserted, because an entry may refer to a later one.
- * `isChecked` selects references.
+ * Checks the references of a file's entries. Called after all entries except the tokens have been inserted, because an entry may refer to a later
+ * one. `isChecked` selects the references to check.
  */
 export async function requireReferences(
   tx: Transaction,
@@ -212,7 +213,10 @@ export async function requireReferences(
   }
 }
 
-/** Stores the entries of a section. `only` has the entries to store; the entries that are not in it are only checked for repeated identities. */
+/**
+ * Stores the entries of a section. If `only` is given, just the entries in `only` are stored, and the others are only checked for repeated
+ * identities.
+ */
 export async function insertAll(
   tx: Transaction,
   world: OpenWorld,
@@ -244,7 +248,7 @@ export async function insertAll(
 export const identityOf = (section: WorldSection, entry: WorldEntry): string =>
   (section.identity ?? ["id"]).map((key) => String(entry[key])).join(" ");
 
-/** Whether the entries of a section have an identity. Entries without one are records that are always added, also when a file is merged. */
+/** Whether the entries of a section have an identity. Entries without one are always added as new records, even when a file is merged. */
 export const hasIdentity = (section: WorldSection): boolean => section.identity?.length !== 0;
 
 const nameOfIdentity = (section: WorldSection): string => (section.identity ?? ["id"]).join(" and ");
@@ -275,28 +279,30 @@ export async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry:
     const hash = tokenHashOf(entry);
     if (hash === undefined) throw new WorldProblem("token", "is required");
     const isNew = await insertToken(tx, tokenOf(entry, world.ids.mint(), unixSeconds(world.clock)), hash);
-    // A token changes only by being revoked, so a merge keeps the stored token.
+    // If a merge finds the token in the database, the stored token stays. The two can differ only if the stored one was revoked.
     if (!isNew && !isMerge) throw new WorldProblem("token", "is taken");
   } catch (error) {
     throw below(error, place);
   }
 }
 
-/** The number of rows that are read at a time. After that, other requests are served. */
+/** The number of rows after which other requests are served. */
 const EXPORT_PAGE_ROWS = 200;
 
 export interface ExportOptions {
-  /** Whether the export has the secrets of apps and callbacks in clear text. */
+  /** Whether the export contains the secrets of apps and callbacks in clear text. */
   readonly secrets?: boolean | undefined;
-  /** Whether the export has tokens and the hashes of stream keys. False for a reader who may read no secrets. */
+  /** Whether the export contains tokens and the hashes of stream keys. The value is false for a reader who must not read secrets. */
   readonly hashes?: boolean | undefined;
 }
 
-/** The entry for somebody who may read no secrets. The entry has no hash of a secret either, against which values could be tried. */
+/**
+ * The entry for a reader who must not read secrets. The hashes of secrets are left out, too, because somebody could test guessed values against them.
+ */
 export const withoutSecrets = (section: WorldSection, entry: WorldEntry): WorldEntry =>
   Object.fromEntries(Object.entries(section.secrets?.without(entry) ?? entry).filter(([key]) => !key.endsWith("_sha256")));
 
-/** Exports the whole world, as it is at one moment, in the form of a world file. Tokens and stream keys are exported as SHA-256 (D-263). */
+/** Exports the whole world as a world file, with the data of one moment. Tokens and stream keys are exported as SHA-256 (D-263). */
 export function exportWorld(
   world: OpenWorld,
   registry: Registry,
@@ -308,7 +314,8 @@ export function exportWorld(
     const pace = new Pace();
     const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
     if (world.calendar !== standardCalendar) file.versions = entryOf(world.calendar);
-    // Each list is a statement that a new world's database compiles, which takes longer than to read the few rows of a small world.
+    // Listing a section runs an SQL statement, and compiling the statement takes longer than reading the few rows of a small world. So sections
+    // without nodes are skipped.
     const types = await typesOfFewNodes(reader);
     for (const section of sectionsOf(registry)) {
       if (types !== undefined && section.nodeType !== undefined && !types.has(section.nodeType)) continue;
@@ -328,7 +335,7 @@ export function exportWorld(
       (page) => listTokens(reader, page),
       (token) => all.push(token),
     );
-    // The oldest token comes first, because an import makes ids for tokens in this order, so that the next export has the same order.
+    // The oldest token comes first. An import makes the ids of tokens in the order of the file, so the next export has the same order.
     for (const token of all.reverse()) {
       await pace.count(1);
       const hash = await findTokenHash(reader, token.id);
@@ -344,7 +351,7 @@ type ReadList<T> = (page: {
   after?: readonly string[];
 }) => Promise<{ rows: readonly T[]; hasNext: boolean; lastKey?: readonly string[] }>;
 
-/** Counts the rows of an export, and serves others after each few of them. Many short lists together need no more turns than one long list. */
+/** Counts the rows of an export, and lets other requests run after a number of rows. Many short lists cause no more pauses than one long list. */
 class Pace {
   #rows = 0;
 
@@ -356,7 +363,7 @@ class Pace {
   }
 }
 
-/** A statement takes as long as the reading of this many rows. */
+/** The number of rows that take as long to read as running one statement. */
 const STATEMENT_ROWS = 10;
 
 async function eachPage<T>(pace: Pace, read: ReadList<T>, take: (row: T) => void): Promise<void> {

@@ -1,4 +1,4 @@
-/** Reads a world file part by part, so that the process serves others meanwhile, and a wrong file is refused at its first mistake. */
+/** Reads a world file part by part. So the process can serve other requests meanwhile, and a wrong file is refused at its first mistake. */
 import { InexactNumber } from "#kernel/json/exact-json";
 import { LongJson, LongJsonValue, TooDeepJson } from "#kernel/json/long-json";
 import { nextTurn } from "#kernel/turns";
@@ -9,19 +9,22 @@ import { DEPTH_MAX, lineAt, lineInYaml, parseYamlFile, stepsOf, tooDeep, WorldFi
 /** A world file as its author wrote it. */
 export interface FileText {
   readonly text: string;
-  /** True at the start, when nobody is served yet: then this process reads long YAML itself, which saves the start of another process. */
+  /**
+   * Whether parsing may block the event loop. At the start of the server this is true, because no requests are served yet. Then this process parses
+   * long YAML itself, which saves starting another process.
+   */
   readonly mayHold?: boolean | undefined;
 }
 
-/** Takes the parts of a file in their order, and makes a value of them. */
+/** Receives the parts of a file in their order, and makes a value from them. */
 export interface PartsTaker<T> {
   take(part: WorldPart): void;
   result(): T;
 }
 
 /**
- * The longest YAML that is read in the process that serves requests. The parser that knows lines takes 30 ms for this text (measured), and nothing
- * can interrupt it.
+ * The greatest length of YAML that the process that serves requests parses itself. The parser that reports lines takes 30 ms for such a text
+ * (measured) and cannot be interrupted.
  */
 const YAML_HERE_CHARACTERS_MAX = 16_384;
 
@@ -29,14 +32,17 @@ const isReadHere = ({ text, mayHold = false }: FileText): boolean => mayHold || 
 
 const BEGINS_AS_JSON = /^\s*\{/;
 
-/** Reads a file in YAML or JSON. `begin` makes the taker of its parts, a second one if the first one got JSON that ends in a mistake. */
+/**
+ * Reads a file in YAML or JSON. `begin` makes the object that receives the parts. It is called again if the text begins like JSON but is not valid
+ * JSON.
+ */
 export async function readParts<T>(file: FileText, begin: () => PartsTaker<T>): Promise<T> {
   const { text } = file;
   if (BEGINS_AS_JSON.test(text)) {
     try {
       return await takeAll(partsOfJson(text), begin());
     } catch (error) {
-      // The text is YAML in braces, or has a mistake, whose line the parser of YAML knows.
+      // The text is YAML in braces, or JSON with a mistake. The YAML parser finds the line of the mistake.
       if (!(error instanceof SyntaxError || error instanceof InexactNumber)) throw error;
     }
   }
@@ -48,7 +54,7 @@ async function takeAll<T>(parts: AsyncIterable<WorldPart>, taker: PartsTaker<T>)
   return taker.result();
 }
 
-/** The longest entry: a page with 10,000 people is some 600,000 characters. Longer ones would fill the memory, whatever they hold. */
+/** The greatest length of an entry. A page with 10,000 people takes some 600,000 characters. A longer entry would need too much memory. */
 const ENTRY_CHARACTERS_MAX = 4_194_304;
 
 async function* partsOfJson(text: string): AsyncGenerator<WorldPart> {
@@ -75,7 +81,7 @@ async function* partsOfJson(text: string): AsyncGenerator<WorldPart> {
   }
 }
 
-/** The number of entries of a part. A part of small entries is read in a millisecond. */
+/** The number of entries in a part. Parsing so many small entries takes a millisecond. */
 const ITEMS_OF_PART = 200;
 
 /** Reads YAML in this process. */
@@ -94,12 +100,12 @@ export async function* partsOfYaml(text: string): AsyncGenerator<WorldPart> {
 }
 
 /**
- * The longest YAML in which the line of a problem is found. For longer texts only the path is reported, because the parser that knows lines would
- * take seconds and hundreds of megabytes.
+ * The greatest length of YAML for which the line of a problem is found. For a longer text only the path is reported, because the parser that reports
+ * lines would take seconds and hundreds of megabytes.
  */
 const LINES_OF_CHARACTERS_MAX = 2_000_000;
 
-/** Returns the problem with the line of its place. If the place does not exist, the line is that of the closest place around it. */
+/** Adds the line to a problem. If the path of the problem does not exist, the line is that of the closest existing path around it. */
 export async function atItsLine({ path, problem }: WorldProblem, file: FileText): Promise<WorldFileProblem> {
   return new WorldFileProblem(problem, path, await lineOf(path, file));
 }

@@ -1,6 +1,6 @@
 /**
- * Applies a changed world file to the world into which the file was loaded (D-195). The old text and the new text are compared, and the world gets
- * the difference, completely or not at all. Everything else in the world stays as apps have made it.
+ * Applies a changed world file to the world into which the file was loaded (D-195). The server compares the old text with the new text, and applies
+ * the difference to the world, completely or not at all. Everything else in the world stays unchanged.
  *
  * | an entry | is |
  * | --- | --- |
@@ -9,7 +9,7 @@
  * | left the file | removed, with everything that belongs to it |
  * | reads as before | left alone, however the stored entry has changed meanwhile |
  *
- * A token that left the file is revoked. Records without an id (`activity`, `followers`) are only added.
+ * If the new file no longer has a token, that token is revoked. Records without an id (`activity`, `followers`) are only added.
  */
 import { isDeepStrictEqual } from "node:util";
 import { unixSeconds } from "#kernel/clock";
@@ -29,7 +29,8 @@ export interface Reloaded {
 }
 
 /**
- * Applies the difference between two texts. `before` is the text that was loaded last. If this throws `WorldFileProblem`, the world is not changed.
+ * Applies the difference between two texts. `before` is the text that was loaded last. If this function throws `WorldFileProblem`, the world is
+ * unchanged.
  */
 export async function reloadWorld(world: OpenWorld, registry: Registry, before: string, after: string): Promise<Reloaded> {
   const [old, file] = [await readWorldFile({ text: before }, world, registry), await readWorldFile({ text: after }, world, registry)];
@@ -51,8 +52,8 @@ export async function reloadWorld(world: OpenWorld, registry: Registry, before: 
     },
   };
   await loadAll(world, changed, { text: after }, async (tx) => {
-    // Entries that left the file are removed first, because a new entry may have the same name. Entries are removed in the reverse order of sections,
-    // because later sections depend on earlier ones.
+    // Entries that the new file no longer has are removed first, because a new entry may have the same name. The sections are processed in reverse
+    // order, because later sections depend on earlier ones.
     for (const { section, removed } of sections.toReversed()) for (const entry of removed) await remove(tx, registry, world, section, entry);
     for (const { section, entries, stored } of sections) await insertAll(tx, world, section, entries, true, stored);
     await requireTouched(tx, world, changed, sections, tokens.stored);
@@ -70,11 +71,11 @@ export async function reloadWorld(world: OpenWorld, registry: Registry, before: 
 }
 
 interface Difference<T> {
-  /** Entries of the new file that must be stored: new entries and changed ones. */
+  /** The entries of the new file that must be stored, because they are new or changed. */
   readonly stored: ReadonlySet<T>;
-  /** The number of stored entries that one entry replaces. */
+  /** The number of stored entries that an entry of the new file replaces. */
   readonly replaced: number;
-  /** Entries of the old file that the new file no longer has. */
+  /** The entries of the old file that the new file no longer has. */
   readonly removed: readonly T[];
 }
 
@@ -93,8 +94,8 @@ function differenceOf<T>(before: readonly T[], after: readonly T[], identity: (e
 }
 
 /**
- * The records that are new in a file. Each record of the old file matches one equal record of the new file. Records that left the file have been
- * counted and stay.
+ * Finds the records that are new in a file. Each record of the old file is matched with one equal record of the new file. Records that the new file
+ * no longer has stay in the world, because they have already been counted.
  */
 function newRecords(before: readonly WorldEntry[], after: readonly WorldEntry[]): Difference<WorldEntry> {
   const counts = new Map<string, number>();
@@ -108,15 +109,15 @@ function newRecords(before: readonly WorldEntry[], after: readonly WorldEntry[])
   return { stored, replaced: 0, removed: [] };
 }
 
-/** The record as text, in which the order of the record's keys does not matter. */
+/** The record as text. Two records whose keys are in different orders have the same text. */
 const textOf = (record: WorldEntry): string => JSON.stringify(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Removes an entry, which may be removed already. */
+/** Removes an entry. The entry may have been removed already. */
 async function remove(tx: Transaction, registry: Registry, world: OpenWorld, section: WorldSection, entry: WorldEntry): Promise<void> {
   await removeNode(tx, registry, world, section, identityOf(section, entry));
 }
 
-/** Checks the references of stored entries, and all references to entries that left the file. */
+/** Checks the references of the stored entries, and all references to entries that the new file no longer has. */
 function requireTouched(
   tx: Transaction,
   world: OpenWorld,
@@ -137,7 +138,7 @@ async function storeTokens(
 ): Promise<void> {
   const hashes = (tokens: Iterable<TokenEntry>): string[] => [...tokens].map(tokenHashOf).filter((hash) => hash !== undefined);
   for (const hash of hashes(removed)) await world.tokens.revoke(tx, hash, unixSeconds(world.clock));
-  // A stored token never changes, so a changed token replaces it, also if the stored token was revoked meanwhile.
+  // A stored token never changes, so a changed token replaces it, even if the stored token has been revoked meanwhile.
   for (const hash of hashes(stored)) await world.tokens.forget(tx, hash);
   for (const [index, entry] of entries.entries()) if (stored.has(entry)) await insertTokenEntry(tx, world, entry, `tokens[${index}]`, false);
 }

@@ -1,8 +1,8 @@
 /**
- * The schemas with which a feature describes its entries of a world file (docs/operating/worlds.md). A section gets each entry as its schema has
- * read it: ids are strings, times are Unix seconds, `default`s of the schema are filled in, and the entry has no unknown keys.
+ * The schemas with which a feature describes its entries of a world file (docs/operating/worlds.md). The section gets each entry in its normal form:
+ * ids are strings, times are Unix seconds, `default`s of the schema are filled in, and the entry has no unknown keys.
  *
- *     const entry = closedMap({ id: described("the label's id", worldId), name: Type.String({ description: "the label's name" }) }, "a label of a page");
+ * const entry = closedMap({ id: described("the label's id", worldId), name: Type.String({ description: "the label's name" }) }, "a label of a page");
  *
  * Each key has a description.
  */
@@ -13,7 +13,7 @@ import { isNodeId, type NodeId } from "#kernel/ids";
 import { ValueProblem } from "../../schema/scalars.ts";
 import { READ_AS, REFERS_TO, type RefersTo } from "../../schema/schema-node.ts";
 
-/** A problem with a world file or with the entry of a control request. `path` is the place, e.g. `labels[0].name`. */
+/** The error about a world file, or about the entry in a control request. `path` is the path of the problem, e.g. `labels[0].name`. */
 export class WorldProblem extends ValueProblem {
   constructor(path: string, problem: string) {
     super(problem, path);
@@ -21,10 +21,10 @@ export class WorldProblem extends ValueProblem {
   }
 }
 
-/** A value that must be unique already belongs to another stored entry. The control API returns 409. */
+/** The error if a value must be unique and another stored entry already has it. The control API returns 409. */
 export class TakenProblem extends WorldProblem {}
 
-/** Returns the problem with its path from the top of the file. The error of a feature has no path of its own. */
+/** Returns the problem with its path extended to the top of the file. The error of a feature has no path of its own. */
 export function below(error: unknown, place: string): unknown {
   if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
   if (!(error instanceof WorldProblem)) return error;
@@ -42,8 +42,8 @@ export const worldId = Type.Unsafe<NodeId>({
 });
 
 /**
- * The schema of the id of an existing node of one of these types. If `ownerKey` is given, the node must belong to the node whose id is under that key
- * of the entry.
+ * The schema of the id of an existing node of one of these types. If `ownerKey` is given, the entry has the id of an owner under this key, and the
+ * node must belong to that owner.
  */
 export const idOf = (types: string | readonly string[], ownerKey?: string): typeof worldId =>
   Type.Unsafe<NodeId>({ ...worldId, [REFERS_TO]: { types: [types].flat(), ownerKey } satisfies RefersTo });
@@ -52,14 +52,14 @@ export const idOf = (types: string | readonly string[], ownerKey?: string): type
 export const closedMap = <P extends TProperties>(keys: P, description?: string) =>
   Type.Object(keys, { additionalProperties: false, ...(description === undefined ? {} : { description }) });
 
-/** The schema with its meaning: a short phrase that editors, the reference page, the control API's documents and the console show. */
+/** Adds a description to the schema: a short phrase that editors, the reference page, the control API's documents and the console show. */
 export const described = <S extends TSchema>(description: string, schema: S): S => ({ ...schema, description });
 
-/** The texts that `secondsOf` accepts, for documents. `secondsOf` also refuses 29 February of most years. */
+/** Matches the texts that `secondsOf` accepts, for documents. `secondsOf` also refuses 29 February in years that do not have it. */
 const ISO_WORDS =
   "^(19[7-9]\\d|[2-9]\\d{3})-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|[12]\\d))([T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)?)?$";
 
-/** The schema of a moment: Unix seconds, or an ISO 8601 string such as `2026-11-01T10:00:00+0000`, which is read as Unix seconds. */
+/** The schema of a point in time: Unix seconds, or an ISO 8601 string such as `2026-11-01T10:00:00+0000`, which is converted to Unix seconds. */
 export const worldTime = Type.Unsafe<number>({
   anyOf: [
     { type: "integer", minimum: 0, maximum: UNIX_SECONDS_MAX },
@@ -68,13 +68,13 @@ export const worldTime = Type.Unsafe<number>({
   [READ_AS]: "time",
 });
 
-/** The schema of an optional moment, which is `seconds` by default. */
+/** The schema of an optional point in time. `seconds` is the default. */
 export const worldTimeOr = (seconds: number): typeof worldTime => Type.Unsafe<number>({ ...worldTime, default: seconds });
 
-/** Matches a moment: date, time, fraction and offset. A date alone means its first second in UTC. */
+/** Matches a point in time: date, time, fraction and offset. A date alone means its first second in UTC. */
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
-/** Whether the date exists. `Date.parse` reads 30 February as a day of March. */
+/** Whether the date exists. `Date.parse` accepts 30 February as a day of March. */
 const isDay = (date: string): boolean => new Date(Date.parse(`${date}T00:00:00Z`) || 0).toISOString().startsWith(date);
 
 /** Reads an integer or an ISO 8601 string as Unix seconds. A string without an offset is in UTC. Throws `WorldProblem` for any other value. */
@@ -91,7 +91,7 @@ export function secondsOf(value: unknown, path: string): number {
 
 /** Reads a node id from a string or an integer. Throws `WorldProblem` for any other value. */
 export function readId(value: unknown, path: string): NodeId {
-  // The parser of the file has lost digits of a number above 2^53.
+  // The YAML or JSON parser has already lost digits of a number above 2^53.
   if (typeof value === "number" && value > Number.MAX_SAFE_INTEGER) throw new WorldProblem(path, "must be in quotes: it has too many digits");
   const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || !isNodeId(text)) throw new WorldProblem(path, "must be an id: a decimal number from 1 to 9223372036854775807");

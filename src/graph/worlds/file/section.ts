@@ -1,4 +1,4 @@
-/** Makes the sections of world files: typed entries, references from the schema, export of rows, and nodes with an owner. */
+/** Makes the sections of world files. It adds typed entries, references from the schema, the export of rows, and nodes with an owner. */
 import type { Static, TObject } from "typebox";
 import { isNodeId, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -11,14 +11,14 @@ import { WorldProblem } from "./schema-words.ts";
 
 interface SectionParts<S extends TObject, R extends object> extends Pick<WorldSection, "key" | "identity" | "nodeType" | "mintId" | "secrets"> {
   readonly entry: S;
-  /** References that depend on more than one key, in addition to the references of the schema (`idOf`). */
+  /** References that the schema cannot describe with `idOf`, because they depend on more than one key. */
   references?(entry: Static<S>): readonly Reference[];
   migrationNames?(entry: Static<S>): readonly string[];
-  /** Stores an entry. Returns false if the id is taken. */
+  /** Stores an entry. Returns false if another entry already has the id. */
   insert(tx: Transaction, entry: Static<S>, world: World): Promise<boolean>;
   find(reader: Reader, id: NodeId, world: World): Promise<R | undefined>;
   list(reader: Reader, page: PageRequest, world: World): Promise<ListPage<R>>;
-  /** The entry for a row, by default the row itself. Keys whose value is null or undefined are left out. */
+  /** Makes the entry for a row. By default the entry is the row itself. Keys whose value is null or undefined are left out. */
   entryOf?(row: R, reader: Reader, world: World): object | Promise<object>;
   replace(tx: Transaction, entry: Static<S>, world: World): Promise<void>;
   remove(tx: Transaction, id: NodeId, world: World): Promise<boolean>;
@@ -53,7 +53,7 @@ export function section<S extends TObject, R extends object>(parts: SectionParts
   };
 }
 
-/** Makes a section of nodes that belong to an owner. The feature finds such nodes in its tables by the id of the owner. */
+/** Makes a section for nodes that belong to an owner. The feature finds such a node in its table by the owner's id and the node's id. */
 export const ownedSection = <S extends TObject, R extends object>(parts: OwnedParts<S, R>): WorldSection =>
   section<S, R>({
     ...parts,
@@ -73,7 +73,7 @@ export const ownedSection = <S extends TObject, R extends object>(parts: OwnedPa
     },
   });
 
-/** The references of a value that was read by the schema, in the schema's order. */
+/** The references in a value that was read with the schema, in the order of the schema. */
 function referencesIn(schema: SchemaNode, value: unknown, entry: WorldEntry, path = ""): Reference[] {
   if (value === undefined) return [];
   const refersTo = schema[REFERS_TO];

@@ -1,13 +1,13 @@
 /** Parses a world file in YAML, and finds the line of a problem. */
 import { readWithLines, readYaml, YamlProblem } from "./yaml.ts";
 
-/** The reason why a world file cannot be loaded. If this error is thrown, no part of the file is stored. */
+/** The error about a world file that cannot be loaded. No part of such a file is stored. */
 export class WorldFileProblem extends Error {
   constructor(
     readonly problem: string,
-    /** The place in the file, e.g. `labels[0].name`. Empty: the problem is with the whole file. */
+    /** The path in the file, e.g. `labels[0].name`. Empty if the problem is with the whole file. */
     readonly path: string,
-    /** The line of the problem, counted from 1. Undefined if the line is not known. */
+    /** The line of the problem, counted from 1. Undefined if the line could not be found. */
     readonly line: number | undefined,
   ) {
     super(`${path === "" ? "" : `${path} `}${problem}${line === undefined ? "" : ` (line ${line})`}`);
@@ -15,7 +15,7 @@ export class WorldFileProblem extends Error {
   }
 }
 
-/** A value at the top of a file, or some of the items of a list there. */
+/** A value at the top level of a file, or some of the items of a list at the top level. */
 export type WorldPart = { readonly key: string; readonly items: readonly unknown[] } | { readonly key: string; readonly value: unknown };
 
 /** Parses a world file in YAML, and returns its top level. Throws `WorldFileProblem` if the text is not a world file. */
@@ -37,7 +37,7 @@ async function parse(text: string): Promise<unknown> {
   }
 }
 
-/** The line of a character, counted from 1. */
+/** The line of a position in the text, counted from 1. */
 export function lineAt(text: string, place: number): number {
   let line = 1;
   for (let at = text.indexOf("\n"); at !== -1 && at < place; at = text.indexOf("\n", at + 1)) line++;
@@ -46,16 +46,16 @@ export function lineAt(text: string, place: number): number {
 
 export const tooDeep = (line?: number): WorldFileProblem => new WorldFileProblem(`nests deeper than ${DEPTH_MAX} levels`, "", line);
 
-/** The greatest number of levels in a world file. The deepest entry of a world file has six levels. */
+/** The greatest depth of a world file. The deepest entry of a world file has six levels. */
 export const DEPTH_MAX = 64;
-/** Matches many lists or maps that begin on one line, or a line whose indentation is that of many levels. */
+/** Matches a line on which many lists or maps begin, or whose indentation is that of many levels. */
 const DEEP_BLOCKS = /^(?: *[-?] ){65}|^ {1000}/m;
 
-/** Throws if the text nests too deep: a parser of YAML takes minutes for 16 MB of opening brackets, and other requests would wait meanwhile. */
+/** Throws if the text is nested too deep. A YAML parser takes minutes for 16 MB of opening brackets, and other requests would have to wait. */
 async function refuseDepth(text: string): Promise<void> {
   if (DEEP_BLOCKS.test(text)) throw tooDeep();
   if (bracketDepthOf(text) <= DEPTH_MAX) return;
-  // Brackets may belong to texts, which the lexer knows.
+  // Some of the brackets may be inside quoted texts. The lexer recognizes these.
   const { Lexer } = await import("yaml");
   let [line, depth] = [1, 0];
   for (const token of new Lexer().lex(text)) {
@@ -66,7 +66,7 @@ async function refuseDepth(text: string): Promise<void> {
   }
 }
 
-/** The greatest number of brackets that are open at one place, among them brackets in texts. Stops when there are too many. */
+/** The greatest number of brackets that are open at the same time, including brackets inside texts. The scan stops when there are too many. */
 function bracketDepthOf(text: string): number {
   let [depth, most] = [0, 0];
   for (let at = 0; at < text.length && most <= DEPTH_MAX; at++) {
@@ -77,12 +77,12 @@ function bracketDepthOf(text: string): number {
   return most;
 }
 
-/** Matches an alias of YAML, which is at the beginning of a word. The pattern also matches text that is not an alias. */
+/** Matches a YAML alias, which is at the beginning of a word. The pattern also matches some texts that are not aliases. */
 const ALIAS = /(?:^|[\s[{,:?-])\*[^\s[\]{},]/;
 
 /**
- * Throws for the first alias, because a few lines of aliases to lists of aliases become gigabytes. An alias to nothing is usually a word with a star
- * before it.
+ * Throws for the first alias, because a few lines of aliases to lists of aliases expand to gigabytes. An alias without an anchor is usually a word
+ * with a star before it.
  */
 async function refuseAliases(text: string): Promise<void> {
   if (!ALIAS.test(text)) return;
@@ -91,17 +91,17 @@ async function refuseAliases(text: string): Promise<void> {
   let isText = false;
   for (const token of new Lexer().lex(text)) {
     if (!isText && token.startsWith("*")) throw new WorldFileProblem(`${token} is an alias: write out what it repeats`, "", line);
-    // The lexer puts this mark before plain text.
+    // The lexer yields this character before plain text.
     isText = token === "\u001f";
     for (let at = token.indexOf("\n"); at !== -1; at = token.indexOf("\n", at + 1)) line++;
   }
 }
 
-/** The names and indexes that lead to a place, e.g. `labels[0].name`. */
+/** The names and indexes of a path, e.g. of `labels[0].name`. */
 export const stepsOf = (path: string): (string | number)[] =>
   [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, key]) => (index === undefined ? (key as string) : Number(index)));
 
-/** The line of a place. If the place does not exist, the line is that of the closest place around it. Undefined if no line is found. */
+/** The line of a path. If the path does not exist, the line is that of the closest existing path around it. Undefined if no line is found. */
 export async function lineInYaml(path: string, text: string): Promise<number | undefined> {
   const { document, lines } = await readWithLines(text);
   const steps = stepsOf(path);

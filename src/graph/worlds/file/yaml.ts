@@ -1,6 +1,6 @@
 /**
- * Reads YAML with the runtime's own parser: 100,000 entries take this parser 1 s, and take the npm package 10 s and a gigabyte. The package knows
- * lines, so the package reads a wrong text a second time to name the line.
+ * Reads YAML with the runtime's own parser. This parser takes 1 s for 100,000 entries; the npm package takes 10 s and a gigabyte. Only the package
+ * reports lines, so a wrong text is parsed a second time with the package to find the line.
  */
 import type { Document, LineCounter } from "yaml";
 import { isExact, LONG_NUMBER } from "#kernel/json/exact-json";
@@ -23,7 +23,7 @@ export async function readYaml(text: string): Promise<unknown> {
     try {
       return Bun.YAML.parse(text);
     } catch {
-      // The package, which runs next, finds the line of the mistake.
+      // The text has a mistake. The package, which parses the text next, finds its line.
     }
   }
   const { document, lines } = await readWithLines(text);
@@ -34,12 +34,14 @@ export async function readYaml(text: string): Promise<unknown> {
   return document.toJS();
 }
 
-/** Numbers outside of quotes, and words in texts that look like numbers. Linear: each number begins behind a separator, and ends before one. */
+/**
+ * Matches numbers outside of quotes, and words inside texts that look like numbers. Linear: each match begins after a separator and ends before one.
+ */
 const NUMBERS = /(?<![^\s[{,:])[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?(?=[\s\]},:]|$)/g;
 
 /**
- * D-324: refuses numbers whose digits a parser would change. The lexer of the package, which knows texts and lines, runs only if the text may have
- * such a number.
+ * D-324: refuses numbers whose digits a parser would change. The package's lexer recognizes texts and lines; it runs only if the text may have such a
+ * number.
  */
 async function refuseInexactNumbers(text: string): Promise<void> {
   if (!text.matchAll(NUMBERS).some(([number]) => losesDigits(number))) return;
@@ -54,7 +56,7 @@ async function refuseInexactNumbers(text: string): Promise<void> {
 
 const losesDigits = (number: string): boolean => LONG_NUMBER.test(number) && !isExact(number);
 
-/** Whether a key may be repeated on the top level: the runtime's parser accepts a second `labels:`, which silently replaces the first. */
+/** Whether the same key may occur twice at the top level. The runtime's parser accepts a second `labels:`, which silently replaces the first. */
 function repeatsKey(text: string): boolean {
   const seen = new Set<string>();
   for (const [, key] of text.matchAll(/^([a-z_-]+)[ \t]*:/gm)) {
@@ -64,7 +66,10 @@ function repeatsKey(text: string): boolean {
   return false;
 }
 
-/** The place of the second of two equal keys of a map. The package itself would compare each key with every other key. */
+/**
+ * The position of the second of two equal keys in a map. The package's own check would take quadratic time, because it compares each key with every
+ * other key.
+ */
 async function findRepeatedKey(document: Document): Promise<number | undefined> {
   const { isScalar, visit } = await import("yaml");
   let found: number | undefined;

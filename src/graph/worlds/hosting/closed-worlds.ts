@@ -1,8 +1,8 @@
 /**
- * Serves requests of strangers to worlds that are closed (D-333). Opening a world costs files, connections and time, so a stranger who names many
- * worlds must not open them. A request opens a closed world only if it shows something that the world has stored: a token, or a node that can be used
- * without a token. Until then an empty world answers, and the same empty world answers for a world that does not exist. Nobody therefore learns from
- * an answer which worlds exist.
+ * Handles requests without a control key to worlds that are closed (D-333). Opening a world costs files, connections and time, so an attacker who
+ * names many worlds must not be able to open them. A request opens a closed world only if it contains something that the world has stored: a token,
+ * or the id of a node that can be used without a token. Until then an empty world answers the request. The same empty world answers for a world that
+ * does not exist, so a response never reveals which worlds exist.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
@@ -12,14 +12,14 @@ import type { OpenWorld } from "../open-world.ts";
 import { storedProfile } from "../settings.ts";
 import type { Profile } from "../world.ts";
 
-/** Reads in a closed world. Undefined if the world does not exist, or if nothing is stored of it. */
+/** Reads from a closed world. Undefined if the world does not exist, or has no stored data. */
 export type Look = <T>(read: (reader: Reader) => Promise<T>) => Promise<T | undefined>;
 
-/** The empty world that answers instead of a world that is closed, or that does not exist. */
+/** The empty world that answers in place of a world that is closed or does not exist. */
 export interface Outside {
   readonly world: OpenWorld;
   readonly door: Door;
-  /** The caller does not have to leave the world. */
+  /** Does nothing: an empty world does not count the requests in it. */
   leave(): void;
 }
 
@@ -27,13 +27,13 @@ export class ClosedWorlds {
   readonly #openEmpty: (profile: Profile | undefined) => Promise<OpenWorld>;
   readonly #empty = new Map<Profile | undefined, Promise<OpenWorld>>();
 
-  /** `openEmpty` opens an empty world that stores nothing on a disk, with the server's own profile unless a profile is given. */
+  /** `openEmpty` opens an empty world that is not stored on disk. Without `profile`, the world has the server's own profile. */
   constructor(openEmpty: (profile: Profile | undefined) => Promise<OpenWorld>) {
     this.#openEmpty = openEmpty;
   }
 
   async outside(look: Look): Promise<Outside> {
-    // Errors have the form of the world's profile.
+    // The errors of the empty world have the form of the closed world's profile.
     const profile = await look(storedProfile).catch(() => undefined);
     const world = await this.#emptyWorld(profile);
     return { world, door: new ClosedDoor(look, world), leave: () => {} };
@@ -48,7 +48,7 @@ export class ClosedWorlds {
     let opening = this.#empty.get(profile);
     if (opening === undefined) {
       opening = this.#openEmpty(profile);
-      // A failed opening is not kept, so that the next request tries again.
+      // If opening fails, the result is not cached, so the next request tries again.
       opening.catch(() => this.#empty.delete(profile));
       this.#empty.set(profile, opening);
     }
@@ -68,7 +68,7 @@ class ClosedDoor implements Door {
   }
 
   async showToken(value: string): Promise<void> {
-    // The parts of a batch mostly have the same token.
+    // The requests of a batch mostly have the same token, so each token is looked up only once.
     if (this.#shown.has(value)) return;
     this.#shown.add(value);
     await this.#openIf(async (reader) => (await this.#empty.tokens.findStored(reader, value)) !== undefined);
@@ -80,7 +80,8 @@ class ClosedDoor implements Door {
 
   async #openIf(isStored: (reader: Reader) => Promise<boolean>): Promise<void> {
     if (this.isOpened) return;
-    // Data of an earlier version may be unreadable until the world opens, which migrates the data. If the database has failed, the opening reports it.
+    // The data may be of an earlier version, so that they can be read only after the world has opened and migrated them. The world is opened then. If
+    // the database has failed, opening the world reports that.
     this.isOpened = (await this.#look(isStored).catch(() => true)) === true;
   }
 }

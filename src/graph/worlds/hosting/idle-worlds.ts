@@ -1,21 +1,18 @@
 /**
- * Closes worlds that are not used, and opens them when they have work. Idle worlds have no timers of their own. One timer looks for worlds that are
- * not used while any world is open, and another timer opens the world that has work next.
+ * Closes worlds that are not used, and opens them again when they have work. Idle worlds have no timers of their own. While any world is open, one
+ * timer looks for unused worlds. Another timer opens the idle world that has work next.
  */
 
-/**
- * The time between two looks for worlds that are not used. The pauses of a suite of tests are shorter, and a closed world opens again in some
- * milliseconds.
- */
+/** The time between two searches for unused worlds. A test suite rarely pauses that long, and a closed world opens again in some milliseconds. */
 const LOOK_EVERY_MS = 60_000;
-/** The longest wait of the second timer. Timers of the runtime can wait up to 24 days. */
+/** The longest time for which the second timer is set. The runtime supports timers of up to 24 days. */
 const SLEEP_MS_MAX = 3_600_000;
 
 export interface IdleWorldsOptions {
   realNowMs(): number;
   /** Closes the worlds that were not used since the last call. Returns whether any world is open now. */
   look(): Promise<boolean>;
-  /** Called when a world has work. */
+  /** Called when the world has work that is due. */
   wake(name: string): void;
   onError(error: unknown): void;
 }
@@ -31,16 +28,16 @@ export class IdleWorlds {
     this.#options = options;
   }
 
-  /** Call this when a world is open. */
+  /** Tells this object that a world has been opened. */
   opened(name: string): void {
     this.#wakeTimes.delete(name);
     if (this.#looking !== undefined || this.#isStopped) return;
-    // The look needs a timer, because nothing happens while no world is used. The timer does not keep the program running.
+    // The search needs a timer, because an unused world causes no events. The timer does not keep the program running.
     this.#looking = setTimeout(() => this.#look(), LOOK_EVERY_MS);
     this.#looking.unref();
   }
 
-  /** Records that the world is idle until `wakeMs` in real time, when it has work. */
+  /** Records that the world is idle. Its next work is due at `wakeMs`, in real time. */
   idleUntil(name: string, wakeMs: number): void {
     this.#wakeTimes.set(name, wakeMs);
     this.#arm();
@@ -73,7 +70,7 @@ export class IdleWorlds {
     clearTimeout(this.#waking);
     if (this.#wakeTimes.size === 0 || this.#isStopped) return;
     const delayMs = Math.min(...this.#wakeTimes.values()) - this.#options.realNowMs();
-    // There is one timer for all idle worlds.
+    // One timer is enough for all idle worlds.
     this.#waking = setTimeout(() => this.#wakeDue(), Math.min(SLEEP_MS_MAX, Math.max(1, delayMs)));
     this.#waking.unref();
   }

@@ -1,10 +1,10 @@
 /**
- * Records which process has which worlds open. For each open world the process has a lease, which ends after some seconds unless the process renews
- * it. If a process is killed, another process opens the killed process's worlds, so that their deliveries and deadlines go on. The process that opens
- * worlds of killed processes also opens idle worlds when they have work.
+ * Records which process has which worlds open. For each open world the process has a lease, which expires after some seconds unless the process
+ * renews it. If a process is killed, another process opens its worlds, so that deliveries and deadlines continue. That other process also opens idle
+ * worlds when they have work.
  *
- * Leases run on real time, like the leases of work (`jobs/work-session.ts`). On SQLite the server has one process, which opens at its start the
- * worlds that were left open.
+ * Leases run on real time, like the leases of work (`jobs/work-session.ts`). On SQLite the server has one process, which at its start opens the
+ * worlds that were open when the last process ended.
  */
 import { databaseUnreachable, isUnreachable } from "#kernel/errors";
 import type { Database, Transaction } from "#storage/database";
@@ -24,9 +24,12 @@ import {
   setWakeTime,
 } from "./worlds.store.ts";
 
-/** The time for which a lease is valid without renewal. A running process stalls for less time. The worlds of a killed process wait this long. */
+/**
+ * The time for which a lease is valid without renewal. A running process rarely stalls for so long. If a process is killed, its worlds wait for this
+ * time.
+ */
 const LEASE_MS = 10_000;
-/** The time between two renewals of a lease. Four renewals can fail before the lease ends. */
+/** The time between two renewals of a lease. Four renewals can fail before the lease expires. */
 const BEAT_MS = 2_000;
 
 export interface OpenWorldsOptions {
@@ -37,13 +40,13 @@ export interface OpenWorldsOptions {
   realNowMs(): number;
   /** Returns the names of the worlds that this process has open, without the first world. */
   names(): string[];
-  /** Opens a world. Undefined if the world does not exist. */
+  /** Opens a world. Resolves with undefined if the world does not exist. */
   hold(name: string): Promise<EnteredWorld | undefined>;
-  /** Closes a world that another process moves (D-421). */
+  /** Closes a world because another process moves it (D-421). */
   closeMoving(name: string): Promise<void>;
-  /** Ends the move of a world whose mover has ended (D-421). */
+  /** Completes the move of a world after the process that moved it has ended (D-421). */
   resumeMove(name: string): Promise<unknown>;
-  /** Records that the world is idle until `wakeMs` in real time, when it has work. */
+  /** Records that the world is idle. Its next work is due at `wakeMs`, in real time. */
   idleUntil(name: string, wakeMs: number): void;
   onError(error: unknown): void;
 }
@@ -53,13 +56,13 @@ export class OpenWorlds {
   #wakesOthers = false;
   #timer: ReturnType<typeof setInterval> | undefined;
   #beating: Promise<void> | undefined;
-  /** The closed worlds whose closing could not be stored yet, with the time at which each has work again. */
+  /** The worlds that this process has closed without being able to store that. The value is the time at which the world's next work is due. */
   readonly #unsaved = new Map<string, number | null>();
-  /** The names of worlds that are being opened. */
+  /** The names of worlds that are being opened because they have work. */
   readonly #waking = new Set<string>();
-  /** The names of worlds whose moves are being ended. */
+  /** The names of worlds whose moves this process is completing. */
   readonly #resuming = new Set<string>();
-  /** The promise of the last opening of a world. Worlds are opened one after the other, so that many worlds do not delay a start. */
+  /** The promise of the last opening of a world. Worlds are opened one after the other, so that a server with many worlds starts quickly. */
   #lastWoken: Promise<unknown> = Promise.resolve();
 
   constructor(options: OpenWorldsOptions) {
@@ -68,7 +71,7 @@ export class OpenWorlds {
 
   /**
    * Stores that this process has the world open, and deletes what ended processes have stored about the world. `at` is the database of `--databases`
-   * in which the process has opened the world. Rejects with `databaseUnreachable` if the world moves, or has moved to another one.
+   * in which the process has opened the world. Rejects with `databaseUnreachable` if the world is being moved, or has been moved to another database.
    */
   async opened(name: string, at?: string | null): Promise<void> {
     await this.#options.database().write(async (tx) => {
@@ -89,8 +92,8 @@ export class OpenWorlds {
   }
 
   /**
-   * Stores that this process has closed the world. `wakeMs` is the real time at which the world has work again. The time is null if the world has no
-   * work. If the list of worlds cannot be reached, this is stored later.
+   * Stores that this process has closed the world. `wakeMs` is the real time at which the world's next work is due, or null if the world has no work.
+   * If the list of worlds cannot be reached, the change is stored later.
    */
   async closed(name: string, wakeMs: number | null): Promise<void> {
     try {
@@ -105,11 +108,12 @@ export class OpenWorlds {
     }
   }
 
-  /** Starts to renew the leases of this process. If `wakesOthers`, this process opens the worlds that other processes have left. */
+  /** Starts renewing the leases of this process. With `wakesOthers`, this process also opens the worlds of processes that have ended. */
   async start(wakesOthers: boolean): Promise<void> {
     this.#wakesOthers = wakesOthers;
     if (this.#isShared) {
-      // The renewal needs a timer, because only time shows that another process has ended. The timer does not keep the program running.
+      // The renewal needs a timer. A process that was killed sends no message, so the others notice its end only because its leases expire. The timer
+      // does not keep the program running.
       this.#timer = setInterval(() => this.#beat(), BEAT_MS);
       this.#timer.unref();
       await this.#look();
@@ -119,7 +123,7 @@ export class OpenWorlds {
     }
   }
 
-  /** Opens the world. The world may be open here already, and another process may have left it. */
+  /** Opens the world, because it has work. The world may already be open in this process. */
   wake(name: string): void {
     if (this.#waking.has(name)) return;
     this.#waking.add(name);
@@ -132,13 +136,13 @@ export class OpenWorlds {
       .then(open)
       .catch((error: unknown) => {
         this.#options.onError(error);
-        // The work of the world stays due. An example of a failure: every world that may be open was in use.
+        // If the world could not be opened, for example because all open worlds were in use, its work stays due and the process tries again later.
         this.#options.idleUntil(name, this.#options.realNowMs() + LEASE_MS);
       })
       .finally(() => this.#waking.delete(name));
   }
 
-  /** From now on this process opens no more worlds. */
+  /** Stops opening worlds in this process. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#wakesOthers = false;
@@ -146,7 +150,7 @@ export class OpenWorlds {
     await this.#lastWoken;
   }
 
-  /** Leaves the worlds that are still open to other processes. Called while the first world is open, or has failed to open. */
+  /** Gives the worlds that are still open to other processes. Called while the first world is open, or after it failed to open. */
   async leave(): Promise<void> {
     const { database, process, onError } = this.#options;
     try {
@@ -160,7 +164,10 @@ export class OpenWorlds {
     return this.#options.database().dialect === "postgres";
   }
 
-  /** Leases that ended before this time belong to ended processes. On SQLite the lock of the folder proves that all other processes have ended. */
+  /**
+   * If a lease expired before this time, its process has ended. On SQLite all other processes have ended, because this process has the lock of the
+   * folder.
+   */
   get #endedBeforeMs(): number {
     return this.#isShared ? this.#options.realNowMs() : Number.MAX_SAFE_INTEGER;
   }
@@ -182,14 +189,14 @@ export class OpenWorlds {
       else await this.closed(name, wakeMs);
     }
     if (open.length === 0) return;
-    // The announcement of a move is lost if this process was not connected.
+    // If this process was not connected, it has missed the announcement of a move.
     for (const { name } of await listMoving(database().reader)) if (open.includes(name)) await this.#options.closeMoving(name);
     const renewed = await database().write((tx) => renewOpenings(tx, process, realNowMs() + LEASE_MS));
-    // This process stalled for longer than its leases are valid, and another process has taken over.
+    // This process stalled for longer than its leases are valid, so another process has taken over some worlds.
     if (renewed < open.length) for (const name of open) await database().write((tx) => this.note(tx, name));
   }
 
-  /** Does not wait for the move, so that the leases of this process are renewed meanwhile. */
+  /** Completes a move in the background, so that this process can renew its leases meanwhile. */
   #resume(name: string): void {
     if (this.#resuming.has(name)) return;
     this.#resuming.add(name);

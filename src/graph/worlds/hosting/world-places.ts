@@ -1,14 +1,17 @@
-/** The places of worlds on a server whose worlds are in several databases (D-420), and moves from one to another (D-421). */
+/** Finds the database of each world on a server with several databases (D-420), and moves worlds from one database to another (D-421). */
 import { databaseUnreachable, isUnreachable } from "#kernel/errors";
 import type { Database, Databases, Transaction } from "#storage/database";
 import { beginMove, countWorldsIn, endMove, findPlace, findPlaceAfter, isOpenAnywhere, lockPlace, type PlaceRow } from "./worlds.store.ts";
 
-/** The time for which a request waits for the end of its world's move. Clients wait longer, and a small world moves in less time. */
+/**
+ * The longest time for which a request waits while its world is being moved. Clients usually wait longer, and moving a small world takes less time.
+ */
 const WAIT_MS_MAX = 5_000;
-/** The interval of looks at the list of worlds while a request or a move waits. */
+/** The interval at which a waiting request or move reads the list of worlds. */
 const LOOK_EVERY_MS = 50;
 /**
- * The time for which a move waits until all processes have closed the world: longer than the lease of a killed process, and than a running delivery.
+ * The longest time for which a move waits until all processes have closed the world. This is longer than the lease of a killed process, and longer
+ * than a running delivery.
  */
 const CLOSED_WITHIN_MS = 60_000;
 
@@ -25,7 +28,7 @@ interface PlacesOptions {
 
 export class WorldPlaces {
   readonly #options: PlacesOptions;
-  /** The last known database of each world, for the time in which the list of worlds cannot be reached. */
+  /** The last known database of each world. It is used while the list of worlds cannot be reached. */
   readonly #known = new Map<string, string | null>();
 
   constructor(options: PlacesOptions) {
@@ -40,7 +43,7 @@ export class WorldPlaces {
     return this.#options.databases.spread.length > 1;
   }
 
-  /** The name of the database in which a world is, from its row in the list of worlds. Undefined on a server with one database. */
+  /** The name of a world's database, from its row in the list of worlds. Undefined on a server with a single database. */
   shown(database: string | null): string | undefined {
     return database ?? this.#names[0];
   }
@@ -58,7 +61,7 @@ export class WorldPlaces {
     this.#known.set(name, database);
   }
 
-  /** The last known database of the world. Undefined if none is known. */
+  /** The last known database of the world. Undefined if this process has not looked the world up yet. */
   known(name: string): string | null | undefined {
     return this.#known.get(name);
   }
@@ -80,8 +83,8 @@ export class WorldPlaces {
   }
 
   /**
-   * The database in which a world opens. Waits for the end of its move. If the list of worlds cannot be reached, the last known database counts,
-   * unless it is the first one, which has the list. Rejects with `databaseUnreachable`.
+   * Finds the database in which a world must be opened. If the world is being moved, waits for the end of the move. If the list of worlds cannot be
+   * reached, the result is the last known database, unless that is the first one, which has the list. Rejects with `databaseUnreachable`.
    */
   async find(name: string): Promise<string | null> {
     const endMs = this.#options.realNowMs() + WAIT_MS_MAX;
@@ -93,7 +96,7 @@ export class WorldPlaces {
           return place?.database ?? null;
         }
         if (this.#options.realNowMs() > endMs) throw Object.assign(databaseUnreachable(), { cause: new Error(`the world ${name} is being moved`) });
-        // A timer, because the process that moves the world may be another one.
+        // The wait is a timer, because another process may be moving the world.
         await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       }
     } catch (error) {
@@ -103,7 +106,7 @@ export class WorldPlaces {
     }
   }
 
-  /** Chooses the database of a new world: the database that is named, or the connected database with the fewest worlds. */
+  /** Chooses the database of a new world. This is the database `named`, or else the connected database with the fewest worlds. */
   async choose(named: string | undefined): Promise<string | null> {
     if (named !== undefined) return this.isFirst(named) ? null : named;
     const connected = this.#options.databases.spread.filter(({ isUp }) => isUp);
@@ -123,7 +126,10 @@ export class WorldPlaces {
     if (name !== undefined && this.#options.databases.spread.find((one) => one.name === name)?.isUp !== true) throw databaseUnreachable();
   }
 
-  /** Moves a world that no other process moves. Returns false if the world does not exist. Rejects if the world stays where it is. */
+  /**
+   * Moves a world. The caller makes sure that no other process moves it. Returns false if the world does not exist. Rejects if the world could not be
+   * moved.
+   */
   async move(name: string, to: string): Promise<boolean> {
     const { first, announce, realNowMs, close } = this.#options;
     const place = await findPlace(first().reader, name);
@@ -144,14 +150,14 @@ export class WorldPlaces {
         await this.#end(name, place.database);
         throw new StillOpen(name);
       }
-      // A timer, because the world may be open in other processes.
+      // The wait is a timer, because other processes may still have the world open.
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
     await this.#carryOut(place, to);
     return true;
   }
 
-  /** Completes a move whose mover has ended. */
+  /** Completes a move after the process that began it has ended. */
   async resume(name: string): Promise<void> {
     const place = await findPlace(this.#options.first().reader, name);
     if (place?.moving_to == null || !this.has(place.moving_to)) return;
@@ -164,7 +170,7 @@ export class WorldPlaces {
     try {
       await databases.move?.(name, from, to);
     } catch (error) {
-      // If the world has left its old database, or nobody knows, the move is ended later.
+      // If the world has already left its old database, or that cannot be found out, the move is completed later.
       if ((await databases.hasMoved?.(name, from).catch(() => true)) === false) await this.#end(name, database);
       throw error;
     }
@@ -182,7 +188,7 @@ export class WorldPlaces {
   }
 }
 
-/** A world is in a database that the server does not know. */
+/** The error if a world is in a database that `--databases` does not name. */
 class UnknownDatabase extends Error {
   constructor(world: string, database: string) {
     super(`the world ${world} is in the database ${database}: name it in --databases`);
@@ -190,7 +196,7 @@ class UnknownDatabase extends Error {
   }
 }
 
-/** A process did not close the world in time, so it was not moved. */
+/** The error if a process did not close the world in time. The world was not moved. */
 export class StillOpen extends Error {
   constructor(world: string) {
     super(`the world ${world} was still in use after ${CLOSED_WITHIN_MS / 1_000} s, and was not moved`);

@@ -1,6 +1,6 @@
 /**
- * One world of the server in this process, open or idle. Requests enter the world and leave it. A change of the whole world waits until the requests
- * have left.
+ * One world of the server in this process, which is open or idle. The slot counts the requests that are running in the world. An operation that
+ * replaces or closes the whole world waits until these requests have ended.
  */
 import { within } from "#kernel/turns";
 import type { Database } from "#storage/database";
@@ -13,27 +13,27 @@ interface WorldSlotOptions {
   readonly name: string;
   readonly memory: WorldMemory;
   openDatabase(): Promise<Database>;
-  /** Called when the world's database is closed. */
+  /** Called after the world's database was closed. */
   databaseClosed(): void;
   /**
-   * Opens the world on its database. From then on the world does its background work, if the server does. `isRenewed`: this process had the world
-   * open already.
+   * Opens the world on its database, and starts its background work if the server does background work. `isRenewed`: whether this process already had
+   * the world open.
    */
   openWorld(database: Database, memory: WorldMemory, isRenewed: boolean): Promise<OpenWorld>;
 }
 
-/** An open world for a request of the graph. */
+/** An open world, as a request of the graph uses it. */
 export interface EnteredWorld {
   readonly world: OpenWorld;
-  /** Called once, when the request has ended. */
+  /** Must be called once, when the request has ended. */
   leave(): void;
 }
 
 type Replaced = (isDeleted: boolean) => void;
 
-/** An open world for a request of the control API, which may take long. */
+/** An open world, as a request of the control API uses it. Such a request may take long. */
 export interface HeldWorld extends EnteredWorld {
-  /** Calls `listener` when the world is deleted, or replaced by other content. Returns a function that removes the listener. */
+  /** Calls `listener` when the world is deleted, or when its data are replaced. Returns a function that removes the listener. */
   onReplaced(listener: Replaced): () => void;
 }
 
@@ -45,12 +45,12 @@ interface Opened {
 }
 
 /**
- * The time for which a change of the whole world waits for requests of the graph. A request that takes longer waits for another server, and ends with
- * an error if its world is replaced meanwhile.
+ * The longest time for which the replacement of a world's data waits for requests of the graph. A request that takes longer is probably waiting for
+ * another server. It ends with an error if its world is replaced meanwhile.
  */
 const DRAIN_MS_MAX = 1_000;
 
-/** The number of uses of all worlds, which orders the worlds by their last use. */
+/** The number of times that worlds have been used. From this counter the least recently used world is found. */
 let usesOfAll = 0;
 
 const nothing = async (): Promise<void> => {};
@@ -60,7 +60,7 @@ export class WorldSlot {
   #opened: Opened | undefined;
   #opening: Promise<Opened> | undefined;
   #isDeleted = false;
-  /** The number of running requests of the graph, and the number of running requests of the control API. */
+  /** The number of running requests of the graph. `#held` is the number of running requests of the control API. */
   #entered = 0;
   #held = 0;
   /** The number of requests since the last call of `wasUsed`. */
@@ -68,7 +68,7 @@ export class WorldSlot {
   #lastUse = 0;
   #whenLeft: (() => void)[] = [];
   readonly #whenReplaced = new Set<Replaced>();
-  /** The running change of the whole world, which resolves when the change is over. */
+  /** A promise that resolves when the running replacement or closing of the whole world has ended. */
   #change: Promise<void> | undefined;
 
   constructor(options: WorldSlotOptions) {
@@ -83,12 +83,12 @@ export class WorldSlot {
     return this.#options.memory;
   }
 
-  /** The number of the world's last use. This number grows with each use of any world. */
+  /** The value of the use counter when the world was last used. The counter grows with each use of any world. */
   get lastUse(): number {
     return this.#lastUse;
   }
 
-  /** Whether the world is open, nobody uses it, and it has no work now. */
+  /** Whether the world is open, no request is running in it, and it has no work now. */
   get canClose(): boolean {
     return this.#opened?.world.work.idle !== undefined && this.#entered + this.#held === 0 && this.#change === undefined;
   }
@@ -98,12 +98,12 @@ export class WorldSlot {
     return this.#opened?.world;
   }
 
-  /** Enters the world for a request of the graph. Undefined if the world was deleted. */
+  /** Begins a request of the graph in the world, which is opened if necessary. Undefined if the world was deleted. */
   enter(): Promise<EnteredWorld | undefined> {
     return this.#whenOpen((opened) => this.#enter(opened));
   }
 
-  /** Enters the world for a request of the graph if the world is open, or is being opened. */
+  /** Begins a request of the graph if the world is open or is being opened. Otherwise the result is undefined. */
   enterOpen(): EnteredWorld | undefined | Promise<EnteredWorld | undefined> {
     return this.#change === undefined && this.#opening === undefined ? this.#opened && this.#enter(this.#opened) : this.#enterLater();
   }
@@ -113,7 +113,7 @@ export class WorldSlot {
     return this.#opened && this.#enter(this.#opened);
   }
 
-  /** Enters the world for a request of the control API, which may take long. The world stays open meanwhile, but may be replaced. */
+  /** Begins a request of the control API, which may take long. The world stays open until the request ends, but its data may be replaced. */
   hold(): Promise<HeldWorld | undefined> {
     return this.#whenOpen((opened) => {
       this.#held++;
@@ -122,7 +122,7 @@ export class WorldSlot {
     });
   }
 
-  /** Fills a new world, and saves the filled state for resets. */
+  /** Fills a new world, and saves its data so that the world can be reset to them. */
   async fill(fill: (world: OpenWorld) => Promise<void>): Promise<void> {
     const held = await this.hold();
     if (held === undefined) throw new Error(`the world ${this.name} was deleted while it was being created`);
@@ -134,7 +134,7 @@ export class WorldSlot {
     }
   }
 
-  /** Whether a request is running, or has run since the last call. */
+  /** Whether a request is running, or has run since the last call of this method. */
   wasUsed(): boolean {
     const wasUsed = this.#uses > 0 || this.#entered + this.#held > 0;
     this.#uses = 0;
@@ -142,8 +142,8 @@ export class WorldSlot {
   }
 
   /**
-   * Closes the world, which opens again when it is used. Returns false if the world is used, or has work. `closed` is called with the time until the
-   * world has work again, or with undefined if it has no work.
+   * Closes the world, which opens again when it is used. Returns false if the world is in use or has work now. `closed` is called with the time in ms
+   * until the world's next work is due, or with undefined if the world has no work.
    */
   closeIdle(closed: (dueInMs: number | undefined) => Promise<void>): Promise<boolean> {
     return this.#alone(async () => {
@@ -162,8 +162,8 @@ export class WorldSlot {
   }
 
   /**
-   * Replaces the content of the world: `replace` changes the database, the world's memory is cleared, and running work is abandoned. `begin` is
-   * called before any request enters the world. If `replace` resolves with false, the database is unchanged.
+   * Replaces the data of the world. `replace` changes the database; the world's memory is cleared, and running work is abandoned. `begin` is called
+   * before any request uses the new data. If `replace` resolves with false, the database is unchanged.
    */
   renew(replace: (database: Database) => Promise<boolean>, begin: (world: OpenWorld) => Promise<void> = nothing): Promise<boolean> {
     return this.#alone(async () => {
@@ -181,7 +181,7 @@ export class WorldSlot {
     });
   }
 
-  /** Call this when another process has replaced the data of the world. If the world is open here, it is opened anew. */
+  /** Reopens the world if it is open here. Called when another process has replaced the world's data. */
   replaced(): Promise<void> {
     return this.#alone(async () => {
       const opened = this.#opened;
@@ -193,7 +193,7 @@ export class WorldSlot {
     });
   }
 
-  /** Ends the world and closes its database. `remove` deletes the stored data. */
+  /** Closes the world permanently. `remove` deletes the stored data. */
   delete(remove: () => Promise<void>): Promise<void> {
     return this.#alone(async () => {
       this.#isDeleted = true;
@@ -204,12 +204,12 @@ export class WorldSlot {
     });
   }
 
-  /** Ends background work, and closes the database. */
+  /** Stops background work, and closes the database. */
   close(): Promise<void> {
     return this.#alone(() => this.#close((world) => world.close()));
   }
 
-  /** Closes the world as it is moved to another database. Requests of the control API that hold the world learn of the change. */
+  /** Closes the world because it is being moved to another database. Running requests of the control API are told that the world was replaced. */
   closeMoving(): Promise<void> {
     return this.#alone(async () => {
       if (this.#opened === undefined) return;
@@ -233,7 +233,7 @@ export class WorldSlot {
     for (const listener of this.#whenReplaced) listener(isDeleted);
   }
 
-  /** Waits for running changes and opens the world if it is idle. Undefined if the world was deleted. */
+  /** Opens the world if it is idle, after waiting until no replacement or closing is running. Undefined if the world was deleted. */
   async #whenOpen<T extends EnteredWorld>(take: (opened: Opened) => T): Promise<T | undefined> {
     for (;;) {
       if (this.#change !== undefined) await this.#change;
@@ -244,8 +244,8 @@ export class WorldSlot {
   }
 
   /**
-   * Runs a change of the whole world. Changes run one after the other. Requests wait until a change is over. A change does not wait for requests of
-   * the control API.
+   * Runs an operation on the whole world, such as replacing its data. Only one such operation runs at a time, and new requests wait until it has
+   * ended. The operation does not wait for requests of the control API.
    */
   async #alone<T>(change: () => Promise<T>): Promise<T> {
     while (this.#change !== undefined) await this.#change;
@@ -320,10 +320,10 @@ export class WorldSlot {
   }
 }
 
-/** The name of the state that is saved after a world was made, for resets. A snapshot cannot have this name. */
+/** The name under which the data of a new world are saved, for resets. A snapshot cannot have this name. */
 export const BEGINNING = "_beginning";
 
-/** A snapshot's name is a valid file name on every system, and begins with a letter or digit. */
+/** Matches the name of a snapshot. The name is a valid file name on every system, and begins with a letter or digit. */
 const SNAPSHOT = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 export const SNAPSHOT_NAME = SNAPSHOT.source;
 
@@ -335,8 +335,8 @@ export async function keepWorld({ clock, database }: OpenWorld, state: string): 
 }
 
 /**
- * Brings a saved state back; if `state` is undefined, the empty world. Returns false, and changes nothing, if no such state is saved. Rejects with
- * `StateOutdated` if the state was saved by another version and cannot be converted.
+ * Restores saved data. If `state` is undefined, the world becomes empty. Returns false without any change if there are no saved data of this name.
+ * Rejects with `StateOutdated` if another version saved the data and they cannot be converted.
  */
 export async function bringBack(database: Database, state: string | undefined, realNowMs: () => number): Promise<boolean> {
   if (!(await database.restoreState(state))) return false;

@@ -7,17 +7,17 @@ import { type Row, sql } from "#storage/sql";
 export interface WorldRow extends Row {
   name: string;
   made_ms: number;
-  /** The database of `--databases` that the world is in. The key is null for the first world. */
+  /** The name of the world's database in `--databases`. Null for the first database. */
   database: string | null;
 }
 
-/** Adds a world to the list, with its database of `--databases`. Returns whether the name was free. */
+/** Adds a world to the list, with the name of its database. Returns whether the name of the world was free. */
 export async function insertWorld(tx: Transaction, name: string, madeMs: number, database: string | null = null): Promise<boolean> {
   const added = sql`INSERT INTO worlds (name, made_ms, database) VALUES (${name}, ${madeMs}, ${database}) ON CONFLICT DO NOTHING`;
   return (await tx.run(added)) === 1;
 }
 
-/** The place of a world (D-420). `database` is null for the first database, `moving_to` for a world that does not move. */
+/** The database of a world (D-420). `database` is null for the first database. `moving_to` is null unless the world is being moved. */
 export interface PlaceRow extends Row {
   name: string;
   database: string | null;
@@ -40,30 +40,30 @@ export async function countWorldsIn(reader: Reader, database: string | null): Pr
   return (await reader.get<{ count: number }>(counted))?.count ?? 0;
 }
 
-/** A world in a database whose name comes after `database`, with the least such name. */
+/** Finds a world whose database has a name after `database`. Of all such databases, the first in the order of names is chosen. */
 export function findPlaceAfter(reader: Reader, database: string): Promise<PlaceRow | undefined> {
   return reader.get<PlaceRow>(sql`SELECT w.name, w.database, w.moving_to FROM worlds w WHERE w.database > ${database} ORDER BY w.database LIMIT 1`);
 }
 
-/** Locks the place of a world, so that no process records that it has the world open while another one begins to move it. */
+/** Locks the row of a world. The lock prevents that one process records that it has opened the world while another process begins to move it. */
 export const lockPlace = (tx: Transaction, name: string): Promise<void> => tx.lock("world", name);
 
-/** Stores that a world begins to move. Returns false if the world does not exist. */
+/** Stores that a move of the world has begun. Returns false if the world does not exist. */
 export async function beginMove(tx: Transaction, name: string, to: string): Promise<boolean> {
   return (await tx.run(sql`UPDATE worlds SET moving_to = ${to} WHERE name = ${name}`)) === 1;
 }
 
-/** Stores the place of a world whose move has ended, and that the world may have work now. */
+/** Stores the new database of a world at the end of its move, and that the world may have work now. */
 export async function endMove(tx: Transaction, name: string, database: string | null, nowMs: number): Promise<void> {
   await tx.run(sql`UPDATE worlds SET database = ${database}, moving_to = NULL, wake_ms = ${nowMs} WHERE name = ${name}`);
 }
 
-/** Whether any process has the world open. */
+/** Whether at least one process has the world open. */
 export async function isOpenAnywhere(reader: Reader, name: string, nowMs: number): Promise<boolean> {
   return (await reader.get(sql`SELECT 1 AS one FROM open_worlds o WHERE o.name = ${name} AND o.until_ms >= ${nowMs} LIMIT 1`)) !== undefined;
 }
 
-/** Stores when an idle world has work again, in Unix ms. Null if the world has no work, or is open. */
+/** Stores the time at which the next work of an idle world is due, in Unix ms. Null if the world has no work, or is open. */
 export async function setWakeTime(tx: Transaction, name: string, wakeMs: number | null): Promise<void> {
   await tx.run(sql`UPDATE worlds SET wake_ms = ${wakeMs} WHERE name = ${name} AND wake_ms IS DISTINCT FROM ${wakeMs}`);
 }
@@ -73,7 +73,7 @@ interface WakeRow extends Row {
   wake_ms: number;
 }
 
-/** The worlds that have work later, the earliest first. */
+/** The idle worlds that have work later, earliest first. */
 export function findWakeTimes(reader: Reader): Promise<WakeRow[]> {
   return reader.all<WakeRow>(sql`SELECT w.name, w.wake_ms FROM worlds w WHERE w.wake_ms IS NOT NULL ORDER BY w.wake_ms`);
 }
@@ -90,7 +90,7 @@ export async function saveOpening(tx: Transaction, name: string, process: string
     ON CONFLICT (name, process) DO UPDATE SET until_ms = excluded.until_ms`);
 }
 
-/** Renews the leases of a process for all worlds that it has open. Returns the number of these leases. */
+/** Renews the leases of a process for all its open worlds. Returns the number of these leases. */
 export function renewOpenings(tx: Transaction, process: string, untilMs: number): Promise<number> {
   return tx.run(sql`UPDATE open_worlds SET until_ms = ${untilMs} WHERE process = ${process}`);
 }
@@ -103,19 +103,19 @@ export async function deleteOpening(tx: Transaction, name: string, process: stri
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name} AND process = ${process}`);
 }
 
-/** Deletes the ended leases of other processes for a world. */
+/** Deletes the expired leases of other processes for a world. */
 export async function deleteEndedOpenings(tx: Transaction, name: string, process: string, beforeMs: number): Promise<void> {
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name} AND process <> ${process} AND until_ms < ${beforeMs}`);
 }
 
-/** Finds the worlds that other processes have left. */
+/** Finds the worlds of processes that have ended. */
 export function findEndedOpenings(reader: Reader, process: string, beforeMs: number): Promise<{ name: string }[]> {
   return reader.all<{ name: string }>(
     sql`SELECT DISTINCT o.name FROM open_worlds o WHERE o.process <> ${process} AND o.until_ms < ${beforeMs} ORDER BY o.name`,
   );
 }
 
-/** Removes a world from the list. Returns whether the world was in the list. */
+/** Removes a world from the list. Returns false if the list did not have the world. */
 export async function deleteWorldRow(tx: Transaction, name: string): Promise<boolean> {
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name}`);
   return (await tx.run(sql`DELETE FROM worlds WHERE name = ${name}`)) === 1;
@@ -135,8 +135,8 @@ export function listWorldRows(reader: Reader, page: PageRequest): Promise<ListPa
 export const DEFAULT_WORLD = "default";
 
 /**
- * A world's name can be the label of a host name, a file name and, after `plaza_`, the name of a schema. Names of worlds are in lower case, because
- * file systems and hosts ignore case.
+ * Matches the name of a world. The name can be the label of a host name, a file name and, after `plaza_`, the name of a schema. Names are in lower
+ * case, because file systems and host names may ignore case.
  */
 const NAME = /^[a-z0-9]([a-z0-9_-]{0,55}[a-z0-9])?$/;
 export const WORLD_NAME = NAME.source;

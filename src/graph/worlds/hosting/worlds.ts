@@ -1,8 +1,8 @@
 /**
  * The worlds of a server. The first world, `default`, is open as long as the server runs, and stores the server's own data: the list of worlds, and
- * control keys. All other worlds open when they are used.
+ * control keys. All other worlds are opened when they are used.
  *
- * **Invariant:** a request reads, writes, waits for and counts against its own world only.
+ * **Invariant:** a request reads and writes only its own world, waits only for that world, and counts only against the limits of that world.
  */
 import { endKeysOfWorld } from "#auth/control-keys.store";
 import { isUnreachable } from "#kernel/errors";
@@ -25,21 +25,21 @@ const PROCESS_BYTES = 8;
 
 interface WorldsOptions {
   readonly databases: Pick<Databases, "open" | "look" | "remove" | "making" | "spread" | "move" | "hasMoved" | "forgetMoved">;
-  /** The greatest number of worlds that may be open at a time, besides the first world. */
+  /** The greatest number of worlds that may be open at a time. The first world does not count. */
   readonly openMax: number;
   /** Opens a world on its database, for this process. */
   openWorld(name: string, database: Database, memory: WorldMemory): Promise<OpenWorld>;
-  /** Opens an empty world that stores nothing on a disk. Without `profile` it has the server's own profile. */
+  /** Opens an empty world that is not stored on disk. Without `profile`, the world has the server's own profile. */
   openEmpty(profile: Profile | undefined): Promise<OpenWorld>;
   newMemory(): WorldMemory;
-  /** Removes files of a world that are outside of its database. */
+  /** Deletes the files of a world that are not in its database. */
   removeFiles(name: string): Promise<void>;
-  /** Fills the first world after a reset. */
+  /** Fills the first world with its initial data after a reset. */
   fillFirst(world: OpenWorld): Promise<unknown>;
   randomSecret(byteCount: number): string;
   realNowMs(): number;
   collectGarbage(): void;
-  /** Called if background work on the worlds failed. The work is tried again. */
+  /** Called if background work on the worlds failed. The work is retried. */
   onError(error: unknown): void;
 }
 
@@ -47,7 +47,7 @@ export class Worlds {
   readonly #options: WorldsOptions;
   readonly #slots = new Map<string, WorldSlot>();
   readonly #first: WorldSlot;
-  /** The names of worlds that are being made. */
+  /** The names of worlds that are being created. */
   readonly #unmade = new Set<string>();
   readonly #process: string;
   readonly #idleWorlds: IdleWorlds;
@@ -55,7 +55,7 @@ export class Worlds {
   readonly #room: RoomForWorlds;
   readonly #closedWorlds: ClosedWorlds;
   readonly #places: WorldPlaces;
-  /** Worlds are read and opened one after the other, and other requests are served between them. */
+  /** Lets only one world be read or opened at a time, and lets other requests run in between. */
   readonly #turns: Turns;
   #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
 
@@ -85,7 +85,7 @@ export class Worlds {
     this.#slots.set(DEFAULT_WORLD, this.#first);
   }
 
-  /** Opens the first world. Throws `UnknownDatabase`. */
+  /** Opens the first world. Throws `UnknownDatabase` if a world is in a database that `--databases` does not name. */
   static async open(options: WorldsOptions): Promise<Worlds> {
     const worlds = new Worlds(options);
     await worlds.#first.hold();
@@ -103,14 +103,14 @@ export class Worlds {
     for (const { world } of this.#slots.values()) if (world !== undefined) yield world;
   }
 
-  /** The names that programs asked for and that Plaza does not have, for each world of this process, also for idle worlds. */
+  /** The names that programs asked for and that Plaza does not have. There is one object for each world of this process, including idle worlds. */
   unserved(): UnservedNames[] {
     return [...this.#slots.values()].flatMap(({ memory }) => memory.unserved ?? []);
   }
 
   /**
-   * Starts the background work of all open worlds, and of each world that opens later, after `onOpened`. `wakesOthers`: this process opens idle
-   * worlds when they have work, and the worlds of ended processes. One of several processes does this.
+   * Starts the background work of all open worlds. In each world that opens later, background work starts after `onOpened`. With `wakesOthers`, this
+   * process also opens idle worlds when they have work, and the worlds of ended processes. Only one of several processes does this.
    */
   async start(onOpened: (world: OpenWorld) => Promise<void>, wakesOthers: boolean): Promise<void> {
     this.#onOpened = async (world) => {
@@ -121,7 +121,7 @@ export class Worlds {
     await this.#openWorlds.start(wakesOthers);
   }
 
-  /** Closes worlds that were not used since the last call and have no work. Returns whether any world except the first is open. */
+  /** Closes the worlds that were not used since the last call and have no work now. Returns whether any world except the first is open. */
   async closeUnused(): Promise<boolean> {
     let [isAnyOpen, isClosed] = [false, false];
     for (const slot of this.#slots.values()) {
@@ -129,41 +129,45 @@ export class Worlds {
       if (slot.wasUsed() || !(await this.#closeIdle(slot))) isAnyOpen = true;
       else isClosed = true;
     }
-    // Without this the runtime would keep the memory of many closed worlds for a long time.
+    // Without this call the runtime would not free the memory of many closed worlds for a long time.
     if (isClosed) this.#options.collectGarbage();
     return isAnyOpen;
   }
 
-  /** Enters a world for a request of the graph, if the world is open. */
+  /** Begins a request of the graph in a world, if the world is open. */
   enterOpen(name: string): EnteredWorld | undefined | Promise<EnteredWorld | undefined> {
     return this.#slots.get(name)?.enterOpen();
   }
 
-  /** The empty world that answers a request for a closed or missing world, until the request has shown that it may open the world (D-333). */
+  /**
+   * The empty world that answers a request for a closed or missing world. It answers until the request has presented a token or node id that may open
+   * the world (D-333).
+   */
   outside(name: string): Promise<Outside> {
     return this.#closedWorlds.outside((read) => this.#look(name, read));
   }
 
-  /** Enters a world for a request of the graph, and opens the world if it is closed. Undefined if the world does not exist. */
+  /** Begins a request of the graph in a world, which is opened if it is closed. Undefined if the world does not exist. */
   enter(name: string): Promise<EnteredWorld | undefined> {
     const slot = this.#slots.get(name);
     return slot === undefined ? this.#find(name).then((found) => found?.enter()) : slot.enter();
   }
 
-  /** Enters a world for a request of the control API. Undefined if the world does not exist. */
+  /** Begins a request of the control API in a world. Undefined if the world does not exist. */
   async hold(name: string): Promise<HeldWorld | undefined> {
     return (await this.#find(name))?.hold();
   }
 
   /**
-   * Enters a world for a request without a key. A closed world is opened only if `isKnown` finds the secret of the request in its stored data
-   * (D-333). Undefined if the world does not exist, or does not know the secret.
+   * Begins a request without a control key in a world. A closed world is opened only if `isKnown` finds the secret of the request in the world's
+   * stored data (D-333). Undefined if the world does not exist, or does not have the secret.
    */
   async holdIf(name: string, isKnown?: (reader: Reader) => Promise<boolean>): Promise<HeldWorld | undefined> {
     const slot = await this.#find(name);
     if (slot === undefined) return undefined;
     if (slot.world !== undefined) return slot.hold();
-    // As in a request of the graph: data that cannot be read may be of an earlier version, and opening the world migrates it.
+    // If the data cannot be read, they may be of an earlier version. The world is then opened, because that migrates the data. Requests of the graph
+    // do the same.
     const mayOpen = isKnown !== undefined && (await this.#look(name, isKnown).catch(() => true)) === true;
     return mayOpen ? slot.hold() : undefined;
   }
@@ -172,52 +176,53 @@ export class Worlds {
     return listWorldRows(this.default.database.reader, page);
   }
 
-  /** The names of the databases of `--databases`, and the names of those to which this process is connected. Empty if the server has one database. */
+  /**
+   * The databases of `--databases`. `isUp` says whether this process is connected to the database. The list is empty if the server has a single
+   * database.
+   */
   databases(): readonly { readonly name: string; readonly isUp: boolean }[] {
     return this.#options.databases.spread.map(({ name, isUp }) => ({ name, isUp }));
   }
 
-  /** Rejects if no database responds. The worlds of one database are served while other databases cannot be reached (D-420). */
+  /** Rejects if none of the databases responds. The worlds of one database are served even if the other databases cannot be reached (D-420). */
   async ping(): Promise<void> {
     const { spread } = this.#options.databases;
     await (spread.length === 0 ? this.default.database.ping() : Promise.any(spread.map((one) => one.ping())));
   }
 
-  /** The name of the database that a world is in, from its row in the list. Undefined if the server has one database. */
+  /** The name of a world's database, from its row in the list. Undefined if the server has a single database. */
   databaseOf(database: string | null): string | undefined {
     return this.#places.shown(database);
   }
 
   /**
-   * Moves a world to another of the server's databases (D-421). Returns false if the world does not exist, and undefined if another process creates or
-   * moves it. Rejects with `StillOpen` or `databaseUnreachable` if the world stays where it is.
+   * Moves a world to another of the server's databases (D-421). Resolves with false if the world does not exist, and with undefined if another
+   * process is creating or moving it. Rejects with `StillOpen` or `databaseUnreachable` if the world could not be moved.
    */
   async move(name: string, to: string): Promise<boolean | undefined> {
     if (!isWorldName(name) || name === DEFAULT_WORLD) return false;
     return this.#options.databases.making(name, () => this.#places.move(name, to));
   }
 
-  /** The name and the database of a world, as in the list. */
+  /** The name and the database of a world, as the list of worlds has them. */
   async place(name: string): Promise<Pick<WorldRow, "name" | "database">> {
     return (await findPlace(this.default.database.reader, name)) ?? { name, database: null };
   }
 
-  /** Whether other worlds or snapshots exist, whose secrets may be sealed with older keys. */
+  /** Whether there are other worlds or snapshots. Their secrets may be sealed with older keys. */
   async hasMore(): Promise<boolean> {
     if ((await this.list({ limit: 1 })).rows.length > 0) return true;
     return (await this.default.database.listStates()).length > 0;
   }
 
-  /**
-   * Makes a world, in the database `at` of `--databases`. Returns whether the name was free. If `fill` throws, the world is deleted.
-   */
+  /** Creates a world in the database `at` of `--databases`. Returns false if the name is not free. If `fill` throws, the world is deleted. */
   async make(name: string, fill?: (world: OpenWorld) => Promise<void>, at?: string): Promise<boolean> {
     if (!isWorldName(name)) throw new RangeError(`not a valid world name: ${name}`);
     return (await this.#options.databases.making(name, () => this.#make(name, fill, at))) ?? false;
   }
 
   async #make(name: string, fill?: (world: OpenWorld) => Promise<void>, at?: string): Promise<boolean> {
-    // Two requests that make the same world at once would write to one database, and a failure of one request would delete the data of both.
+    // If two requests created the same world at once, both would write to one database, and if one failed, it would delete the data of the other.
     if ((await this.#find(name)) !== undefined || this.#slots.has(name) || this.#unmade.has(name)) return false;
     this.#unmade.add(name);
     const slot = this.#newSlot(name);
@@ -225,11 +230,12 @@ export class Worlds {
     try {
       if (this.#places.areMany) {
         database = await this.#places.choose(at);
-        // A world of this name that was deleted or moved away may have left data there.
+        // The database may still have data of an earlier world with this name, which was deleted or moved away.
         await this.#options.databases.remove(name, this.#places.shown(database));
         this.#places.note(name, database);
       }
-      // Requests find the world only after it is filled. An empty world is stored when it is first used.
+      // The world is added to the list only after it is filled, so that requests do not find it earlier. An empty world is stored when it is first
+      // used.
       if (fill !== undefined) await slot.fill(fill);
       const isFree = await this.default.database.write(async (tx) => {
         const isNew = await insertWorld(tx, name, this.#options.realNowMs(), database);
@@ -251,7 +257,8 @@ export class Worlds {
   async delete(name: string): Promise<boolean> {
     const slot = name === DEFAULT_WORLD ? undefined : await this.#find(name);
     if (slot === undefined) return false;
-    // A world whose database cannot be reached is not deleted, because its data would stay there. A world that moves waits for the end of the move.
+    // If the database of the world cannot be reached, the world is not deleted, because its data would stay in that database. If the world is being
+    // moved, the deletion waits for the end of the move.
     if (this.#places.areMany) this.#places.requireUp(await this.#places.find(name));
     let wasThere = false;
     await slot.delete(async () => {
@@ -268,7 +275,7 @@ export class Worlds {
     return wasThere;
   }
 
-  /** Saves the world as a snapshot, which replaces an older snapshot of that name. Undefined if the world does not exist. */
+  /** Saves the world's data as a snapshot. An older snapshot with that name is replaced. Undefined if the world does not exist. */
   async saveSnapshot(name: string, snapshot: string): Promise<true | undefined> {
     if (!isSnapshotName(snapshot)) throw new RangeError(`not a valid snapshot name: ${snapshot}`);
     return this.#with<true>(name, async (world) => {
@@ -286,14 +293,19 @@ export class Worlds {
     return this.#with(name, async ({ database }) => isSnapshotName(snapshot) && database.deleteState(snapshot));
   }
 
-  /** Restores a snapshot. False if no snapshot has that name. Undefined if the world does not exist. Rejects with `StateOutdated`. */
+  /**
+   * Restores a snapshot. Resolves with false if there is no snapshot of that name, and with undefined if the world does not exist. Rejects with
+   * `StateOutdated`.
+   */
   async restoreSnapshot(name: string, snapshot: string): Promise<boolean | undefined> {
     const known = await this.listSnapshots(name);
     if (known?.some((one) => one.name === snapshot) !== true) return known && false;
     return (await this.#find(name))?.renew((database) => this.#restore(name, database, snapshot));
   }
 
-  /** Resets a world to the state after it was made, and the first world to the state of a new server. Undefined if the world does not exist. */
+  /**
+   * Resets a world to the data with which it was created. The first world is reset to that of a new server. Undefined if the world does not exist.
+   */
   async reset(name: string): Promise<true | undefined> {
     const slot = await this.#find(name);
     await slot?.renew(
@@ -306,19 +318,19 @@ export class Worlds {
     return slot === undefined ? undefined : true;
   }
 
-  /** Ends background work, and closes all databases. */
+  /** Stops background work, and closes all databases. */
   async close(): Promise<void> {
     this.#idleWorlds.stop();
     await this.#openWorlds.stop();
     const others = [...this.#slots.values()].filter((slot) => slot !== this.#first);
-    // If a world is closed while it has work, the next start opens that world.
+    // If a world has work when it is closed, the server opens it again at its next start.
     await Promise.all(others.map(async (slot) => (await this.#closeIdle(slot)) || (await slot.close())));
     await this.#openWorlds.leave();
     await this.#closedWorlds.close();
     await this.#first.close();
   }
 
-  /** Closes a world if nobody uses it. Returns whether the world is idle now. */
+  /** Closes a world if it is not in use and has no work. Returns whether the world is idle now. */
   async #closeIdle(slot: WorldSlot): Promise<boolean> {
     const { name } = slot;
     const isClosed = await slot.closeIdle(async (dueInMs) => {
@@ -329,7 +341,7 @@ export class Worlds {
     return isClosed || slot.world === undefined;
   }
 
-  /** Closes the world whose last use is longest ago, of all worlds that nobody uses and that have no work. Returns whether a world was closed. */
+  /** Closes the least recently used of all worlds that are not in use and have no work. Returns whether a world was closed. */
   async #closeLeastUsed(): Promise<boolean> {
     const others = [...this.#slots.values()].filter((slot) => slot !== this.#first && slot.canClose);
     const [oldest] = others.sort((one, other) => one.lastUse - other.lastUse);
@@ -374,8 +386,8 @@ export class Worlds {
         const world = await this.#options.openWorld(name, database, memory);
         if (name === DEFAULT_WORLD) this.#follow(world);
         else {
-          // A world that is being made is not in the list yet. A replaced world is already stored as open, and storing that again would cost a write
-          // to the disk.
+          // A world that is being created is not in the list yet. A replaced world is already stored as open, and storing that again would cost a
+          // write to the disk.
           if (!isRenewed && !this.#unmade.has(name)) await this.#noteOpened(name);
           this.#idleWorlds.opened(name);
           database.onInvalidate((kind) => {
@@ -388,7 +400,10 @@ export class Worlds {
     });
   }
 
-  /** If the list of worlds cannot be reached, a world in another database is opened all the same, and recorded with the next renewal. */
+  /**
+   * Stores that this process has opened the world. If the list of worlds cannot be reached and the world is in another database, the world is opened
+   * anyway, and the next renewal of leases records it.
+   */
   async #noteOpened(name: string): Promise<void> {
     const at = this.#places.areMany ? (this.#places.known(name) ?? null) : undefined;
     try {
@@ -398,7 +413,7 @@ export class Worlds {
     }
   }
 
-  /** Closes a world that moves, and opens it anew only at its new place. */
+  /** Closes a world that is being moved. The world can then be opened only in its new database. */
   async #closeMoving(name: string): Promise<void> {
     await this.#slots.get(name)?.closeMoving();
     await this.#openWorlds.closed(name, null);
@@ -409,7 +424,7 @@ export class Worlds {
     await this.#options.databases.making(name, () => this.#places.resume(name));
   }
 
-  /** Follows the changes that other processes make to worlds that are open here. */
+  /** Reacts when other processes change worlds that are open in this process. */
   #follow({ database }: OpenWorld): void {
     followChanges(database, this.#process, (change, name) => {
       const slot = this.#slots.get(name);
@@ -428,7 +443,7 @@ export class Worlds {
 
   async #restore(name: string, database: Database, state: string | undefined): Promise<boolean> {
     if (!(await bringBack(database, state, this.#options.realNowMs))) return false;
-    // On SQLite the server has no other processes.
+    // Only on PostgreSQL the server may have other processes.
     if (database.dialect === "postgres")
       await (name === DEFAULT_WORLD ? database : this.default.database).write(async (tx) => announce(tx, "replaced", this.#process, name));
     return true;
@@ -440,7 +455,7 @@ export class Worlds {
   }
 }
 
-/** A change of a whole world, which a process announces to other processes that have the world open. */
+/** A change of a whole world. The process that makes the change announces it to all processes that have the world open. */
 type WorldChange = "deleted" | "replaced" | "moving" | "moved";
 
 const factOf: Readonly<Record<WorldChange, string>> = {
@@ -448,11 +463,11 @@ const factOf: Readonly<Record<WorldChange, string>> = {
 };
 const changeOf = new Map(Object.entries(factOf).map(([change, fact]) => [fact, change as WorldChange]));
 
-/** Announces a change. `process` is the process that makes the change. */
+/** Announces a change. `process` identifies the process that makes the change. */
 export const announce = (tx: Transaction, change: WorldChange, process: string, name: string): void =>
   tx.invalidate(factOf[change], `${process} ${name}`);
 
-/** Calls `on` with the changes that other processes than `own` announce. */
+/** Calls `on` for each change that a process other than `own` announces. */
 export function followChanges(database: Database, own: string, on: (change: WorldChange, name: string) => void): void {
   database.onInvalidate((kind, key) => {
     const change = changeOf.get(kind ?? "");
