@@ -15,7 +15,7 @@ import {
 import { userDataKeys } from "./intake/parse-user-data.ts";
 import { contentTypes, currencyCode, type ParameterForm, standardEvents, standardParameters } from "./standard-events.contract.ts";
 
-/** AUTH-22, D-13: only the app's own token may report app events (I1) and read attribution. */
+/** AUTH-22, D-13: only the app's own app token may report app events (I1) and read attribution. */
 export const appEventsPolicy = appTokenAlone("appEvents");
 
 /** I1-6, D-70: the kinds of events that a request can report. */
@@ -30,9 +30,9 @@ const flagWords = {
   ],
 } as const;
 
-/** An empty device id counts as absent. */
+/** An empty device id counts as a missing one. */
 const deviceIdWords = { maxLength: DEVICE_ID_CHARACTERS_MAX } as const;
-/** ATTR-9, ATTR-10, LIM-13, I1-16: the two forms of the device's cookie, `attribution`; an empty cookie counts as absent. */
+/** ATTR-9, ATTR-10, LIM-13, I1-16: the two forms of `attribution`, the device's cookie. An empty cookie counts as a missing one. */
 const cookieWords = {
   pattern: "^([0-9A-Za-z]{22}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})?$",
   [PROBLEM]: "must be 22 alphanumeric characters or a UUID",
@@ -41,7 +41,7 @@ const cookieWords = {
 const text = { type: "string", maxLength: VALUE_CHARACTERS_MAX } as const;
 const filled = { ...text, minLength: 1 } as const;
 
-/** A parameter of an event that is null counts as absent. */
+/** If a parameter of an event is null, it counts as missing. */
 const orLeftOut = (one: object) => ({ anyOf: [one, { type: "null" }] });
 
 const forms: Readonly<Record<ParameterForm, object>> = {
@@ -80,10 +80,10 @@ const event = {
   [SHAPE_OF]: "app_event",
 };
 
-/** The parameter with the events is a list, or the JSON text of the list (D-34). */
+/** The schema of the parameter with the events: a list, or the JSON text of the list (D-34). */
 const eventsWords = { type: "array", items: event, minItems: 1, maxItems: EVENTS_PER_REQUEST_MAX };
 
-/** UD-3, D-73: values that are not hashes, and unknown keys, are dropped from user data; the request is not refused. */
+/** UD-3, D-73: in user data, values that are not hashes and unknown keys are dropped. They do not make the request fail. */
 const userDataWords = {
   type: "object",
   properties: Object.fromEntries(userDataKeys.map((key) => [key, { type: "string", description: "SHA-256 in hex; any other value is dropped" }])),
@@ -97,7 +97,7 @@ const extinfoWords = {
   maxItems: EXTINFO_VALUES,
 };
 
-/** I1-14, I1-17: the rule which parameters a request needs, by the kind of the reported event. */
+/** I1-14, I1-17: the parameters that a request needs depend on the kind of the reported event. */
 const neededByKind = {
   if: { properties: { event: { const: "DEFERRED_APP_LINK" } } },
   else: {
@@ -117,8 +117,8 @@ const access = {
 } as const satisfies Partial<Access>;
 
 /**
- * I1-2, I1-3: reporting app events is discouraged for new integrations, and kept for existing ones. `Deprecation` (RFC 9745) is the release date of
- * the oldest served version, because every served version discourages the interface.
+ * I1-2, I1-3: reporting app events is discouraged for new integrations, but still works for existing ones. The header `Deprecation` (RFC 9745) has
+ * the release date of the oldest served version, because every served version discourages reporting.
  */
 const discouraged = {
   deprecation: "@1716249600",
@@ -134,9 +134,9 @@ const wantedKind = (description: string) =>
   });
 const flag = (description: string) => Type.Optional(Type.Unsafe<0 | 1 | boolean>({ ...flagWords, description }));
 /**
- * A parameter that the code in `intake/` reads, in place of the reader of schemas. `words` are the JSON Schema of the parameter: the code applies the
- * same limits. The reader of schemas would make the code longer: an error names the event and its parameter, values of `ud` are dropped and counted,
- * `extinfo` has three notations, `_valueToSum` keeps its digits, and the view of test events shows the events of a refused request.
+ * Makes a parameter that the code in `intake/` reads, and not the general reader of schemas. `words` is the parameter's JSON Schema, and the code
+ * applies the same limits. The general reader would make the code longer: an error names the event and its parameter, values of `ud` are dropped and
+ * counted, `extinfo` has three notations, `_valueToSum` must not lose digits, and the view of test events shows the events of a refused request.
  */
 const readByIntake = (words: object, description: string) => Type.Optional(Type.Unsafe<unknown>({ ...words, description, "x-plaza-raw": true }));
 
@@ -144,7 +144,7 @@ const unixTime = (description = "Unix seconds") => Type.Integer({ description })
 
 const attributionRow = Type.Object({
   event: kind,
-  /** The name of a custom event; absent for installs and links. */
+  /** The name of a custom event. Absent for installs and links. */
   event_name: Type.Optional(Type.String()),
   event_time: unixTime(),
   ad_id: Type.String(),
@@ -157,7 +157,7 @@ const attributionRow = Type.Object({
 });
 export type AttributionRow = Static<typeof attributionRow>;
 
-/** An attribution row as the handler makes it: flags are 1 and 0, and null stands for an absent field. */
+/** An attribution row as the handler makes it. Flags are 1 and 0, and a field without a value is null. */
 export type AttributedRow = {
   readonly event: EventKind;
   readonly event_name: string | null;
@@ -177,7 +177,7 @@ const flags: ReadonlySet<string> = new Set(["is_view_through", "cross_campaign",
 const attributionValue = (row: AttributedRow, name: keyof AttributionRow): unknown =>
   flags.has(name) && row[name] !== null ? row[name] === 1 : (row[name] ?? undefined);
 
-/** Returns an attribution row for the response to reported events (I1). JSON omits its undefined fields. */
+/** Makes an attribution row for the response to reported events (I1). JSON leaves out the fields that are undefined. */
 export const responseRow = (row: AttributedRow): AttributionRow =>
   Object.fromEntries(attributionFields.map((name) => [name, attributionValue(row, name)])) as unknown as AttributionRow;
 

@@ -1,5 +1,6 @@
 /**
- * The control routes of app events: they show the log, export it, list event names and sums, show test events, and set how long raw events are kept.
+ * The control routes of app events. They show and export the log, list event names and sums, show test events, and set for how long raw events are
+ * stored.
  */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
@@ -96,20 +97,20 @@ const logQuery = Type.Object({ ...logFilter, ...pageQuery.properties });
 const exportQuery = Type.Object(logFilter);
 export const spanQuery = Type.Object({ since: Type.Optional(time), until: Type.Optional(time) });
 
-/** Returns the app that the path names. Throws 404 if it does not exist. */
+/** Returns the app in the path. Throws 404 if the app does not exist. */
 export async function appOf({ world, path }: ControlRequest): Promise<NodeId> {
   const id = path.app ?? "";
   if (!isNodeId(id) || (await world.findNode(id))?.type !== "app") throw notFound(`app ${id}`);
   return id;
 }
 
-/** Returns the kind of an event by the event's name in the log, and for a custom event also its name. */
+/** Returns the kind of an event, and for a custom event also its name. `name` is the event's name in the log. */
 function named(name: string): { event: string; event_name?: string } {
   const kind = eventKinds.find((one) => kindName(one) === name);
   return kind === undefined ? { event: "CUSTOM_APP_EVENTS", event_name: name } : { event: kind };
 }
 
-/** EVT-2: an event of the log as the control API returns it. */
+/** EVT-2: makes the entry for an event of the log, as the control API returns it. */
 export function logEntry(row: EventRow): Static<typeof logged> {
   const { ud = {}, ...device } = readLoggedDevice(row.device ?? "{}");
   return {
@@ -121,18 +122,16 @@ export function logEntry(row: EventRow): Static<typeof logged> {
     ...(row.value === null ? {} : { value_to_sum: amountText(BigInt(row.value)) }),
     parameters: row.parameters === "" ? {} : JSON.parse(row.parameters),
     ...device,
-    // An event's own `advertiser_tracking_enabled` overrides the value of its request (D-76).
+    // The event's own `advertiser_tracking_enabled` overrides that of its request (D-76).
     advertiser_tracking_enabled: row.tracking === 1 ? 1 : 0,
     ud: ud as Record<string, string>,
   };
 }
 
-/** The number of log rows that an export reads at once. */
+/** The number of rows of the log that an export reads at a time. */
 const EXPORT_ROWS = 1_000;
 
-/**
- * Yields the log of an app as JSON lines, newest event first. Each chunk consists of whole lines. Events that arrive during the export are left out.
- */
+/** Yields an app's log as JSON lines, newest event first. Each chunk ends with a complete line. Events that arrive during the export are left out. */
 async function* exportLines(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   let after: readonly string[] | undefined;
@@ -155,14 +154,14 @@ export async function listEventNames(world: World, app: NodeId): Promise<Static<
       active: active === 1,
       count: parts.reduce((sum, { count }) => sum + count, 0),
       sums: Object.fromEntries(parts.filter(({ valued }) => valued > 0).map(({ currency, sum }) => [currency, amountText(sum)])),
-      // A name without sums is possible: the request that added the name may have contained only duplicates.
+      // A name may have no sums, because the request that added the name may have had only duplicates.
       first_time: parts.reduce((first, { first_time }) => Math.min(first, first_time), parts[0]?.first_time ?? 0),
       last_time: parts.reduce((last, { last_time }) => Math.max(last, last_time), 0),
     };
   });
 }
 
-/** Returns the sums of all days from the day of `since` to the day of `until` (Unix seconds), both included. */
+/** Returns the daily sums from the day of `since` to the day of `until` (Unix seconds), including both days. */
 export async function listDaySums(world: World, app: NodeId, since: number, until: number): Promise<Static<typeof daySum>[]> {
   const days = [since, until].map((time) => Math.floor(time / DAY_SECONDS)) as [number, number];
   return (await readSums(world.database.reader, app, ...days)).map(({ day, name, currency, count, valued, sum }) => ({
@@ -193,7 +192,9 @@ async function exportAppEvents(request: ControlRequest<Static<typeof exportQuery
   return new Response(streamOf(exportLines(request.world, app, filterOf(request.query))), { headers: { "content-type": NDJSON } });
 }
 
-/** LIM-3: a deactivated name no longer counts against the app's limit of event names. Returns false if the app has no such name. */
+/**
+ * LIM-3: deactivates an event name, which then no longer counts against the app's limit of names. Returns false if the app does not have the name.
+ */
 export const deactivateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);
@@ -201,8 +202,8 @@ export const deactivateEventName = (world: World, app: NodeId, name: string): Pr
   });
 
 /**
- * D-291: an active name counts against the app's limit of event names. Returns false if the app has no such name. Throws 409 if the app has as many
- * active names as the limit allows.
+ * D-291: activates an event name, which then counts against the app's limit of names. Returns false if the app does not have the name. Throws 409 if
+ * the app has already reached the limit.
  */
 const activateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
@@ -273,8 +274,8 @@ interface Span {
 }
 
 /**
- * Returns the span of time that a query asks for. Without `since` the span begins with the first event, without `until` the span ends at `end`.
- * Throws 400 if `since` is after `until`.
+ * Returns the time span in a query. Without `since`, the span begins before the first event; without `until`, it ends at `end`. Throws 400 if `since`
+ * is after `until`.
  */
 export function spanOf(query: Static<typeof spanQuery>, end: number): Span {
   const since = timeOf(query.since, "since") ?? 0;
@@ -285,7 +286,7 @@ export function spanOf(query: Static<typeof spanQuery>, end: number): Span {
 
 async function readDaySums(request: ControlRequest<Static<typeof spanQuery>>): Promise<unknown> {
   const app = await appOf(request);
-  // D-292: events may have times in the future, and the list of names counts these too.
+  // D-292: events may have times in the future, and the list of names counts such events, too.
   const { since, until } = spanOf(request.query, LOG_TIME_MAX);
   return { data: await listDaySums(request.world, app, since, until), paging: {} };
 }

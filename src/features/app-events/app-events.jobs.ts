@@ -1,6 +1,6 @@
 /**
- * Retention: a job deletes raw events some days after their arrival; counts, sums, names and devices stay. The events of a request stay at least as
- * long as a duplicate of one of them may arrive: 48 hours after the request's arrival, and 48 hours after the time of each event (D-71).
+ * A job deletes raw events some days after their arrival. Counts, sums, names and devices are not deleted. The events of a request are stored at
+ * least as long as a duplicate of one of them may arrive: 48 hours after the request's arrival, and 48 hours after the time of each event (D-71).
  */
 import { defineSetting, readSetting } from "#graph/contract/feature";
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
@@ -12,7 +12,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
 import { deleteEventsBetween, findExpired, listAppsWithEvents } from "./log/log.store.ts";
 
-/** The number of days for which raw events are kept. A world can override this setting. */
+/** The number of days for which raw events are stored. A world can override this setting. */
 export const appEventDays = defineSetting({
   name: "app_event_days",
   value: "DAYS",
@@ -25,8 +25,8 @@ export const appEventDays = defineSetting({
 const KIND = "app_event_retention";
 const KEY = "daily";
 /**
- * The number of log rows that one write of retention deletes, with their index rows. A write that deletes this number of rows takes no longer than a
- * write of a batch of events.
+ * The number of rows of the log that one write deletes, together with their rows in the indexes. Such a write takes no longer than storing a batch of
+ * events.
  */
 const ROWS_PER_WRITE = 1_000;
 
@@ -44,12 +44,15 @@ export const retention: JobKind<World> = {
 const schedule = (tx: Transaction, world: World): Promise<void> =>
   world.jobs.schedule(tx, { kind: KIND, key: KEY, dueMs: world.clock.nowMs() + DAY_SECONDS * 1_000 });
 
-/** Schedules the retention job, unless it is scheduled already. Called in the transaction of a world's first events. */
+/** Schedules the job that deletes old events, unless it is already scheduled. Called in the transaction that stores a world's first events. */
 export async function ensureRetention(tx: Transaction, world: World): Promise<void> {
   if ((await world.jobs.dueTimeOf(tx, KIND, KEY)) === undefined) await schedule(tx, world);
 }
 
-/** Returns for how many days raw events are kept: the world's own setting, or the server's if the world has no setting; 0 keeps events forever. */
+/**
+ * Returns the number of days for which raw events are stored. This is the world's own setting, or else the server's. 0 means that events are never
+ * deleted.
+ */
 export async function readRetentionDays(world: World, reader: Reader = world.database.reader): Promise<number> {
   const ofWorld = await findSetting(reader, appEventDays.name);
   return ofWorld === undefined ? readSetting(world, appEventDays) : Number(ofWorld);
@@ -70,8 +73,8 @@ async function deleteExpired(world: World): Promise<void> {
 }
 
 /**
- * The times by which requests expire (Unix seconds). Requests that arrived before `before` are deleted, except those with an event that has an
- * `event_id` and a later time than `repeatable`, because a duplicate of such an event may still arrive.
+ * Decides which requests are deleted (in Unix seconds). Requests that arrived before `before` are deleted. The exception is a request that has an
+ * event with an `event_id` and a time after `repeatable`, because a duplicate of that event may still arrive.
  */
 interface Expiry {
   readonly before: number;
@@ -79,8 +82,8 @@ interface Expiry {
 }
 
 /**
- * Deletes some expired requests with numbers above `after`. Returns the number of the newest expired request that it saw, or undefined if no expired
- * request is left.
+ * Deletes some expired requests with numbers above `after`. Returns the number of the newest expired request among them. Undefined if there are no
+ * more expired requests.
  */
 const deleteSome = (world: World, app: NodeId, after: number, { before, repeatable }: Expiry): Promise<number | undefined> =>
   world.database.write(async (tx) => {

@@ -4,10 +4,11 @@ export const appEventMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // The table of the log. `request` numbers the requests of an app in the order of commits, so rows are appended and old rows are adjacent.
-      // `device` is set in the first row of a request only; `value` is in millionths; `key` is set beside an `event_id` (`log/fingerprints.ts`). The
-      // table has row ids, because without them each entry of `app_events_by_key` would hold the whole primary key, which would make that index
-      // larger; new keys change entries in all parts of the index. The columns are in the order of their sizes, because PostgreSQL aligns each of them.
+      // The table of the log. `request` is the number of a request; an app's requests are numbered in the order of commits, so new rows are appended
+      // and old rows are adjacent. `device` is set only in the first row of a request. `value` is in millionths. `key` is set if `event_id` is
+      // (`log/fingerprints.ts`). The table has row ids. Without them, each entry of `app_events_by_key` would contain the whole primary key and make
+      // that index larger; new keys change entries in all parts of the index. The columns are in the order of their sizes, because PostgreSQL aligns
+      // each of them.
       `CREATE TABLE app_events (
         app BIGINT NOT NULL, request BIGINT NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, key BIGINT, value BIGINT,
         position INTEGER NOT NULL, tracking INTEGER NOT NULL, name TEXT NOT NULL, event_id TEXT, currency TEXT NOT NULL, parameters TEXT NOT NULL,
@@ -15,10 +16,10 @@ export const appEventMigrations: readonly Migration[] = [
         PRIMARY KEY (app, request, position)
       )`,
       "CREATE INDEX app_events_by_key ON app_events (key) WHERE key IS NOT NULL",
-      // Keeps the newest request number of an app after retention has emptied the app's log, so that no request number is used twice.
+      // Stores the newest request number of an app after its log has been emptied, so that no request number is used twice.
       "CREATE TABLE app_event_last_requests (app BIGINT PRIMARY KEY, request BIGINT NOT NULL) WITHOUT ROWID",
       "CREATE TABLE app_event_names (app BIGINT NOT NULL, name TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (app, name)) WITHOUT ROWID",
-      // `day` is in UTC, counted from 1970-01-01; -1 is the total of all days. The sum is high * 10^18 + low millionths.
+      // `day` is the number of the day in UTC, counted from 1970-01-01. -1 is the total of all days. The sum in millionths is high * 10^18 + low.
       `CREATE TABLE app_event_sums (
         app BIGINT NOT NULL, day INTEGER NOT NULL, name TEXT NOT NULL, currency TEXT NOT NULL, count BIGINT NOT NULL, valued BIGINT NOT NULL,
         sum_high BIGINT NOT NULL, sum_low BIGINT NOT NULL, first_time BIGINT NOT NULL, last_time BIGINT NOT NULL,
@@ -28,14 +29,14 @@ export const appEventMigrations: readonly Migration[] = [
       `CREATE TABLE app_device_ids (app BIGINT NOT NULL, identity TEXT NOT NULL, device BIGINT NOT NULL, installed INTEGER NOT NULL, PRIMARY KEY (app, identity))
         WITHOUT ROWID`,
       "CREATE INDEX app_device_ids_by_device ON app_device_ids (app, device)",
-      // The two tables of the index of devices (`log/devices.store.ts`).
+      // The two tables in which a device's requests are found (`log/devices.store.ts`).
       "CREATE TABLE app_event_devices (app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, request)) WITHOUT ROWID",
       `CREATE TABLE app_event_ties (
         app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, signature BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, signature)
       ) WITHOUT ROWID`,
       `CREATE TABLE ads (id BIGINT PRIMARY KEY, app BIGINT NOT NULL, campaign_id BIGINT NOT NULL, objective TEXT NOT NULL, tracked_apps TEXT NOT NULL)
         WITHOUT ROWID`,
-      // A touch is a click or an impression of an ad; `identities` is a JSON list of the device ids and persons of the touch.
+      // A touch is a click or an impression of an ad. `identities` is a JSON list of the device ids and the persons that the touch names.
       `CREATE TABLE ad_touches (
         id BIGINT PRIMARY KEY, ad BIGINT NOT NULL, kind TEXT NOT NULL, time BIGINT NOT NULL, identities TEXT NOT NULL
       ) WITHOUT ROWID`,

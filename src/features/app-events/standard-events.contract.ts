@@ -1,20 +1,18 @@
 import { SHAPE_OF } from "#graph/schema/schema-node";
 
-/** The document's two tables: the standard events, and the form of each standard parameter. */
+/** The two tables of the interface's document: the standard events, and the form of each standard parameter. */
 
-/** A standard event's row in the document's table. `valueToSum` is absent if the document does not say what `_valueToSum` of the event means. */
+/** The row of a standard event in the document's table. `valueToSum` is absent if the document does not say what the event's `_valueToSum` means. */
 interface StandardEvent {
   readonly clause: string;
   readonly parameters: readonly StandardParameter[];
   readonly valueToSum?: string;
 }
 
-/**
- * The form in which a standard parameter is written. A value of the form `content ids` can be JSON text, and a `content list` always is JSON text.
- */
+/** The form of a standard parameter's value. A value of the form `content ids` may be JSON text, and a `content list` always is JSON text. */
 type Form = "string" | "currency" | "content type" | "content ids" | "content list" | "integer" | "boolean";
 
-/** EVT-37 to EVT-51: the form of each standard parameter; D-76 adds `pf_ad_type` and `pf_order_id`. */
+/** EVT-37 to EVT-51: the form of each standard parameter. D-76 adds `pf_ad_type` and `pf_order_id`. */
 export const standardParameters = {
   pf_ad_type: "string", // D-76
   pf_content: "content list", // EVT-39
@@ -35,7 +33,7 @@ export const standardParameters = {
 type StandardParameter = keyof typeof standardParameters;
 export type ParameterForm = Form;
 
-/** EVT-41: the values of `pf_content_type`. */
+/** EVT-41: the allowed values of `pf_content_type`. */
 export const contentTypes = ["product", "product_group"] as const;
 
 /** EVT-9 to EVT-32: the standard events and their parameters. */
@@ -93,8 +91,8 @@ const priced = new Set(Object.keys(standardEvents).filter((name) => standardEven
 export const isPriced = (name: string): boolean => priced.has(name);
 
 /**
- * EVT-42: the codes of currencies: the active codes of ISO 4217 (list one, including funds, metals and testing), and the codes that were withdrawn
- * since 2015, because goods may still be priced in them.
+ * EVT-42: the allowed currency codes. They are the active codes of ISO 4217 (list one, including funds, metals and testing), and the codes that were
+ * withdrawn since 2015, because goods may still be priced in them.
  */
 const CODES = `
   AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU

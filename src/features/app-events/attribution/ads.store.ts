@@ -1,4 +1,4 @@
-/** Stores ads and their touches, which are clicks on an ad and impressions of an ad. */
+/** Stores ads and their touches. A touch is a click on an ad or an impression of an ad. */
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -50,7 +50,7 @@ export async function saveAd(tx: Transaction, ad: Ad): Promise<void> {
     WHERE id = ${ad.id}`);
 }
 
-/** Removes a deleted app from the apps that ads track. */
+/** Removes a deleted app from the lists of apps that ads track. */
 export async function untrackApp(tx: Transaction, app: NodeId): Promise<void> {
   const ads = await tx.all<AdRow>(append(selectAds("1", LARGEST_ID), "AND a.tracked_apps LIKE ?", [`%"${app}"%`]));
   for (const ad of ads.map(adOf)) await saveAd(tx, { ...ad, tracked_apps: ad.tracked_apps.filter((tracked) => tracked !== app) });
@@ -70,7 +70,7 @@ export async function deleteAdsOfApp(tx: Transaction, app: NodeId): Promise<void
   for (const { id } of ads) await deleteAd(tx, id);
 }
 
-/** A new touch. `identities` are the ids of the touch's device (`device:…`, `cookie:…`) and the touch's persons (`em:…`). */
+/** A new touch. `identities` are the ids of the device (`device:…`, `cookie:…`) and the persons (`em:…`) that the touch names. */
 export interface NewTouch {
   readonly id: NodeId;
   readonly ad: string;
@@ -94,7 +94,7 @@ interface TouchRow extends AdRow {
   identities: string;
 }
 
-/** A stored touch, with the touch's ad and all identities that the touch names. */
+/** A stored touch, with its ad and all identities that the touch names. */
 export interface StoredTouch extends Touch {
   readonly identities: readonly string[];
 }
@@ -108,7 +108,7 @@ const TOUCH = `
   CAST(t.id AS TEXT) AS touch, t.kind, t.time, t.identities, CAST(a.id AS TEXT) AS id, CAST(a.app AS TEXT) AS app,
   CAST(a.campaign_id AS TEXT) AS campaign_id, a.objective, a.tracked_apps`;
 
-/** Returns the touches that name at least one of these identities, each touch once. */
+/** Returns the touches that name at least one of these identities. Each touch is returned once. */
 export async function findTouches(reader: Reader, identities: readonly string[]): Promise<StoredTouch[]> {
   const touches = append(
     sql`SELECT`,
@@ -118,10 +118,10 @@ export async function findTouches(reader: Reader, identities: readonly string[])
   return [...new Map(rows.map((row) => [row.touch, touchOf(row)])).values()];
 }
 
-/** The number of touches of one ad that are read at once. */
+/** The number of touches of one ad that are read at a time. */
 const TOUCHES_PAGE = 5_000;
 
-/** Yields the touches of one ad from `since` to `until`, in the order in which the touches were recorded, for reports. */
+/** Yields the touches of one ad from `since` to `until`, in the order in which they were recorded. Reports use this function. */
 export async function* touchesOfAd(reader: Reader, ad: string, since: number, until: number): AsyncGenerator<StoredTouch> {
   for (let last = "0"; ; ) {
     const rows = await reader.all<TouchRow>(
@@ -137,7 +137,7 @@ export async function* touchesOfAd(reader: Reader, ad: string, since: number, un
   }
 }
 
-/** Deletes the touches that name one of a person's identities. Returns the number of deleted touches. */
+/** Deletes the touches that name at least one of a person's identities. Returns the number of deleted touches. */
 export async function deleteTouchesOf(tx: Transaction, identities: readonly string[]): Promise<number> {
   const named = sql`SELECT CAST(i.touch AS TEXT) AS touch FROM ad_touch_identities i WHERE i.identity`;
   const touches = new Set((await allInList<{ touch: string }>(tx, named, identities)).map(({ touch }) => touch));

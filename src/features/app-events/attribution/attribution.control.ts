@@ -1,4 +1,4 @@
-/** Control routes of attribution: they record clicks and impressions, report attributed events, and show a device. */
+/** The control routes of attribution. They record clicks and impressions, report attributed events, and show a device. */
 import { type Static, Type } from "typebox";
 import { badRequest, unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -82,7 +82,10 @@ export interface TouchInput {
   readonly time: number;
 }
 
-/** Returns the device ids and persons that a touch names. The list is empty if the touch has no device id, no cookie and no hashed person key. */
+/**
+ * Returns the device ids and the persons that a touch names. The list is empty if the touch has no device id, no cookie and no hash that identifies a
+ * person.
+ */
 function identitiesOfTouch({ advertiser_id, attribution, ud = {} }: TouchInput): string[] {
   const hashed = Object.fromEntries(Object.entries(ud).filter(([, value]) => isHashed(value)));
   return [...deviceIdentities({ advertiser_id, attribution }), ...personsOf(readUserData(hashed).kept)];

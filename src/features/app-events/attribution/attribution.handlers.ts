@@ -31,7 +31,7 @@ interface Attributed {
   readonly place: EventPlace;
 }
 
-/** Reads one page of a device's attributed events, newest event first. Events that are not attributed to an ad are left out. */
+/** Reads one page of a device's attributed events, newest event first. Events without attribution to an ad are left out. */
 export async function attributionOf(world: World, app: NodeId, input: AttributionQuery, page: PageRequest): Promise<ListPage<AttributedRow>> {
   const { ids, touches } = await findDevice(world, app, deviceIdentities(input));
   const model = input.considersViews ? clicksAndViews : clicksAlone;
@@ -47,7 +47,7 @@ export async function attributionOf(world: World, app: NodeId, input: Attributio
   };
   const isBackward = page.before !== undefined;
   const key = placeOf(page.before ?? page.after);
-  // One row more than the page has shows whether rows follow the page, and one row before the page shows whether rows precede it.
+  // One extra row after the page shows whether more rows follow, and one extra row before the page shows whether rows come before it.
   const found = await search(isBackward, page.isInclusive === true ? including(key, isBackward) : key, page.limit + 1);
   const hasMore = found.length > page.limit;
   if (hasMore) found.length = page.limit;
@@ -67,7 +67,7 @@ export async function attributionOf(world: World, app: NodeId, input: Attributio
   };
 }
 
-/** Returns the first and last time of events that one of the touches may claim, or undefined if no touch may claim an event of the app. */
+/** Returns the first and last possible time of events that one of the touches may claim. Undefined if no touch may claim an event of the app. */
 function timesOf(touches: readonly Touch[], app: NodeId, { click_seconds, view_seconds }: Model): { first: number; last: number } | undefined {
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { ad, time } of touches) if (isClaimable(ad, app)) [first, last] = [Math.min(first, time), Math.max(last, time)];
@@ -76,7 +76,7 @@ function timesOf(touches: readonly Touch[], app: NodeId, { click_seconds, view_s
 
 const placeOf = (key: readonly string[] | undefined): EventPlace | undefined => key && [Number(key[0]), Number(key[1])];
 
-/** Returns the place just before `place` in the direction of the search, so that a search beyond the returned place includes `place`. */
+/** Returns the position just before `place` in the direction of the search. A search that begins after the returned position includes `place`. */
 const including = (place: EventPlace | undefined, isBackward: boolean): EventPlace | undefined =>
   place && [place[0], place[1] + (isBackward ? -1 : 1)];
 
@@ -88,7 +88,7 @@ function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross
     event_time: time,
     ad_id: touch.ad.id,
     campaign_id: touch.ad.campaign_id,
-    // ATTR-5, ATTR-6: `click_time` is set for clicks only, `view_time` for impressions only.
+    // ATTR-5, ATTR-6: `click_time` is set only for clicks, and `view_time` only for impressions.
     click_time: isClick ? touch.time : null,
     is_view_through: isClick ? null : 1,
     view_time: isClick ? null : touch.time,
@@ -97,12 +97,12 @@ function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross
   };
 }
 
-/** The greatest number of events of a device that the operator sees; nobody looks at more. */
+/** The greatest number of a device's events that the operator sees. An operator does not look at more. */
 const EVENTS_MAX = 200;
 
 /**
- * Returns a device for the operator: the device's touches with their windows, its newest events, and the touch that each event is attributed to, as
- * in `app_attribution` with `consider_views`. Returns undefined if no id was given.
+ * Returns the data about a device that the operator sees: its touches with their windows, its newest events, and the touch to which each event is
+ * attributed. The attribution is that of `app_attribution` with `consider_views`. Undefined if no id was given.
  */
 export async function deviceOf(world: World, app: NodeId, given: Partial<Pick<AttributionQuery, "advertiser_id" | "attribution">>): Promise<unknown> {
   const wanted = deviceIdentities(given);
@@ -133,29 +133,29 @@ function touchShown({ id, kind, time, ad }: Touch, app: NodeId) {
   return { id, kind, time, until, ad_id: ad.id, campaign_id: ad.campaign_id, objective: ad.objective, claims: isClaimable(ad, app) };
 }
 
-/** The number of ads that are read at once. */
+/** The number of ads that are read at a time. */
 const ADS_PAGE = 1_000;
-/** The number of events that are read at once. */
+/** The number of events that are read at a time. */
 const ROWS_AT_ONCE = 1_000;
 
 interface ReportRow {
   readonly ad_id: string;
   readonly campaign_id: string;
   readonly event: EventKind;
-  /** The name of a custom event; absent for installs and links. */
+  /** The name of a custom event. Absent for installs and links. */
   readonly event_name?: string;
-  /** The number of events attributed to a click (`click_through`), and the number of events attributed to an impression (`view_through`). */
+  /** The number of events that are attributed to a click. `view_through` is the number of events that are attributed to an impression. */
   click_through: number;
   view_through: number;
   cross_campaign: number;
   cross_device: number;
-  /** The sums of values by currency, in millionths. The key is empty for the sum of values without a currency. */
+  /** The sums of the events' values by currency, in millionths. Values without a currency are summed under an empty key. */
   readonly sums: Map<string, bigint>;
 }
 
 /**
- * Counts an app's attributed events from `since` to `until` (Unix seconds) for each ad, under the model of reports: a view window of 1 day and a
- * click window of 28 days (LIM-12). Rows are ordered by ad, then by event.
+ * Counts an app's attributed events from `since` to `until` (Unix seconds) for each ad. Reports use a view window of 1 day and a click window of 28
+ * days (LIM-12). The rows are sorted by ad, then by event.
  */
 export async function reportOf(world: World, app: NodeId, since: number, until: number) {
   const rows = new Map<string, ReportRow>();
@@ -197,7 +197,9 @@ function reportRow(rows: Map<string, ReportRow>, ad: Ad, { kind, name }: DeviceE
   return row;
 }
 
-/** Returns the ids of all devices that may have an attributed event: the devices that touches name, and the devices that persons link to these. */
+/**
+ * Returns the ids of all devices that may have an attributed event: the devices that touches name, and the devices that belong to the same persons.
+ */
 async function touchedDevices(world: World, app: NodeId, since: number, until: number): Promise<Set<string>> {
   const touched = await touchedIdentities(world.database.reader, app, since, until);
   const ids = await wholeDevices(world, app, touched.filter(isDevice));

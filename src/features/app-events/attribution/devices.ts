@@ -1,10 +1,10 @@
 /**
- * Finds the events, the persons and the linked devices of a device through the index of the log (D-74).
+ * Finds a device's events, its persons and its linked devices with the index of the log (D-74).
  *
- * A device is the set of all ids that accepted requests of the app name together (D-290), and the ids that touches name beside one of these ids. So
- * every id of a device leads to the same events. Persons link devices one step far: a device's persons are the persons that its own requests and
- * touches name, and its linked devices are the devices of other requests and touches that name one of these persons. Persons of linked devices are
- * not followed.
+ * A device is a set of ids. Two ids belong to one device if an accepted request of the app names both (D-290), or if a touch names both. So every id
+ * of a device leads to the same events. Persons link devices one step far: a device's persons are the persons that its own requests and touches name,
+ * and its linked devices are the devices of other requests and touches that name one of these persons. The search does not continue with the persons
+ * of linked devices.
  */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -17,8 +17,8 @@ import { findTouches, type StoredTouch } from "./ads.store.ts";
 import type { AttributableEvent } from "./rule.ts";
 
 /**
- * The place of an event in the log: the number of its request, and its position in the request. A place is unique in the app, and places are in the
- * order of arrival.
+ * The position of an event in the log: the number of its request, and its index in the request. The position is unique in the app, and later events
+ * have greater positions.
  */
 export type EventPlace = readonly [request: number, position: number];
 
@@ -32,7 +32,7 @@ export interface DeviceEvent extends AttributableEvent {
 
 export interface KnownDevice {
   readonly ids: readonly string[];
-  /** The touches of the device, of its persons, and of the devices that these persons link. */
+  /** The touches of the device, of the device's persons, and of all devices that are linked by these persons. */
   readonly touches: readonly StoredTouch[];
 }
 
@@ -54,38 +54,38 @@ export async function wholeDevices({ database: { reader } }: World, app: NodeId,
   return [...ids];
 }
 
-/** Returns the persons that requests and touches name together with one of these ids. */
+/** Returns the persons that a request or touch names together with at least one of these ids. */
 export const personsOfDevices = async (world: World, app: NodeId, ids: readonly string[]): Promise<string[]> =>
   (await namedWith(world, app, ids)).filter((identity) => !isDevice(identity));
 
-/** Returns all ids of the devices that requests and touches name together with one of these persons. */
+/** Returns all ids of the devices that a request or touch names together with at least one of these persons. */
 export const devicesOfPersons = async (world: World, app: NodeId, persons: readonly string[]): Promise<string[]> =>
   wholeDevices(world, app, (await namedWith(world, app, persons)).filter(isDevice));
 
-/** Returns all identities in the touches and requests that name one of the wanted identities. */
+/** Returns all identities in the touches and requests that name at least one of the wanted identities. */
 async function namedWith({ database: { reader } }: World, app: NodeId, wanted: readonly string[]): Promise<string[]> {
   const known = new Set(wanted);
   const named = (await findTouches(reader, wanted)).flatMap(({ identities }) => identities);
   for (const device of await readDevicesOfRequests(reader, app, await findTies(reader, app, wanted))) {
     const identities = identitiesOfText(device);
-    // The index may lead to a request without the wanted identities, because two texts can have the same fingerprint.
+    // The index may return a request without the wanted identities, because two texts can have the same fingerprint.
     if (identities.some((identity) => known.has(identity))) named.push(...identities);
   }
   return distinct(named);
 }
 
-/** The events of a device that a search asks for. */
+/** A search for events of a device. */
 export interface WantedEvents {
   readonly ids: readonly string[];
-  /** If given, only events of this kind are read. */
+  /** The only kind of events that is read. Undefined if all kinds are read. */
   readonly kind?: EventKind | undefined;
-  /** Reads the oldest events first, instead of the newest first. */
+  /** Whether the oldest events are read first. By default the newest are read first. */
   readonly isBackward?: boolean;
-  /** If given, only events beyond this place are read: earlier ones, or later ones if `isBackward`. */
+  /** The position after which the search begins: only earlier events are read, or later ones if `isBackward`. Undefined if all events are read. */
   readonly from?: EventPlace | undefined;
-  /** The first and last time of wanted events, in Unix seconds. */
+  /** The times of the first and the last event that the search may return, in Unix seconds. */
   readonly times: { readonly first: number; readonly last: number };
-  /** The number of rows that the first query of the search reads. Later queries of the search read more rows. */
+  /** The number of rows that the first query of the search reads. Later queries read more rows. */
   readonly count: number;
 }
 
@@ -102,7 +102,7 @@ export async function* eventsOf(world: World, app: NodeId, wanted: WantedEvents)
   for await (const request of requestsOf(world, app, { ids, kind, isBackward }, from[0])) {
     for (let beyond = request === from[0] ? from[1] : isBackward ? -1 : POSITION_END; ; ) {
       const rows = await readEventsOfRequest(world.database.reader, app, request, { isBackward, beyond, times, limit });
-      // The index may lead to a request of another device, because two ids can have the same fingerprint.
+      // The index may return a request of another device, because two ids can have the same fingerprint.
       if (!identitiesOfText(rows[0]?.device ?? "{}").some((identity) => known.has(identity))) break;
       for (const row of rows) {
         const event = eventOf(request, row);
@@ -117,7 +117,7 @@ export async function* eventsOf(world: World, app: NodeId, wanted: WantedEvents)
 
 type RequestOrder = Pick<WantedEvents, "ids" | "kind"> & { readonly isBackward: boolean };
 
-/** Yields the numbers of the requests that may be of a device, beginning with the request `start`. */
+/** Yields the numbers of the requests that may belong to a device, beginning with the request `start`. */
 async function* requestsOf(world: World, app: NodeId, { ids, kind, isBackward }: RequestOrder, start: number): AsyncGenerator<number> {
   const name = kind === undefined || kind === "CUSTOM_APP_EVENTS" ? undefined : kindName(kind);
   let from = isBackward ? start - 1 : start + 1;

@@ -14,18 +14,18 @@ export interface Ad {
   readonly app: string;
   readonly campaign_id: string;
   readonly objective: string;
-  /** The apps whose events the ad tracks. */
+  /** The apps whose events the ad tracks, in addition to its own app. */
   readonly tracked_apps: readonly string[];
 }
 
 export interface Touch {
-  /** Ids of touches increase in the order in which touches were recorded. */
+  /** The id of the touch. Touches that are recorded later have greater ids. */
   readonly id: string;
   readonly ad: Ad;
   readonly kind: "click" | "impression";
   /** The time of the touch in Unix seconds. */
   readonly time: number;
-  /** The ids of the device that was touched; empty if the touch names only a person. */
+  /** The ids of the device on which the ad was clicked or seen. Empty if the touch names only a person. */
   readonly devices: readonly string[];
 }
 
@@ -33,23 +33,23 @@ export interface AttributableEvent {
   readonly kind: EventKind;
   /** The time of the event in Unix seconds. */
   readonly time: number;
-  /** D-76: the value 0 keeps the event out of attribution; only reports count such an event. */
+  /** D-76: if the value is 0, the event is not attributed; only reports count it. */
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
 export interface Model {
   readonly click_seconds: number;
   readonly view_seconds: number;
-  /** The kinds of events that may be attributed to impressions. */
+  /** The events that may be attributed to impressions. */
   readonly views: "none" | "installs" | "all";
-  /** I1-12, D-76: whether events with `advertiser_tracking_enabled` 0 are attributed. The document allows this in reports only. */
+  /** I1-12, D-76: whether events whose `advertiser_tracking_enabled` is 0 are attributed. The interface's document allows this only in reports. */
   readonly countsUntracked: boolean;
 }
 
 export const clicksAlone: Model = { click_seconds: CLICK_WINDOW_SECONDS, view_seconds: VIEW_WINDOW_SECONDS, views: "none", countsUntracked: false };
-/** ATTR-4: the model of a request with `consider_views`: installs may be attributed to impressions. */
+/** ATTR-4: the windows for a request with `consider_views`. Installs may be attributed to impressions. */
 export const clicksAndViews: Model = { ...clicksAlone, views: "installs" };
-/** LIM-12: the model of reports has a view window of 1 day and a click window of 28 days. */
+/** LIM-12: the windows for reports: 1 day for impressions and 28 days for clicks. */
 export const reporting: Model = {
   click_seconds: REPORT_CLICK_WINDOW_SECONDS,
   view_seconds: REPORT_VIEW_WINDOW_SECONDS,
@@ -64,8 +64,8 @@ export interface Attribution {
 }
 
 /**
- * Attributes an event to a touch. `devices` are all ids of the event's device; `touches` are the touches of this device, of the device's persons, and
- * of the devices that these persons link.
+ * Attributes an event to a touch. `devices` are all ids of the event's device. `touches` are the touches of this device, of its persons, and of the
+ * devices that are linked by these persons.
  */
 export function attribute(
   event: AttributableEvent,
@@ -89,14 +89,14 @@ export function attribute(
   return {
     touch,
     cross_campaign: claimOf(touch.ad, app) === "cross-campaign",
-    // ATTR-8: the attribution is cross-device if the touch names devices, but not the device of the event.
+    // ATTR-8: the attribution is cross-device if the touch names devices, but none of them is the device of the event.
     cross_device: touch.devices.length > 0 && !touch.devices.some((id) => devices.includes(id)),
   };
 }
 
 /**
- * Of two touches in the same second, the touch that was recorded later is the later one. Ids are decimals without leading zeros, so a longer id is
- * greater.
+ * Returns whether the first touch is later. Of two touches in the same second, the one that was recorded later counts as later. Ids are decimals
+ * without leading zeros, so a longer id is greater.
  */
 const isLater = (one: Touch, other: Touch): boolean =>
   one.time !== other.time ? one.time > other.time : one.id.length !== other.id.length ? one.id.length > other.id.length : one.id > other.id;
@@ -106,7 +106,7 @@ const APP_OBJECTIVES: ReadonlySet<string> = new Set(["APP_INSTALLS", "APP_ENGAGE
 /** Returns whether events of the app may be attributed to the ad. */
 export const isClaimable = (ad: Ad, app: string): boolean => claimOf(ad, app) !== undefined;
 
-/** ATTR-7: an ad with an app objective claims its own app; any other ad claims the apps whose events it tracks. */
+/** ATTR-7: an ad with an app objective claims events of its own app. Any other ad claims events of the apps that it tracks. */
 function claimOf(ad: Ad, app: string): "own" | "cross-campaign" | undefined {
   if (APP_OBJECTIVES.has(ad.objective)) return ad.app === app ? "own" : undefined;
   return ad.tracked_apps.includes(app) ? "cross-campaign" : undefined;

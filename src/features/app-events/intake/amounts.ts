@@ -1,18 +1,18 @@
 /**
- * Reads and writes the amounts of `_valueToSum` (D-70): converts the text of a decimal to an integer of millionths, and back. No binary float is
- * used, so sums are exact.
+ * Reads and writes the amounts of `_valueToSum` (D-70): converts the text of a decimal to an integer of millionths, and back. Sums are exact, because
+ * this file does not calculate with binary floats.
  */
 import { trimmedEnd } from "#kernel/text";
 
-/** D-70: an amount has at most 12 digits before the point; digits after the sixth one behind the point are rounded. */
+/** D-70: an amount has at most 12 digits before the decimal point. It is rounded to 6 digits after the point. */
 const INTEGER_DIGITS_MAX = 12;
 const FRACTION_DIGITS_MAX = 6;
-/** A decimal with an optional exponent (`1e3`), because JSON allows exponents. */
+/** Matches a decimal with an optional exponent (`1e3`), because JSON allows exponents. */
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * Reads an amount. Returns the amount in millionths, rounded half-even if more than 6 digits follow the point (D-70), or a text that says what is
- * wrong.
+ * Reads an amount. Returns the amount in millionths, rounded half-even if it has more than 6 digits after the point (D-70). For an invalid amount,
+ * returns a text that says what is wrong.
  */
 export function readAmount(text: string): bigint | string {
   const plain = readPlain(text);
@@ -30,7 +30,7 @@ export function readAmount(text: string): bigint | string {
 }
 
 /**
- * Returns the first `kept` digits as a number, rounded half-even by the digits that follow. If there are fewer than `kept` digits, zeros are added.
+ * Returns the first `kept` digits as a number, rounded half-even by the digits after them. If there are fewer than `kept` digits, zeros are appended.
  */
 function roundedAt(digits: string, kept: number): bigint {
   if (kept < 0) return 0n;
@@ -40,10 +40,12 @@ function roundedAt(digits: string, kept: number): bigint {
   return isAboveHalf || (next === "5" && number % 2n === 1n) ? number + 1n : number;
 }
 
-/** A plain decimal of at most 9 characters is below 2^53 in millionths, so that an ordinary number holds it exactly. */
+/**
+ * The greatest length of a decimal that is read as an ordinary number. In millionths such a decimal is below 2^53, so a float represents it exactly.
+ */
 const PLAIN_CHARACTERS_MAX = 9;
 
-/** Reads a usual value such as `21.97` or `5` without a regular expression, which is faster; returns -1 for any other text. */
+/** Reads a common amount such as `21.97` or `5` without a regular expression, which is faster. Returns -1 for any other text. */
 function readPlain(text: string): number {
   if (text.length === 0 || text.length > PLAIN_CHARACTERS_MAX) return -1;
   let digits = 0;

@@ -1,10 +1,10 @@
 /**
- * Stores a batch of an app's requests in one transaction: the event names, devices, log rows and sums. Of each request everything is stored, or
- * nothing (D-70 to D-72).
+ * Stores a batch of an app's requests in one transaction: the event names, devices, log rows and sums. Each request is stored completely or not at
+ * all (D-70 to D-72).
  *
- * The transaction locks the app, also across processes, so the transaction's checks are still valid at its commit.
+ * The transaction locks the app against all processes, so its checks are still valid when it commits.
  *
- * **Invariant:** requests are numbered without gaps, in the order of commits, because readers of the log go on from a number (D-423).
+ * **Invariant:** requests are numbered without gaps, in the order of commits, because a reader of the log continues from a request number (D-423).
  */
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
@@ -19,15 +19,15 @@ import { countActiveNames, findNames, insertNames } from "./intake.store.ts";
 import { eventPath, type Report, type ReportedEvent } from "./parse-events.ts";
 import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
 
-/** The result of a request: the indexes of the request's duplicate events, or the error that refuses the request. */
+/** The result of a request: the indexes of its duplicate events, or the error with which the request is refused. */
 export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly refusal: Error };
 
 const NO_DUPLICATES: ReadonlySet<number> = new Set();
 const FIRST: ReadonlySet<number> = new Set([0]);
 
 /**
- * `take` returns the requests of the batch. It is called when the transaction has the app's lock: requests that arrive while another process has the
- * lock are then in the batch as well, so that processes that take turns do not write smaller batches than one process alone.
+ * Stores a batch. `take` returns the requests of the batch. It is called when the transaction has the app's lock, so the batch includes requests that
+ * arrived while another process had the lock. So the batches of several processes are as large as those of a single process.
  */
 export async function storeBatch(tx: Transaction, app: NodeId, take: () => readonly Report[], key: FingerprintKey): Promise<Outcome[]> {
   await tx.lock("app events", app);
@@ -35,7 +35,7 @@ export async function storeBatch(tx: Transaction, app: NodeId, take: () => reado
   return new AppBatch(tx, app, key, lastRequest).store(take());
 }
 
-/** The key by which duplicates of an event with an `event_id` are found (D-71). */
+/** The key of an event with an `event_id`, by which duplicates of the event are found (D-71). */
 interface EventKey {
   readonly text: string;
   readonly fingerprint: number;
@@ -52,7 +52,7 @@ class AppBatch {
   readonly #sums = new Map<string, EventSum>();
   /** The keys of the batch's events that have an `event_id`. */
   readonly #keys = new Map<ReportedEvent, EventKey>();
-  /** The times of the events with an `event_id` that are in the log or in this batch, by period and key. */
+  /** The times of events with an `event_id`, by period and key. The events are in the log or in this batch. */
   readonly #known = new Map<string, number[]>();
   #lastRequest: number;
 
@@ -64,7 +64,7 @@ class AppBatch {
   }
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
-    // The three reads run together, so that PostgreSQL gets their statements in one round trip.
+    // The three reads start together, so that PostgreSQL gets their statements in one round trip.
     const [quota, devices] = await Promise.all([
       NameQuota.open(this.#tx, this.#app, reports),
       JoinedIds.open(this.#tx, this.#app, reports.flatMap(joinedIdsOf)),
@@ -81,7 +81,7 @@ class AppBatch {
     return outcomes;
   }
 
-  /** D-71: finds the logged events that have the same key as an event of these requests. */
+  /** D-71: finds the events in the log that have the same key as an event of these requests. */
   async #findKeys(reports: readonly Report[]): Promise<void> {
     const wanted = new Set<number>();
     for (const { events } of reports)
@@ -102,7 +102,7 @@ class AppBatch {
     else times.push(time);
   }
 
-  /** D-290: the ids of a request that is not refused are joined to one device, even if all events of the request are duplicates. */
+  /** D-290: the ids of an accepted request are joined to one device, even if all its events are duplicates. */
   #take(report: Report, quota: NameQuota, devices: JoinedIds): Outcome {
     const refusal = quota.admit(report);
     if (refusal !== undefined) return { refusal };
@@ -135,7 +135,7 @@ class AppBatch {
     return { duplicates: duplicates ?? NO_DUPLICATES };
   }
 
-  /** I1-32, D-71: returns whether an event is a duplicate. The first event of a key counts, so an event that is not a duplicate is remembered. */
+  /** I1-32, D-71: returns whether an event is a duplicate. If it is not, its time is recorded, because the first event of a key counts. */
   #isDuplicate(event: ReportedEvent): boolean {
     const key = this.#keys.get(event);
     if (key === undefined) return false;
@@ -157,7 +157,7 @@ class AppBatch {
       this.#rows.push(amount, currency, parameters, tracking, deviceJson);
       this.#count(event);
     }
-    // D-76: if all events of a request are kept out of attribution, the request does not tie its persons to its device.
+    // D-76: if no event of a request may be attributed, the request does not tie its persons to its device.
     const isTracked = events.some(({ advertiser_tracking_enabled }) => advertiser_tracking_enabled === 1);
     this.#requests.push({ request, identities: isTracked ? identitiesOf(device) : deviceIdentities(device), name: events[0]?.name ?? "" });
   }
@@ -181,19 +181,19 @@ class AppBatch {
 }
 
 /**
- * Returns the ids of a request that need a row: several ids, which the request joins, or the ids of a device that installs the app. A single id of
- * any other request needs no row.
+ * Returns the ids of a request that need a row. These are all ids of a request with several ids, and the ids of a device that installs the app. In
+ * any other request a single id needs no row.
  */
 function joinedIdsOf({ kind, device }: Report): string[] {
   const ids = deviceIdentities(device);
   return ids.length > 1 || kind === "MOBILE_APP_INSTALL" ? ids : [];
 }
 
-/** Returns an integer as the database drivers take a BIGINT: as a number if the number is exact, otherwise as text. */
+/** Returns an integer in the form that the database drivers accept for a BIGINT: a number if a float represents it exactly, otherwise text. */
 const rowValue = (value: bigint): number | string => (value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : String(value));
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Returns the log row of an install or of a deferred app link. */
+/** Makes the row of the log for an install or a deferred app link. */
 const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   name: kindName(kind),
   event_id: undefined,
@@ -204,7 +204,7 @@ const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   advertiser_tracking_enabled: device.advertiser_tracking_enabled,
 });
 
-/** Returns the sums by day, followed by the totals of all days. */
+/** Returns the sums by day, followed by the sums of all days. */
 function withTotals(all: readonly EventSum[]): EventSum[] {
   const totals = new Map<string, EventSum>();
   for (const sum of all) {
@@ -247,7 +247,7 @@ class NameQuota {
     return new NameQuota(tx, app, states, limit, states.size === names.size ? 0 : limit - (await countActiveNames(tx, app)));
   }
 
-  /** Adds the new event names of a request, or returns the error that refuses the request. */
+  /** Adds the new event names of a request. If the request must be refused, returns the error. */
   admit({ events, list }: Report): Error | undefined {
     let added: Set<string> | undefined;
     for (const [at, { name }] of events.entries()) {
@@ -272,10 +272,10 @@ class NameQuota {
   }
 }
 
-/** D-72, LIM-2: the error for a new name of an app that has as many names as the limit allows. */
+/** D-72, LIM-2: the error about a new event name if the app has already reached its limit of names. */
 const tooManyNames = (path: string, name: string, limit: number): GraphError =>
   invalidParameter(path, `is refused: ${JSON.stringify(name)} would be one name more than the ${limit} that the app may use`);
 
-/** D-72, LIM-3: the error for an event whose name was deactivated. */
+/** D-72, LIM-3: the error about an event whose name was deactivated. */
 const deactivatedName = (path: string, name: string): GraphError =>
   invalidParameter(path, `is refused: the event name ${JSON.stringify(name)} was deactivated`);

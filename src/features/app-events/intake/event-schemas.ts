@@ -1,14 +1,11 @@
-/**
- * D-363: compares custom events with the schemas that their app has given them. The result is only shown; the events are stored and counted as
- * without schemas.
- */
+/** D-363: compares custom events with the schemas that their app has set. The result is only shown; the events are stored and counted in any case. */
 import type { AppFacts } from "#auth/app-facts";
 import { givenSchema, type SchemaCheck } from "#graph/schema/given-schema";
 import { amountText } from "./amounts.ts";
 import type { ReportedEvent } from "./parse-events.ts";
 import { EVENTS_SHOWN_MAX } from "./test-view.ts";
 
-/** The checks of an app's schemas, made once for each reading of the app's facts. */
+/** The checks for an app's schemas. They are made again only when the app's facts have been read again. */
 const made = new WeakMap<AppFacts["event_schemas"], ReadonlyMap<string, SchemaCheck>>();
 
 function checksOf(schemas: AppFacts["event_schemas"]): ReadonlyMap<string, SchemaCheck> {
@@ -19,7 +16,7 @@ function checksOf(schemas: AppFacts["event_schemas"]): ReadonlyMap<string, Schem
 
 const NONE: ReadonlyMap<number, string> = new Map();
 
-/** How events break their schemas, by the indexes of these events. Only the events that are shown are compared. */
+/** Returns how events violate their schemas, by the index of each event. Only the events that the view shows are checked. */
 export function violationsOf({ event_schemas }: Pick<AppFacts, "event_schemas">, events: readonly ReportedEvent[]): ReadonlyMap<number, string> {
   const checks = checksOf(event_schemas);
   if (checks.size === 0) return NONE;
@@ -31,7 +28,7 @@ export function violationsOf({ event_schemas }: Pick<AppFacts, "event_schemas">,
   return found;
 }
 
-/** The event as its schema describes it: the parameters, and `_valueToSum` as a number. */
+/** The value that is checked against the schema: the event's parameters, with `_valueToSum` as a number. */
 const described = ({ parameters, value }: ReportedEvent): unknown => ({
   ...(parameters === "" ? {} : JSON.parse(parameters)),
   ...(value === undefined ? {} : { _valueToSum: Number(amountText(value)) }),

@@ -10,15 +10,15 @@ interface NameRow {
   [column: string]: string | number;
 }
 
-/** Returns the names of the list that the app has, each with whether it is active. */
+/** Returns those of the names that the app has. The value of a name says whether the name is active. */
 export async function findNames(reader: Reader, app: NodeId, names: readonly string[]): Promise<Map<string, boolean>> {
   const rows = await allInList<NameRow>(reader, sql`SELECT n.name, n.active FROM app_event_names n WHERE n.app = ${app} AND n.name`, names);
   return new Map(rows.map(({ name, active }) => [name, active === 1]));
 }
 
 /**
- * Counts the app's active event names. Called only when a new name appears. An app has at most a thousand active names, unless its limit is
- * configured otherwise.
+ * Counts the app's active event names. This function is called only for a new name. An app has at most a thousand active names, unless its limit was
+ * changed.
  */
 export async function countActiveNames(reader: Reader, app: NodeId): Promise<number> {
   return (
@@ -35,7 +35,7 @@ export function insertNames(tx: Transaction, app: NodeId, names: readonly string
   );
 }
 
-/** Activates or deactivates an event name. Returns false if the app has no such name. */
+/** Activates or deactivates an event name. Returns false if the app does not have the name. */
 export async function setNameActive(tx: Transaction, app: NodeId, name: string, isActive: boolean): Promise<boolean> {
   return (await tx.run(sql`UPDATE app_event_names SET active = ${isActive ? 1 : 0} WHERE app = ${app} AND name = ${name}`)) === 1;
 }

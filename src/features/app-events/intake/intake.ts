@@ -1,11 +1,10 @@
 /**
- * The queues of requests that report app events (I1), one queue for each app. Each app has one transaction at a time; requests that arrive while the
- * transaction runs share the next transaction. On SQLite the transactions of several apps share a commit anyway.
+ * The queues of requests that report app events (I1), one queue for each app. Each app has one transaction at a time; all requests that arrive while
+ * it runs are stored in the next one. On SQLite, the transactions of several apps are committed together anyway.
  *
- * **Invariant:** a response is sent only after the commit of the request's batch. The same holds for a request that is refused because of event names
- * in its batch.
- * **Invariant:** the number of waiting events is bounded. When the bound is reached, requests of an app that has its fair share of waiting events are
- * refused with 503 and `Retry-After`.
+ * **Invariant:** a response is sent only after the commit of the request's batch. This also applies to a request that is refused because of event
+ * names in its batch. **Invariant:** the number of waiting events is bounded. When the bound is reached, an app that already has its fair share of
+ * the waiting events gets 503 with `Retry-After` for further requests.
  */
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
@@ -22,18 +21,21 @@ import type { Report } from "./parse-events.ts";
 /** The greatest number of events in one transaction. At some 5 µs each, 5,000 events block SQLite's writer and the event loop for 25 ms. */
 const BATCH_EVENTS_MAX = 5_000;
 /**
- * The greatest number of events that wait; they take some 50 MB of memory. The HTTP limit on bodies in progress (`requestBytesMax` of
- * src/http/limits.ts) is reached earlier unless events are shorter than 21 bytes, so the HTTP limit refuses most requests before their bodies are
- * read.
+ * The greatest number of waiting events, which take some 50 MB of memory. The HTTP limit for the bodies of running requests (`requestBytesMax` of
+ * src/http/limits.ts) is usually reached first, unless events are shorter than 21 bytes. So most requests that are too many are refused before their
+ * bodies are read.
  */
 const WAITING_EVENTS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 1;
 const KEY_SETTING = "app_event_fingerprint_key";
-/** The greatest number of transactions of the intake that run at once on PostgreSQL: half of a process's connections. */
+/**
+ * The greatest number of the intake's transactions that run at the same time on PostgreSQL. Each needs a connection, and this is half of a process's
+ * connections.
+ */
 const WRITERS_MAX = 4;
 /**
- * The number of requests of a batch that respond at the same time on PostgreSQL, while the next batch is written. With this number Plaza serves a
- * third more requests a second than by responding to all requests of the batch at the same time.
+ * The number of requests of a batch that get their responses at the same time on PostgreSQL, while the next batch is written. With this number Plaza
+ * serves a third more requests per second than without a limit.
  */
 const RESPOND_AT_ONCE = 4;
 
@@ -50,11 +52,11 @@ export class Intake {
   /** The waiting requests of each app. An app without waiting requests has no entry. */
   readonly #waiting = new Map<NodeId, Waiting[]>();
   readonly #writing = new Set<NodeId>();
-  /** Apps that wait for their turn to write, in the order of arrival. */
+  /** The apps that wait to write a batch, in the order of arrival. */
   readonly #queued = new Set<NodeId>();
   readonly #shares = new Shares({ count: Number.POSITIVE_INFINITY, size: WAITING_EVENTS_MAX });
   #isRetentionScheduled = false;
-  /** The secret key of the fingerprints of event keys; undefined until the first batch is stored. */
+  /** The secret key for the fingerprints of event keys. Undefined until the first batch is stored. */
   #key: FingerprintKey | undefined;
 
   constructor(world: World) {
@@ -64,7 +66,10 @@ export class Intake {
     this.#respondAtOnce = isRemote ? RESPOND_AT_ONCE : Number.POSITIVE_INFINITY;
   }
 
-  /** Throws `overloaded` if the app has no capacity left. Called before the events of a request are parsed, so that a refusal costs little. */
+  /**
+   * Throws `overloaded` if the app has used up its capacity. This is called before the events of a request are parsed, so that a refusal costs
+   * little.
+   */
   requireCapacity(app: NodeId): void {
     if (this.#shares.lacks(this.#accountOf(app), 1) !== undefined) throw overloaded(RETRY_AFTER_SECONDS);
   }
@@ -73,7 +78,7 @@ export class Intake {
     return this.#shares.accountOf(app, "");
   }
 
-  /** Adds a request to its app's queue. The promise resolves when the request is stored durably, or refused. */
+  /** Adds a request to its app's queue. Resolves when the request has been stored durably or refused. */
   submit(report: Report): Promise<Outcome> {
     this.requireCapacity(report.app);
     return new Promise((resolve, reject) => {
@@ -97,18 +102,18 @@ export class Intake {
       this.#writing.add(app);
       void this.#write(app).finally(() => {
         this.#writing.delete(app);
-        // Requests of the app that arrived during its transaction wait until the other apps have had their turn.
+        // Requests that arrived during the app's transaction wait until the other apps have written a batch.
         if (this.#waiting.has(app)) this.#queued.add(app);
         this.#writeQueued();
       });
     }
   }
 
-  /** Stores one batch of the app. Never rejects. */
+  /** Stores one batch of the app. The promise never rejects. */
   async #write(app: NodeId): Promise<void> {
     let batch: Waiting[] | undefined;
     try {
-      // A retry of the transaction uses the same batch.
+      // If the transaction runs again, it uses the same batch.
       const take = (): Report[] => {
         batch ??= this.#take(app);
         return batch.map(({ report }) => report);
@@ -131,9 +136,9 @@ export class Intake {
     return storeBatch(tx, app, take, key);
   }
 
-  /** Reads the secret key of the world's fingerprints. The key is made with the world's first events and never changes. */
+  /** Reads the secret key of the world's fingerprints. The key is created with the world's first events and never changes. */
   async #readKey(tx: Transaction): Promise<FingerprintKey> {
-    // The lock is needed because another process may make the key at the same time.
+    // The lock is needed because another process may create the key at the same time.
     await tx.lock("app events", KEY_SETTING);
     let secret = await findSetting(tx, KEY_SETTING);
     if (secret === undefined) {

@@ -1,4 +1,4 @@
-/** Validates the events of a request one by one (EVT clauses, D-70, D-76). The first invalid event refuses the whole request. */
+/** Validates the events of a request one by one (EVT clauses, D-70, D-76). If an event is invalid, the whole request is refused. */
 import { isNo, isYes, textOf } from "#graph/pipeline/parameters";
 import { JsonNumber } from "#graph/pipeline/request";
 import type { World } from "#graph/worlds/world";
@@ -11,49 +11,47 @@ import { ACTIVATE_APP, contentTypes, currencies, isPriced, type ParameterForm, s
 import { readAmount } from "./amounts.ts";
 import type { Device } from "./parse-request.ts";
 
-/** A valid reported event. */
+/** A reported event after it was validated. */
 export interface ReportedEvent {
   readonly name: string;
   readonly event_id: string | undefined;
-  /** The time of the event in Unix seconds: `_logTime`, or the arrival of the request if the event has no `_logTime`. */
+  /** The time of the event in Unix seconds. This is `_logTime`, or the time at which the request arrived if the event has no `_logTime`. */
   readonly time: number;
-  /** The event's `_valueToSum` in millionths; undefined if the event has no value. */
+  /** The event's `_valueToSum` in millionths. Undefined if the event has no value. */
   readonly value: bigint | undefined;
-  /** The currency of the value; empty if the event has no currency. */
+  /** The currency of the value. Empty if the event has no currency. */
   readonly currency: string;
-  /** The parameters as sent, as JSON text; the text is empty if the event has no parameters. */
+  /** The parameters as JSON text, as the client sent them. Empty if the event has no parameters. */
   readonly parameters: string;
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
-/** A valid request that reports app events (I1). */
+/** A request that reports app events (I1), after it was validated. */
 export interface Report {
   readonly app: NodeId;
   readonly kind: EventKind;
   readonly device: Device;
-  /** The custom events; empty for any `kind` except `CUSTOM_APP_EVENTS`. */
+  /** The custom events. Empty unless `kind` is `CUSTOM_APP_EVENTS`. */
   readonly events: readonly ReportedEvent[];
-  /** The name of the parameter that contained the events, for error messages. */
+  /** The name of the parameter that has the events, for error messages. */
   readonly list: string;
   readonly event_name_limit: number;
-  /** The arrival of the request in Unix seconds. */
+  /** The time at which the request arrived, in Unix seconds. */
   readonly received: number;
 }
 
-/** The values of a request and its app that the validation of an event needs. */
+/** The facts about a request and its app that are needed to validate an event. */
 export interface EventContext {
-  /** The name of the parameter that contains the list of events, for error messages. */
+  /** The name of the parameter that has the list of events, for error messages. */
   readonly list: string;
   readonly received: number;
   readonly advertiser_tracking_enabled: 0 | 1;
   readonly automatic_event_logging: boolean;
-  /**
-   * In the profile `clients` a flag may be a JSON boolean (D-162), and a list parameter may be a JSON list in place of the list's JSON text (D-293).
-   */
+  /** In the profile `clients`, a flag may be a JSON boolean (D-162), and a list parameter may be a JSON list instead of JSON text (D-293). */
   readonly profile: World["profile"];
 }
 
-/** Returns the name of an event, or of one of its parameters, for error messages: `custom_events[3]`, or with a key `custom_events[3]._eventName`. */
+/** Returns the path of an event or of one of its parameters, for error messages: `custom_events[3]`, or with a key `custom_events[3]._eventName`. */
 export const eventPath = (list: string, index: number, key?: string): string =>
   key === undefined ? `${list}[${index}]` : `${list}[${index}].${key}`;
 
@@ -67,7 +65,7 @@ export function readEvents(events: readonly unknown[], context: EventContext): R
 // linear: tidy checks the text of EVENT_NAME in the file that defines it.
 const NAME = new RegExp(EVENT_NAME);
 
-/** The properties of an event that are not parameters: they are neither counted nor stored as parameters (D-70). */
+/** The properties of an event that are not parameters. They are not counted or stored as parameters (D-70). */
 interface Properties {
   readonly _eventName?: unknown;
   readonly event_id?: unknown;
@@ -94,7 +92,7 @@ function readEvent(input: unknown, index: number, context: EventContext): Report
   if (context.profile === "clients") writeLists(rest);
   const parameters = readParameters(rest, refuse);
   const currency = typeof rest.pf_currency === "string" ? rest.pf_currency : "";
-  // EVT-43, D-76: a price needs a currency.
+  // EVT-43, D-76: if the value is a price, the event must have a currency.
   if (value !== undefined && currency === "" && isPriced(_eventName))
     throw refuse("pf_currency", `is required because the _valueToSum of ${_eventName} is a price`);
   return {
@@ -113,7 +111,10 @@ function readEvent(input: unknown, index: number, context: EventContext): Report
 
 type Refuse = (key: string, problem: string) => Error;
 
-/** EVT-3, EVT-36: reads `_valueToSum`, which is a number or the text of a decimal. Returns millionths, or a text that says what is wrong. */
+/**
+ * EVT-3, EVT-36: reads `_valueToSum`, which is a number or the text of a decimal. Returns millionths. For an invalid value, returns a text that says
+ * what is wrong.
+ */
 function readValue(input: unknown): bigint | string {
   if (typeof input === "number") return readAmount(String(input));
   if (input instanceof JsonNumber) return readAmount(input.text);
@@ -128,7 +129,7 @@ function readEventId(input: unknown, refuse: Refuse): string {
   return text;
 }
 
-/** EVT-35, D-70: reads `_logTime`, in Unix seconds. */
+/** EVT-35, D-70: reads `_logTime` in Unix seconds. */
 function readTime(input: unknown, refuse: Refuse): number {
   const time = typeof input === "string" && /^\d{1,12}$/.test(input) ? Number(input) : input;
   if (typeof time !== "number" || !Number.isSafeInteger(time)) throw refuse("_logTime", "must be an integer: Unix seconds");
@@ -145,18 +146,21 @@ function readFlag(input: unknown, { profile }: EventContext, refuse: Refuse): 0 
 
 const lists = Object.entries(standardParameters).flatMap(([name, form]) => (form === "content list" || form === "content ids" ? [name] : []));
 
-/** D-293: replaces parameters that are JSON lists by the JSON texts that the document asks for. Long numbers keep their digits. */
+/** D-293: replaces parameters that are JSON lists by JSON texts, as the interface's document requires. Long numbers do not lose digits. */
 function writeLists(parameters: Record<string, unknown>): void {
   for (const name of lists) if (Array.isArray(parameters[name])) parameters[name] = JSON.stringify(parameters[name]);
 }
 
-/** EVT-5, D-76: validates standard parameters by their table, and keeps all other parameters as sent. Returns all parameters as JSON text. */
+/**
+ * EVT-5, D-76: validates each standard parameter by its row in the table, and copies all other parameters unchanged. Returns all parameters as JSON
+ * text.
+ */
 function readParameters(input: Record<string, unknown>, refuse: Refuse): string {
   let count = 0;
   let needsCopy = false;
   for (const key in input) {
     const value = input[key];
-    // A null parameter counts as absent.
+    // A parameter whose value is null counts as missing.
     if (value === undefined || value === null) {
       needsCopy = true;
       continue;
@@ -172,18 +176,21 @@ function readParameters(input: Record<string, unknown>, refuse: Refuse): string 
   return JSON.stringify(input, needsCopy ? keepDigits : undefined);
 }
 
-/** A replacer for JSON.stringify: omits null, and writes a number as text if a binary float would round it. */
+/** A replacer for JSON.stringify. It leaves out null, and writes a number as text if a float cannot represent it. */
 function keepDigits(this: Record<string, unknown>, key: string, value: unknown): unknown {
   const original = this[key];
   return original instanceof JsonNumber ? original.text : (value ?? undefined);
 }
 
-/** A text that says what is wrong with a value: the end of a sentence that begins with the parameter's name. Undefined if the value is valid. */
+/**
+ * A text that says what is wrong with a value. The text is the end of a sentence that begins with the parameter's name. Undefined if the value is
+ * valid.
+ */
 type Problem = string | undefined;
 
 const forms: ReadonlyMap<string, ParameterForm> = new Map(Object.entries(standardParameters));
 
-/** EVT-37 to EVT-51, D-70, D-76: returns what is wrong with the value of a parameter. `value` is neither undefined nor null. */
+/** EVT-37 to EVT-51, D-70, D-76: says what is wrong with the value of a parameter. `value` must not be undefined or null. */
 function parameterProblem(name: string, value: unknown): Problem {
   const form = forms.get(name);
   return form === undefined ? valueProblem(value) : formProblems[form](value);
@@ -191,7 +198,7 @@ function parameterProblem(name: string, value: unknown): Problem {
 
 const ofText = (problem: (text: string) => Problem) => (value: unknown) => (typeof value === "string" ? problem(value) : "must be a string");
 
-/** D-70: the values of a flag: 1 and 0, JSON's booleans, and the words `true` and `false` in upper or lower case. */
+/** D-70: the allowed values of a flag: 1 and 0, JSON booleans, and the words `true` and `false` in upper or lower case. */
 const FLAGS: ReadonlySet<unknown> = new Set([1, 0, "1", "0", true, false, "true", "false"]);
 
 const formProblems: Readonly<Record<ParameterForm, (value: unknown) => Problem>> = {
@@ -206,7 +213,7 @@ const formProblems: Readonly<Record<ParameterForm, (value: unknown) => Problem>>
 };
 
 function textProblem(text: string): Problem {
-  // A text has at most as many code points as UTF-16 units, so most texts need no count.
+  // A text never has more code points than UTF-16 units, so the code points of most texts need not be counted.
   if (text.length > VALUE_CHARACTERS_MAX && codePointCount(text) > VALUE_CHARACTERS_MAX)
     return `must have at most ${VALUE_CHARACTERS_MAX} characters`;
   return storableProblem(text);
@@ -220,7 +227,7 @@ function integerProblem(value: unknown): Problem {
   return typeof number === "number" && Number.isSafeInteger(number) ? undefined : "must be an integer";
 }
 
-/** EVT-38: content ids are one id, or several ids as a JSON list of strings. */
+/** EVT-38: `pf_content_id` has one id, or several ids as a JSON list of strings. */
 function contentIdsProblem(text: string): Problem {
   if (!text.trimStart().startsWith("[")) return textProblem(text);
   const list = parsed(text);
@@ -228,16 +235,13 @@ function contentIdsProblem(text: string): Problem {
   return listProblem(text, list, (id) => problemAt("", idProblem(id)));
 }
 
-/** EVT-39, EVT-40: a content list has objects with `id`, `quantity` and optional prices. */
+/** EVT-39, EVT-40: a content list is a list of objects with `id`, `quantity` and optional prices. */
 function contentListProblem(text: string): Problem {
   const list = parsed(text);
   return Array.isArray(list) ? listProblem(text, list, contentProblem) : "must be a JSON list of objects";
 }
 
-/**
- * D-70: a list is limited by its number of items, so the text of a list may be longer than other values. `itemProblem` returns what is wrong with an
- * item.
- */
+/** D-70: the limit for a list is its number of items, so its text may be longer than other values. `itemProblem` says what is wrong with an item. */
 function listProblem(text: string, list: readonly unknown[], itemProblem: (item: unknown) => Problem): Problem {
   if (list.length > LIST_ITEMS_MAX) return `must have at most ${LIST_ITEMS_MAX} items`;
   for (const [index, item] of list.entries()) {
@@ -276,7 +280,10 @@ function priceProblem(price: unknown): Problem {
   return typeof amount === "string" ? amount : undefined;
 }
 
-/** The document says "prices" without giving the names of these parameters; client libraries send `price` and `item_price`. */
+/**
+ * The names of parameters with prices. The interface's document mentions "prices" without naming the parameters; client libraries send `price` and
+ * `item_price`.
+ */
 const PRICES: ReadonlySet<string> = new Set(["price", "item_price"]);
 
 function parsed(text: string): unknown {
@@ -288,7 +295,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * D-76: returns what is wrong with the value of an unknown parameter. Texts, numbers, flags and other JSON are allowed up to the length of a value.
+ * D-76: says what is wrong with the value of an unknown parameter. Text, numbers, flags and other JSON are allowed up to the greatest length of a
+ * value.
  */
 function valueProblem(value: unknown): Problem {
   if (typeof value === "string") return textProblem(value);

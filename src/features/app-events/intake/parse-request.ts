@@ -1,6 +1,5 @@
 /**
- * Reads the parts of a reporting request (I1) that all events of the request share, which are device, flags and user data, and finds the list of
- * events.
+ * Reads the values of a request that apply to all its events (I1), which are the device, the flags and the user data. Also finds the list of events.
  */
 import ipaddr from "ipaddr.js";
 import type { Static } from "typebox";
@@ -21,7 +20,7 @@ export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.param
 export interface Device {
   readonly advertiser_id: string | undefined;
   readonly attribution: string | undefined;
-  /** The address of the device; undefined if a client library did not send it (D-75). */
+  /** The IP address of the device. Undefined if a client library did not send it (D-75). */
   readonly ip: string | undefined;
   readonly extinfo: readonly string[] | undefined;
   readonly application_tracking_enabled: 0 | 1;
@@ -40,13 +39,14 @@ export function readDevice({ params, graphRequest, world }: ReportRequest): Devi
     advertiser_tracking_enabled: flagOf(params.advertiser_tracking_enabled),
     user_data: readUserData(objectOf(params.ud)),
   };
-  // I1-14: custom events need a device id. An install counts once for each device (I1-30), so an install needs a device id, too.
+  // I1-14: a request with custom events must have a device id. A request about an install must have one, too, because an install counts once for each
+  // device (I1-30).
   if (params.event !== "DEFERRED_APP_LINK" && device.advertiser_id === undefined && device.attribution === undefined)
     throw invalidParameter("advertiser_id", "or attribution is required");
   return device;
 }
 
-/** I1-25, I1-26, D-75: returns the address of the device, which is the first one in the header; proxies append their own addresses. */
+/** I1-25, I1-26, D-75: returns the IP address of the device. This is the first address in the header, because proxies append theirs. */
 function readForwardedFor(header: string | undefined, { profile }: World): string | undefined {
   const [first = ""] = (header ?? "").split(",");
   const address = first.trim();
@@ -57,20 +57,22 @@ function readForwardedFor(header: string | undefined, { profile }: World): strin
 }
 
 /**
- * An IPv4 address: four numbers up to 255 without leading zeros, because some parsers read numbers with leading zeros as octal. ipaddr.js alone would
- * also accept `1` and `0x7f.1`.
+ * Matches an IPv4 address: four numbers up to 255 without leading zeros, because some parsers read such numbers as octal. ipaddr.js alone would also
+ * accept `1` and `0x7f.1`.
  */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** An empty device id counts as absent, because forms send blank fields. An id of zeros counts as absent, too (D-290). */
+/** Reads a device id. An empty id counts as missing, because forms send blank fields. An id of zeros counts as missing, too (D-290). */
 const readDeviceId = (value: string | undefined): string | undefined => (value === undefined || isNoId(value) ? undefined : value);
 
-/** I1-7, I1-9, I1-11, D-76: an absent flag is 1. */
+/** I1-7, I1-9, I1-11, D-76: a missing flag counts as 1. */
 const flagOf = (flag: 0 | 1 | boolean = 1): 0 | 1 => (flag === 0 || flag === false ? 0 : 1);
 
 const COOKIE_A = /^[0-9A-Za-z]{22}$/;
 
-/** ATTR-9, ATTR-10: the platform in `extinfo` decides which form the cookie has; without `extinfo` both forms of cookies are accepted. */
+/**
+ * ATTR-9, ATTR-10: reads the cookie. The platform in `extinfo` decides which form the cookie must have. Without `extinfo` both forms are accepted.
+ */
 function readCookie(value: string | undefined, platform: string | undefined): string | undefined {
   if (value === undefined || isNoId(value)) return undefined;
   if (platform === "a2" && !COOKIE_A.test(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters for platform a2");
@@ -78,7 +80,7 @@ function readCookie(value: string | undefined, platform: string | undefined): st
   return value;
 }
 
-/** I1-19 to I1-22, D-70: reads `extinfo`, which is a list, its JSON text, or values separated by commas. */
+/** I1-19 to I1-22, D-70: reads `extinfo`, which is a list, the JSON text of a list, or values separated by commas. */
 function readExtinfo(input: unknown): readonly string[] | undefined {
   if (input === undefined) return undefined;
   const values = typeof input === "string" ? (input.trimStart().startsWith("[") ? parseJson(input, "Param extinfo") : input.split(",")) : input;
@@ -107,12 +109,12 @@ function objectOf(input: unknown): Readonly<Record<string, unknown>> | undefined
 }
 
 export interface EventList {
-  /** The name of the parameter that contained the list of events, for error messages. */
+  /** The name of the parameter that has the list of events, for error messages. */
   readonly parameter: "custom_events" | "custom_events_file";
   readonly events: readonly unknown[];
 }
 
-/** I1-17: finds the events of a request, which are a JSON list, the JSON text of a list, or a file of multipart/form-data with the JSON text. */
+/** I1-17: finds the events of a request. They are a JSON list, the JSON text of a list, or a file of multipart/form-data with that text. */
 export function readEventList({ params, graphRequest }: Pick<OperationRequest<Parameters>, "params" | "graphRequest">): EventList {
   const parameter = params.custom_events === undefined ? "custom_events_file" : "custom_events";
   const file = graphRequest.files.get("custom_events_file");
@@ -127,7 +129,7 @@ export function readEventList({ params, graphRequest }: Pick<OperationRequest<Pa
   };
 }
 
-/** A form may repeat the parameter `custom_events`; then each value is the JSON text of one event (D-34). */
+/** Whether an event is JSON text. In a form, the parameter `custom_events` may be repeated, with the JSON text of one event in each value (D-34). */
 const isObjectText = (event: unknown): event is string => typeof event === "string" && event.trimStart().startsWith("{");
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -141,13 +143,13 @@ function fileText(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the device as JSON text for the log (D-73). If `application_tracking_enabled` is 0, the text omits the address and the user data (D-76). It
- * also omits the values of nearly all devices, which `readLoggedDevice` adds: they would take half of the text.
+ * Returns the device as JSON text for the log (D-73). If `application_tracking_enabled` is 0, the text leaves out the address and the user data
+ * (D-76). Values that nearly all devices have are left out, too, because they would take half of the text; `readLoggedDevice` adds them again.
  */
 export function deviceText(device: Device): string {
   const { advertiser_id, attribution, extinfo, application_tracking_enabled, advertiser_tracking_enabled, user_data } = device;
   const isKept = application_tracking_enabled === 1;
-  // JSON.stringify omits undefined values.
+  // JSON.stringify leaves out undefined values.
   return JSON.stringify({
     advertiser_id,
     attribution,
@@ -160,13 +162,13 @@ export function deviceText(device: Device): string {
   });
 }
 
-/** Returns the identities by which the index of the log finds a request: the ids of its device, and the persons of its user data. */
+/** Returns the identities by which a request can be found in the log: the ids of its device, and the persons in its user data. */
 export const identitiesOf = (device: Device): string[] => [
   ...deviceIdentities(device),
   ...(device.application_tracking_enabled === 1 ? personsOf(device.user_data.kept) : []),
 ];
 
-/** A device as the log has it, written by `deviceText`. */
+/** A device in the form in which `deviceText` writes it into the log. */
 export interface LoggedDevice {
   readonly advertiser_id?: string;
   readonly attribution?: string;
@@ -190,14 +192,15 @@ export const identitiesOfText = (text: string): string[] => {
 /** The ids of a device as the index and the touches store them: `device:` before an advertising id, `cookie:` before a cookie. */
 
 const UUID = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
-/** Devices whose owner switched the advertising id off send the UUID of all zeros. */
+/** Device ids that count as missing. A device sends the UUID of all zeros if its owner has switched the advertising id off. */
 const NO_IDS: ReadonlySet<string> = new Set(["", "00000000-0000-0000-0000-000000000000", "0".repeat(22)]);
 const isNoId = (id: string): boolean => NO_IDS.has(id);
 
 const UUID_CHARACTERS = 36;
 export const isUuid = (id: string): boolean => id.length === UUID_CHARACTERS && UUID.test(id);
 /**
- * D-74: two UUIDs are equal if they differ only in upper and lower case. Cookies of 22 characters are not UUIDs, so they are compared as they are.
+ * D-74: returns an id in the form in which ids are compared. Two UUIDs are equal if they differ only in case. Cookies of 22 characters are not UUIDs,
+ * so their case counts.
  */
 const comparable = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
 
@@ -208,5 +211,5 @@ export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id
   return identities;
 }
 
-/** Returns whether an identity is the id of a device. Every other identity is a person. */
+/** Returns whether an identity is the id of a device. All other identities are persons. */
 export const isDevice = (identity: string): boolean => identity.startsWith("device:") || identity.startsWith("cookie:");

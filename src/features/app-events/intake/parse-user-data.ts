@@ -1,13 +1,16 @@
 /**
- * Reads user data (`ud[…]`, UD-1). Clients bring values into a normal form and send their hashes; this file has the normal forms, and decides which
- * received values are kept. This file imports nothing, so that a client library can copy it unchanged.
+ * Reads user data (`ud[…]`, UD-1). Clients convert values to a normal form and send the hashes. This file defines the normal forms, and decides which
+ * received values are stored. It has no imports, so that a client library can copy it unchanged.
  */
 
-/** UD-4 to UD-14: the keys of user data that the document has. */
+/** UD-4 to UD-14: the keys of user data in the interface's document. */
 export const userDataKeys = ["em", "fn", "ln", "ph", "external_id", "ge", "db", "ct", "st", "zp", "cn"] as const;
 export type UserDataKey = (typeof userDataKeys)[number];
 
-/** The keys of user data that identify one person (D-74). The other keys do not: many people share a first name or a city. */
+/**
+ * The keys of user data that identify one person (D-74). The other keys do not, because many people have the same first name or live in the same
+ * city.
+ */
 const personKeys = ["em", "ph", "external_id"] as const satisfies readonly UserDataKey[];
 
 const lower = (text: string): string => text.trim().toLowerCase();
@@ -45,22 +48,22 @@ const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
  */
 export const normalizeUserData = (key: UserDataKey, value: string): string => normalForms[key](value);
 
-/** A SHA-256 in hexadecimal digits of upper or lower case. */
+/** Matches a SHA-256 in hexadecimal digits of upper or lower case. */
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
 
 export const isHashed = (value: unknown): value is string => typeof value === "string" && SHA256.test(value);
 
 export interface UserData {
-  /** The hashed values by key, as sent (D-73). */
+  /** The hashed values by key, as the client sent them (D-73). */
   readonly kept: Readonly<Partial<Record<UserDataKey, string>>>;
-  /** The number of dropped values: values that are not hashes, and values of a key that the document does not have. */
+  /** The number of dropped values. A value is dropped if it is not a hash, or if its key is not in the interface's document. */
   readonly dropped: number;
 }
 
 const NO_USER_DATA: UserData = { kept: {}, dropped: 0 };
 const known: ReadonlySet<string> = new Set(userDataKeys);
 
-/** UD-3, D-73: keeps the hashed values of known keys. All other values are dropped and counted; the request is never refused because of them. */
+/** UD-3, D-73: returns the hashed values of known keys. All other values are dropped and counted, but the request is not refused. */
 export function readUserData(input: Readonly<Record<string, unknown>> | undefined): UserData {
   if (input === undefined) return NO_USER_DATA;
   const kept: Partial<Record<UserDataKey, string>> = {};
@@ -73,7 +76,7 @@ export function readUserData(input: Readonly<Record<string, unknown>> | undefine
   return { kept, dropped };
 }
 
-/** Returns the persons that hashed user data names, as `key:hash` in lower case. Equal texts mean the same person. */
+/** Returns the persons in hashed user data, as `key:hash` in lower case. Two equal texts mean the same person. */
 export function personsOf(kept: UserData["kept"]): string[] {
   const persons: string[] = [];
   for (const key of personKeys) {

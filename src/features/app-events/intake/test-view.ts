@@ -1,6 +1,6 @@
 /**
- * I1-35: the view of test events lists the latest reported app events, each with a verdict. The view is in memory, and the control API can follow it
- * live. With `--workers` each process sends its events to the process that serves the control API.
+ * I1-35: the view of test events lists the latest reported app events, each with a verdict. The view is in memory, and callers of the control API can
+ * receive new events live. With `--workers` each process sends its events to the process that serves the control API.
  */
 import { JsonNumber } from "#graph/pipeline/request";
 import { erasureFact } from "#graph/worlds/erasure/erasure";
@@ -9,61 +9,64 @@ import type { NodeId } from "#kernel/ids";
 import { amountText } from "./amounts.ts";
 import type { ReportedEvent } from "./parse-events.ts";
 
-/** The results of an event. An `invalid` event is stored like an accepted one, but breaks the schema that its app has given it (D-363). */
+/**
+ * The possible results for an event. An `invalid` event is stored like an accepted one, but it violates the schema that its app has set for it
+ * (D-363).
+ */
 export const verdicts = ["accepted", "invalid", "duplicate", "refused"] as const;
 type Verdict = (typeof verdicts)[number];
 
 export interface TestEvent {
   readonly channel: "App";
   readonly app: NodeId;
-  /** The arrival of the request in Unix seconds. */
+  /** The time at which the request arrived, in Unix seconds. */
   readonly received_time: number;
   readonly event: string;
-  /** The name of a custom event, as sent; absent for installs and links. */
+  /** The name of a custom event, as the client sent it. Absent for installs and links. */
   readonly event_name?: string;
   readonly event_id?: string;
-  /** The value of the event as a decimal. The value of a refused event is shown as sent. */
+  /** The value of the event as a decimal. For a refused event, the value as the client sent it. */
   readonly value_to_sum?: string;
-  /** The parameters of a custom event, as sent; absent for installs and links. */
+  /** The parameters of a custom event, as the client sent them. Absent for installs and links. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly verdict: Verdict;
-  /** The message of the error, if the request was refused; for an invalid event, how it breaks its schema. */
+  /** The error message if the request was refused. For an invalid event, how it violates its schema. */
   readonly reason?: string;
-  /** The number of user data values that were dropped (D-73). */
+  /** The number of values that were dropped from the user data (D-73). */
   readonly dropped_user_data: number;
 }
 
-/** A request in the view of test events. The `TestEvent`s of a request are made when the view is read, because nobody looks at most requests. */
+/** A request in the view of test events. Its `TestEvent`s are made only when the view is read, because most requests are never looked at. */
 export interface SeenRequest {
   readonly app: NodeId;
   readonly received: number;
   readonly kind: string;
-  /** The valid events of the request. For a refused request these are the elements of its list, which can be any values. */
+  /** The valid events of the request. For a refused request, these are the items of its list, which can be any values. */
   readonly events: readonly unknown[];
   readonly duplicates: ReadonlySet<number>;
-  /** How events break their schemas, by the indexes of these events. */
+  /** How events violate their schemas, by the index of each event. */
   readonly violations?: ReadonlyMap<number, string>;
   readonly refusal: string | undefined;
   readonly dropped: number;
 }
 
-/** The number of requests in the view. 200 requests are enough for trying out an integration. */
+/** The greatest number of requests in the view. 200 requests are enough to try out an integration. */
 const REQUESTS_MAX = 200;
 /**
- * The greatest number of events that all requests in the view have together. The garbage collector copies these events: with 10,000 of them a request
- * of 50 events takes a sixth longer.
+ * The greatest number of events of all requests in the view together. The garbage collector copies these events: with 10,000 of them, handling a
+ * request of 50 events takes a sixth longer.
  */
 export const TEST_EVENTS_MAX = 500;
-/** The greatest number of events of one request that the view keeps, so that a large request does not stay in memory. */
+/** The greatest number of events of one request in the view. With this limit, a large request does not stay in memory as a whole. */
 export const EVENTS_SHOWN_MAX = 100;
 
 /**
- * The greatest number of requests that a process sends to another one at once, ten times a second. Of more requests the newest ones are sent, because
- * nobody could read them all.
+ * The greatest number of requests that a process sends to another process at a time, ten times a second. If there are more, only the newest are sent,
+ * because a person could not read them all.
  */
 const SENT_REQUESTS_MAX = 20;
 
-/** The events of one request in the view: at least one event, and all events of the same app. */
+/** The events of one request in the view. There is at least one event, and all events belong to the same app. */
 type ShownRequest = readonly TestEvent[];
 
 export class TestEvents {
@@ -86,7 +89,10 @@ export class TestEvents {
     this.#unsent = 0;
   }
 
-  /** Returns the newest requests that were added since the last call, oldest first. Another process passes these requests to `addShown`. */
+  /**
+   * Returns the newest requests that were added since the last call, oldest first. The caller sends them to another process, which passes them to
+   * `addShown`.
+   */
   takeNew(): ShownRequest[] {
     const requests = this.#requests.slice(Math.max(0, this.#requests.length - this.#unsent)).map((request) => request.shown());
     this.#unsent = 0;
@@ -97,7 +103,7 @@ export class TestEvents {
     for (const events of requests) if (events[0] !== undefined) this.#keep(events[0].app, events.length, () => events);
   }
 
-  /** Returns the events of the app in the view, the newest request first. */
+  /** Returns the app's events in the view, the newest request first. */
   list(app: NodeId): TestEvent[] {
     return this.#requests
       .filter((request) => request.app === app)
@@ -146,7 +152,7 @@ function eventsOf({ app, received, kind, events, duplicates, violations, refusal
 
 type Facts = Pick<TestEvent, "event_name" | "event_id" | "value_to_sum" | "parameters">;
 
-/** Returns what the view shows of an event. `event` is a valid event, or an element of a refused list. */
+/** Returns the facts about an event that the view shows. `event` is a valid event, or an item of a refused list. */
 function factsOf(event: unknown): Facts {
   if (typeof event !== "object" || event === null) return {};
   return isReported(event) ? reportedFacts(event) : sentFacts(event as Record<string, unknown>);
@@ -179,7 +185,7 @@ export function testEventsOf(world: World): TestEvents {
     const made = new TestEvents();
     view = made;
     views.set(world, made);
-    // D-172: the view may contain data of an erased person, so an erasure clears it.
+    // D-172: an erasure of a person clears the view, because the view may contain data of that person.
     world.database.onInvalidate((kind) => {
       if (kind === erasureFact) made.clear();
     });

@@ -1,15 +1,15 @@
 /**
- * The index of devices finds the requests of the log that are of a device, and the requests that name a person beside a device (D-74). The index has
- * two tables:
+ * The index of devices finds a device's requests in the log, and the requests that name a person together with a device (D-74). The index has two
+ * tables:
  *
  * - `app_event_devices`: each id of a device leads to the device's requests, so that a page of a device's events is found from either end. A request
- *   of an install or a link is also found by its kind, so that a page of installs reads no custom events.
+ * of an install or a link is also found by its kind, so that a page of installs reads no custom events.
  * - `app_event_ties`: a tie is a set of ids and persons that a request names together. Nearly all requests of a device name the same set. So each
- *   identity of a set leads to the newest request with exactly this set; the *signature* of a row is the fingerprint of the set. Retention deletes
- *   the oldest requests first, so a tie is lost with the last request that has this set. (A request that D-71 keeps because of an event far in the
- *   future does not keep its tie.)
+ * identity of a set leads to the newest request with exactly this set; the *signature* of a row is the fingerprint of the set. Retention deletes the
+ * oldest requests first, so a tie is lost with the last request that has this set. (A request that D-71 keeps because of an event far in the future
+ * does not keep its tie.)
  *
- * Both tables hold fingerprints, so readers compare the ids of the requests that they find.
+ * Both tables have fingerprints instead of ids, so readers must compare the ids of the requests that they find.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -19,37 +19,40 @@ import { isDevice } from "../intake/parse-request.ts";
 import { fingerprintOf } from "./fingerprints.ts";
 import { allInList, insertRows } from "./rows.store.ts";
 
-/** The parts of a request that the index of devices stores. */
+/** The values of a request that the index of devices stores. */
 export interface IndexedRequest {
   readonly request: number;
   /** The ids of the request's device, and the persons that the request ties to the device. */
   readonly identities: readonly string[];
-  /** The name in the log of the request's first event. For an install or a link this is the name of the kind, which begins with a colon. */
+  /** The name of the request's first event in the log. For an install or a link this is the name of the kind, which begins with a colon. */
   readonly name: string;
 }
 
 /** The name of an install or a link in the log. No custom event can have this name, because D-70 does not allow a colon in event names. */
 export const kindName = (kind: EventKind): string => `:${kind}`;
 
-/** Returns the fingerprint of a device id. With `kind`, the name of a kind in the log, the fingerprint finds only requests of this kind. */
+/** Returns the fingerprint of a device id. With `kind`, the name of a kind in the log, only requests of this kind have the fingerprint. */
 const deviceFingerprint = (id: string, kind = ""): number => fingerprintOf(`${id}${kind}`);
 
-/** Returns the fingerprints by which a request of a device is found. `name` is the name of its first event. */
+/** Returns the fingerprints under which a device's request is stored. `name` is the name of the request's first event. */
 const fingerprintsOf = (id: string, name: string): number[] =>
   name.startsWith(":") ? [deviceFingerprint(id), deviceFingerprint(id, name)] : [deviceFingerprint(id)];
 
-/** Whether a request with these identities ties persons to its device. */
+/** Whether a request with these identities ties persons to a device. */
 const hasTies = (identities: readonly string[]): boolean => identities.some(isDevice) && !identities.every(isDevice);
 
-/** Adds requests to the index of devices. `requests` must be in the order of their numbers. Must be called in the transaction that writes the log. */
+/**
+ * Adds requests to the index of devices. `requests` must be in the order of their numbers. The function must be called in the transaction that writes
+ * the log.
+ */
 export async function indexDevices(tx: Transaction, app: NodeId, requests: readonly IndexedRequest[]): Promise<void> {
   const devices: SqlValue[] = [];
-  /** The rows by identity and set, so that each row is written once: a statement cannot change a row twice. */
+  /** The rows by identity and set. The map makes sure that each row is written once, because one statement cannot change a row twice. */
   const ties = new Map<string, SqlValue[]>();
   for (const { request, identities, name } of requests) {
     for (const id of identities.filter(isDevice)) for (const one of fingerprintsOf(id, name)) devices.push(app, one, request);
     if (!hasTies(identities)) continue;
-    // No identity contains U+0000, so two different sets of identities never have the same text.
+    // An identity never contains U+0000, so two different sets of identities never have the same text.
     const set = identities.join("\u0000");
     for (const identity of identities) ties.set(`${identity}\u0000${set}`, [app, fingerprintOf(identity), fingerprintOf(set), request]);
   }
@@ -63,13 +66,13 @@ export async function indexDevices(tx: Transaction, app: NodeId, requests: reado
   );
 }
 
-/** A span of requests by number, from `first` to `last`, both included. */
+/** A range of request numbers from `first` to `last`, including both. */
 export interface RequestSpan {
   readonly first: number;
   readonly last: number;
 }
 
-/** Removes the requests of the span, which are these, from the index of devices. */
+/** Removes requests from the index of devices. `requests` must be all requests of the range. */
 export async function forgetDevices(
   tx: Transaction,
   app: NodeId,
@@ -90,10 +93,13 @@ export async function forgetDevices(
   ]);
 }
 
-/** A search for requests of a device: the `limit` requests nearest to the number `from`, below it, or above it if `isBackward` is set. */
+/**
+ * A search for requests of a device. The result is the `limit` requests that are nearest to the number `from`: those below it, or those above it if
+ * `isBackward` is set.
+ */
 export interface WantedRequests {
   readonly ids: readonly string[];
-  /** The name in the log of a kind, if only requests of this kind are wanted. */
+  /** The name in the log of the only kind of requests that is searched for. Undefined if all kinds are. */
   readonly kind: string | undefined;
   readonly isBackward: boolean;
   readonly from: number;
@@ -101,12 +107,12 @@ export interface WantedRequests {
 }
 
 /**
- * Returns the numbers of requests that may be of this device, each once, in the order that the search asks for. If there are fewer than `limit`, no
- * request follows them.
+ * Returns the numbers of requests that may belong to this device. Each number is returned once, in the order of the search. If there are fewer than
+ * `limit`, the search has reached the end.
  */
 export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isBackward, from, limit }: WantedRequests): Promise<number[]> {
   const found = new Set<number>();
-  // Each id has a statement of its own: the primary key orders the requests of one id, so the statement reads no entry that is not needed.
+  // Each id has a statement of its own. The primary key sorts the requests of one id, so such a statement reads only the entries that it returns.
   for (const id of ids) {
     const requests = sql`SELECT d.request FROM app_event_devices d WHERE d.app = ${app} AND d.fingerprint = ${deviceFingerprint(id, kind)}`;
     const nearest = isBackward ? "AND d.request > ? ORDER BY d.request LIMIT ?" : "AND d.request < ? ORDER BY d.request DESC LIMIT ?";
@@ -115,7 +121,7 @@ export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isB
   return [...found].sort((one, other) => (isBackward ? one - other : other - one)).slice(0, limit);
 }
 
-/** Returns the numbers of a few requests that together name all identities that are tied to the given ones. */
+/** Returns the numbers of a few requests. Together they name all identities that are tied to the given ones. */
 export async function findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
   const ties = sql`SELECT t.request FROM app_event_ties t WHERE t.app = ${app} AND t.fingerprint`;
   const rows = await allInList<{ request: number }>(

@@ -1,9 +1,9 @@
 /**
- * Stores which device ids an app's accepted requests name together, because all these ids belong to one device (D-290), and which devices have
+ * Stores which device ids belong to one device, because accepted requests of the app name them together (D-290). Also stores which devices have
  * installed the app (I1-30).
  *
- * An id gets a row when a request names the id beside another id, or in an install. Retention keeps these rows, because an install counts only once,
- * even after years. The erasure of a person deletes the rows of the person's devices.
+ * An id gets a row when a request names it together with another id, or when a request reports an install. The rows are not deleted with old events,
+ * because an install counts only once, even after years. The erasure of a person deletes the rows of the person's devices.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -11,16 +11,16 @@ import { type Row, type SqlValue, sql } from "#storage/sql";
 import { DEVICE_IDS_MAX } from "../app-events.limits.ts";
 import { allInList, inLists, insertRows } from "./rows.store.ts";
 
-/** A device in memory, while a batch is stored. */
+/** A device in memory, while a batch is being stored. */
 interface Device {
-  /** The number of the device, unique in the app; undefined until the device is stored. */
+  /** The number of the device, which is unique in the app. Undefined until the device is stored. */
   number: number | undefined;
   /** The number of ids that the device has. */
   size: number;
   isInstalled: boolean;
-  /** Whether the table says that the device has installed the app. */
+  /** Whether the table already says that the device has installed the app. */
   readonly wasInstalled: boolean;
-  /** The device that this device was joined to; undefined if it was not joined. */
+  /** The device to which this device was joined. Undefined if it was not joined to another one. */
   partOf: Device | undefined;
 }
 
@@ -54,7 +54,7 @@ export class JoinedIds {
     this.#storedIds = new Set(this.#devices.keys());
   }
 
-  /** Reads the devices of a batch. `ids` must contain all ids that the batch will pass to `join` or `install`. */
+  /** Reads the devices of a batch. `ids` must include all ids that will be passed to `join` or `install`. */
   static async open(tx: Transaction, app: NodeId, ids: readonly string[]): Promise<JoinedIds> {
     const known = sql`
       SELECT i.identity, i.device, i.installed,
@@ -63,7 +63,7 @@ export class JoinedIds {
     return new JoinedIds(tx, app, await allInList<JoinedId>(tx, known, [...new Set(ids)]));
   }
 
-  /** Joins the ids to one device, unless this device would have more than `DEVICE_IDS_MAX` ids. */
+  /** Joins the ids to one device. If that device would have more than `DEVICE_IDS_MAX` ids, nothing changes. */
   join(ids: readonly string[]): void {
     const devices = [...new Set(ids.map((id) => this.#deviceOf(id)))].sort((one, other) => other.size - one.size);
     const [largest, ...others] = devices;
@@ -75,7 +75,7 @@ export class JoinedIds {
     }
   }
 
-  /** Records that the device of these ids has installed the app. Returns false if the device had installed the app before. */
+  /** Records that the device with these ids has installed the app. Returns false if that was recorded before. */
   install(ids: readonly string[]): boolean {
     const devices = ids.map((id) => this.#deviceOf(id));
     const isKnown = devices.some(({ isInstalled }) => isInstalled);
@@ -127,7 +127,7 @@ async function lastDeviceOf(reader: Reader, app: NodeId): Promise<number> {
   return last?.device ?? 0;
 }
 
-/** Returns all ids of the devices that have one of the given ids. A given id that was never joined is left out. */
+/** Returns all ids of the devices that have at least one of the given ids. If a given id was never joined, it is not in the result. */
 export async function findJoinedIds(reader: Reader, app: NodeId, ids: readonly string[]): Promise<string[]> {
   const joined = sql`
     SELECT o.identity FROM app_device_ids i JOIN app_device_ids o ON o.app = i.app AND o.device = i.device WHERE i.app = ${app} AND i.identity`;

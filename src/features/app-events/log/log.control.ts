@@ -1,8 +1,8 @@
 /**
- * The control routes for programs that copy the log of app events (D-423): they list the logs, and read one log forwards.
+ * The control routes for programs that copy the log of app events (D-423): they list the logs, and return the events of one log in their order.
  *
- * **Invariant:** a reader that goes on from the cursor of each page gets every request that was committed, in the order of commits, or is told that
- * it was deleted. This holds because requests are numbered without gaps in the order of their commits (`intake/batch.ts`).
+ * **Invariant:** a reader that continues from the cursor of each page gets every committed request in the order of commits, or learns that the
+ * request was deleted. This holds because requests are numbered without gaps in the order of their commits (`intake/batch.ts`).
  */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict } from "#control-contract/errors";
@@ -46,7 +46,7 @@ const logPage = Type.Object({
 
 const LIMIT_DEFAULT = 100;
 
-/** The place up to which a reader has read. `position` is undefined if the reader has all events of the request. */
+/** The position up to which a reader has read. `position` is undefined if the reader has all events of the request. */
 interface Place {
   readonly request: number;
   readonly position: number | undefined;
@@ -70,7 +70,7 @@ async function listAppEventLogs(request: ControlRequest<Static<typeof pageQuery>
   );
 }
 
-/** Returns the app that the path names. The app may be deleted if it had events, so that a reader learns that they were deleted. */
+/** Returns the app in the path. If a deleted app had events, it is returned, too, so that a reader learns that its events were deleted. */
 async function loggedAppOf(request: ControlRequest): Promise<NodeId> {
   const id = request.path.app ?? "";
   return isNodeId(id) && (await lastRequestOf(request.world.database.reader, id)) > 0 ? id : appOf(request);
@@ -81,7 +81,7 @@ async function readAppEventLog(request: ControlRequest<Static<typeof logQuery>>)
   const app = await loggedAppOf(request);
   const place = query.after === undefined ? BEGINNING : placeOf(query.after);
   const page = await readPage(world, app, place, query.limit ?? LIMIT_DEFAULT);
-  // The epoch is read after the rows: if it is still the reader's epoch, the rows are of that epoch.
+  // The epoch is read after the rows. If it is still the epoch that the reader knows, the rows belong to that epoch.
   const current = await epochOf(world);
   if (query.epoch !== undefined && query.epoch !== current)
     throw conflict(
@@ -98,20 +98,20 @@ async function readAppEventLog(request: ControlRequest<Static<typeof logQuery>>)
 
 type Page = Omit<Static<typeof logPage>, "epoch">;
 
-/** Reads a page of a log. Returns undefined if the log ends before `place`. */
+/** Reads a page of a log. Returns undefined if `place` is after the end of the log. */
 async function readPage({ database }: World, app: NodeId, { request, position }: Place, limit: number): Promise<Page | undefined> {
-  // The newest request is read before the rows: the rows then have all requests up to this one that are not deleted.
+  // The newest request number is read before the rows. So the rows include all requests up to this number, except deleted ones.
   const last = await lastRequestOf(database.reader, app);
   if (request > last) return undefined;
   const from: [number, number] = position === undefined ? [request + 1, 0] : [request, position];
-  // One row more than the page shows whether the page ends within a request. The row of the cursor shows that its request was not deleted.
+  // One extra row at the end shows whether the page ends within a request. The row at the cursor shows that its request was not deleted.
   const rows = await listEventsFrom(database.reader, app, ...from, limit + (position === undefined ? 1 : 2));
   const isWhole = position === undefined || (rows[0]?.request === request && rows[0].position === position);
   if (position !== undefined && isWhole) rows.shift();
   const next = rows[limit];
   const shown = rows.slice(0, limit);
   const end = shown.at(-1);
-  // Without further rows all requests up to the newest are read, or deleted.
+  // If there are no further rows, all requests up to the newest have been read or deleted.
   const read = next === undefined ? Math.max(last, end?.request ?? 0) : (end as EventRow).request;
   return {
     data: shown.map(logEntry),
@@ -121,7 +121,7 @@ async function readPage({ database }: World, app: NodeId, { request, position }:
   };
 }
 
-/** The requests above `after` and up to `last` that have no row: numbers have no gaps, so these requests were deleted. */
+/** The ranges of requests after `after` and up to `last` that have no rows. Request numbers have no gaps, so these requests were deleted. */
 function gapsBetween(after: number, rows: readonly EventRow[], last: number): Page["gaps"] {
   const gaps: Page["gaps"] = [];
   let seen = after;

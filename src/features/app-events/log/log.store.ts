@@ -20,11 +20,11 @@ export interface EventRow extends Row {
   currency: string;
   parameters: string;
   tracking: number;
-  /** The device of the request as JSON text; set only in the first row of the request. */
+  /** The device of the request as JSON text. It is set only in the first row of the request. */
   device: string | null;
 }
 
-/** Inserts rows into the log. `values` holds the 13 columns of each row, row after row. */
+/** Inserts rows into the log. `values` are the values of the 13 columns, row after row. */
 export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Promise<void> {
   return insertRows(
     tx,
@@ -34,7 +34,7 @@ export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Prom
   );
 }
 
-/** Returns the number of the app's newest request, or 0 if the app has not sent a request. */
+/** Returns the number of the app's newest request. 0 if the app has never sent a request. */
 export async function lastRequestOf(reader: Reader, app: NodeId): Promise<number> {
   const newest = await reader.get<{ request: number }>(sql`SELECT e.request FROM app_events e WHERE e.app = ${app} ORDER BY e.request DESC LIMIT 1`);
   if (newest !== undefined) return newest.request;
@@ -49,14 +49,14 @@ export interface KeyedEvent extends Row {
 
 const KEYED = "e.name, e.event_id, e.time FROM app_events e WHERE e.app = ? AND e.key = ?";
 /**
- * The number of keys that one statement looks up. A look-up in a statement of 16 keys costs half as much as in a statement of 128 (measured on
+ * The number of keys that one statement looks up. In a statement with 16 keys, a lookup costs half as much as in a statement with 128 (measured on
  * SQLite).
  */
 const KEYS_AT_ONCE = 16;
 
 /**
- * Returns the events of an app that have one of these keys (`keyIn` in fingerprints.ts). Different events can have the same key, so the caller
- * compares their names and ids. Each key has a SELECT of its own, because for a list of keys both databases read all events of the app.
+ * Returns an app's events with these keys (`keyIn` in fingerprints.ts). Different events can have the same key, so the caller must compare names and
+ * ids. Each key has a SELECT of its own, because for a list of keys both databases would read all events of the app.
  */
 export async function findKeyedEvents(reader: Reader, app: NodeId, keys: readonly number[]): Promise<KeyedEvent[]> {
   const found = partsOf(keys, KEYS_AT_ONCE).map((part) => {
@@ -80,16 +80,19 @@ export interface RequestEvent extends Row {
   device: string;
 }
 
-/** A search for events of a request: the `limit` events nearest to the position `beyond`, below it, or above it if `isBackward` is set. */
+/**
+ * A search for events of a request. The result is the `limit` events that are nearest to the position `beyond`: those before it, or those after it if
+ * `isBackward` is set.
+ */
 export interface EventSpan {
   readonly isBackward: boolean;
   readonly beyond: number;
-  /** The first and last time of wanted events, in Unix seconds. */
+  /** The times of the first and the last event that the search may return, in Unix seconds. */
   readonly times: { readonly first: number; readonly last: number };
   readonly limit: number;
 }
 
-/** A position behind the last event of any request, which still fits the 32 bits of the column. */
+/** A position after the last event of any request, which still fits into the 32 bits of the column. */
 export const POSITION_END = 2_147_483_647;
 
 export function readEventsOfRequest(
@@ -109,19 +112,19 @@ export function readEventsOfRequest(
   );
 }
 
-/** Returns the distinct devices of these requests, as JSON texts. */
+/** Returns the different devices of these requests, as JSON texts. */
 export async function readDevicesOfRequests(reader: Reader, app: NodeId, requests: readonly number[]): Promise<string[]> {
   const devices = sql`SELECT DISTINCT e.device FROM app_events e WHERE e.app = ${app} AND e.position = 0 AND e.request`;
   return (await allInList<{ device: string }>(reader, devices, requests)).map(({ device }) => device);
 }
 
-/** The events of an app, each with the device of its request. */
+/** Selects the events of an app, each with the device of its request. */
 const eventsOf = (app: NodeId): Sql => sql`
     SELECT e.request, e.position, e.received, e.time, e.name, e.event_id, CAST(e.value AS TEXT) AS value, e.currency, e.parameters, e.tracking,
       (SELECT d.device FROM app_events d WHERE d.app = e.app AND d.request = e.request AND d.position = 0) AS device
     FROM app_events e WHERE e.app = ${app}`;
 
-/** Returns the log rows of an app from the given request and position on, oldest first. */
+/** Returns the rows of an app's log from the given request and position on, oldest first. */
 export const listEventsFrom = (reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<EventRow[]> =>
   reader.all<EventRow>(
     append(eventsOf(app), "AND (e.request, e.position) >= (?, ?) ORDER BY e.request, e.position LIMIT ?", [request, position, limit]),
@@ -135,13 +138,13 @@ const newestFirst = {
 
 export interface LogFilter {
   readonly name: string | undefined;
-  /** The earliest time of arrival, in Unix seconds. */
+  /** The earliest time at which a request may have arrived, in Unix seconds. */
   readonly since: number | undefined;
 }
 
 /**
- * Reads one page of an app's log, newest event first; each row has the device of its request. With a filter, a page scans at most `SCAN_ROWS_MAX`
- * rows, so that a rare name does not cause a scan of the whole log: the page may be short or empty although more pages follow.
+ * Reads one page of an app's log, newest event first. Each row has the device of its request. With a filter, a page scans at most `SCAN_ROWS_MAX`
+ * rows, so that a rare name does not cause a scan of the whole log. Such a page may be short or empty although more pages follow.
  */
 export async function listEvents(reader: Reader, app: NodeId, { name, since }: LogFilter, page: PageRequest): Promise<ListPage<EventRow>> {
   const all = eventsOf(app);
@@ -149,12 +152,12 @@ export async function listEvents(reader: Reader, app: NodeId, { name, since }: L
   const end = await findScanEnd(reader, app, page.after);
   const arrived = append(all, "AND e.request >= ? AND e.received >= ?", [end?.request ?? 0, since ?? 0]);
   const found = await readPage<EventRow>(reader, name === undefined ? arrived : append(arrived, "AND e.name = ?", [name]), newestFirst, page);
-  // The log is in the order of arrival. So if one row arrived before `since`, all older rows arrived before `since`, too.
+  // The log is in the order of arrival. If one row arrived before `since`, all older rows did, too.
   if (end === undefined || found.hasNext || (since !== undefined && end.received < since)) return found;
   return { ...found, hasNext: true, lastKey: [String(end.request), "0"] };
 }
 
-/** The greatest number of rows that one page scans. At some 2 µs for a row, a page without matches takes 20 ms. */
+/** The greatest number of rows that one page scans. A row takes some 2 µs, so a page without matches takes 20 ms. */
 const SCAN_ROWS_MAX = 10_000;
 
 interface ScanEnd extends Row {
@@ -162,7 +165,7 @@ interface ScanEnd extends Row {
   received: number;
 }
 
-/** Returns the row at which the scan of a page stops, or undefined if the log has fewer than `SCAN_ROWS_MAX` rows left. */
+/** Returns the row at which the scan of a page stops. Undefined if the log has fewer than `SCAN_ROWS_MAX` more rows. */
 function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | undefined): Promise<ScanEnd | undefined> {
   const [request = String(Number.MAX_SAFE_INTEGER), position = "0"] = after ?? [];
   return reader.get<ScanEnd>(sql`
@@ -171,8 +174,8 @@ function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | und
 }
 
 /**
- * Looks at the oldest `rows` log rows after the request `after`. Returns the number of the newest request among them that arrived before `received`,
- * or undefined if none did.
+ * Reads the oldest `rows` rows of the log after the request `after`. Returns the number of the newest request among them that arrived before
+ * `received`. Undefined if all of them arrived later.
  */
 export async function findExpired(reader: Reader, app: NodeId, after: number, received: number, rows: number): Promise<number | undefined> {
   const oldest = await reader.all<{ request: number; received: number }>(
@@ -187,8 +190,8 @@ export async function findExpired(reader: Reader, app: NodeId, after: number, re
 }
 
 /**
- * Deletes the requests above `after` up to `last`, except those with an event that has an `event_id` and a time above `repeatable`.
- * A request is deleted as a whole, because its first row holds its device. The caller must hold the app's lock.
+ * Deletes the requests after `after` up to `last`. The exception is a request that has an event with an `event_id` and a time after `repeatable`. A
+ * request is always deleted as a whole, because only its first row has its device. The caller must hold the app's lock.
  */
 export async function deleteEventsBetween(tx: Transaction, app: NodeId, after: number, last: number, repeatable: number): Promise<void> {
   const kept = await tx.all<{ request: number }>(sql`
@@ -213,9 +216,12 @@ async function deleteRequests(tx: Transaction, app: NodeId, span: RequestSpan): 
   await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND request BETWEEN ${span.first} AND ${span.last}`);
 }
 
-/** Removes the requests of the span from the index of devices. Must be called before the devices of these requests are deleted from the log. */
+/**
+ * Removes the requests of the span from the index of devices. The function must be called before the devices of these requests are deleted from the
+ * log.
+ */
 async function forgetDevicesOf(tx: Transaction, app: NodeId, span: RequestSpan): Promise<void> {
-  // A name of a kind begins with a colon; the index does not have the names of custom events.
+  // The name of a kind begins with a colon. The index does not have the names of custom events.
   const found = await tx.all<{ device: string; name: string }>(sql`
     SELECT DISTINCT e.device, CASE WHEN e.name LIKE ':%' THEN e.name ELSE '' END AS name
     FROM app_events e WHERE e.app = ${app} AND e.request BETWEEN ${span.first} AND ${span.last} AND e.position = 0`);
@@ -223,7 +229,7 @@ async function forgetDevicesOf(tx: Transaction, app: NodeId, span: RequestSpan):
   await forgetDevices(tx, app, requests, span);
 }
 
-/** Returns the apps that have events in the log, for the retention job. */
+/** Returns the apps that have events in the log, for the job that deletes old events. */
 export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
   const found: NodeId[] = [];
   for (let last = "0"; ; ) {
@@ -243,9 +249,9 @@ export interface LogRow extends Row {
 
 const logOrder = ordered("ascending", "l.app");
 
-/** Lists the apps that have or had events, each with the number of its newest request, also if retention has emptied the log. */
+/** Lists the apps that have or had events, with the number of each app's newest request. An app whose log has been emptied is listed, too. */
 export function listLogs(reader: Reader, page: PageRequest): Promise<ListPage<LogRow>> {
-  // The search hops through the log's key, app by app. The table of last requests has a row for each app whose log was emptied.
+  // The query jumps through the log's primary key from app to app. The table of last requests has a row for each app whose log was emptied.
   const logs = sql`
     WITH RECURSIVE apps (app) AS (
       SELECT MIN(e.app) FROM app_events e
@@ -263,8 +269,8 @@ export function listLogs(reader: Reader, page: PageRequest): Promise<ListPage<Lo
 const TABLES = ["app_events", "app_event_names", "app_event_sums", "app_event_devices", "app_event_ties", "app_device_ids"];
 
 /**
- * Deletes everything that app-events stores about an app, except the app's ads (`ads.store.ts`) and the number of its newest request: an app that is
- * made with the same id goes on from that number, because readers of the log remember how far they have read (D-423).
+ * Deletes everything that app-events stores about an app, except its ads (`ads.store.ts`) and the number of its newest request. If an app with the
+ * same id is created again, its requests are numbered from there, because readers of the log store how far they have read (D-423).
  */
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   const last = await lastRequestOf(tx, app);
@@ -277,12 +283,12 @@ export const ALL_DAYS = -1;
 
 /** The count and the sum of an app's events of one day, name and currency, or the total of all days (EVT-4, EVT-36). */
 export interface EventSum {
-  /** The day in UTC, counted from 1970-01-01, or `ALL_DAYS`. */
+  /** The number of the day in UTC, counted from 1970-01-01, or `ALL_DAYS`. */
   readonly day: number;
   readonly name: string;
   readonly currency: string;
   count: number;
-  /** The number of counted events that have a value. */
+  /** The number of counted events with a value. */
   valued: number;
   /** The sum of the values in millionths. */
   sum: bigint;
@@ -290,7 +296,10 @@ export interface EventSum {
   last_time: number;
 }
 
-/** 10^18: the sum of two numbers below 10^18 fits 63 bits, and `sum_high` takes the carry, so no sum overflows. */
+/**
+ * 10^18. A sum is stored in two columns, and a carry is added to `sum_high`. The sum of two numbers below 10^18 fits into 63 bits, so no column
+ * overflows.
+ */
 const LIMB = 1_000_000_000_000_000_000n;
 
 const ADDED = `ON CONFLICT (app, day, name, currency) DO UPDATE SET
@@ -301,7 +310,8 @@ const ADDED = `ON CONFLICT (app, day, name, currency) DO UPDATE SET
     last_time = CASE WHEN excluded.last_time > app_event_sums.last_time THEN excluded.last_time ELSE app_event_sums.last_time END`;
 
 /**
- * Adds counts and sums to the stored ones. `sums` must contain each day, name and currency at most once, because an upsert cannot change a row twice.
+ * Adds counts and sums to the stored ones. `sums` must have each combination of day, name and currency at most once, because one upsert cannot change
+ * a row twice.
  */
 export function addSums(tx: Transaction, app: NodeId, sums: readonly EventSum[]): Promise<void> {
   return insertRows(
@@ -329,7 +339,7 @@ interface SumRow extends Row {
   last_time: number;
 }
 
-/** Returns the sums of the days from `first` to `last`, in the order of the days. If both are `ALL_DAYS`, returns the totals. */
+/** Returns the sums of the days from `first` to `last`, sorted by day. If both are `ALL_DAYS`, returns the sums of all days. */
 export async function readSums(reader: Reader, app: NodeId, first: number, last: number): Promise<EventSum[]> {
   const rows = await reader.all<SumRow>(sql`
     SELECT s.day, s.name, s.currency, s.count, s.valued, CAST(s.sum_high AS TEXT) AS sum_high, CAST(s.sum_low AS TEXT) AS sum_low, s.first_time, s.last_time
@@ -342,11 +352,11 @@ export interface LoggedTexts extends Row {
   position: number;
   event_id: string | null;
   parameters: string;
-  /** The device of the request as JSON text; set only in the first row of the request. */
+  /** The device of the request as JSON text. It is set only in the first row of the request. */
   device: string | null;
 }
 
-/** Returns the log rows of an app after the given request and position, oldest first. */
+/** Returns the rows of an app's log after the given request and position, oldest first. */
 export function listLoggedTexts(reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<LoggedTexts[]> {
   return reader.all<LoggedTexts>(sql`
     SELECT e.request, e.position, e.event_id, e.parameters, e.device FROM app_events e
@@ -354,8 +364,8 @@ export function listLoggedTexts(reader: Reader, app: NodeId, request: number, po
 }
 
 /**
- * Deletes all personal data in the rows of a request. The rows themselves stay, so that no request number is used twice and the log still agrees with
- * the counts.
+ * Deletes all personal data in the rows of a request. The rows themselves are not deleted, so that the request number is not used again and the log
+ * still agrees with the counts.
  */
 export async function emptyRequest(tx: Transaction, app: NodeId, request: number, device: string): Promise<number> {
   await forgetDevicesOf(tx, app, { first: request, last: request });

@@ -1,12 +1,12 @@
 /**
- * Builds statements for many rows. The statements have only a few sizes, so that the database prepares each of them once. Prepared statements save
- * some 1 µs for each row.
+ * Builds SQL statements for many rows. The statements have only a few different numbers of rows, so that the database prepares each of them once.
+ * Prepared statements save some 1 µs per row.
  */
 import type { Reader, Transaction } from "#storage/database";
 import { paddedSize, textOnce } from "#storage/id-lists";
 import { append, placeholders, type Row, type Sql, type SqlValue } from "#storage/sql";
 
-/** The numbers of rows in one statement. With 13 columns the largest statement has 1,664 values; SQLite allows 32,766. */
+/** The numbers of rows that a statement may have. With 13 columns the largest statement has 1,664 values; SQLite allows 32,766. */
 const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const;
 
 /**
@@ -23,7 +23,9 @@ export async function insertRows(tx: Transaction, head: Sql, columns: number, va
   }
 }
 
-/** Splits the list into parts of a few sizes. A part that is too short is filled up with NULL, which equals no value. */
+/**
+ * Splits the list into groups, which have only a few different sizes. A group that is too short is filled with NULL, which is not equal to any value.
+ */
 export function partsOf<T>(list: readonly T[], sizeMax: number): (T | null)[][] {
   const parts: (T | null)[][] = [];
   for (let at = 0; at < list.length; at += sizeMax) {
@@ -34,12 +36,12 @@ export function partsOf<T>(list: readonly T[], sizeMax: number): (T | null)[][] 
 }
 
 /**
- * The longest list in one statement. For a longer list PostgreSQL reads and filters all rows with the key's first column, if the table was small when
- * PostgreSQL made the plan.
+ * The greatest length of a list in one statement. For a longer list PostgreSQL may read all rows with the same first column of the key, if the table
+ * was small when PostgreSQL planned the statement.
  */
 const LIST_MAX = 32;
 
-/** Returns one statement for each part of the list: `base`, which must end with a column, followed by `IN (…)`. */
+/** Returns one statement for each group of the list: `base`, which must end with a column, followed by `IN (…)`. */
 export const inLists = (base: Sql, list: readonly (string | number)[]): Sql[] =>
   partsOf(list, LIST_MAX).map((part) =>
     append(
@@ -49,7 +51,7 @@ export const inLists = (base: Sql, list: readonly (string | number)[]): Sql[] =>
     ),
   );
 
-/** Reads the rows whose column is in the list. `base` is a SELECT that must end with this column. */
+/** Reads the rows whose column has a value of the list. `base` is a SELECT that must end with this column. */
 export async function allInList<R extends Row>(reader: Reader, base: Sql, list: readonly (string | number)[]): Promise<R[]> {
   return (await Promise.all(inLists(base, list).map((statement) => reader.all<R>(statement)))).flat();
 }
