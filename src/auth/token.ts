@@ -49,7 +49,7 @@ export function principalOf(token: Token): NodeId {
   }
 }
 
-/** A node as the directory of nodes stores it: enough to find its operations, to check rights, and to find its row. */
+/** A node as the directory of nodes stores it. These columns are enough to find the node's operations, to check rights, and to find its row. */
 export interface NodeRef {
   readonly id: NodeId;
   readonly type: string;

@@ -42,7 +42,7 @@ interface WorkLoopOptions {
   /** Reads the world time from the clock that is stored in a shared database. Absent if no other process can set the clock. */
   readonly storedNowMs?: (reader: Reader) => Promise<number>;
   readonly realNowMs: () => number;
-  /** Called when a turn failed; the loop tries again. */
+  /** Called when a turn failed. The loop tries again. */
   onError(error: unknown): void;
 }
 
@@ -160,7 +160,7 @@ export class WorkLoop {
     }
   }
 
-  /** Ends the loop without storing more results, because the world's data will be deleted. Work that is nearly done gets a short time to end. */
+  /** Ends the loop without storing more results, because the world's data will be replaced or deleted. Work that is nearly done gets a short time to end. */
   async abandon(): Promise<void> {
     this.#state = "stopped";
     this.#isAbandoned = true;

@@ -16,7 +16,7 @@ export interface Release {
 export interface MarketingVersion extends Release {
   /** The time from which the version is no longer served, in Unix seconds. Undefined if no end has been announced. */
   readonly until: number | undefined;
-  /** The endpoints that the version changes. Each is given by its operation, its edge, or its number in the interface (`G2`). */
+  /** The endpoints that the version changes. An endpoint is named by its operation, its edge, or its number in the interface (`G2`). */
   readonly affects: readonly string[];
 }
 

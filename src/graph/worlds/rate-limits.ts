@@ -28,7 +28,7 @@ export class RateLimits {
     this.#config = config;
   }
 
-  /** Takes one request from the app's bucket and one from the page's bucket. If a bucket is empty, returns its error. */
+  /** Takes one request from the app's bucket and one from the page's bucket. If a bucket is empty, returns the error about the exceeded rate limit. */
   take(app: string, owner: string, nowMs: number): GraphError | undefined {
     const { app_calls_per_hour, page_calls_per_hour } = this.#config;
     if (app_calls_per_hour > 0) {
@@ -42,7 +42,7 @@ export class RateLimits {
     return undefined;
   }
 
-  /** Empties all counts, so that every app and page may send its full number of requests again. */
+  /** Resets all counts, so that every app and page may send its full number of requests again. */
   clear(): void {
     this.#buckets.clear();
   }

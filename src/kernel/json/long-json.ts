@@ -222,7 +222,7 @@ export class LongJson {
     return parts.join("");
   }
 
-  /** The last place up to `at` that is not inside an escape. `from` is such a place, too. */
+  /** The last position up to `at` that is not inside an escape sequence. `from` must also be such a position. */
   #endOfEscapes(from: number, at: number): number {
     const backslash = this.#text.lastIndexOf("\\", at - 1);
     if (backslash < from || at - backslash >= ESCAPE_CHARACTERS) return at;

@@ -33,7 +33,7 @@ import { below, WorldProblem } from "./schema-words.ts";
 import type { WorldPart } from "./text.ts";
 
 export interface ImportOptions {
-  /** Whether an entry replaces a stored entry with the same id. If this is false, such an entry is an error. */
+  /** Whether an entry of the file replaces a stored entry with the same id. If this is false, such an entry is an error. */
   readonly isMerge: boolean;
   /** Whether parsing may block the event loop (`FileText`). */
   readonly mayHold?: boolean | undefined;

@@ -26,7 +26,7 @@ interface SectionParts<S extends TObject, R extends object> extends Pick<WorldSe
 
 interface OwnedParts<S extends TObject, R extends object> extends Omit<SectionParts<S, R>, "find" | "replace" | "remove"> {
   readonly nodeType: string;
-  /** The key of the entry that has the id of the owner. The owner cannot change. */
+  /** The key of the entry that has the owner's id. The owner of a stored entry cannot change. */
   readonly owner: string;
   find(reader: Reader, owner: NodeId, id: string): Promise<R | undefined>;
   replace(tx: Transaction, entry: Static<S>, world: World, stored: R): Promise<void>;

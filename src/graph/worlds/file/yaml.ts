@@ -8,7 +8,7 @@ import { isExact, LONG_NUMBER } from "#kernel/json/exact-json";
 export class YamlProblem extends Error {
   constructor(
     readonly problem: string,
-    /** The line of the problem, counted from 1. Undefined if the line is not known. */
+    /** The line of the problem, counted from 1. Undefined if the line could not be found. */
     readonly line: number | undefined,
   ) {
     super(`${problem}${line === undefined ? "" : ` (line ${line})`}`);

@@ -28,7 +28,7 @@ export class IdleWorlds {
     this.#options = options;
   }
 
-  /** Tells this object that a world has been opened. */
+  /** Records that the world has been opened. */
   opened(name: string): void {
     this.#wakeTimes.delete(name);
     if (this.#looking !== undefined || this.#isStopped) return;

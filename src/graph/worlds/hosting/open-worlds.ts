@@ -25,7 +25,7 @@ import {
 } from "./worlds.store.ts";
 
 /**
- * The time for which a lease is valid without renewal. A running process rarely stalls for so long. If a process is killed, its worlds wait for this
+ * The time for which a lease is valid without renewal. A running process rarely stalls for longer. If a process is killed, its worlds wait for this
  * time.
  */
 const LEASE_MS = 10_000;

@@ -50,7 +50,7 @@ interface Opened {
  */
 const DRAIN_MS_MAX = 1_000;
 
-/** The number of times that worlds have been used. From this counter the least recently used world is found. */
+/** The number of times that worlds have been used. This counter shows which world was used least recently. */
 let usesOfAll = 0;
 
 const nothing = async (): Promise<void> => {};
