@@ -160,7 +160,10 @@ export class WorkLoop {
     }
   }
 
-  /** Ends the loop without storing more results, because the world's data will be replaced or deleted. Work that is nearly done gets a short time to end. */
+  /**
+   * Ends the loop without storing more results, because the world's data will be replaced or deleted. Work that is nearly done gets a short time to
+   * end.
+   */
   async abandon(): Promise<void> {
     this.#state = "stopped";
     this.#isAbandoned = true;

@@ -28,7 +28,9 @@ export class RateLimits {
     this.#config = config;
   }
 
-  /** Takes one request from the app's bucket and one from the page's bucket. If a bucket is empty, returns the error about the exceeded rate limit. */
+  /**
+   * Takes one request from the app's bucket and one from the page's bucket. If a bucket is empty, returns the error about the exceeded rate limit.
+   */
   take(app: string, owner: string, nowMs: number): GraphError | undefined {
     const { app_calls_per_hour, page_calls_per_hour } = this.#config;
     if (app_calls_per_hour > 0) {
