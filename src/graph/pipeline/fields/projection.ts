@@ -12,7 +12,7 @@ export interface Chosen {
   readonly field: Field;
   /** The projection of a nested object. Undefined for any other field. */
   readonly inner: Projection | undefined;
-  /** The selected keys of a value that is an object but not a field set. Undefined if all keys are selected. */
+  /** The keys that the caller selected inside a value that is a plain object. Undefined if all keys are selected. */
   readonly keys: Keys | undefined;
   /**
    * The parameter `fields` for the separate read of an edge or a reference. Undefined if the caller selected no fields inside the edge or reference.
