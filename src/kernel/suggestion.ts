@@ -1,6 +1,6 @@
 /** Suggests a name that a caller may have meant, for error messages. */
 
-/** The greatest number of typing mistakes in a word: two, or one in a short word. If more mistakes were allowed, the suggestion would be arbitrary. */
+/** The greatest number of typing mistakes in a word: two, or one in a short word. If more were allowed, the suggestion would be arbitrary. */
 const MISTAKES_MAX = 2;
 const SHORT_WORD_LETTERS_MAX = 5;
 
