@@ -233,7 +233,7 @@ export class WorldSlot {
     for (const listener of this.#whenReplaced) listener(isDeleted);
   }
 
-  /** Opens the world if it is idle. If its data are being replaced or it is being closed, this method waits first. Undefined if the world was deleted. */
+  /** Opens an idle world, but waits first while its data are being replaced or it is being closed. Undefined if the world was deleted. */
   async #whenOpen<T extends EnteredWorld>(take: (opened: Opened) => T): Promise<T | undefined> {
     for (;;) {
       if (this.#change !== undefined) await this.#change;
