@@ -89,7 +89,7 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["SELECT CAST(s.target AS TEXT) AS target, s.metric, s.start", "an export, which reads all in pages"],
   ["f JOIN feed_uploads u ON u.feed = f.id AND u.n = f.next_upload - 1", "once a minute, for alerts: the last upload of each of the newest feeds"],
   ["DELETE FROM passed_requests", "once, when a person is erased; it holds requests on their way to another process"],
-  ["v.is_on_map = 1", "the map: its index holds those that are live, all of which are looked at"],
+  ["t.is_on_map = 1", "the map: its index holds those that are live, all of which are looked at"],
   ["SELECT CAST(a.id AS TEXT) AS id FROM ads a WHERE a.app =", "once, when an app is deleted"],
   ["a.app_connections LIKE $1", "once, when an owner is deleted"],
   ["DELETE FROM tokens WHERE app = $1 OR", "once, when an owner is deleted"],
