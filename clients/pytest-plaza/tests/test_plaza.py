@@ -104,7 +104,7 @@ def test_a_webhook_that_the_receiver_refuses_is_sent_again(plaza):
 
 
 def test_an_app_event_is_expected_with_its_values(plaza):
-    with pytest.raises(UnmetExpectation, match="nothing of this kind was seen"):
+    with pytest.raises(UnmetExpectation, match="the server saw no request, webhook or event of this kind"):
         plaza.expect_app_event("1001", event_name="buy")
     assert plaza.expect_app_event("1001", count=0) == []
 

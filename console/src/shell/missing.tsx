@@ -11,7 +11,7 @@ import { useWorld } from "./world.ts";
 
 export function NoView() {
   return (
-    <Nothing isWhole title="There is no such view">
+    <Nothing isWhole title="This view does not exist">
       <p>Ctrl K finds a view by its name.</p>
       <Link to="/overview" search={({ world }) => ({ world })}>
         Overview
