@@ -1,4 +1,4 @@
-/** The contracts of reporting app events (I1) and of reading their attribution to ads. */
+/** The contracts of two operations: reporting app events (I1), and reading the events that are attributed to ads (ATTR). */
 import { type Static, Type } from "typebox";
 import { appTokenAlone } from "#auth/policy";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
@@ -15,14 +15,14 @@ import {
 import { userDataKeys } from "./intake/parse-user-data.ts";
 import { contentTypes, currencyCode, type ParameterForm, standardEvents, standardParameters } from "./standard-events.contract.ts";
 
-/** AUTH-22, D-13: only the app's own app token may report app events (I1) and read attribution. */
+/** AUTH-22, D-13: an app may report its events (I1) and read their attribution only with its own app token. */
 export const appEventsPolicy = appTokenAlone("appEvents");
 
 /** I1-6, D-70: the kinds of events that a request can report. */
 export const eventKinds = ["MOBILE_APP_INSTALL", "CUSTOM_APP_EVENTS", "DEFERRED_APP_LINK"] as const;
 export type EventKind = (typeof eventKinds)[number];
 
-/** D-162: only the `clients` profile accepts JSON's booleans as flags. */
+/** D-162: a flag is 0 or 1. In the profile `clients`, a flag may also be a JSON boolean. */
 const flagWords = {
   anyOf: [
     { type: "integer", enum: [0, 1] },
@@ -30,9 +30,12 @@ const flagWords = {
   ],
 } as const;
 
-/** An empty device id counts as a missing one. */
+/** If a device id is empty, Plaza treats the device id as missing. */
 const deviceIdWords = { maxLength: DEVICE_ID_CHARACTERS_MAX } as const;
-/** ATTR-9, ATTR-10, LIM-13, I1-16: the two forms of `attribution`, the device's cookie. An empty cookie counts as a missing one. */
+/**
+ * ATTR-9, ATTR-10, LIM-13, I1-16: the parameter `attribution` is the cookie of the device: 22 alphanumeric characters or a UUID. If the cookie is
+ * empty, Plaza treats the cookie as missing.
+ */
 const cookieWords = {
   pattern: "^([0-9A-Za-z]{22}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})?$",
   [PROBLEM]: "must be 22 alphanumeric characters or a UUID",
@@ -41,7 +44,7 @@ const cookieWords = {
 const text = { type: "string", maxLength: VALUE_CHARACTERS_MAX } as const;
 const filled = { ...text, minLength: 1 } as const;
 
-/** If a parameter of an event is null, it counts as missing. */
+/** If a parameter of an event is null, Plaza treats the parameter as missing. */
 const orLeftOut = (one: object) => ({ anyOf: [one, { type: "null" }] });
 
 const forms: Readonly<Record<ParameterForm, object>> = {
@@ -80,10 +83,10 @@ const event = {
   [SHAPE_OF]: "app_event",
 };
 
-/** The schema of the parameter with the events: a list, or the JSON text of the list (D-34). */
+/** The schema of `custom_events`. A client sends the events as a list, or as the JSON text of the list (D-34). */
 const eventsWords = { type: "array", items: event, minItems: 1, maxItems: EVENTS_PER_REQUEST_MAX };
 
-/** UD-3, D-73: in user data, values that are not hashes and unknown keys are dropped. They do not make the request fail. */
+/** UD-3, D-73: if a value of `ud` is not a hash or has an unknown key, Plaza drops the value and accepts the request. */
 const userDataWords = {
   type: "object",
   properties: Object.fromEntries(userDataKeys.map((key) => [key, { type: "string", description: "SHA-256 in hex; any other value is dropped" }])),
@@ -97,13 +100,13 @@ const extinfoWords = {
   maxItems: EXTINFO_VALUES,
 };
 
-/** I1-14, I1-17: the parameters that a request needs depend on the kind of the reported event. */
+/** I1-14, I1-17: the value of `event` decides which other parameters a request must have. */
 const neededByKind = {
   if: { properties: { event: { const: "DEFERRED_APP_LINK" } } },
   else: {
     anyOf: [having("advertiser_id"), having("attribution")],
     if: { properties: { event: { const: "CUSTOM_APP_EVENTS" } } },
-    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+    // biome-ignore lint/suspicious/noThenProperty: `then` is a keyword of JSON Schema.
     then: { anyOf: [having("custom_events"), having("custom_events_file")] },
   },
 };
@@ -117,8 +120,8 @@ const access = {
 } as const satisfies Partial<Access>;
 
 /**
- * I1-2, I1-3: reporting app events is discouraged for new integrations, but still works for existing ones. The header `Deprecation` (RFC 9745) has
- * the release date of the oldest served version, because every served version discourages reporting.
+ * I1-2, I1-3: new integrations should not report app events; existing integrations still can. Every served version of the interface discourages
+ * reporting, so the header `Deprecation` (RFC 9745) has the release date of the oldest served version.
  */
 const discouraged = {
   deprecation: "@1716249600",
@@ -126,7 +129,7 @@ const discouraged = {
 } as const;
 
 const kind = Type.Unsafe<EventKind>({ anyOf: eventKinds.map((name) => Type.Literal(name)) });
-/** D-70: only the `clients` profile accepts deferred app links. */
+/** D-70: a request can report a deferred app link only in the profile `clients`. */
 const wantedKind = (description: string) =>
   Type.Unsafe<EventKind>({
     anyOf: eventKinds.map((name) => Type.Literal(name, name === "DEFERRED_APP_LINK" ? { [ONLY_IN]: "clients" } : {})),
@@ -134,9 +137,10 @@ const wantedKind = (description: string) =>
   });
 const flag = (description: string) => Type.Optional(Type.Unsafe<0 | 1 | boolean>({ ...flagWords, description }));
 /**
- * Makes a parameter that the code in `intake/` reads, and not the general reader of schemas. `words` is the parameter's JSON Schema, and the code
- * applies the same limits. The general reader would make the code longer: an error names the event and its parameter, values of `ud` are dropped and
- * counted, `extinfo` has three notations, `_valueToSum` must not lose digits, and the view of test events shows the events of a refused request.
+ * Makes a parameter that the code in `intake/` reads. `words` is the parameter's JSON Schema, with the limits that this code applies. The general
+ * reader of parameters is not used, because these parameters have special rules: an error names the event and the event's parameter, invalid values
+ * of `ud` are dropped and counted, `extinfo` has three notations, `_valueToSum` must not lose digits, and the view of test events shows the events of
+ * a refused request.
  */
 const readByIntake = (words: object, description: string) => Type.Optional(Type.Unsafe<unknown>({ ...words, description, "x-plaza-raw": true }));
 
@@ -144,7 +148,7 @@ const unixTime = (description = "Unix seconds") => Type.Integer({ description })
 
 const attributionRow = Type.Object({
   event: kind,
-  /** The name of a custom event. Absent for installs and links. */
+  /** The name of a custom event. Installs and links have no `event_name`. */
   event_name: Type.Optional(Type.String()),
   event_time: unixTime(),
   ad_id: Type.String(),
@@ -157,7 +161,7 @@ const attributionRow = Type.Object({
 });
 export type AttributionRow = Static<typeof attributionRow>;
 
-/** An attribution row as the handler makes it. Flags are 1 and 0, and a field without a value is null. */
+/** An attribution row as the handlers make it. A flag is 1 or 0, and a field without a value is null. */
 export type AttributedRow = {
   readonly event: EventKind;
   readonly event_name: string | null;
@@ -177,7 +181,7 @@ const flags: ReadonlySet<string> = new Set(["is_view_through", "cross_campaign",
 const attributionValue = (row: AttributedRow, name: keyof AttributionRow): unknown =>
   flags.has(name) && row[name] !== null ? row[name] === 1 : (row[name] ?? undefined);
 
-/** Makes an attribution row for the response to reported events (I1). JSON leaves out the fields that are undefined. */
+/** Converts an attribution row to the form that the response to reported events (I1) has. JSON leaves out the fields that are undefined. */
 export const responseRow = (row: AttributedRow): AttributionRow =>
   Object.fromEntries(attributionFields.map((name) => [name, attributionValue(row, name)])) as unknown as AttributionRow;
 

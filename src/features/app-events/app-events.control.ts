@@ -1,5 +1,5 @@
 /**
- * The control routes of app events. They show and export the log, list event names and sums, show test events, and set for how long raw events are
+ * The control routes of app events show and export the log, list event names and daily sums, show test events, and set how long raw events are
  * stored.
  */
 import { type Static, Type } from "typebox";
@@ -97,20 +97,20 @@ const logQuery = Type.Object({ ...logFilter, ...pageQuery.properties });
 const exportQuery = Type.Object(logFilter);
 export const spanQuery = Type.Object({ since: Type.Optional(time), until: Type.Optional(time) });
 
-/** Returns the app in the path. Throws 404 if the app does not exist. */
+/** Returns the id of the app in the request's path. Throws 404 if the world has no such app. */
 export async function appOf({ world, path }: ControlRequest): Promise<NodeId> {
   const id = path.app ?? "";
   if (!isNodeId(id) || (await world.findNode(id))?.type !== "app") throw notFound(`app ${id}`);
   return id;
 }
 
-/** Returns the kind of an event, and for a custom event also its name. `name` is the event's name in the log. */
+/** Converts the name of an event in the log to the fields `event` and `event_name`. Only a custom event has an `event_name`. */
 function named(name: string): { event: string; event_name?: string } {
   const kind = eventKinds.find((one) => kindName(one) === name);
   return kind === undefined ? { event: "CUSTOM_APP_EVENTS", event_name: name } : { event: kind };
 }
 
-/** EVT-2: makes the entry for an event of the log, as the control API returns it. */
+/** EVT-2: converts a row of the log to the form in which the control API returns events. */
 export function logEntry(row: EventRow): Static<typeof logged> {
   const { ud = {}, ...device } = readLoggedDevice(row.device ?? "{}");
   return {
@@ -122,16 +122,19 @@ export function logEntry(row: EventRow): Static<typeof logged> {
     ...(row.value === null ? {} : { value_to_sum: amountText(BigInt(row.value)) }),
     parameters: row.parameters === "" ? {} : JSON.parse(row.parameters),
     ...device,
-    // The event's own `advertiser_tracking_enabled` overrides that of its request (D-76).
+    // The event's own `advertiser_tracking_enabled` overrides the value in its request (D-76).
     advertiser_tracking_enabled: row.tracking === 1 ? 1 : 0,
     ud: ud as Record<string, string>,
   };
 }
 
-/** The number of rows of the log that an export reads at a time. */
+/** The number of log rows that one query of an export reads. */
 const EXPORT_ROWS = 1_000;
 
-/** Yields an app's log as JSON lines, newest event first. Each chunk ends with a complete line. Events that arrive during the export are left out. */
+/**
+ * Yields an app's log as JSON lines, newest event first. Each chunk ends with a complete line. The export leaves out events that arrive while the
+ * export runs.
+ */
 async function* exportLines(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   let after: readonly string[] | undefined;
@@ -154,14 +157,14 @@ export async function listEventNames(world: World, app: NodeId): Promise<Static<
       active: active === 1,
       count: parts.reduce((sum, { count }) => sum + count, 0),
       sums: Object.fromEntries(parts.filter(({ valued }) => valued > 0).map(({ currency, sum }) => [currency, amountText(sum)])),
-      // A name may have no sums, because the request that added the name may have had only duplicates.
+      // An event name has no sums if all events of the request that added the name were duplicates.
       first_time: parts.reduce((first, { first_time }) => Math.min(first, first_time), parts[0]?.first_time ?? 0),
       last_time: parts.reduce((last, { last_time }) => Math.max(last, last_time), 0),
     };
   });
 }
 
-/** Returns the daily sums from the day of `since` to the day of `until` (Unix seconds), including both days. */
+/** Returns an app's daily sums from the day of `since` to the day of `until` (Unix seconds), including both days. */
 export async function listDaySums(world: World, app: NodeId, since: number, until: number): Promise<Static<typeof daySum>[]> {
   const days = [since, until].map((time) => Math.floor(time / DAY_SECONDS)) as [number, number];
   return (await readSums(world.database.reader, app, ...days)).map(({ day, name, currency, count, valued, sum }) => ({
@@ -193,7 +196,8 @@ async function exportAppEvents(request: ControlRequest<Static<typeof exportQuery
 }
 
 /**
- * LIM-3: deactivates an event name, which then no longer counts against the app's limit of names. Returns false if the app does not have the name.
+ * LIM-3: deactivates an event name. A deactivated name does not count against the app's limit of event names. Returns false if the app has no such
+ * name.
  */
 export const deactivateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
@@ -202,7 +206,7 @@ export const deactivateEventName = (world: World, app: NodeId, name: string): Pr
   });
 
 /**
- * D-291: activates an event name, which then counts against the app's limit of names. Returns false if the app does not have the name. Throws 409 if
+ * D-291: activates an event name, which then counts against the app's limit of event names. Returns false if the app has no such name. Throws 409 if
  * the app has already reached the limit.
  */
 const activateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
@@ -274,8 +278,8 @@ interface Span {
 }
 
 /**
- * Returns the time span in a query. Without `since`, the span begins before the first event; without `until`, it ends at `end`. Throws 400 if `since`
- * is after `until`.
+ * Returns the time span of a query, in Unix seconds. Without `since`, the span begins in 1970; without `until`, the span ends at `end`. Throws 400 if
+ * `since` is after `until`.
  */
 export function spanOf(query: Static<typeof spanQuery>, end: number): Span {
   const since = timeOf(query.since, "since") ?? 0;
@@ -286,7 +290,7 @@ export function spanOf(query: Static<typeof spanQuery>, end: number): Span {
 
 async function readDaySums(request: ControlRequest<Static<typeof spanQuery>>): Promise<unknown> {
   const app = await appOf(request);
-  // D-292: events may have times in the future, and the list of names counts such events, too.
+  // D-292: events may have times in the future. The list of names counts such events, so the daily sums include such events, too.
   const { since, until } = spanOf(request.query, LOG_TIME_MAX);
   return { data: await listDaySums(request.world, app, since, until), paging: {} };
 }

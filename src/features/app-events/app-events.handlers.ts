@@ -14,7 +14,7 @@ import { type ReportRequest, readDevice, readEventList } from "./intake/parse-re
 import { readUserData } from "./intake/parse-user-data.ts";
 import { testEventsOf } from "./intake/test-view.ts";
 
-/** I1-27, D-71: handles a report of events. A duplicate event gets the same response as the first report of the event. */
+/** I1-27, D-71: handles a request that reports events. If an event is a duplicate, the response is the same as for the first report of the event. */
 export async function handleReport(request: ReportRequest): Promise<Static<typeof reportAppEvents.returns>> {
   const { world, params, node } = request;
   const intake = intakeOf(world);
@@ -31,7 +31,7 @@ export async function handleReport(request: ReportRequest): Promise<Static<typeo
   }
   showAccepted(request, report, outcome.duplicates);
   if (params.consider_views === undefined) return { success: true };
-  // D-74: with `consider_views`, the response also has those events of the device that are attributed to an ad.
+  // D-74: with `consider_views`, the response also lists events of the device that are attributed to an ad.
   const { advertiser_id, attribution } = report.device;
   const query = { advertiser_id, attribution, event: params.event, considersViews: params.consider_views };
   const { rows } = await attributionOf(world, node.id, query, { limit: ATTRIBUTED_AT_ONCE });
@@ -59,12 +59,12 @@ function showAccepted({ world, node, params, caller }: ReportRequest, report: Re
   testEventsOf(world).add({ app: node.id, received, kind: params.event, events, duplicates, violations, refusal: undefined, dropped });
 }
 
-/** Adds a refused request to the view of test events. Its events are shown as far as they can be parsed. */
+/** Adds a refused request to the view of test events. The view shows the events of the request if the list of events can be parsed. */
 export function showRefused(request: OperationRequest<Parameters>, error: unknown): void {
   const { world, node, params } = request;
   const refusal = error instanceof Error ? error.message : String(error);
   const event: unknown = params.event;
-  // A parameter such as `event[a]=x` is an object, which the view shows as JSON.
+  // If the client sends `event[a]=x`, the parameter `event` is an object, and the view shows the object as JSON.
   const kind = typeof event === "object" ? JSON.stringify(event) : String(event);
   testEventsOf(world).add({
     app: node.id,

@@ -1,6 +1,6 @@
 /**
- * A job deletes raw events some days after their arrival. Counts, sums, names and devices are not deleted. The events of a request are stored at
- * least as long as a duplicate of one of them may arrive: 48 hours after the request's arrival, and 48 hours after the time of each event (D-71).
+ * A job deletes raw events some days after their arrival. Counts, sums, names and devices are not deleted. A request is stored at least as long as a
+ * duplicate of one of its events may arrive: 48 hours after the request's arrival, and 48 hours after the time of each event (D-71).
  */
 import { defineSetting, readSetting } from "#graph/contract/feature";
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
@@ -17,7 +17,7 @@ export const appEventDays = defineSetting({
   name: "app_event_days",
   value: "DAYS",
   minimum: 0,
-  // 90 days are a quarter of a year, which is longer than the windows of attribution (LIM-10, LIM-12).
+  // 90 days (a quarter of a year) are longer than every attribution window (LIM-10, LIM-12).
   default: 90,
   summary: "days for which raw app events are kept, at least the 48 hours of deduplication; 0: forever. Counts and sums stay",
 });
@@ -25,8 +25,8 @@ export const appEventDays = defineSetting({
 const KIND = "app_event_retention";
 const KEY = "daily";
 /**
- * The number of rows of the log that one write deletes, together with their rows in the indexes. Such a write takes no longer than storing a batch of
- * events.
+ * The number of log rows that one transaction deletes, together with the rows of the indexes. Such a transaction takes no longer than a transaction
+ * that stores a batch of events.
  */
 const ROWS_PER_WRITE = 1_000;
 
@@ -44,14 +44,17 @@ export const retention: JobKind<World> = {
 const schedule = (tx: Transaction, world: World): Promise<void> =>
   world.jobs.schedule(tx, { kind: KIND, key: KEY, dueMs: world.clock.nowMs() + DAY_SECONDS * 1_000 });
 
-/** Schedules the job that deletes old events, unless it is already scheduled. Called in the transaction that stores a world's first events. */
+/**
+ * Schedules the job that deletes old events, unless the job is already scheduled. Each process calls this function in the first transaction that
+ * stores events.
+ */
 export async function ensureRetention(tx: Transaction, world: World): Promise<void> {
   if ((await world.jobs.dueTimeOf(tx, KIND, KEY)) === undefined) await schedule(tx, world);
 }
 
 /**
- * Returns the number of days for which raw events are stored. This is the world's own setting, or else the server's. 0 means that events are never
- * deleted.
+ * Returns the number of days for which the world stores raw events: the world's own setting or, without one, the server's setting. If the number is
+ * 0, events are never deleted.
  */
 export async function readRetentionDays(world: World, reader: Reader = world.database.reader): Promise<number> {
   const ofWorld = await findSetting(reader, appEventDays.name);
@@ -73,8 +76,8 @@ async function deleteExpired(world: World): Promise<void> {
 }
 
 /**
- * Decides which requests are deleted (in Unix seconds). Requests that arrived before `before` are deleted. The exception is a request that has an
- * event with an `event_id` and a time after `repeatable`, because a duplicate of that event may still arrive.
+ * Says which requests are deleted. A request is deleted if it arrived before `before`, unless one of its events has an `event_id` and a time after
+ * `repeatable`, because a duplicate of that event may still arrive. Both times are Unix seconds.
  */
 interface Expiry {
   readonly before: number;
@@ -82,8 +85,8 @@ interface Expiry {
 }
 
 /**
- * Deletes some expired requests with numbers above `after`. Returns the number of the newest expired request among them. Undefined if there are no
- * more expired requests.
+ * Deletes some expired requests whose numbers are greater than `after`. Returns the number of the newest request that the call has checked, or
+ * undefined if no expired request is left.
  */
 const deleteSome = (world: World, app: NodeId, after: number, { before, repeatable }: Expiry): Promise<number | undefined> =>
   world.database.write(async (tx) => {

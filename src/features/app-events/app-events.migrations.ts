@@ -4,11 +4,10 @@ export const appEventMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // The table of the log. `request` is the number of a request; an app's requests are numbered in the order of commits, so new rows are appended
-      // and old rows are adjacent. `device` is set only in the first row of a request. `value` is in millionths. `key` is set if `event_id` is
-      // (`log/fingerprints.ts`). The table has row ids. Without them, each entry of `app_events_by_key` would contain the whole primary key and make
-      // that index larger; new keys change entries in all parts of the index. The columns are in the order of their sizes, because PostgreSQL aligns
-      // each of them.
+      // Each row of the log is one event. `request` is the number of the event's request; an app's requests are numbered in the order of commits, so
+      // new rows are appended and old rows are adjacent. Only the first row of a request has a `device`. `value` is in millionths. An event has a
+      // `key` if it has an `event_id` (`log/fingerprints.ts`). The table has row ids, because without row ids each entry of `app_events_by_key` would
+      // contain the whole primary key, and the index would be larger. The columns are ordered by size, because PostgreSQL aligns each column.
       `CREATE TABLE app_events (
         app BIGINT NOT NULL, request BIGINT NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, key BIGINT, value BIGINT,
         position INTEGER NOT NULL, tracking INTEGER NOT NULL, name TEXT NOT NULL, event_id TEXT, currency TEXT NOT NULL, parameters TEXT NOT NULL,
@@ -16,20 +15,21 @@ export const appEventMigrations: readonly Migration[] = [
         PRIMARY KEY (app, request, position)
       )`,
       "CREATE INDEX app_events_by_key ON app_events (key) WHERE key IS NOT NULL",
-      // Stores the newest request number of an app after its log has been emptied, so that no request number is used twice.
+      // Stores the number of an app's newest request after the app's log has been emptied, so that no request number is used twice.
       "CREATE TABLE app_event_last_requests (app BIGINT PRIMARY KEY, request BIGINT NOT NULL) WITHOUT ROWID",
       "CREATE TABLE app_event_names (app BIGINT NOT NULL, name TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (app, name)) WITHOUT ROWID",
-      // `day` is the number of the day in UTC, counted from 1970-01-01. -1 is the total of all days. The sum in millionths is high * 10^18 + low.
+      // `day` is the number of the day in UTC, counted from 1970-01-01. A row with the `day` -1 has the total of all days. The sum in millionths is
+      // high * 10^18 + low.
       `CREATE TABLE app_event_sums (
         app BIGINT NOT NULL, day INTEGER NOT NULL, name TEXT NOT NULL, currency TEXT NOT NULL, count BIGINT NOT NULL, valued BIGINT NOT NULL,
         sum_high BIGINT NOT NULL, sum_low BIGINT NOT NULL, first_time BIGINT NOT NULL, last_time BIGINT NOT NULL,
         PRIMARY KEY (app, day, name, currency)
       ) WITHOUT ROWID`,
-      // The ids of devices (`log/joined-ids.store.ts`). All ids with the same `device` number belong to one device.
+      // Stores the ids of devices (`log/joined-ids.store.ts`). All ids with the same `device` number belong to one device.
       `CREATE TABLE app_device_ids (app BIGINT NOT NULL, identity TEXT NOT NULL, device BIGINT NOT NULL, installed INTEGER NOT NULL, PRIMARY KEY (app, identity))
         WITHOUT ROWID`,
       "CREATE INDEX app_device_ids_by_device ON app_device_ids (app, device)",
-      // The two tables in which a device's requests are found (`log/devices.store.ts`).
+      // The next two tables are the index that finds a device's requests (`log/devices.store.ts`).
       "CREATE TABLE app_event_devices (app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, request)) WITHOUT ROWID",
       `CREATE TABLE app_event_ties (
         app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, signature BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, signature)

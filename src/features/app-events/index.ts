@@ -35,5 +35,5 @@ export const appEvents = defineFeature({
   },
 });
 
-/** The code of the command line (`src/cli`) uses these exports to collect the test events of all processes. */
+/** The command line (`src/cli`) uses these exports to collect the test events of all processes. */
 export { type TestEvent, testEventsOf } from "./intake/test-view.ts";

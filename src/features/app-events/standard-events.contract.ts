@@ -2,14 +2,19 @@ import { SHAPE_OF } from "#graph/schema/schema-node";
 
 /** The two tables of the interface's document: the standard events, and the form of each standard parameter. */
 
-/** The row of a standard event in the document's table. `valueToSum` is absent if the document does not say what the event's `_valueToSum` means. */
+/**
+ * A standard event in the document's table. `valueToSum` is the meaning of the event's `_valueToSum`, and is absent if the document gives no meaning.
+ */
 interface StandardEvent {
   readonly clause: string;
   readonly parameters: readonly StandardParameter[];
   readonly valueToSum?: string;
 }
 
-/** The form of a standard parameter's value. A value of the form `content ids` may be JSON text, and a `content list` always is JSON text. */
+/**
+ * The form of a standard parameter's value. The value of a `content ids` parameter may be JSON text; the value of a `content list` parameter always
+ * is JSON text.
+ */
 type Form = "string" | "currency" | "content type" | "content ids" | "content list" | "integer" | "boolean";
 
 /** EVT-37 to EVT-51: the form of each standard parameter. D-76 adds `pf_ad_type` and `pf_order_id`. */
@@ -80,7 +85,7 @@ export const standardEvents: Readonly<Record<string, StandardEvent>> = {
   pf_mobile_tutorial_completion: { clause: "EVT-27", parameters: ["pf_success", "pf_content_id"] },
 };
 
-/** EVT-34: the event that the platform's SDK reports by itself while the app logs events automatically. */
+/** EVT-34: the name of the event that the platform's SDK reports by itself if the app logs events automatically. */
 export const ACTIVATE_APP = "pf_mobile_activate_app";
 
 export const isStandardEvent = (name: string): boolean => Object.hasOwn(standardEvents, name);
@@ -91,8 +96,8 @@ const priced = new Set(Object.keys(standardEvents).filter((name) => standardEven
 export const isPriced = (name: string): boolean => priced.has(name);
 
 /**
- * EVT-42: the allowed currency codes. They are the active codes of ISO 4217 (list one, including funds, metals and testing), and the codes that were
- * withdrawn since 2015, because goods may still be priced in them.
+ * EVT-42: the allowed currency codes: the active codes of ISO 4217 (list one, including funds, metals and testing), and the codes that were withdrawn
+ * since 2015, because goods may still be priced in withdrawn currencies.
  */
 const CODES = `
   AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU

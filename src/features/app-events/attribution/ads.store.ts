@@ -70,7 +70,7 @@ export async function deleteAdsOfApp(tx: Transaction, app: NodeId): Promise<void
   for (const { id } of ads) await deleteAd(tx, id);
 }
 
-/** A new touch. `identities` are the ids of the device (`device:…`, `cookie:…`) and the persons (`em:…`) that the touch names. */
+/** A new touch of an ad. `identities` lists the device ids (`device:…`, `cookie:…`) and the persons (`em:…`) that the touch names. */
 export interface NewTouch {
   readonly id: NodeId;
   readonly ad: string;
@@ -94,7 +94,7 @@ interface TouchRow extends AdRow {
   identities: string;
 }
 
-/** A stored touch, with its ad and all identities that the touch names. */
+/** A stored touch, with its ad and with all device ids and persons that the touch names. */
 export interface StoredTouch extends Touch {
   readonly identities: readonly string[];
 }
@@ -108,7 +108,7 @@ const TOUCH = `
   CAST(t.id AS TEXT) AS touch, t.kind, t.time, t.identities, CAST(a.id AS TEXT) AS id, CAST(a.app AS TEXT) AS app,
   CAST(a.campaign_id AS TEXT) AS campaign_id, a.objective, a.tracked_apps`;
 
-/** Returns the touches that name at least one of these identities. Each touch is returned once. */
+/** Returns the touches that name at least one of the given identities (device ids or persons). Each touch is returned once. */
 export async function findTouches(reader: Reader, identities: readonly string[]): Promise<StoredTouch[]> {
   const touches = append(
     sql`SELECT`,
@@ -118,10 +118,13 @@ export async function findTouches(reader: Reader, identities: readonly string[])
   return [...new Map(rows.map((row) => [row.touch, touchOf(row)])).values()];
 }
 
-/** The number of touches of one ad that are read at a time. */
+/** The number of touches that one query for the touches of an ad reads. */
 const TOUCHES_PAGE = 5_000;
 
-/** Yields the touches of one ad from `since` to `until`, in the order in which they were recorded. Reports use this function. */
+/**
+ * Yields the touches of one ad from `since` to `until`, in the order in which the touches were recorded. The report of attributed events uses this
+ * function.
+ */
 export async function* touchesOfAd(reader: Reader, ad: string, since: number, until: number): AsyncGenerator<StoredTouch> {
   for (let last = "0"; ; ) {
     const rows = await reader.all<TouchRow>(
@@ -137,7 +140,7 @@ export async function* touchesOfAd(reader: Reader, ad: string, since: number, un
   }
 }
 
-/** Deletes the touches that name at least one of a person's identities. Returns the number of deleted touches. */
+/** Deletes the touches that name a person or one of the person's devices. Returns the number of deleted touches. */
 export async function deleteTouchesOf(tx: Transaction, identities: readonly string[]): Promise<number> {
   const named = sql`SELECT CAST(i.touch AS TEXT) AS touch FROM ad_touch_identities i WHERE i.identity`;
   const touches = new Set((await allInList<{ touch: string }>(tx, named, identities)).map(({ touch }) => touch));

@@ -10,7 +10,7 @@ const entry = closedMap(
     id: described("the ad's id", worldId),
     app: described("the app that the ad is for", idOf("app")),
     campaign_id: Type.Optional(described("the ad's campaign; the ad's own id if it is left out", worldId)),
-    // ATTR-7: the objective decides which events the ad claims.
+    // ATTR-7: the objective decides which events can be attributed to the ad.
     objective: Type.String({
       minLength: 1,
       default: "APP_INSTALLS",

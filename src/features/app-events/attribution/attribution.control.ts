@@ -1,4 +1,4 @@
-/** The control routes of attribution. They record clicks and impressions, report attributed events, and show a device. */
+/** The control routes of attribution record clicks and impressions, report attributed events, and show a device with its events. */
 import { type Static, Type } from "typebox";
 import { badRequest, unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -83,8 +83,8 @@ export interface TouchInput {
 }
 
 /**
- * Returns the device ids and the persons that a touch names. The list is empty if the touch has no device id, no cookie and no hash that identifies a
- * person.
+ * Returns the identities (device ids and persons) that a touch names. The list is empty if the touch has no device id, no cookie, and no hash that
+ * identifies a person.
  */
 function identitiesOfTouch({ advertiser_id, attribution, ud = {} }: TouchInput): string[] {
   const hashed = Object.fromEntries(Object.entries(ud).filter(([, value]) => isHashed(value)));

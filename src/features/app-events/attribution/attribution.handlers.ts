@@ -1,4 +1,4 @@
-/** Reads attribution (D-74): applies the attribution rule to the events and the touches of a device. */
+/** Attributes the events of a device to ads (D-74), by applying the attribution rule to the device's events and touches. */
 import type { Static } from "typebox";
 import type { ListRequest } from "#graph/contract/operation";
 import type { World } from "#graph/worlds/world";
@@ -31,7 +31,7 @@ interface Attributed {
   readonly place: EventPlace;
 }
 
-/** Reads one page of a device's attributed events, newest event first. Events without attribution to an ad are left out. */
+/** Reads one page of a device's attributed events, newest event first. The page leaves out events that are not attributed to an ad. */
 export async function attributionOf(world: World, app: NodeId, input: AttributionQuery, page: PageRequest): Promise<ListPage<AttributedRow>> {
   const { ids, touches } = await findDevice(world, app, deviceIdentities(input));
   const model = input.considersViews ? clicksAndViews : clicksAlone;
@@ -47,7 +47,7 @@ export async function attributionOf(world: World, app: NodeId, input: Attributio
   };
   const isBackward = page.before !== undefined;
   const key = placeOf(page.before ?? page.after);
-  // One extra row after the page shows whether more rows follow, and one extra row before the page shows whether rows come before it.
+  // The search reads one row more than the page shows, to find out whether further rows follow in the direction of the search.
   const found = await search(isBackward, page.isInclusive === true ? including(key, isBackward) : key, page.limit + 1);
   const hasMore = found.length > page.limit;
   if (hasMore) found.length = page.limit;
@@ -67,7 +67,10 @@ export async function attributionOf(world: World, app: NodeId, input: Attributio
   };
 }
 
-/** Returns the first and last possible time of events that one of the touches may claim. Undefined if no touch may claim an event of the app. */
+/**
+ * Returns the earliest and the latest time at which an event can be attributed to one of the touches. Returns undefined if no event of the app can be
+ * attributed to a touch.
+ */
 function timesOf(touches: readonly Touch[], app: NodeId, { click_seconds, view_seconds }: Model): { first: number; last: number } | undefined {
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { ad, time } of touches) if (isClaimable(ad, app)) [first, last] = [Math.min(first, time), Math.max(last, time)];
@@ -76,7 +79,7 @@ function timesOf(touches: readonly Touch[], app: NodeId, { click_seconds, view_s
 
 const placeOf = (key: readonly string[] | undefined): EventPlace | undefined => key && [Number(key[0]), Number(key[1])];
 
-/** Returns the position just before `place` in the direction of the search. A search that begins after the returned position includes `place`. */
+/** Returns the position just before `place` in the direction of the search, so that a search from the returned position includes `place`. */
 const including = (place: EventPlace | undefined, isBackward: boolean): EventPlace | undefined =>
   place && [place[0], place[1] + (isBackward ? -1 : 1)];
 
@@ -97,12 +100,12 @@ function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross
   };
 }
 
-/** The greatest number of a device's events that the operator sees. An operator does not look at more. */
+/** The control API shows at most this number of a device's events, because an operator does not look at more. */
 const EVENTS_MAX = 200;
 
 /**
- * Returns the data about a device that the operator sees: its touches with their windows, its newest events, and the touch to which each event is
- * attributed. The attribution is that of `app_attribution` with `consider_views`. Undefined if no id was given.
+ * Returns a device as the control API shows it: the touches with the ends of their windows, the newest events, and the touch to which each event is
+ * attributed. Events are attributed as in `app_attribution` with `consider_views`. Returns undefined if `given` has no device id.
  */
 export async function deviceOf(world: World, app: NodeId, given: Partial<Pick<AttributionQuery, "advertiser_id" | "attribution">>): Promise<unknown> {
   const wanted = deviceIdentities(given);
@@ -133,29 +136,29 @@ function touchShown({ id, kind, time, ad }: Touch, app: NodeId) {
   return { id, kind, time, until, ad_id: ad.id, campaign_id: ad.campaign_id, objective: ad.objective, claims: isClaimable(ad, app) };
 }
 
-/** The number of ads that are read at a time. */
+/** The number of ads that one query reads. */
 const ADS_PAGE = 1_000;
-/** The number of events that are read at a time. */
+/** The number of events that one query reads. */
 const ROWS_AT_ONCE = 1_000;
 
 interface ReportRow {
   readonly ad_id: string;
   readonly campaign_id: string;
   readonly event: EventKind;
-  /** The name of a custom event. Absent for installs and links. */
+  /** The name of a custom event. Installs and links have no `event_name`. */
   readonly event_name?: string;
-  /** The number of events that are attributed to a click. `view_through` is the number of events that are attributed to an impression. */
+  /** The number of events that are attributed to a click. `view_through` counts the events that are attributed to an impression. */
   click_through: number;
   view_through: number;
   cross_campaign: number;
   cross_device: number;
-  /** The sums of the events' values by currency, in millionths. Values without a currency are summed under an empty key. */
+  /** The sums of the events' values in millionths, by currency. Values without a currency are summed under the empty key. */
   readonly sums: Map<string, bigint>;
 }
 
 /**
- * Counts an app's attributed events from `since` to `until` (Unix seconds) for each ad. Reports use a view window of 1 day and a click window of 28
- * days (LIM-12). The rows are sorted by ad, then by event.
+ * Counts, for each ad, the app's events from `since` to `until` (Unix seconds) that are attributed to the ad. An event can be attributed to a click
+ * in the 28 days before, or to an impression in the day before (LIM-12). The rows are sorted by ad, then by event.
  */
 export async function reportOf(world: World, app: NodeId, since: number, until: number) {
   const rows = new Map<string, ReportRow>();

@@ -1,10 +1,10 @@
 /**
- * Finds a device's events, its persons and its linked devices with the index of the log (D-74).
+ * Finds a device's events, persons and linked devices with the index of the log (D-74).
  *
- * A device is a set of ids. Two ids belong to one device if an accepted request of the app names both (D-290), or if a touch names both. So every id
- * of a device leads to the same events. Persons link devices one step far: a device's persons are the persons that its own requests and touches name,
- * and its linked devices are the devices of other requests and touches that name one of these persons. The search does not continue with the persons
- * of linked devices.
+ * A device is a set of ids. Two ids belong to one device if an accepted request of the app names both ids (D-290), or if a touch names both ids. So a
+ * search by any id of a device finds the same events. Persons link devices: a device's persons are the persons that its own requests and touches
+ * name, and its linked devices are the devices of other requests and touches that name one of these persons. The search does not continue with the
+ * persons of linked devices.
  */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -77,11 +77,14 @@ async function namedWith({ database: { reader } }: World, app: NodeId, wanted: r
 /** A search for events of a device. */
 export interface WantedEvents {
   readonly ids: readonly string[];
-  /** The only kind of events that is read. Undefined if all kinds are read. */
+  /** The search reads only events of this kind. If `kind` is undefined, the search reads events of all kinds. */
   readonly kind?: EventKind | undefined;
-  /** Whether the oldest events are read first. By default the newest are read first. */
+  /** If true, the search reads the oldest events first. By default, the search reads the newest events first. */
   readonly isBackward?: boolean;
-  /** The position after which the search begins: only earlier events are read, or later ones if `isBackward`. Undefined if all events are read. */
+  /**
+   * The search begins after this position: by default it reads only earlier events, and with `isBackward` only later events. If `from` is undefined,
+   * the search reads all events.
+   */
   readonly from?: EventPlace | undefined;
   /** The times of the first and the last event that the search may return, in Unix seconds. */
   readonly times: { readonly first: number; readonly last: number };

@@ -1,10 +1,10 @@
 /**
  * The rule that attributes an event to an ad (D-74, ATTR clauses). The rule is a pure function of the event and the touches of the event's device.
  *
- * | | window | touch | ads |
+ * | rule | window | touch | ads |
  * |---|---|---|---|
  * | last click | `click_seconds` | the latest click, even if an impression is later | ads that may claim events of the app |
- * | view-through, if there is no such click | `view_seconds` | the latest impression, for the events of `views` | the same |
+ * | view-through, if no click matches | `view_seconds` | the latest impression, if `views` allows the event | ads that may claim events of the app |
  */
 import type { EventKind } from "../app-events.contract.ts";
 import { CLICK_WINDOW_SECONDS, REPORT_CLICK_WINDOW_SECONDS, REPORT_VIEW_WINDOW_SECONDS, VIEW_WINDOW_SECONDS } from "../app-events.limits.ts";
@@ -14,7 +14,7 @@ export interface Ad {
   readonly app: string;
   readonly campaign_id: string;
   readonly objective: string;
-  /** The apps whose events the ad tracks, in addition to its own app. */
+  /** The apps whose events can be attributed to the ad, if the ad does not have an app objective (ATTR-7). */
   readonly tracked_apps: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface Touch {
   readonly kind: "click" | "impression";
   /** The time of the touch in Unix seconds. */
   readonly time: number;
-  /** The ids of the device on which the ad was clicked or seen. Empty if the touch names only a person. */
+  /** The ids of the device on which the ad was clicked or seen. The list is empty if the touch names only a person. */
   readonly devices: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface AttributableEvent {
   readonly kind: EventKind;
   /** The time of the event in Unix seconds. */
   readonly time: number;
-  /** D-76: if the value is 0, the event is not attributed; only reports count it. */
+  /** D-76: if the value is 0, the event is attributed to an ad only in reports. */
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
@@ -42,7 +42,9 @@ export interface Model {
   readonly view_seconds: number;
   /** The events that may be attributed to impressions. */
   readonly views: "none" | "installs" | "all";
-  /** I1-12, D-76: whether events whose `advertiser_tracking_enabled` is 0 are attributed. The interface's document allows this only in reports. */
+  /**
+   * I1-12, D-76: if true, events whose `advertiser_tracking_enabled` is 0 are attributed, too. The interface's document allows this only in reports.
+   */
   readonly countsUntracked: boolean;
 }
 
@@ -64,8 +66,8 @@ export interface Attribution {
 }
 
 /**
- * Attributes an event to a touch. `devices` are all ids of the event's device. `touches` are the touches of this device, of its persons, and of the
- * devices that are linked by these persons.
+ * Returns the touch to which an event is attributed, or undefined if no touch may claim the event. `devices` are all ids of the event's device.
+ * `touches` are the touches of this device, of its persons, and of the devices that are linked by these persons.
  */
 export function attribute(
   event: AttributableEvent,
@@ -95,8 +97,8 @@ export function attribute(
 }
 
 /**
- * Returns whether the first touch is later. Of two touches in the same second, the one that was recorded later counts as later. Ids are decimals
- * without leading zeros, so a longer id is greater.
+ * Returns whether the touch `one` is later than the touch `other`. If both touches happened in the same second, the touch that was recorded later
+ * counts as later. Touch ids are decimal numbers without leading zeros, so a longer id is a greater number.
  */
 const isLater = (one: Touch, other: Touch): boolean =>
   one.time !== other.time ? one.time > other.time : one.id.length !== other.id.length ? one.id.length > other.id.length : one.id > other.id;

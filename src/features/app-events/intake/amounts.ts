@@ -1,18 +1,18 @@
 /**
- * Reads and writes the amounts of `_valueToSum` (D-70): converts the text of a decimal to an integer of millionths, and back. Sums are exact, because
- * this file does not calculate with binary floats.
+ * Converts the decimal text of a `_valueToSum` to an integer of millionths, and back (D-70). Sums are exact, because amounts are integers and not
+ * binary floats.
  */
 import { trimmedEnd } from "#kernel/text";
 
-/** D-70: an amount has at most 12 digits before the decimal point. It is rounded to 6 digits after the point. */
+/** D-70: an amount has at most 12 digits before the decimal point, and is rounded to 6 digits after the point. */
 const INTEGER_DIGITS_MAX = 12;
 const FRACTION_DIGITS_MAX = 6;
 /** Matches a decimal with an optional exponent (`1e3`), because JSON allows exponents. */
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * Reads an amount. Returns the amount in millionths, rounded half-even if it has more than 6 digits after the point (D-70). For an invalid amount,
- * returns a text that says what is wrong.
+ * Converts the text of an amount to millionths. If the amount has more than 6 digits after the point, it is rounded half-even (D-70). For an invalid
+ * amount, returns a text that says what is wrong.
  */
 export function readAmount(text: string): bigint | string {
   const plain = readPlain(text);
@@ -30,7 +30,7 @@ export function readAmount(text: string): bigint | string {
 }
 
 /**
- * Returns the first `kept` digits as a number, rounded half-even by the digits after them. If there are fewer than `kept` digits, zeros are appended.
+ * Returns the first `kept` digits as a number, rounded half-even by the remaining digits. If there are fewer than `kept` digits, zeros are appended.
  */
 function roundedAt(digits: string, kept: number): bigint {
   if (kept < 0) return 0n;
@@ -41,7 +41,8 @@ function roundedAt(digits: string, kept: number): bigint {
 }
 
 /**
- * The greatest length of a decimal that is read as an ordinary number. In millionths such a decimal is below 2^53, so a float represents it exactly.
+ * The greatest length of a text that `readPlain` converts. In millionths such an amount is below 2^53, so a JavaScript number represents the amount
+ * exactly.
  */
 const PLAIN_CHARACTERS_MAX = 9;
 

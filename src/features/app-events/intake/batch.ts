@@ -2,9 +2,10 @@
  * Stores a batch of an app's requests in one transaction: the event names, devices, log rows and sums. Each request is stored completely or not at
  * all (D-70 to D-72).
  *
- * The transaction locks the app against all processes, so its checks are still valid when it commits.
+ * The transaction locks the app against all other processes, so the checks of the transaction are still valid when it commits.
  *
- * **Invariant:** requests are numbered without gaps, in the order of commits, because a reader of the log continues from a request number (D-423).
+ * **Invariant:** an app's requests are numbered without gaps, in the order of commits, because a program that copies the log continues from a request
+ * number (D-423).
  */
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
@@ -26,8 +27,8 @@ const NO_DUPLICATES: ReadonlySet<number> = new Set();
 const FIRST: ReadonlySet<number> = new Set([0]);
 
 /**
- * Stores a batch. `take` returns the requests of the batch. It is called when the transaction has the app's lock, so the batch includes requests that
- * arrived while another process had the lock. So the batches of several processes are as large as those of a single process.
+ * Stores a batch of requests. The function calls `take` to get the requests after it has locked the app, so the batch includes requests that arrived
+ * while another process had the lock. Several processes therefore write batches that are as large as the batches of a single process.
  */
 export async function storeBatch(tx: Transaction, app: NodeId, take: () => readonly Report[], key: FingerprintKey): Promise<Outcome[]> {
   await tx.lock("app events", app);
@@ -48,11 +49,11 @@ class AppBatch {
   readonly #key: FingerprintKey;
   readonly #rows: SqlValue[] = [];
   readonly #requests: IndexedRequest[] = [];
-  /** The sums of the batch by day, currency and event name. */
+  /** The sums of the batch, by day, currency and event name. */
   readonly #sums = new Map<string, EventSum>();
   /** The keys of the batch's events that have an `event_id`. */
   readonly #keys = new Map<ReportedEvent, EventKey>();
-  /** The times of events with an `event_id`, by period and key. The events are in the log or in this batch. */
+  /** The times of the events in the log and in this batch that have an `event_id`, by period and key. */
   readonly #known = new Map<string, number[]>();
   #lastRequest: number;
 
@@ -102,7 +103,7 @@ class AppBatch {
     else times.push(time);
   }
 
-  /** D-290: the ids of an accepted request are joined to one device, even if all its events are duplicates. */
+  /** D-290: the ids of an accepted request are joined to one device, even if all events of the request are duplicates. */
   #take(report: Report, quota: NameQuota, devices: JoinedIds): Outcome {
     const refusal = quota.admit(report);
     if (refusal !== undefined) return { refusal };
@@ -135,7 +136,10 @@ class AppBatch {
     return { duplicates: duplicates ?? NO_DUPLICATES };
   }
 
-  /** I1-32, D-71: returns whether an event is a duplicate. If it is not, its time is recorded, because the first event of a key counts. */
+  /**
+   * I1-32, D-71: returns whether an event is a duplicate. The first event of a key counts, so the time of an event that is not a duplicate is
+   * recorded.
+   */
   #isDuplicate(event: ReportedEvent): boolean {
     const key = this.#keys.get(event);
     if (key === undefined) return false;
@@ -157,7 +161,7 @@ class AppBatch {
       this.#rows.push(amount, currency, parameters, tracking, deviceJson);
       this.#count(event);
     }
-    // D-76: if no event of a request may be attributed, the request does not tie its persons to its device.
+    // D-76: if no event of a request may be attributed to an ad, the request does not tie its persons to its device.
     const isTracked = events.some(({ advertiser_tracking_enabled }) => advertiser_tracking_enabled === 1);
     this.#requests.push({ request, identities: isTracked ? identitiesOf(device) : deviceIdentities(device), name: events[0]?.name ?? "" });
   }
@@ -181,8 +185,8 @@ class AppBatch {
 }
 
 /**
- * Returns the ids of a request that need a row. These are all ids of a request with several ids, and the ids of a device that installs the app. In
- * any other request a single id needs no row.
+ * Returns those ids of a request that are stored as ids of a device: all ids of a request that has several ids, and the ids of a request that reports
+ * an install. In any other request, a single id is not stored.
  */
 function joinedIdsOf({ kind, device }: Report): string[] {
   const ids = deviceIdentities(device);
@@ -222,7 +226,7 @@ function withTotals(all: readonly EventSum[]): EventSum[] {
   return [...all, ...totals.values()];
 }
 
-/** Checks the limit of event names (LIM-1, LIM-2, D-72). The check is exact, because the transaction that adds a name holds the app's lock. */
+/** Checks an app's limit of event names (LIM-1, LIM-2, D-72). The check is exact, because the transaction that adds a name holds the app's lock. */
 class NameQuota {
   readonly #tx: Transaction;
   readonly #app: NodeId;
@@ -247,7 +251,7 @@ class NameQuota {
     return new NameQuota(tx, app, states, limit, states.size === names.size ? 0 : limit - (await countActiveNames(tx, app)));
   }
 
-  /** Adds the new event names of a request. If the request must be refused, returns the error. */
+  /** Adds the new event names of a request. Returns an error if the request must be refused because of an event name. */
   admit({ events, list }: Report): Error | undefined {
     let added: Set<string> | undefined;
     for (const [at, { name }] of events.entries()) {
@@ -272,10 +276,10 @@ class NameQuota {
   }
 }
 
-/** D-72, LIM-2: the error about a new event name if the app has already reached its limit of names. */
+/** D-72, LIM-2: the error for a request with a new event name if the app has already reached its limit of names. */
 const tooManyNames = (path: string, name: string, limit: number): GraphError =>
   invalidParameter(path, `is refused: ${JSON.stringify(name)} would be one name more than the ${limit} that the app may use`);
 
-/** D-72, LIM-3: the error about an event whose name was deactivated. */
+/** D-72, LIM-3: the error for an event whose name was deactivated. */
 const deactivatedName = (path: string, name: string): GraphError =>
   invalidParameter(path, `is refused: the event name ${JSON.stringify(name)} was deactivated`);

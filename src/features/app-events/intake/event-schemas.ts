@@ -1,11 +1,13 @@
-/** D-363: compares custom events with the schemas that their app has set. The result is only shown; the events are stored and counted in any case. */
+/**
+ * D-363: compares custom events with the schemas that their app has set. Plaza only shows the result; the events are stored and counted in any case.
+ */
 import type { AppFacts } from "#auth/app-facts";
 import { givenSchema, type SchemaCheck } from "#graph/schema/given-schema";
 import { amountText } from "./amounts.ts";
 import type { ReportedEvent } from "./parse-events.ts";
 import { EVENTS_SHOWN_MAX } from "./test-view.ts";
 
-/** The checks for an app's schemas. They are made again only when the app's facts have been read again. */
+/** The checks for an app's schemas. Plaza makes the checks again only after it has read the app's facts again. */
 const made = new WeakMap<AppFacts["event_schemas"], ReadonlyMap<string, SchemaCheck>>();
 
 function checksOf(schemas: AppFacts["event_schemas"]): ReadonlyMap<string, SchemaCheck> {
@@ -16,7 +18,7 @@ function checksOf(schemas: AppFacts["event_schemas"]): ReadonlyMap<string, Schem
 
 const NONE: ReadonlyMap<number, string> = new Map();
 
-/** Returns how events violate their schemas, by the index of each event. Only the events that the view shows are checked. */
+/** Returns texts that say how events violate their schemas, by the index of each event. Only the events that the view shows are checked. */
 export function violationsOf({ event_schemas }: Pick<AppFacts, "event_schemas">, events: readonly ReportedEvent[]): ReadonlyMap<number, string> {
   const checks = checksOf(event_schemas);
   if (checks.size === 0) return NONE;
@@ -28,7 +30,7 @@ export function violationsOf({ event_schemas }: Pick<AppFacts, "event_schemas">,
   return found;
 }
 
-/** The value that is checked against the schema: the event's parameters, with `_valueToSum` as a number. */
+/** Returns the value that is checked against the schema: the event's parameters, with `_valueToSum` as a number. */
 const described = ({ parameters, value }: ReportedEvent): unknown => ({
   ...(parameters === "" ? {} : JSON.parse(parameters)),
   ...(value === undefined ? {} : { _valueToSum: Number(amountText(value)) }),

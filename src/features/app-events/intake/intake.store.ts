@@ -10,15 +10,15 @@ interface NameRow {
   [column: string]: string | number;
 }
 
-/** Returns those of the names that the app has. The value of a name says whether the name is active. */
+/** Returns those of the names that the app has, each with a boolean that says whether the name is active. */
 export async function findNames(reader: Reader, app: NodeId, names: readonly string[]): Promise<Map<string, boolean>> {
   const rows = await allInList<NameRow>(reader, sql`SELECT n.name, n.active FROM app_event_names n WHERE n.app = ${app} AND n.name`, names);
   return new Map(rows.map(({ name, active }) => [name, active === 1]));
 }
 
 /**
- * Counts the app's active event names. This function is called only for a new name. An app has at most a thousand active names, unless its limit was
- * changed.
+ * Counts the app's active event names. A batch calls this function only if it has a new name. An app has at most a thousand active names, unless the
+ * app's limit was changed.
  */
 export async function countActiveNames(reader: Reader, app: NodeId): Promise<number> {
   return (

@@ -1,10 +1,10 @@
 /**
- * The queues of requests that report app events (I1), one queue for each app. Each app has one transaction at a time; all requests that arrive while
- * it runs are stored in the next one. On SQLite, the transactions of several apps are committed together anyway.
+ * The queues of requests that report app events (I1), one queue for each app. An app has one transaction at a time; all requests that arrive during a
+ * transaction are stored in the next transaction. On SQLite, the transactions of several apps are committed together.
  *
- * **Invariant:** a response is sent only after the commit of the request's batch. This also applies to a request that is refused because of event
- * names in its batch. **Invariant:** the number of waiting events is bounded. When the bound is reached, an app that already has its fair share of
- * the waiting events gets 503 with `Retry-After` for further requests.
+ * **Invariant:** the response to a request is sent only after the commit of the request's batch, even if the request is refused because of its event
+ * names. **Invariant:** the number of waiting events is limited. When the limit is reached, an app that already has its fair share of the waiting
+ * events gets 503 with `Retry-After` for further requests.
  */
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
@@ -18,23 +18,26 @@ import { type FingerprintKey, fingerprintKeyOf, KEY_BYTES } from "../log/fingerp
 import { type Outcome, storeBatch } from "./batch.ts";
 import type { Report } from "./parse-events.ts";
 
-/** The greatest number of events in one transaction. At some 5 µs each, 5,000 events block SQLite's writer and the event loop for 25 ms. */
+/**
+ * The greatest number of events in one transaction. Storing an event takes some 5 µs, so 5,000 events block SQLite's writer and the event loop for 25
+ * ms.
+ */
 const BATCH_EVENTS_MAX = 5_000;
 /**
  * The greatest number of waiting events, which take some 50 MB of memory. The HTTP limit for the bodies of running requests (`requestBytesMax` of
- * src/http/limits.ts) is usually reached first, unless events are shorter than 21 bytes. So most requests that are too many are refused before their
- * bodies are read.
+ * src/http/limits.ts) is usually reached before this limit, unless events are shorter than 21 bytes. So an overloaded server refuses most requests
+ * before it reads their bodies.
  */
 const WAITING_EVENTS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 1;
 const KEY_SETTING = "app_event_fingerprint_key";
 /**
- * The greatest number of the intake's transactions that run at the same time on PostgreSQL. Each needs a connection, and this is half of a process's
- * connections.
+ * The greatest number of transactions that the intake runs at the same time on PostgreSQL. Each transaction needs a connection, and 4 connections are
+ * half of a process's connections.
  */
 const WRITERS_MAX = 4;
 /**
- * The number of requests of a batch that get their responses at the same time on PostgreSQL, while the next batch is written. With this number Plaza
+ * On PostgreSQL, this number of requests of a batch get their responses at the same time, while the next batch is written. With this limit, Plaza
  * serves a third more requests per second than without a limit.
  */
 const RESPOND_AT_ONCE = 4;
@@ -56,7 +59,7 @@ export class Intake {
   readonly #queued = new Set<NodeId>();
   readonly #shares = new Shares({ count: Number.POSITIVE_INFINITY, size: WAITING_EVENTS_MAX });
   #isRetentionScheduled = false;
-  /** The secret key for the fingerprints of event keys. Undefined until the first batch is stored. */
+  /** The secret key for the fingerprints of event keys. Undefined until the process has stored its first batch. */
   #key: FingerprintKey | undefined;
 
   constructor(world: World) {
@@ -67,8 +70,8 @@ export class Intake {
   }
 
   /**
-   * Throws `overloaded` if the app has used up its capacity. This is called before the events of a request are parsed, so that a refusal costs
-   * little.
+   * Throws `overloaded` if the app has used up its share of the waiting events. The handler calls this function before it parses the events of a
+   * request, so that a refusal costs little.
    */
   requireCapacity(app: NodeId): void {
     if (this.#shares.lacks(this.#accountOf(app), 1) !== undefined) throw overloaded(RETRY_AFTER_SECONDS);
@@ -78,7 +81,7 @@ export class Intake {
     return this.#shares.accountOf(app, "");
   }
 
-  /** Adds a request to its app's queue. Resolves when the request has been stored durably or refused. */
+  /** Adds a request to its app's queue. The promise resolves when the request has been stored durably or refused. */
   submit(report: Report): Promise<Outcome> {
     this.requireCapacity(report.app);
     return new Promise((resolve, reject) => {
@@ -109,11 +112,11 @@ export class Intake {
     }
   }
 
-  /** Stores one batch of the app. The promise never rejects. */
+  /** Stores one batch of the app. The returned promise never rejects. */
   async #write(app: NodeId): Promise<void> {
     let batch: Waiting[] | undefined;
     try {
-      // If the transaction runs again, it uses the same batch.
+      // If the database runs the transaction again, the transaction uses the same batch.
       const take = (): Report[] => {
         batch ??= this.#take(app);
         return batch.map(({ report }) => report);
@@ -136,9 +139,9 @@ export class Intake {
     return storeBatch(tx, app, take, key);
   }
 
-  /** Reads the secret key of the world's fingerprints. The key is created with the world's first events and never changes. */
+  /** Reads the secret key of the world's fingerprints. The key is created when the world's first events are stored, and never changes. */
   async #readKey(tx: Transaction): Promise<FingerprintKey> {
-    // The lock is needed because another process may create the key at the same time.
+    // The lock prevents two processes from creating different keys at the same time.
     await tx.lock("app events", KEY_SETTING);
     let secret = await findSetting(tx, KEY_SETTING);
     if (secret === undefined) {

@@ -1,4 +1,4 @@
-/** Validates the events of a request one by one (EVT clauses, D-70, D-76). If an event is invalid, the whole request is refused. */
+/** Validates the events of a request one by one (EVT clauses, D-70, D-76). If one event is invalid, the whole request is refused. */
 import { isNo, isYes, textOf } from "#graph/pipeline/parameters";
 import { JsonNumber } from "#graph/pipeline/request";
 import type { World } from "#graph/worlds/world";
@@ -11,29 +11,29 @@ import { ACTIVATE_APP, contentTypes, currencies, isPriced, type ParameterForm, s
 import { readAmount } from "./amounts.ts";
 import type { Device } from "./parse-request.ts";
 
-/** A reported event after it was validated. */
+/** A reported event that was validated. */
 export interface ReportedEvent {
   readonly name: string;
   readonly event_id: string | undefined;
-  /** The time of the event in Unix seconds. This is `_logTime`, or the time at which the request arrived if the event has no `_logTime`. */
+  /** The time of the event in Unix seconds: `_logTime`, or the time at which the request arrived if the event has no `_logTime`. */
   readonly time: number;
   /** The event's `_valueToSum` in millionths. Undefined if the event has no value. */
   readonly value: bigint | undefined;
-  /** The currency of the value. Empty if the event has no currency. */
+  /** The currency of the value, or an empty text if the event has no currency. */
   readonly currency: string;
-  /** The parameters as JSON text, as the client sent them. Empty if the event has no parameters. */
+  /** The event's parameters as JSON text, as the client sent them. The text is empty if the event has no parameters. */
   readonly parameters: string;
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
-/** A request that reports app events (I1), after it was validated. */
+/** A request that reports app events (I1) and was validated. */
 export interface Report {
   readonly app: NodeId;
   readonly kind: EventKind;
   readonly device: Device;
-  /** The custom events. Empty unless `kind` is `CUSTOM_APP_EVENTS`. */
+  /** The custom events of the request. The list is empty unless `kind` is `CUSTOM_APP_EVENTS`. */
   readonly events: readonly ReportedEvent[];
-  /** The name of the parameter that has the events, for error messages. */
+  /** The name of the parameter that contains the events, for error messages. */
   readonly list: string;
   readonly event_name_limit: number;
   /** The time at which the request arrived, in Unix seconds. */
@@ -42,7 +42,7 @@ export interface Report {
 
 /** The facts about a request and its app that are needed to validate an event. */
 export interface EventContext {
-  /** The name of the parameter that has the list of events, for error messages. */
+  /** The name of the parameter that contains the events, for error messages. */
   readonly list: string;
   readonly received: number;
   readonly advertiser_tracking_enabled: 0 | 1;
@@ -61,11 +61,11 @@ export function readEvents(events: readonly unknown[], context: EventContext): R
   return read;
 }
 
-/** EVT-1: the form of an event name. */
+/** EVT-1: matches an event name. */
 // linear: tidy checks the text of EVENT_NAME in the file that defines it.
 const NAME = new RegExp(EVENT_NAME);
 
-/** The properties of an event that are not parameters. They are not counted or stored as parameters (D-70). */
+/** The properties of an event that are not parameters. Plaza does not count or store these properties as parameters (D-70). */
 interface Properties {
   readonly _eventName?: unknown;
   readonly event_id?: unknown;
@@ -112,7 +112,7 @@ function readEvent(input: unknown, index: number, context: EventContext): Report
 type Refuse = (key: string, problem: string) => Error;
 
 /**
- * EVT-3, EVT-36: reads `_valueToSum`, which is a number or the text of a decimal. Returns millionths. For an invalid value, returns a text that says
+ * EVT-3, EVT-36: converts `_valueToSum`, which is a number or the text of a decimal, to millionths. For an invalid value, returns a text that says
  * what is wrong.
  */
 function readValue(input: unknown): bigint | string {
@@ -146,21 +146,24 @@ function readFlag(input: unknown, { profile }: EventContext, refuse: Refuse): 0 
 
 const lists = Object.entries(standardParameters).flatMap(([name, form]) => (form === "content list" || form === "content ids" ? [name] : []));
 
-/** D-293: replaces parameters that are JSON lists by JSON texts, as the interface's document requires. Long numbers do not lose digits. */
+/**
+ * D-293: replaces each parameter that is a JSON list by the JSON text of the list, as the interface's document requires. The JSON text has all digits
+ * of long numbers.
+ */
 function writeLists(parameters: Record<string, unknown>): void {
   for (const name of lists) if (Array.isArray(parameters[name])) parameters[name] = JSON.stringify(parameters[name]);
 }
 
 /**
- * EVT-5, D-76: validates each standard parameter by its row in the table, and copies all other parameters unchanged. Returns all parameters as JSON
- * text.
+ * EVT-5, D-76: validates the parameters of an event. A standard parameter must have the form that the table of standard parameters requires. Returns
+ * all parameters as JSON text.
  */
 function readParameters(input: Record<string, unknown>, refuse: Refuse): string {
   let count = 0;
   let needsCopy = false;
   for (const key in input) {
     const value = input[key];
-    // A parameter whose value is null counts as missing.
+    // If the value of a parameter is null, Plaza treats the parameter as missing.
     if (value === undefined || value === null) {
       needsCopy = true;
       continue;
@@ -176,16 +179,13 @@ function readParameters(input: Record<string, unknown>, refuse: Refuse): string 
   return JSON.stringify(input, needsCopy ? keepDigits : undefined);
 }
 
-/** A replacer for JSON.stringify. It leaves out null, and writes a number as text if a float cannot represent it. */
+/** A replacer for JSON.stringify that leaves out null. It writes a number as text if a JavaScript number cannot represent the number exactly. */
 function keepDigits(this: Record<string, unknown>, key: string, value: unknown): unknown {
   const original = this[key];
   return original instanceof JsonNumber ? original.text : (value ?? undefined);
 }
 
-/**
- * A text that says what is wrong with a value. The text is the end of a sentence that begins with the parameter's name. Undefined if the value is
- * valid.
- */
+/** A text that says what is wrong with a value, as the end of a sentence that begins with the parameter's name. Undefined if the value is valid. */
 type Problem = string | undefined;
 
 const forms: ReadonlyMap<string, ParameterForm> = new Map(Object.entries(standardParameters));
@@ -208,7 +208,7 @@ const formProblems: Readonly<Record<ParameterForm, (value: unknown) => Problem>>
   "content ids": ofText(contentIdsProblem),
   "content list": ofText(contentListProblem),
   integer: integerProblem,
-  // EVT-48, EVT-51: the flags among the standard parameters.
+  // EVT-48, EVT-51: a standard parameter of this form is a flag.
   boolean: (value) => (FLAGS.has(typeof value === "string" ? value.toLowerCase() : value) ? undefined : "must be 1 or 0"),
 };
 
@@ -241,7 +241,10 @@ function contentListProblem(text: string): Problem {
   return Array.isArray(list) ? listProblem(text, list, contentProblem) : "must be a JSON list of objects";
 }
 
-/** D-70: the limit for a list is its number of items, so its text may be longer than other values. `itemProblem` says what is wrong with an item. */
+/**
+ * D-70: a list is limited by the number of its items, so the text of a list may be longer than other values. `itemProblem` says what is wrong with an
+ * item.
+ */
 function listProblem(text: string, list: readonly unknown[], itemProblem: (item: unknown) => Problem): Problem {
   if (list.length > LIST_ITEMS_MAX) return `must have at most ${LIST_ITEMS_MAX} items`;
   for (const [index, item] of list.entries()) {
@@ -281,8 +284,8 @@ function priceProblem(price: unknown): Problem {
 }
 
 /**
- * The names of parameters with prices. The interface's document mentions "prices" without naming the parameters; client libraries send `price` and
- * `item_price`.
+ * The keys with prices in an entry of a content list. The interface's document mentions "prices" without naming the keys; client libraries send
+ * `price` and `item_price`.
  */
 const PRICES: ReadonlySet<string> = new Set(["price", "item_price"]);
 
@@ -295,14 +298,14 @@ function parsed(text: string): unknown {
 }
 
 /**
- * D-76: says what is wrong with the value of an unknown parameter. Text, numbers, flags and other JSON are allowed up to the greatest length of a
- * value.
+ * D-76: says what is wrong with the value of a parameter that is not a standard parameter. The value may be text, a number, a flag or other JSON, up
+ * to the greatest length of a value.
  */
 function valueProblem(value: unknown): Problem {
   if (typeof value === "string") return textProblem(value);
   if (typeof value !== "object") return undefined;
   if (value instanceof JsonNumber) return textProblem(value.text);
   const text = JSON.stringify(value);
-  // JSON.stringify writes U+0000 and lone surrogates as escapes.
+  // JSON.stringify writes U+0000 and lone surrogates as escapes, so this check searches for the escapes.
   return textProblem(text) ?? (/\\u(?:0000|d[89a-f])/i.test(text) ? "contains U+0000 or a lone surrogate" : undefined);
 }

@@ -1,6 +1,4 @@
-/**
- * Reads the values of a request that apply to all its events (I1), which are the device, the flags and the user data. Also finds the list of events.
- */
+/** Reads the parameters of a request that apply to all its events (I1): the device, the flags and the user data. Also finds the list of events. */
 import ipaddr from "ipaddr.js";
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
@@ -20,7 +18,7 @@ export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.param
 export interface Device {
   readonly advertiser_id: string | undefined;
   readonly attribution: string | undefined;
-  /** The IP address of the device. Undefined if a client library did not send it (D-75). */
+  /** The IP address of the device. Undefined if a client library did not send the address (D-75). */
   readonly ip: string | undefined;
   readonly extinfo: readonly string[] | undefined;
   readonly application_tracking_enabled: 0 | 1;
@@ -39,14 +37,14 @@ export function readDevice({ params, graphRequest, world }: ReportRequest): Devi
     advertiser_tracking_enabled: flagOf(params.advertiser_tracking_enabled),
     user_data: readUserData(objectOf(params.ud)),
   };
-  // I1-14: a request with custom events must have a device id. A request about an install must have one, too, because an install counts once for each
-  // device (I1-30).
+  // I1-14: a request with custom events must have a device id. A request that reports an install must have a device id, too, because an install
+  // counts once for each device (I1-30).
   if (params.event !== "DEFERRED_APP_LINK" && device.advertiser_id === undefined && device.attribution === undefined)
     throw invalidParameter("advertiser_id", "or attribution is required");
   return device;
 }
 
-/** I1-25, I1-26, D-75: returns the IP address of the device. This is the first address in the header, because proxies append theirs. */
+/** I1-25, I1-26, D-75: returns the IP address of the device: the first address in the header, because proxies append their own addresses. */
 function readForwardedFor(header: string | undefined, { profile }: World): string | undefined {
   const [first = ""] = (header ?? "").split(",");
   const address = first.trim();
@@ -57,15 +55,15 @@ function readForwardedFor(header: string | undefined, { profile }: World): strin
 }
 
 /**
- * Matches an IPv4 address: four numbers up to 255 without leading zeros, because some parsers read such numbers as octal. ipaddr.js alone would also
- * accept `1` and `0x7f.1`.
+ * Matches an IPv4 address: four numbers up to 255 without leading zeros. Some parsers read a number with a leading zero as octal. The library
+ * ipaddr.js would also accept `1` and `0x7f.1`.
  */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** Reads a device id. An empty id counts as missing, because forms send blank fields. An id of zeros counts as missing, too (D-290). */
+/** Reads a device id. Plaza treats an empty id as missing, because forms send blank fields. Plaza treats an id of zeros as missing, too (D-290). */
 const readDeviceId = (value: string | undefined): string | undefined => (value === undefined || isNoId(value) ? undefined : value);
 
-/** I1-7, I1-9, I1-11, D-76: a missing flag counts as 1. */
+/** I1-7, I1-9, I1-11, D-76: if a flag is missing, its value is 1. */
 const flagOf = (flag: 0 | 1 | boolean = 1): 0 | 1 => (flag === 0 || flag === false ? 0 : 1);
 
 const COOKIE_A = /^[0-9A-Za-z]{22}$/;
@@ -109,12 +107,14 @@ function objectOf(input: unknown): Readonly<Record<string, unknown>> | undefined
 }
 
 export interface EventList {
-  /** The name of the parameter that has the list of events, for error messages. */
+  /** The name of the parameter that contains the list of events, for error messages. */
   readonly parameter: "custom_events" | "custom_events_file";
   readonly events: readonly unknown[];
 }
 
-/** I1-17: finds the events of a request. They are a JSON list, the JSON text of a list, or a file of multipart/form-data with that text. */
+/**
+ * I1-17: finds the list of events of a request. A client sends a JSON list, the JSON text of a list, or a file of multipart/form-data with that text.
+ */
 export function readEventList({ params, graphRequest }: Pick<OperationRequest<Parameters>, "params" | "graphRequest">): EventList {
   const parameter = params.custom_events === undefined ? "custom_events_file" : "custom_events";
   const file = graphRequest.files.get("custom_events_file");
@@ -129,7 +129,10 @@ export function readEventList({ params, graphRequest }: Pick<OperationRequest<Pa
   };
 }
 
-/** Whether an event is JSON text. In a form, the parameter `custom_events` may be repeated, with the JSON text of one event in each value (D-34). */
+/**
+ * Returns whether an event is JSON text. In a form, the parameter `custom_events` may be repeated, with the JSON text of one event in each value
+ * (D-34).
+ */
 const isObjectText = (event: unknown): event is string => typeof event === "string" && event.trimStart().startsWith("{");
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -143,8 +146,9 @@ function fileText(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the device as JSON text for the log (D-73). If `application_tracking_enabled` is 0, the text leaves out the address and the user data
- * (D-76). Values that nearly all devices have are left out, too, because they would take half of the text; `readLoggedDevice` adds them again.
+ * Returns the device as JSON text for the log (D-73). If `application_tracking_enabled` is 0, the text contains neither the address nor the user data
+ * (D-76). The text also leaves out values that nearly all devices have, because these values would take half of the text; `readLoggedDevice` adds
+ * these values again.
  */
 export function deviceText(device: Device): string {
   const { advertiser_id, attribution, extinfo, application_tracking_enabled, advertiser_tracking_enabled, user_data } = device;
@@ -189,21 +193,20 @@ export const identitiesOfText = (text: string): string[] => {
   return [...deviceIdentities(device), ...personsOf(device.ud ?? {})];
 };
 
-/** The ids of a device as the index and the touches store them: `device:` before an advertising id, `cookie:` before a cookie. */
-
 const UUID = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
-/** Device ids that count as missing. A device sends the UUID of all zeros if its owner has switched the advertising id off. */
+/** Plaza treats these device ids as missing. A device sends the UUID of all zeros if the device's owner has switched the advertising id off. */
 const NO_IDS: ReadonlySet<string> = new Set(["", "00000000-0000-0000-0000-000000000000", "0".repeat(22)]);
 const isNoId = (id: string): boolean => NO_IDS.has(id);
 
 const UUID_CHARACTERS = 36;
 export const isUuid = (id: string): boolean => id.length === UUID_CHARACTERS && UUID.test(id);
 /**
- * D-74: returns an id in the form in which ids are compared. Two UUIDs are equal if they differ only in case. Cookies of 22 characters are not UUIDs,
- * so their case counts.
+ * D-74: converts an id to the form in which ids are compared. Two UUIDs are equal if they differ only in upper and lower case. A cookie of 22
+ * characters is not a UUID, so its case matters.
  */
 const comparable = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
 
+/** Returns the ids of a device in the form that the index and the touches store: `device:` before an advertising id, `cookie:` before a cookie. */
 export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id?: string | undefined; attribution?: string | undefined }): string[] {
   const identities: string[] = [];
   if (advertiser_id !== undefined && !isNoId(advertiser_id)) identities.push(`device:${comparable(advertiser_id)}`);

@@ -1,6 +1,6 @@
 /**
- * Reads user data (`ud[…]`, UD-1). Clients convert values to a normal form and send the hashes. This file defines the normal forms, and decides which
- * received values are stored. It has no imports, so that a client library can copy it unchanged.
+ * Reads user data (`ud[…]`, UD-1). A client converts each value to a normal form and sends the hash of the normal form. This file defines the normal
+ * forms, and decides which received values are stored. The file has no imports, so that a client library can copy it unchanged.
  */
 
 /** UD-4 to UD-14: the keys of user data in the interface's document. */
@@ -8,8 +8,8 @@ export const userDataKeys = ["em", "fn", "ln", "ph", "external_id", "ge", "db", 
 export type UserDataKey = (typeof userDataKeys)[number];
 
 /**
- * The keys of user data that identify one person (D-74). The other keys do not, because many people have the same first name or live in the same
- * city.
+ * The keys of user data that identify one person (D-74). The other keys do not identify a person, because many people have the same first name or
+ * live in the same city.
  */
 const personKeys = ["em", "ph", "external_id"] as const satisfies readonly UserDataKey[];
 

@@ -1,6 +1,7 @@
 /**
- * I1-35: the view of test events lists the latest reported app events, each with a verdict. The view is in memory, and callers of the control API can
- * receive new events live. With `--workers` each process sends its events to the process that serves the control API.
+ * I1-35: the view of test events contains the latest reported app events, each with a verdict. The view is in memory. Callers of the control API can
+ * list the events of the view, or receive new events live. With `--workers`, each process sends its events to the process that serves the control
+ * API.
  */
 import { JsonNumber } from "#graph/pipeline/request";
 import { erasureFact } from "#graph/worlds/erasure/erasure";
@@ -10,8 +11,8 @@ import { amountText } from "./amounts.ts";
 import type { ReportedEvent } from "./parse-events.ts";
 
 /**
- * The possible results for an event. An `invalid` event is stored like an accepted one, but it violates the schema that its app has set for it
- * (D-363).
+ * The possible verdicts on an event. An `invalid` event is stored like an accepted event, but it violates the schema that its app has set for the
+ * event's name (D-363).
  */
 export const verdicts = ["accepted", "invalid", "duplicate", "refused"] as const;
 type Verdict = (typeof verdicts)[number];
@@ -22,29 +23,29 @@ export interface TestEvent {
   /** The time at which the request arrived, in Unix seconds. */
   readonly received_time: number;
   readonly event: string;
-  /** The name of a custom event, as the client sent it. Absent for installs and links. */
+  /** The name of a custom event, as the client sent it. Installs and links have no `event_name`. */
   readonly event_name?: string;
   readonly event_id?: string;
-  /** The value of the event as a decimal. For a refused event, the value as the client sent it. */
+  /** The value of the event as a decimal. For a refused event, this is the value that the client sent. */
   readonly value_to_sum?: string;
-  /** The parameters of a custom event, as the client sent them. Absent for installs and links. */
+  /** The parameters of a custom event, as the client sent them. Installs and links have no `parameters`. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly verdict: Verdict;
-  /** The error message if the request was refused. For an invalid event, how it violates its schema. */
+  /** For a refused request, the error message. For an invalid event, a text that says how the event violates its schema. */
   readonly reason?: string;
   /** The number of values that were dropped from the user data (D-73). */
   readonly dropped_user_data: number;
 }
 
-/** A request in the view of test events. Its `TestEvent`s are made only when the view is read, because most requests are never looked at. */
+/** A request in the view of test events. `TestEvent`s are made only when somebody reads the view, because most requests are never looked at. */
 export interface SeenRequest {
   readonly app: NodeId;
   readonly received: number;
   readonly kind: string;
-  /** The valid events of the request. For a refused request, these are the items of its list, which can be any values. */
+  /** The valid events of the request. If the request was refused, these are the items of the list that the client sent, which can be any values. */
   readonly events: readonly unknown[];
   readonly duplicates: ReadonlySet<number>;
-  /** How events violate their schemas, by the index of each event. */
+  /** Texts that say how events violate their schemas, by the index of each event. */
   readonly violations?: ReadonlyMap<number, string>;
   readonly refusal: string | undefined;
   readonly dropped: number;
@@ -53,20 +54,20 @@ export interface SeenRequest {
 /** The greatest number of requests in the view. 200 requests are enough to try out an integration. */
 const REQUESTS_MAX = 200;
 /**
- * The greatest number of events of all requests in the view together. The garbage collector copies these events: with 10,000 of them, handling a
- * request of 50 events takes a sixth longer.
+ * The greatest number of events in the view. The garbage collector copies these events: if the view had 10,000 events, handling a request of 50
+ * events would take a sixth longer.
  */
 export const TEST_EVENTS_MAX = 500;
-/** The greatest number of events of one request in the view. With this limit, a large request does not stay in memory as a whole. */
+/** The greatest number of events of one request in the view, so that a large request does not stay in memory as a whole. */
 export const EVENTS_SHOWN_MAX = 100;
 
 /**
- * The greatest number of requests that a process sends to another process at a time, ten times a second. If there are more, only the newest are sent,
- * because a person could not read them all.
+ * The greatest number of requests that a process sends to another process at a time. A process sends requests ten times a second. If there are more
+ * requests, the process sends only the newest, because a person could not read all of them.
  */
 const SENT_REQUESTS_MAX = 20;
 
-/** The events of one request in the view. There is at least one event, and all events belong to the same app. */
+/** The events of one request in the view. The list has at least one event, and all events belong to the same app. */
 type ShownRequest = readonly TestEvent[];
 
 export class TestEvents {
@@ -90,8 +91,8 @@ export class TestEvents {
   }
 
   /**
-   * Returns the newest requests that were added since the last call, oldest first. The caller sends them to another process, which passes them to
-   * `addShown`.
+   * Returns the newest requests that were added since the last call, oldest first. The caller sends these requests to another process, which passes
+   * them to `addShown`.
    */
   takeNew(): ShownRequest[] {
     const requests = this.#requests.slice(Math.max(0, this.#requests.length - this.#unsent)).map((request) => request.shown());
@@ -152,7 +153,7 @@ function eventsOf({ app, received, kind, events, duplicates, violations, refusal
 
 type Facts = Pick<TestEvent, "event_name" | "event_id" | "value_to_sum" | "parameters">;
 
-/** Returns the facts about an event that the view shows. `event` is a valid event, or an item of a refused list. */
+/** Returns the fields of an event that the view shows. `event` is a valid event, or an item of the list in a refused request. */
 function factsOf(event: unknown): Facts {
   if (typeof event !== "object" || event === null) return {};
   return isReported(event) ? reportedFacts(event) : sentFacts(event as Record<string, unknown>);

@@ -2,14 +2,14 @@
  * The index of devices finds a device's requests in the log, and the requests that name a person together with a device (D-74). The index has two
  * tables:
  *
- * - `app_event_devices`: each id of a device leads to the device's requests, so that a page of a device's events is found from either end. A request
- * of an install or a link is also found by its kind, so that a page of installs reads no custom events.
- * - `app_event_ties`: a tie is a set of ids and persons that a request names together. Nearly all requests of a device name the same set. So each
- * identity of a set leads to the newest request with exactly this set; the *signature* of a row is the fingerprint of the set. Retention deletes the
- * oldest requests first, so a tie is lost with the last request that has this set. (A request that D-71 keeps because of an event far in the future
- * does not keep its tie.)
+ * - `app_event_devices` finds the requests of a device by each id of the device, beginning with the newest or with the oldest request. A request that
+ *   reports an install or a link is also found by its kind, so that a page of installs reads no custom events.
+ * - `app_event_ties` finds requests that tie persons to devices. A tie is a set of ids and persons that a request names together. Nearly all requests
+ *   of a device name the same set, so the table stores only the newest request for each identity and set. The *signature* of a row is the fingerprint
+ *   of the set. Retention deletes the oldest requests first, so a tie is lost with the newest request that names the set. The tie is lost even if
+ *   retention keeps an older request because of an event far in the future (D-71).
  *
- * Both tables have fingerprints instead of ids, so readers must compare the ids of the requests that they find.
+ * Both tables store fingerprints instead of ids, so readers must compare the ids of the requests that they find.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -19,35 +19,39 @@ import { isDevice } from "../intake/parse-request.ts";
 import { fingerprintOf } from "./fingerprints.ts";
 import { allInList, insertRows } from "./rows.store.ts";
 
-/** The values of a request that the index of devices stores. */
+/** The data of a request that the index of devices stores. */
 export interface IndexedRequest {
   readonly request: number;
   /** The ids of the request's device, and the persons that the request ties to the device. */
   readonly identities: readonly string[];
-  /** The name of the request's first event in the log. For an install or a link this is the name of the kind, which begins with a colon. */
+  /** The name of the request's first event in the log. If the request reports an install or a link, the name is the name of its kind (`kindName`). */
   readonly name: string;
 }
 
-/** The name of an install or a link in the log. No custom event can have this name, because D-70 does not allow a colon in event names. */
+/**
+ * Returns the name of an install or a link in the log. No custom event can have the same name, because D-70 does not allow a colon in event names.
+ */
 export const kindName = (kind: EventKind): string => `:${kind}`;
 
-/** Returns the fingerprint of a device id. With `kind`, the name of a kind in the log, only requests of this kind have the fingerprint. */
+/**
+ * Returns the fingerprint of a device id. With `kind`, the name of a kind in the log, the index has the fingerprint only for requests of this kind.
+ */
 const deviceFingerprint = (id: string, kind = ""): number => fingerprintOf(`${id}${kind}`);
 
-/** Returns the fingerprints under which a device's request is stored. `name` is the name of the request's first event. */
+/** Returns the fingerprints by which the index finds a request of a device. `name` is the name of the request's first event. */
 const fingerprintsOf = (id: string, name: string): number[] =>
   name.startsWith(":") ? [deviceFingerprint(id), deviceFingerprint(id, name)] : [deviceFingerprint(id)];
 
-/** Whether a request with these identities ties persons to a device. */
+/** Returns whether a request with these identities ties persons to a device. */
 const hasTies = (identities: readonly string[]): boolean => identities.some(isDevice) && !identities.every(isDevice);
 
 /**
- * Adds requests to the index of devices. `requests` must be in the order of their numbers. The function must be called in the transaction that writes
+ * Adds requests to the index of devices. `requests` must be sorted by request number. The caller must use the transaction that writes the requests to
  * the log.
  */
 export async function indexDevices(tx: Transaction, app: NodeId, requests: readonly IndexedRequest[]): Promise<void> {
   const devices: SqlValue[] = [];
-  /** The rows by identity and set. The map makes sure that each row is written once, because one statement cannot change a row twice. */
+  /** The rows of `app_event_ties`, by identity and set. The map has each row only once, because one statement cannot change a row twice. */
   const ties = new Map<string, SqlValue[]>();
   for (const { request, identities, name } of requests) {
     for (const id of identities.filter(isDevice)) for (const one of fingerprintsOf(id, name)) devices.push(app, one, request);
@@ -72,7 +76,7 @@ export interface RequestSpan {
   readonly last: number;
 }
 
-/** Removes requests from the index of devices. `requests` must be all requests of the range. */
+/** Removes requests from the index of devices. `requests` must contain all requests of the range. */
 export async function forgetDevices(
   tx: Transaction,
   app: NodeId,
@@ -81,8 +85,8 @@ export async function forgetDevices(
 ): Promise<void> {
   const devices = new Set(requests.flatMap(({ identities, name }) => identities.filter(isDevice).flatMap((id) => fingerprintsOf(id, name))));
   const ties = new Set(requests.flatMap(({ identities }) => (hasTies(identities) ? identities : [])).map((identity) => fingerprintOf(identity)));
-  // Each identity has a statement of its own. For a list of identities PostgreSQL may read all rows of the app, if the table was small when
-  // PostgreSQL made the plan.
+  // There is one statement for each identity. For a list of identities, PostgreSQL may read all rows of the app if the table was small when
+  // PostgreSQL planned the statement.
   await Promise.all([
     ...[...devices].map((one) =>
       tx.run(sql`DELETE FROM app_event_devices WHERE app = ${app} AND fingerprint = ${one} AND request BETWEEN ${first} AND ${last}`),
@@ -94,12 +98,12 @@ export async function forgetDevices(
 }
 
 /**
- * A search for requests of a device. The result is the `limit` requests that are nearest to the number `from`: those below it, or those above it if
- * `isBackward` is set.
+ * Describes a search for requests of a device. The search returns at most `limit` requests: the nearest requests below the number `from`, or above
+ * that number if `isBackward` is set.
  */
 export interface WantedRequests {
   readonly ids: readonly string[];
-  /** The name in the log of the only kind of requests that is searched for. Undefined if all kinds are. */
+  /** The name of a kind in the log. The search finds only requests of this kind, or requests of all kinds if `kind` is undefined. */
   readonly kind: string | undefined;
   readonly isBackward: boolean;
   readonly from: number;
@@ -107,12 +111,12 @@ export interface WantedRequests {
 }
 
 /**
- * Returns the numbers of requests that may belong to this device. Each number is returned once, in the order of the search. If there are fewer than
- * `limit`, the search has reached the end.
+ * Returns the numbers of requests that may belong to this device. Each number is returned once, in the order of the search. If the function returns
+ * fewer than `limit` numbers, no further requests exist.
  */
 export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isBackward, from, limit }: WantedRequests): Promise<number[]> {
   const found = new Set<number>();
-  // Each id has a statement of its own. The primary key sorts the requests of one id, so such a statement reads only the entries that it returns.
+  // There is one statement for each id. The primary key sorts the requests of an id, so each statement reads only the rows that it returns.
   for (const id of ids) {
     const requests = sql`SELECT d.request FROM app_event_devices d WHERE d.app = ${app} AND d.fingerprint = ${deviceFingerprint(id, kind)}`;
     const nearest = isBackward ? "AND d.request > ? ORDER BY d.request LIMIT ?" : "AND d.request < ? ORDER BY d.request DESC LIMIT ?";
@@ -121,7 +125,7 @@ export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isB
   return [...found].sort((one, other) => (isBackward ? one - other : other - one)).slice(0, limit);
 }
 
-/** Returns the numbers of a few requests. Together they name all identities that are tied to the given ones. */
+/** Returns the numbers of a few requests that together name all identities that are tied to the given identities. */
 export async function findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
   const ties = sql`SELECT t.request FROM app_event_ties t WHERE t.app = ${app} AND t.fingerprint`;
   const rows = await allInList<{ request: number }>(

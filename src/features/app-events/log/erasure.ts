@@ -11,7 +11,7 @@ import { deleteJoinedIds } from "./joined-ids.store.ts";
 import { emptyRequest, type LoggedTexts, listAppsWithEvents, listLoggedTexts } from "./log.store.ts";
 
 const ROWS_MAX = 1_000;
-/** The device that replaces the device of an erased request in the log. */
+/** The log stores this device in place of the device of an erased request. */
 const NO_DEVICE = { application_tracking_enabled: 0, advertiser_tracking_enabled: 0 } as const satisfies Partial<LoggedDevice>;
 /** The keys of user data that identify one person (D-74). */
 const PERSON_KEYS = ["em", "ph", "external_id"] as const;
@@ -19,7 +19,7 @@ const PERSON_KEYS = ["em", "ph", "external_id"] as const;
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 export async function erasePerson({ database }: World, ids: readonly string[]): Promise<Erased> {
-  // The log has e-mail addresses, telephone numbers and external ids only as hashes.
+  // The log stores e-mail addresses, telephone numbers and external ids only as hashes, so the erasure searches for the hashes.
   const hashes = ids.flatMap((id) => PERSON_KEYS.map((key) => ({ key, hash: sha256(normalizeUserData(key, id)) })));
   const identities = [
     ...ids.flatMap((id) => deviceIdentities({ advertiser_id: id, attribution: id })),
@@ -37,15 +37,15 @@ export async function erasePerson({ database }: World, ids: readonly string[]): 
 }
 
 /**
- * Makes a function that says whether a device of the log has one of the identities. The log has UUIDs and hashes as the client sent them, in upper or
- * lower case.
+ * Makes a function that returns whether a device of the log has one of the identities. The log stores UUIDs and hashes as the client sent them, in
+ * upper or lower case.
  */
 const isOneOf = (identities: readonly string[]) => {
   const known = new Set(identities);
   return (device: string): boolean => identitiesOfText(device).some((identity) => known.has(identity));
 };
 
-/** Deletes the data of all events in each request that names the person. Returns the number of these events. */
+/** Deletes the personal data of all events in each request that names the person. Returns the number of these events. */
 async function eraseFromLog(database: World["database"], app: NodeId, isOf: (row: LoggedTexts) => boolean): Promise<number> {
   const noDevice = JSON.stringify(NO_DEVICE);
   let emptied = 0;

@@ -5,12 +5,12 @@
  */
 import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 
-/** 64 secret bits of a world. Without knowing these bits, nobody can find two texts with the same fingerprint. */
+/** A secret of a world, with 64 bits. Without the secret, nobody can find two texts with the same fingerprint. */
 export type FingerprintKey = readonly [number, number];
 
 /**
- * The key for indexes that are searched within one app. They need no secret: an app that sends many texts with the same fingerprint slows down only
- * its own searches.
+ * The key of the indexes in which a search is limited to one app. These indexes need no secret: if an app sends many texts with the same fingerprint,
+ * only the searches of this app become slow.
  */
 const NO_KEY: FingerprintKey = [0, 0];
 
@@ -22,9 +22,9 @@ export function fingerprintKeyOf(secret: string): FingerprintKey {
 export const KEY_BYTES = 8;
 
 /**
- * Returns the HalfSipHash-1-3 of the text's UTF-16 units, in pairs, and of the text's length (https://github.com/veorq/SipHash). This hash is
- * designed for short texts and 32-bit arithmetic, and nobody can compute collisions without the key. Only 53 of its 64 bits are returned, because a
- * JavaScript number represents 53 bits exactly.
+ * Returns the fingerprint of a text: the HalfSipHash-1-3 of the text's UTF-16 units, in pairs, and of the text's length
+ * (https://github.com/veorq/SipHash). This hash function is designed for short texts and 32-bit arithmetic, and nobody can compute collisions without
+ * the key. The function returns only 53 of the 64 bits, because a JavaScript number represents 53 bits exactly.
  */
 export function fingerprintOf(text: string, [low, high]: FingerprintKey = NO_KEY): number {
   const words = (text.length + 1) >> 1;
@@ -58,12 +58,12 @@ export function fingerprintOf(text: string, [low, high]: FingerprintKey = NO_KEY
 
 const rotated = (word: number, bits: number): number => (word << bits) | (word >>> (32 - bits));
 
-/** The length of a period: four times the longest time between two duplicates. So the duplicates of an event are in at most two periods. */
+/** The length of a period is four times the deduplication window, so an event and its duplicates are in at most two periods. */
 const PERIOD_SECONDS = 4 * DEDUP_WINDOW_SECONDS;
 
 /**
- * Returns the periods in which an event at `time` can have a duplicate (D-71), including the period of `time` itself. A period contains only a few
- * events with the same key, at most one in 48 hours.
+ * Returns the periods in which an event at `time` can have a duplicate (D-71), including the period of `time` itself. The log has at most one event
+ * with the same key in 48 hours, so a period contains only a few events with the same key.
  */
 export function periodsNear(time: number): number[] {
   const [first, last] = [periodOf(time - DEDUP_WINDOW_SECONDS), periodOf(time + DEDUP_WINDOW_SECONDS)];
@@ -72,11 +72,11 @@ export function periodsNear(time: number): number[] {
 
 export const periodOf = (time: number): number => Math.floor(time / PERIOD_SECONDS);
 
-/** The key of an event: its name, which contains no line break (D-70), and its `event_id`. */
+/** Returns the key of an event: the event's name, which contains no line break (D-70), and the event's `event_id`. */
 export const keyText = (name: string, eventId: string): string => `${name}\n${eventId}`;
 
 /**
- * The number under which the log's index has a key: a period, followed by 32 bits of the key's fingerprint. So new events change only the end of the
- * index, which has the last days. This end fits into memory even if the log is old.
+ * Returns the number under which the log's index stores a key: the period, followed by 32 bits of the key's fingerprint. New events are in the latest
+ * periods, so they change only the end of the index. The end of the index fits into memory even if the log is old.
  */
 export const keyIn = (period: number, fingerprint: number): number => period * 2 ** 32 + (fingerprint % 2 ** 32);

@@ -1,8 +1,8 @@
 /**
- * Stores which device ids belong to one device, because accepted requests of the app name them together (D-290). Also stores which devices have
- * installed the app (I1-30).
+ * Stores the ids of each device, and whether the device has installed the app (I1-30). Two ids belong to one device if an accepted request of the app
+ * names both ids (D-290).
  *
- * An id gets a row when a request names it together with another id, or when a request reports an install. The rows are not deleted with old events,
+ * An id gets a row when a request names the id together with another id, or when a request reports an install. Retention does not delete these rows,
  * because an install counts only once, even after years. The erasure of a person deletes the rows of the person's devices.
  */
 import type { NodeId } from "#kernel/ids";
@@ -20,7 +20,7 @@ interface Device {
   isInstalled: boolean;
   /** Whether the table already says that the device has installed the app. */
   readonly wasInstalled: boolean;
-  /** The device to which this device was joined. Undefined if it was not joined to another one. */
+  /** The device to which this device was joined. Undefined if this device was not joined to another device. */
   partOf: Device | undefined;
 }
 
@@ -63,7 +63,7 @@ export class JoinedIds {
     return new JoinedIds(tx, app, await allInList<JoinedId>(tx, known, [...new Set(ids)]));
   }
 
-  /** Joins the ids to one device. If that device would have more than `DEVICE_IDS_MAX` ids, nothing changes. */
+  /** Joins the ids to one device. If the joined device would have more than `DEVICE_IDS_MAX` ids, the ids are not joined. */
   join(ids: readonly string[]): void {
     const devices = [...new Set(ids.map((id) => this.#deviceOf(id)))].sort((one, other) => other.size - one.size);
     const [largest, ...others] = devices;
@@ -75,7 +75,7 @@ export class JoinedIds {
     }
   }
 
-  /** Records that the device with these ids has installed the app. Returns false if that was recorded before. */
+  /** Records that the device with these ids has installed the app. Returns false if an install of the device was recorded before. */
   install(ids: readonly string[]): boolean {
     const devices = ids.map((id) => this.#deviceOf(id));
     const isKnown = devices.some(({ isInstalled }) => isInstalled);
@@ -127,7 +127,7 @@ async function lastDeviceOf(reader: Reader, app: NodeId): Promise<number> {
   return last?.device ?? 0;
 }
 
-/** Returns all ids of the devices that have at least one of the given ids. If a given id was never joined, it is not in the result. */
+/** Returns all ids of the devices that have at least one of the given ids. If a given id has no row, the id is not in the result. */
 export async function findJoinedIds(reader: Reader, app: NodeId, ids: readonly string[]): Promise<string[]> {
   const joined = sql`
     SELECT o.identity FROM app_device_ids i JOIN app_device_ids o ON o.app = i.app AND o.device = i.device WHERE i.app = ${app} AND i.identity`;

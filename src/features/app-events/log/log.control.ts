@@ -1,8 +1,10 @@
 /**
- * The control routes for programs that copy the log of app events (D-423): they list the logs, and return the events of one log in their order.
+ * The control routes for programs that copy the log of app events (D-423). The routes list the logs of all apps, and return the events of one log in
+ * the order of the log.
  *
- * **Invariant:** a reader that continues from the cursor of each page gets every committed request in the order of commits, or learns that the
- * request was deleted. This holds because requests are numbered without gaps in the order of their commits (`intake/batch.ts`).
+ * **Invariant:** a program that continues from the cursor of each page gets every committed request in the order of commits, or learns that the
+ * request was deleted. Requests are numbered without gaps in the order of their commits (`intake/batch.ts`), so a request that is missing in the log
+ * was deleted.
  */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict } from "#control-contract/errors";
@@ -46,7 +48,7 @@ const logPage = Type.Object({
 
 const LIMIT_DEFAULT = 100;
 
-/** The position up to which a reader has read. `position` is undefined if the reader has all events of the request. */
+/** The position up to which a program has read a log. If `position` is undefined, the program has read all events of the request. */
 interface Place {
   readonly request: number;
   readonly position: number | undefined;
@@ -70,7 +72,7 @@ async function listAppEventLogs(request: ControlRequest<Static<typeof pageQuery>
   );
 }
 
-/** Returns the app in the path. If a deleted app had events, it is returned, too, so that a reader learns that its events were deleted. */
+/** Returns the app in the path. A deleted app that had events is returned, too, so that programs learn that its events were deleted. */
 async function loggedAppOf(request: ControlRequest): Promise<NodeId> {
   const id = request.path.app ?? "";
   return isNodeId(id) && (await lastRequestOf(request.world.database.reader, id)) > 0 ? id : appOf(request);
@@ -81,7 +83,7 @@ async function readAppEventLog(request: ControlRequest<Static<typeof logQuery>>)
   const app = await loggedAppOf(request);
   const place = query.after === undefined ? BEGINNING : placeOf(query.after);
   const page = await readPage(world, app, place, query.limit ?? LIMIT_DEFAULT);
-  // The epoch is read after the rows. If it is still the epoch that the reader knows, the rows belong to that epoch.
+  // The epoch is read after the rows. If the epoch is still the same as in the query, the rows belong to that epoch.
   const current = await epochOf(world);
   if (query.epoch !== undefined && query.epoch !== current)
     throw conflict(
@@ -100,18 +102,19 @@ type Page = Omit<Static<typeof logPage>, "epoch">;
 
 /** Reads a page of a log. Returns undefined if `place` is after the end of the log. */
 async function readPage({ database }: World, app: NodeId, { request, position }: Place, limit: number): Promise<Page | undefined> {
-  // The newest request number is read before the rows. So the rows include all requests up to this number, except deleted ones.
+  // The newest request number is read before the rows. So the rows include all requests up to this number, except deleted requests.
   const last = await lastRequestOf(database.reader, app);
   if (request > last) return undefined;
   const from: [number, number] = position === undefined ? [request + 1, 0] : [request, position];
-  // One extra row at the end shows whether the page ends within a request. The row at the cursor shows that its request was not deleted.
+  // One extra row after the page shows whether the page ends within a request. The row at the cursor shows that the request of the cursor was not
+  // deleted.
   const rows = await listEventsFrom(database.reader, app, ...from, limit + (position === undefined ? 1 : 2));
   const isWhole = position === undefined || (rows[0]?.request === request && rows[0].position === position);
   if (position !== undefined && isWhole) rows.shift();
   const next = rows[limit];
   const shown = rows.slice(0, limit);
   const end = shown.at(-1);
-  // If there are no further rows, all requests up to the newest have been read or deleted.
+  // If no row follows the page, all requests up to the newest request have been read or deleted.
   const read = next === undefined ? Math.max(last, end?.request ?? 0) : (end as EventRow).request;
   return {
     data: shown.map(logEntry),
@@ -121,7 +124,10 @@ async function readPage({ database }: World, app: NodeId, { request, position }:
   };
 }
 
-/** The ranges of requests after `after` and up to `last` that have no rows. Request numbers have no gaps, so these requests were deleted. */
+/**
+ * Returns the ranges of requests after `after` and up to `last` that have no rows. Request numbers have no gaps, so the requests of these ranges were
+ * deleted.
+ */
 function gapsBetween(after: number, rows: readonly EventRow[], last: number): Page["gaps"] {
   const gaps: Page["gaps"] = [];
   let seen = after;

@@ -1,4 +1,4 @@
-/** Stores the log of accepted app events, and their counts and sums. */
+/** Stores the log of accepted app events, and the counts and sums of the events. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { textOnce } from "#storage/id-lists";
@@ -20,11 +20,11 @@ export interface EventRow extends Row {
   currency: string;
   parameters: string;
   tracking: number;
-  /** The device of the request as JSON text. It is set only in the first row of the request. */
+  /** The device of the event's request, as JSON text. */
   device: string | null;
 }
 
-/** Inserts rows into the log. `values` are the values of the 13 columns, row after row. */
+/** Inserts rows into the log. `values` lists the values of all rows, with 13 columns for each row. */
 export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Promise<void> {
   return insertRows(
     tx,
@@ -34,7 +34,7 @@ export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Prom
   );
 }
 
-/** Returns the number of the app's newest request. 0 if the app has never sent a request. */
+/** Returns the number of the app's newest request, or 0 if the app has never sent a request. */
 export async function lastRequestOf(reader: Reader, app: NodeId): Promise<number> {
   const newest = await reader.get<{ request: number }>(sql`SELECT e.request FROM app_events e WHERE e.app = ${app} ORDER BY e.request DESC LIMIT 1`);
   if (newest !== undefined) return newest.request;
@@ -49,14 +49,14 @@ export interface KeyedEvent extends Row {
 
 const KEYED = "e.name, e.event_id, e.time FROM app_events e WHERE e.app = ? AND e.key = ?";
 /**
- * The number of keys that one statement looks up. In a statement with 16 keys, a lookup costs half as much as in a statement with 128 (measured on
- * SQLite).
+ * The number of keys that one statement looks up. In a statement with 16 keys, a lookup costs half as much as in a statement with 128 keys (measured
+ * on SQLite).
  */
 const KEYS_AT_ONCE = 16;
 
 /**
  * Returns an app's events with these keys (`keyIn` in fingerprints.ts). Different events can have the same key, so the caller must compare names and
- * ids. Each key has a SELECT of its own, because for a list of keys both databases would read all events of the app.
+ * ids. Each key has a SELECT of its own, because both databases would read all events of the app if one SELECT had a list of keys.
  */
 export async function findKeyedEvents(reader: Reader, app: NodeId, keys: readonly number[]): Promise<KeyedEvent[]> {
   const found = partsOf(keys, KEYS_AT_ONCE).map((part) => {
@@ -76,13 +76,13 @@ export interface RequestEvent extends Row {
   value: string | null;
   currency: string;
   tracking: number;
-  /** The device of the event's request. */
+  /** The device of the event's request, as JSON text. */
   device: string;
 }
 
 /**
- * A search for events of a request. The result is the `limit` events that are nearest to the position `beyond`: those before it, or those after it if
- * `isBackward` is set.
+ * Describes a search for events of one request. The search returns at most `limit` events: the nearest events before the position `beyond`, or after
+ * that position if `isBackward` is set.
  */
 export interface EventSpan {
   readonly isBackward: boolean;
@@ -92,7 +92,7 @@ export interface EventSpan {
   readonly limit: number;
 }
 
-/** A position after the last event of any request, which still fits into the 32 bits of the column. */
+/** A position after the last event of every request. The number still fits into the 32 bits of the column. */
 export const POSITION_END = 2_147_483_647;
 
 export function readEventsOfRequest(
@@ -112,7 +112,7 @@ export function readEventsOfRequest(
   );
 }
 
-/** Returns the different devices of these requests, as JSON texts. */
+/** Returns the distinct devices of these requests, as JSON texts. */
 export async function readDevicesOfRequests(reader: Reader, app: NodeId, requests: readonly number[]): Promise<string[]> {
   const devices = sql`SELECT DISTINCT e.device FROM app_events e WHERE e.app = ${app} AND e.position = 0 AND e.request`;
   return (await allInList<{ device: string }>(reader, devices, requests)).map(({ device }) => device);
@@ -124,7 +124,7 @@ const eventsOf = (app: NodeId): Sql => sql`
       (SELECT d.device FROM app_events d WHERE d.app = e.app AND d.request = e.request AND d.position = 0) AS device
     FROM app_events e WHERE e.app = ${app}`;
 
-/** Returns the rows of an app's log from the given request and position on, oldest first. */
+/** Returns the rows of an app's log, oldest first, beginning with the given request and position. */
 export const listEventsFrom = (reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<EventRow[]> =>
   reader.all<EventRow>(
     append(eventsOf(app), "AND (e.request, e.position) >= (?, ?) ORDER BY e.request, e.position LIMIT ?", [request, position, limit]),
@@ -138,13 +138,13 @@ const newestFirst = {
 
 export interface LogFilter {
   readonly name: string | undefined;
-  /** The earliest time at which a request may have arrived, in Unix seconds. */
+  /** Only requests that arrived at this time or later are listed. The time is in Unix seconds. */
   readonly since: number | undefined;
 }
 
 /**
  * Reads one page of an app's log, newest event first. Each row has the device of its request. With a filter, a page scans at most `SCAN_ROWS_MAX`
- * rows, so that a rare name does not cause a scan of the whole log. Such a page may be short or empty although more pages follow.
+ * rows, so that a search for a rare name does not scan the whole log. A page with a filter may be short or empty although further pages follow.
  */
 export async function listEvents(reader: Reader, app: NodeId, { name, since }: LogFilter, page: PageRequest): Promise<ListPage<EventRow>> {
   const all = eventsOf(app);
@@ -152,12 +152,12 @@ export async function listEvents(reader: Reader, app: NodeId, { name, since }: L
   const end = await findScanEnd(reader, app, page.after);
   const arrived = append(all, "AND e.request >= ? AND e.received >= ?", [end?.request ?? 0, since ?? 0]);
   const found = await readPage<EventRow>(reader, name === undefined ? arrived : append(arrived, "AND e.name = ?", [name]), newestFirst, page);
-  // The log is in the order of arrival. If one row arrived before `since`, all older rows did, too.
+  // The log is in the order of arrival. If one row arrived before `since`, all older rows arrived before `since`, too.
   if (end === undefined || found.hasNext || (since !== undefined && end.received < since)) return found;
   return { ...found, hasNext: true, lastKey: [String(end.request), "0"] };
 }
 
-/** The greatest number of rows that one page scans. A row takes some 2 µs, so a page without matches takes 20 ms. */
+/** The greatest number of rows that one page scans. Reading a row takes some 2 µs, so a page without matching rows takes 20 ms. */
 const SCAN_ROWS_MAX = 10_000;
 
 interface ScanEnd extends Row {
@@ -165,7 +165,7 @@ interface ScanEnd extends Row {
   received: number;
 }
 
-/** Returns the row at which the scan of a page stops. Undefined if the log has fewer than `SCAN_ROWS_MAX` more rows. */
+/** Returns the row at which the scan of a page stops, or undefined if at most `SCAN_ROWS_MAX` rows are left. */
 function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | undefined): Promise<ScanEnd | undefined> {
   const [request = String(Number.MAX_SAFE_INTEGER), position = "0"] = after ?? [];
   return reader.get<ScanEnd>(sql`
@@ -174,8 +174,8 @@ function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | und
 }
 
 /**
- * Reads the oldest `rows` rows of the log after the request `after`. Returns the number of the newest request among them that arrived before
- * `received`. Undefined if all of them arrived later.
+ * Reads the oldest `rows` rows after the request `after`. Returns the number of the newest of these requests that arrived before `received`, or
+ * undefined if all these requests arrived later.
  */
 export async function findExpired(reader: Reader, app: NodeId, after: number, received: number, rows: number): Promise<number | undefined> {
   const oldest = await reader.all<{ request: number; received: number }>(
@@ -190,8 +190,8 @@ export async function findExpired(reader: Reader, app: NodeId, after: number, re
 }
 
 /**
- * Deletes the requests after `after` up to `last`. The exception is a request that has an event with an `event_id` and a time after `repeatable`. A
- * request is always deleted as a whole, because only its first row has its device. The caller must hold the app's lock.
+ * Deletes the requests with numbers greater than `after` and up to `last`, except requests that have an event with an `event_id` and a time after
+ * `repeatable`. A request is always deleted as a whole, because only its first row has the device. The caller must hold the app's lock.
  */
 export async function deleteEventsBetween(tx: Transaction, app: NodeId, after: number, last: number, repeatable: number): Promise<void> {
   const kept = await tx.all<{ request: number }>(sql`
@@ -217,11 +217,11 @@ async function deleteRequests(tx: Transaction, app: NodeId, span: RequestSpan): 
 }
 
 /**
- * Removes the requests of the span from the index of devices. The function must be called before the devices of these requests are deleted from the
- * log.
+ * Removes the requests of the span from the index of devices. The caller must do this before it deletes the devices of these requests from the log,
+ * because the devices in the log are needed to find the rows of the index.
  */
 async function forgetDevicesOf(tx: Transaction, app: NodeId, span: RequestSpan): Promise<void> {
-  // The name of a kind begins with a colon. The index does not have the names of custom events.
+  // In the log, the name of an install or a link begins with a colon. The index does not contain the names of custom events.
   const found = await tx.all<{ device: string; name: string }>(sql`
     SELECT DISTINCT e.device, CASE WHEN e.name LIKE ':%' THEN e.name ELSE '' END AS name
     FROM app_events e WHERE e.app = ${app} AND e.request BETWEEN ${span.first} AND ${span.last} AND e.position = 0`);
@@ -251,7 +251,7 @@ const logOrder = ordered("ascending", "l.app");
 
 /** Lists the apps that have or had events, with the number of each app's newest request. An app whose log has been emptied is listed, too. */
 export function listLogs(reader: Reader, page: PageRequest): Promise<ListPage<LogRow>> {
-  // The query jumps through the log's primary key from app to app. The table of last requests has a row for each app whose log was emptied.
+  // The query jumps from app to app in the log's primary key. The table of last requests has a row for each app whose log was emptied.
   const logs = sql`
     WITH RECURSIVE apps (app) AS (
       SELECT MIN(e.app) FROM app_events e
@@ -269,8 +269,9 @@ export function listLogs(reader: Reader, page: PageRequest): Promise<ListPage<Lo
 const TABLES = ["app_events", "app_event_names", "app_event_sums", "app_event_devices", "app_event_ties", "app_device_ids"];
 
 /**
- * Deletes everything that app-events stores about an app, except its ads (`ads.store.ts`) and the number of its newest request. If an app with the
- * same id is created again, its requests are numbered from there, because readers of the log store how far they have read (D-423).
+ * Deletes everything that app-events stores about an app, except the app's ads (`ads.store.ts`) and the number of its newest request. Programs that
+ * copy the log store the number of the last request that they have read (D-423), so the numbers must continue if an app with the same id is created
+ * again.
  */
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   const last = await lastRequestOf(tx, app);
@@ -278,17 +279,17 @@ export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<v
   for (const table of TABLES) await tx.run(append(sql`DELETE FROM`, `${table} WHERE app = ?`, [app]));
 }
 
-/** The value of `day` in a row that has the total of all days. */
+/** The value of `day` in a row with the total of all days. */
 export const ALL_DAYS = -1;
 
-/** The count and the sum of an app's events of one day, name and currency, or the total of all days (EVT-4, EVT-36). */
+/** The count and the sum of an app's events with the same day, name and currency, or the total of all days (EVT-4, EVT-36). */
 export interface EventSum {
   /** The number of the day in UTC, counted from 1970-01-01, or `ALL_DAYS`. */
   readonly day: number;
   readonly name: string;
   readonly currency: string;
   count: number;
-  /** The number of counted events with a value. */
+  /** The number of counted events that have a value. */
   valued: number;
   /** The sum of the values in millionths. */
   sum: bigint;
@@ -297,8 +298,8 @@ export interface EventSum {
 }
 
 /**
- * 10^18. A sum is stored in two columns, and a carry is added to `sum_high`. The sum of two numbers below 10^18 fits into 63 bits, so no column
- * overflows.
+ * 10^18. A sum is stored in two columns: `sum_high * 10^18 + sum_low`. If `sum_low` reaches 10^18, the upsert carries 1 to `sum_high`. The sum of two
+ * numbers below 10^18 fits into 63 bits, so no column overflows.
  */
 const LIMB = 1_000_000_000_000_000_000n;
 
@@ -310,8 +311,8 @@ const ADDED = `ON CONFLICT (app, day, name, currency) DO UPDATE SET
     last_time = CASE WHEN excluded.last_time > app_event_sums.last_time THEN excluded.last_time ELSE app_event_sums.last_time END`;
 
 /**
- * Adds counts and sums to the stored ones. `sums` must have each combination of day, name and currency at most once, because one upsert cannot change
- * a row twice.
+ * Adds counts and sums to the stored counts and sums. `sums` must contain each combination of day, name and currency at most once, because one upsert
+ * cannot change a row twice.
  */
 export function addSums(tx: Transaction, app: NodeId, sums: readonly EventSum[]): Promise<void> {
   return insertRows(
@@ -339,7 +340,7 @@ interface SumRow extends Row {
   last_time: number;
 }
 
-/** Returns the sums of the days from `first` to `last`, sorted by day. If both are `ALL_DAYS`, returns the sums of all days. */
+/** Returns the sums of the days from `first` to `last`, sorted by day. If both are `ALL_DAYS`, returns the totals of all days. */
 export async function readSums(reader: Reader, app: NodeId, first: number, last: number): Promise<EventSum[]> {
   const rows = await reader.all<SumRow>(sql`
     SELECT s.day, s.name, s.currency, s.count, s.valued, CAST(s.sum_high AS TEXT) AS sum_high, CAST(s.sum_low AS TEXT) AS sum_low, s.first_time, s.last_time
@@ -352,7 +353,7 @@ export interface LoggedTexts extends Row {
   position: number;
   event_id: string | null;
   parameters: string;
-  /** The device of the request as JSON text. It is set only in the first row of the request. */
+  /** The device of the request as JSON text. Only the first row of a request has a device; in all other rows `device` is null. */
   device: string | null;
 }
 
@@ -364,8 +365,8 @@ export function listLoggedTexts(reader: Reader, app: NodeId, request: number, po
 }
 
 /**
- * Deletes all personal data in the rows of a request. The rows themselves are not deleted, so that the request number is not used again and the log
- * still agrees with the counts.
+ * Deletes all personal data in the rows of a request, and replaces the request's device by `device`. The rows remain in the log, so that the request
+ * number is not used again and the log still agrees with the counts. Returns the number of rows.
  */
 export async function emptyRequest(tx: Transaction, app: NodeId, request: number, device: string): Promise<number> {
   await forgetDevicesOf(tx, app, { first: request, last: request });

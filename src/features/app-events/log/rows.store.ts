@@ -1,6 +1,6 @@
 /**
- * Builds SQL statements for many rows. The statements have only a few different numbers of rows, so that the database prepares each of them once.
- * Prepared statements save some 1 µs per row.
+ * Builds SQL statements for many rows. The statements have only a few different numbers of rows, so the database prepares each statement once. A
+ * prepared statement saves some 1 µs for each row.
  */
 import type { Reader, Transaction } from "#storage/database";
 import { paddedSize, textOnce } from "#storage/id-lists";
@@ -24,7 +24,7 @@ export async function insertRows(tx: Transaction, head: Sql, columns: number, va
 }
 
 /**
- * Splits the list into groups, which have only a few different sizes. A group that is too short is filled with NULL, which is not equal to any value.
+ * Splits a list into groups, which have only a few different sizes. A group that is too short is filled with NULL, which is not equal to any value.
  */
 export function partsOf<T>(list: readonly T[], sizeMax: number): (T | null)[][] {
   const parts: (T | null)[][] = [];
@@ -41,7 +41,7 @@ export function partsOf<T>(list: readonly T[], sizeMax: number): (T | null)[][] 
  */
 const LIST_MAX = 32;
 
-/** Returns one statement for each group of the list: `base`, which must end with a column, followed by `IN (…)`. */
+/** Returns one statement for each group of the list. A statement is `base`, which must end with the name of a column, followed by `IN (…)`. */
 export const inLists = (base: Sql, list: readonly (string | number)[]): Sql[] =>
   partsOf(list, LIST_MAX).map((part) =>
     append(
@@ -51,7 +51,7 @@ export const inLists = (base: Sql, list: readonly (string | number)[]): Sql[] =>
     ),
   );
 
-/** Reads the rows whose column has a value of the list. `base` is a SELECT that must end with this column. */
+/** Reads the rows whose column has a value of the list. `base` is a SELECT that must end with the name of this column. */
 export async function allInList<R extends Row>(reader: Reader, base: Sql, list: readonly (string | number)[]): Promise<R[]> {
   return (await Promise.all(inLists(base, list).map((statement) => reader.all<R>(statement)))).flat();
 }
